@@ -1,0 +1,104 @@
+//! Records of one business: summary, detail, officer.
+//!
+//! Source: API document, "Resources and their fields".
+
+use serde::{Deserialize, Serialize};
+
+/// Sector and type of a business.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Industry {
+    /// Sector key.
+    pub sector: String,
+    /// `<sector>.<type_name>`.
+    #[serde(rename = "type")]
+    pub kind: String,
+}
+
+/// Summary record of a listing. Every field is required; texts are kept as sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Service id; its digits form a positive integer.
+    pub id: String,
+    /// State document number, 6 to 12 letters or digits.
+    pub document_number: String,
+    /// Business name.
+    pub name: String,
+    /// One of the six types; kept as text.
+    pub entity_type: String,
+    /// Short label of the company type; an open set.
+    pub company_type: String,
+    /// Business status; an open set.
+    pub status: String,
+    /// Filing date.
+    pub filed_date: jiff::civil::Date,
+    /// Null for an active business; its form once set is not documented, so it stays text.
+    pub dissolved_date: Option<String>,
+    /// City as filed.
+    pub city: String,
+    /// ZIP code.
+    pub zip: String,
+    /// County name; may be empty for an address outside Florida.
+    pub county: String,
+    /// Industry.
+    pub industry: Industry,
+    /// Public page of the business.
+    pub url: String,
+}
+
+impl Summary {
+    /// The digits of `id` as an integer, or `None` when they form none.
+    pub fn business_id(&self) -> Option<i64> {
+        business_id(&self.id)
+    }
+}
+
+/// The positive integer that the digits of a service id form.
+///
+/// Source: API document, field `id` of the summary record.
+pub fn business_id(id: &str) -> Option<i64> {
+    let digits: String = id.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|number| *number > 0)
+}
+
+/// A postal address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the field names are the postal words")]
+pub struct Address {
+    pub street: String,
+    pub street2: String,
+    pub city: String,
+    pub state: String,
+    pub zip: String,
+    pub country: String,
+}
+
+/// Detail record: a summary and what only a look-up of one business gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detail {
+    /// All summary fields.
+    #[serde(flatten)]
+    pub summary: Summary,
+    /// Principal address.
+    pub principal_address: Address,
+    /// Mailing address; its fields are not documented, those of an address are expected.
+    pub mailing_address: Option<Address>,
+    /// Name of the registered agent.
+    pub registered_agent_name: String,
+    /// Two-letter code of the state of formation.
+    pub formation_state: String,
+    /// Year of the last annual report.
+    pub last_annual_report_year: i32,
+    /// Number of officers.
+    pub officer_count: i32,
+    /// Number of licenses.
+    pub license_count: i32,
+}
+
+/// An officer: name and title, never contact data.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Officer {
+    /// Name of the officer.
+    pub name: String,
+    /// Title code or words.
+    pub title: String,
+}

@@ -1,0 +1,109 @@
+//! Eastern days: the API draws every day and month boundary in Eastern time.
+//!
+//! Source: API document, "Limits", last bullet.
+
+use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan, Zoned};
+
+/// The zone whose midnight starts a day of the API.
+pub const EASTERN_ZONE: &str = "America/New_York";
+
+/// The instant seen on an Eastern clock.
+pub fn eastern(instant: Timestamp) -> Zoned {
+    instant.in_tz(EASTERN_ZONE).unwrap_or_else(|_| instant.to_zoned(jiff::tz::TimeZone::UTC))
+}
+
+/// The Eastern day of an instant.
+pub fn eastern_day(instant: Timestamp) -> Date {
+    eastern(instant).date()
+}
+
+/// The instant at which an Eastern day begins.
+pub fn day_start(day: Date) -> Timestamp {
+    day.in_tz(EASTERN_ZONE).map(|zoned| zoned.timestamp()).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// The oldest day of a window of `days` days that ends on `today`; today counts as day 1.
+///
+/// Source: API document, "Limits", daily filings window.
+pub fn window_start(today: Date, days: u32) -> Date {
+    minus_days(today, days.saturating_sub(1))
+}
+
+/// `day` less `days` days; stays at the calendar's edge instead of passing it.
+pub fn minus_days(day: Date, days: u32) -> Date {
+    day.saturating_sub(i64::from(days).days())
+}
+
+/// `day` plus `days` days; stays at the calendar's edge instead of passing it.
+pub fn plus_days(day: Date, days: u32) -> Date {
+    day.saturating_add(i64::from(days).days())
+}
+
+/// Days from `from` to `to`, both ends included; 0 when `from` is after `to`.
+pub fn span_days(from: Date, to: Date) -> u32 {
+    let between = (to - from).get_days();
+    u32::try_from(between + 1).unwrap_or(0)
+}
+
+/// The days from `to` back to `from`, newest first, both ends included.
+pub fn days_newest_first(from: Date, to: Date) -> impl Iterator<Item = Date> {
+    (0..span_days(from, to)).map(move |back| minus_days(to, back))
+}
+
+/// The month of a day as `YYYY-MM`, the text of the `filed_month` partition key.
+pub fn month_of(day: Date) -> String {
+    format!("{:04}-{:02}", day.year(), day.month())
+}
+
+/// A date in the API's one form, `YYYY-MM-DD`; anything else, or a day that does not exist, is `None`.
+pub fn parse_date(text: &str) -> Option<Date> {
+    let bytes = text.as_bytes();
+    let shaped = bytes.len() == 10
+        && bytes.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    if !shaped {
+        return None;
+    }
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    #[test]
+    fn eastern_day_turns_at_eastern_midnight_in_both_halves_of_the_year() {
+        let at = |text: &str| eastern_day(text.parse().expect("an instant"));
+        assert_eq!(at("2026-07-31T03:59:59Z"), date(2026, 7, 30));
+        assert_eq!(at("2026-07-31T04:00:00Z"), date(2026, 7, 31));
+        assert_eq!(at("2026-01-31T04:59:59Z"), date(2026, 1, 30));
+        assert_eq!(at("2026-01-31T05:00:00Z"), date(2026, 1, 31));
+    }
+
+    #[test]
+    fn today_is_day_one_of_its_window() {
+        assert_eq!(window_start(date(2026, 7, 31), 1), date(2026, 7, 31));
+        assert_eq!(window_start(date(2026, 7, 31), 30), date(2026, 7, 2));
+        assert_eq!(window_start(date(2024, 3, 1), 2), date(2024, 2, 29));
+    }
+
+    #[test]
+    fn spans_count_both_ends() {
+        assert_eq!(span_days(date(2026, 1, 1), date(2026, 4, 2)), 92);
+        assert_eq!(span_days(date(2026, 1, 2), date(2026, 1, 1)), 0);
+    }
+
+    #[test]
+    fn only_one_form_of_a_date_is_a_date() {
+        assert_eq!(parse_date("2024-02-29"), Some(date(2024, 2, 29)));
+        for wrong in
+            ["2023-02-29", "2024-2-9", "20240229", "2024-02-29T00:00", "+024-02-29", "2024-13-01", ""]
+        {
+            assert_eq!(parse_date(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The three plans with API access and their row of the limits table.
+//!
+//! Source: API document, "Limits".
+
+use serde::{Deserialize, Serialize};
+
+/// A subscription with API access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Plan {
+    /// 20 requests a minute, a window of 30 days.
+    Starter,
+    /// 60 requests a minute, a window of 90 days.
+    Agency,
+    /// 120 requests a minute, a window of 365 days.
+    Enterprise,
+}
+
+/// The numbers of one plan. Requests are counted per account, rows per call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanLimits {
+    /// Rows one call can give; a larger `limit` is reduced to it.
+    pub rows_per_call: u32,
+    /// Largest `offset` that is not a 400.
+    pub max_offset: u32,
+    /// Days that daily filings and date searches reach back; today counts as day 1.
+    pub window_days: u32,
+    /// Requests a minute.
+    pub per_minute: u32,
+    /// Requests an Eastern day.
+    pub per_day: u32,
+    /// Requests an Eastern calendar month.
+    pub per_month: u32,
+}
+
+impl Plan {
+    /// All plans, smallest first.
+    pub const ALL: [Self; 3] = [Self::Starter, Self::Agency, Self::Enterprise];
+
+    /// The plan's row of the limits table.
+    pub const fn limits(self) -> PlanLimits {
+        match self {
+            Self::Starter => PlanLimits::new(50, 1_000, 30, 20, 1_000, 10_000),
+            Self::Agency => PlanLimits::new(100, 2_000, 90, 60, 5_000, 50_000),
+            Self::Enterprise => PlanLimits::new(100, 5_000, 365, 120, 20_000, 200_000),
+        }
+    }
+
+    /// Keys an account of this plan may have active at once.
+    pub const fn active_keys(self) -> usize {
+        match self {
+            Self::Starter => 2,
+            Self::Agency => 5,
+            Self::Enterprise => 20,
+        }
+    }
+
+    /// The plan whose request caps are exactly these, if the table has one.
+    pub fn from_caps(per_minute: u32, per_day: u32, per_month: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|plan| {
+            let row = plan.limits();
+            (row.per_minute, row.per_day, row.per_month) == (per_minute, per_day, per_month)
+        })
+    }
+}
+
+impl PlanLimits {
+    const fn new(
+        rows_per_call: u32,
+        max_offset: u32,
+        window_days: u32,
+        per_minute: u32,
+        per_day: u32,
+        per_month: u32,
+    ) -> Self {
+        Self { rows_per_call, max_offset, window_days, per_minute, per_day, per_month }
+    }
+
+    /// Rows one query can ever give: the last offset allowed plus one full call.
+    ///
+    /// Starter 1,050, Agency 2,100, Enterprise 5,100 rows. A query with a larger `total` must be narrowed.
+    pub const fn reach_rows(&self) -> u32 {
+        self.max_offset + self.rows_per_call
+    }
+
+    /// Full calls needed for this many rows: the lower bound of what they cost.
+    pub const fn pages_for(&self, rows: u64) -> u64 {
+        rows.div_ceil(self.rows_per_call as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reach_is_the_last_offset_plus_one_call() {
+        assert_eq!(Plan::ALL.map(|plan| plan.limits().reach_rows()), [1_050, 2_100, 5_100]);
+    }
+
+    #[test]
+    fn a_plan_is_known_by_its_caps_and_by_nothing_less() {
+        assert_eq!(Plan::from_caps(60, 5_000, 50_000), Some(Plan::Agency));
+        assert_eq!(Plan::from_caps(60, 5_000, 50_001), None);
+    }
+}

@@ -1,0 +1,98 @@
+//! The closed set of business types, and the industry lists.
+//!
+//! Source: API document, "Entity type record" and "Industry lists".
+
+use serde::{Deserialize, Serialize};
+
+/// One of the six types a business can be filtered by.
+///
+/// Records keep their type as text, because a count may name a seventh (`other`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntityType {
+    /// Limited liability company.
+    Llc,
+    /// Corporation.
+    Corporation,
+    /// Partnership.
+    Partnership,
+    /// Nonprofit.
+    Nonprofit,
+    /// Fictitious name; listed only when asked for by type.
+    Fictitious,
+    /// Trust.
+    Trust,
+}
+
+impl EntityType {
+    /// All six, in the order of the API document.
+    pub const ALL: [Self; 6] =
+        [Self::Llc, Self::Corporation, Self::Partnership, Self::Nonprofit, Self::Fictitious, Self::Trust];
+
+    /// The value of the `type` parameter.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Llc => "llc",
+            Self::Corporation => "corporation",
+            Self::Partnership => "partnership",
+            Self::Nonprofit => "nonprofit",
+            Self::Fictitious => "fictitious",
+            Self::Trust => "trust",
+        }
+    }
+
+    /// The display label.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Llc => "Limited liability company",
+            Self::Corporation => "Corporation",
+            Self::Partnership => "Partnership",
+            Self::Nonprofit => "Nonprofit",
+            Self::Fictitious => "Fictitious name",
+            Self::Trust => "Trust",
+        }
+    }
+
+    /// The type of a key, exactly as the document writes it.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.key() == key)
+    }
+}
+
+/// One entry of the entity type list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityTypeEntry {
+    /// Value of the `type` parameter.
+    pub key: String,
+    /// Display label.
+    pub label: String,
+}
+
+/// A sector and its types, each of the form `<sector>.<type_name>`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sector {
+    /// Key of the sector.
+    pub sector: String,
+    /// Its types.
+    pub types: Vec<String>,
+}
+
+/// A named group of sectors and types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segment {
+    /// Key of the segment; where a sector has the same key, the filter means the sector.
+    pub key: String,
+    /// Sectors it holds whole.
+    pub sectors: Vec<String>,
+    /// Single types it holds; may be empty.
+    pub types: Vec<String>,
+}
+
+/// `data` of the industries endpoint.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Industries {
+    /// Every sector.
+    pub sectors: Vec<Sector>,
+    /// Every segment.
+    pub segments: Vec<Segment>,
+}

@@ -1,0 +1,210 @@
+//! The column dictionary: name, type, null, meaning. The only place.
+
+use super::Table;
+use arrow::datatypes::{DataType, TimeUnit};
+
+/// The types on disk; Spark, pandas and DuckDB all read these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// 32-bit signed integer.
+    Int32,
+    /// 64-bit signed integer.
+    Int64,
+    /// UTF-8 text.
+    Text,
+    /// True or false.
+    Boolean,
+    /// Calendar day.
+    Date,
+    /// Instant in UTC, microseconds.
+    Timestamp,
+}
+
+impl ColumnKind {
+    /// The Arrow type.
+    pub fn data_type(self) -> DataType {
+        match self {
+            Self::Int32 => DataType::Int32,
+            Self::Int64 => DataType::Int64,
+            Self::Text => DataType::Utf8,
+            Self::Boolean => DataType::Boolean,
+            Self::Date => DataType::Date32,
+            Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        }
+    }
+}
+
+/// One column of one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Name on disk.
+    pub name: &'static str,
+    /// Type on disk.
+    pub kind: ColumnKind,
+    /// Whether null is a value of it.
+    pub nullable: bool,
+    /// What it says, with unit and source where they are not plain.
+    pub meaning: &'static str,
+}
+
+const fn req(name: &'static str, kind: ColumnKind, meaning: &'static str) -> Column {
+    Column { name, kind, nullable: false, meaning }
+}
+
+const fn opt(name: &'static str, kind: ColumnKind, meaning: &'static str) -> Column {
+    Column { name, kind, nullable: true, meaning }
+}
+
+use ColumnKind::{Boolean, Date, Int32, Int64, Text, Timestamp};
+
+const OBSERVED_ON: Column = req("observed_on", Date, "Eastern day on which the API said this");
+const BUSINESS_ID: Column = req("business_id", Int64, "the digits of the service id");
+const FETCHED_AT: Column = req("fetched_at", Timestamp, "when the API gave it");
+const EXTRA: Column =
+    opt("extra", Text, "JSON object of fields the schema does not know, as sent; null when there are none");
+
+/// The columns of a table, in file order.
+pub const fn columns(table: Table) -> &'static [Column] {
+    match table {
+        Table::Filings => FILINGS,
+        Table::Details => DETAILS,
+        Table::Officers => OFFICERS,
+        Table::Changes => CHANGES,
+        Table::DailyCounts => DAILY_COUNTS,
+        Table::Counties => COUNTIES,
+        Table::MonthlyCounts => MONTHLY_COUNTS,
+        Table::Statewide => STATEWIDE,
+        Table::TypeSplit => TYPE_SPLIT,
+        Table::IndustryTypes => INDUSTRY_TYPES,
+        Table::IndustrySegments => INDUSTRY_SEGMENTS,
+        Table::EntityTypes => ENTITY_TYPES,
+        Table::Coverage => COVERAGE,
+    }
+}
+
+const FILINGS: &[Column] = &[
+    BUSINESS_ID,
+    req("id", Text, "service id as sent"),
+    req("document_number", Text, "state document number, upper case"),
+    req("name", Text, "business name as sent"),
+    req("entity_type", Text, "llc, corporation, partnership, nonprofit, fictitious, trust"),
+    req("company_type", Text, "short company type label; open set"),
+    req("status", Text, "business status; open set"),
+    req("filed_date", Date, "filing date"),
+    opt("dissolved_date", Date, "day of dissolution; null while active"),
+    req("city", Text, "city as filed; spellings vary"),
+    req("zip", Text, "ZIP code as sent"),
+    req("county", Text, "county name; empty where the API gives none"),
+    req("industry_sector", Text, "industry sector key"),
+    req("industry_type", Text, "industry type key, <sector>.<type_name>"),
+    req("url", Text, "public page of the business"),
+    req("listed", Boolean, "false once a complete reading of its day no longer shows it"),
+    req("first_seen_at", Timestamp, "when a run first saw the business"),
+    req("last_seen_at", Timestamp, "when a run last saw this record, as of the last change of its file"),
+    EXTRA,
+];
+
+const DETAILS: &[Column] = &[
+    BUSINESS_ID,
+    req("principal_street", Text, "principal address"),
+    req("principal_street2", Text, "principal address, second line"),
+    req("principal_city", Text, "principal address, city"),
+    req("principal_state", Text, "principal address, state"),
+    req("principal_zip", Text, "principal address, ZIP code"),
+    req("principal_country", Text, "principal address, country"),
+    opt("mailing_street", Text, "mailing address; null when there is none"),
+    opt("mailing_street2", Text, "mailing address, second line"),
+    opt("mailing_city", Text, "mailing address, city"),
+    opt("mailing_state", Text, "mailing address, state"),
+    opt("mailing_zip", Text, "mailing address, ZIP code"),
+    opt("mailing_country", Text, "mailing address, country"),
+    req("registered_agent_name", Text, "name of the registered agent"),
+    req("formation_state", Text, "two-letter code of the state of formation"),
+    req("last_annual_report_year", Int32, "year of the last annual report"),
+    req("officer_count", Int32, "number of officers"),
+    req("license_count", Int32, "number of licenses"),
+    FETCHED_AT,
+    EXTRA,
+];
+
+const OFFICERS: &[Column] = &[
+    BUSINESS_ID,
+    req("position", Int32, "place in the API's list, from 0; the list is sorted by name and ends at 25"),
+    req("name", Text, "name of the officer"),
+    req("title", Text, "title of the officer"),
+    FETCHED_AT,
+];
+
+const CHANGES: &[Column] = &[
+    req("observed_at", Timestamp, "when the run saw it"),
+    BUSINESS_ID,
+    req("change", Text, "appeared, changed, vanished or returned"),
+    req("field", Text, "column that changed; empty unless change is changed"),
+    opt("old", Text, "value before"),
+    opt("new", Text, "value after"),
+    req("run_id", Text, "run that saw it"),
+];
+
+const DAILY_COUNTS: &[Column] = &[
+    OBSERVED_ON,
+    req("date", Date, "filing date"),
+    req("count", Int64, "businesses filed that day, as the API counts"),
+];
+
+const COUNTIES: &[Column] = &[
+    OBSERVED_ON,
+    req("key", Text, "county key in capitals"),
+    req("name", Text, "county display name"),
+    req("filings_last_7_days", Int64, "filings of the last 7 days"),
+    req("filings_last_30_days", Int64, "filings of the last 30 days"),
+    req("filings_previous_30_days", Int64, "filings of the 30 days before the last 30"),
+    req("active_businesses", Int64, "active businesses"),
+];
+
+const MONTHLY_COUNTS: &[Column] = &[
+    OBSERVED_ON,
+    req("month", Text, "YYYY-MM"),
+    req("type", Text, "business type, other, or * for the month's total"),
+    req("n", Int64, "filings"),
+    req("partial", Boolean, "true for the current month while it lasts"),
+];
+
+const STATEWIDE: &[Column] = &[
+    OBSERVED_ON,
+    req("businesses_total", Int64, "all businesses of the register"),
+    req("latest_filing_date", Date, "newest filing date"),
+    req("updated_at", Text, "the API's own timestamp, as sent"),
+    req("filings_last_7_days", Int64, "filings of the last 7 days"),
+    req("filings_last_30_days", Int64, "filings of the last 30 days"),
+    req("filings_previous_30_days", Int64, "filings of the 30 days before the last 30"),
+    req("filings_last_365_days", Int64, "filings of the last 365 days"),
+];
+
+const TYPE_SPLIT: &[Column] =
+    &[OBSERVED_ON, req("type", Text, "business type"), req("n", Int64, "filings of the last 30 days")];
+
+const INDUSTRY_TYPES: &[Column] = &[
+    OBSERVED_ON,
+    req("sector", Text, "industry sector key"),
+    req("type", Text, "industry type key, <sector>.<type_name>; empty for a sector without types"),
+];
+
+const INDUSTRY_SEGMENTS: &[Column] = &[
+    OBSERVED_ON,
+    req("segment", Text, "segment key"),
+    req("kind", Text, "sector or type"),
+    req("member", Text, "key of the sector or type it holds"),
+];
+
+const ENTITY_TYPES: &[Column] =
+    &[OBSERVED_ON, req("key", Text, "value of the type filter"), req("label", Text, "display label")];
+
+const COVERAGE: &[Column] = &[
+    req("filed_date", Date, "filing date"),
+    req("entity_type", Text, "fictitious, or * for every other type"),
+    req("expected", Int64, "rows the API said the day has"),
+    req("landed", Int64, "rows of the day that the lake shows as listed"),
+    req("complete", Boolean, "whether the day was proven whole"),
+    req("settled", Boolean, "whether the day was read whole 30 days or more after it ended"),
+    req("checked_at", Timestamp, "when this was last proven or found wanting"),
+];
