@@ -12,12 +12,26 @@
 //! | [`plan`] | the limits table |
 //! | [`eastern`] | day boundaries |
 //! | [`error`] | error bodies |
+//! | [`id`] | identifiers and their forms |
+//! | [`endpoint`] | the twelve operations |
+//! | [`param`] | the one table of parameters |
+//! | [`query`] | query strings, taken apart and put together |
+//! | [`search`] | the search of businesses and its rules |
+//! | [`daily`] | days and dates of the daily endpoints |
+//! | [`usage`] | requests used in each window |
 
 pub mod account;
 pub mod business;
 pub mod count;
+pub mod daily;
 pub mod eastern;
+pub mod endpoint;
 pub mod error;
+pub mod id;
 pub mod page;
+pub mod param;
 pub mod plan;
+pub mod query;
 pub mod reference;
+pub mod search;
+pub mod usage;

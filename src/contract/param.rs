@@ -1,0 +1,522 @@
+//! The one table of parameters: the validator, the OpenAPI document and the MCP input schemas come from it.
+//!
+//! Source: API document, "Endpoints" and "Limits", parameter bounds.
+
+use super::eastern::parse_date;
+use super::endpoint::Endpoint::{
+    self, Business, BusinessByDocument, County, DailyCounts, DailyFilings, Officers, SearchBusinesses,
+};
+use super::error::Violation;
+use super::id::{BusinessIdParam, CountyKey, DocumentNumber, ZipPrefix};
+use super::query::{decode_segment, quoted, split};
+use jiff::civil::Date;
+
+/// Largest `limit`.
+pub const MAX_LIMIT: u32 = 1_000;
+/// `limit` when none is given.
+pub const DEFAULT_LIMIT: u32 = 25;
+/// Largest `offset` of any plan.
+pub const MAX_OFFSET: u32 = 100_000;
+/// Largest `days`.
+pub const MAX_DAYS: u32 = 90;
+/// `days` when none are given.
+pub const DEFAULT_DAYS: u32 = 30;
+
+/// Where a parameter stands in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the path; it cannot be left out.
+    Path,
+    /// In the query; all of these are optional.
+    Query,
+}
+
+/// What a parameter may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParamKind {
+    /// Text of so many characters, without control characters.
+    Text {
+        /// Fewest characters.
+        min: u32,
+        /// Most characters.
+        max: u32,
+    },
+    /// One of these words, in exactly this case.
+    Choice(&'static [&'static str]),
+    /// A whole number without sign and without leading zeros.
+    Integer {
+        /// Smallest.
+        min: u32,
+        /// Largest.
+        max: u32,
+    },
+    /// A day of the calendar, `YYYY-MM-DD`.
+    Day,
+    /// 3 to 5 digits.
+    Zip,
+    /// 6 to 12 letters or digits.
+    DocumentNumber,
+    /// A positive integer.
+    BusinessId,
+    /// A county key.
+    CountyKey,
+}
+
+/// One parameter of one or more operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    /// Name in the query, or in the braces of the path.
+    pub name: &'static str,
+    /// Path or query.
+    pub place: Place,
+    /// What it may say.
+    pub kind: ParamKind,
+    /// What is taken when it is left out, if that is a fixed value.
+    pub default: Option<&'static str>,
+    /// A value that is right.
+    pub example: &'static str,
+    /// What it does, for people.
+    pub description: &'static str,
+    /// The operations that take it.
+    pub endpoints: &'static [Endpoint],
+}
+
+const TYPES: &[&str] = &["llc", "corporation", "partnership", "nonprofit", "fictitious", "trust"];
+const SEARCH: &[Endpoint] = &[SearchBusinesses];
+const PAGES: &[Endpoint] = &[SearchBusinesses, DailyFilings];
+
+const fn query(
+    name: &'static str,
+    kind: ParamKind,
+    example: &'static str,
+    endpoints: &'static [Endpoint],
+    description: &'static str,
+) -> Param {
+    Param { name, place: Place::Query, kind, default: None, example, description, endpoints }
+}
+
+const fn path(
+    name: &'static str,
+    kind: ParamKind,
+    example: &'static str,
+    endpoints: &'static [Endpoint],
+    description: &'static str,
+) -> Param {
+    Param { place: Place::Path, ..query(name, kind, example, endpoints, description) }
+}
+
+impl Param {
+    const fn or(self, default: &'static str) -> Self {
+        Self { default: Some(default), ..self }
+    }
+}
+
+/// Every parameter of every operation, path parameters first.
+pub const PARAMETERS: &[Param] = &[
+    path(
+        "document_number",
+        ParamKind::DocumentNumber,
+        "L24000123456",
+        &[BusinessByDocument],
+        "State document number; case does not matter.",
+    ),
+    path("id", ParamKind::BusinessId, "5000001", &[Business, Officers], "Service id of the business."),
+    path(
+        "date",
+        ParamKind::Day,
+        "2026-07-16",
+        &[DailyFilings],
+        "Filing day; not in the future, and inside the plan's daily window.",
+    ),
+    path(
+        "key",
+        ParamKind::CountyKey,
+        "MIAMI-DADE",
+        &[County],
+        "County key of the counties list; case does not matter.",
+    ),
+    query(
+        "q",
+        ParamKind::Text { min: 2, max: 80 },
+        "SUNSHINE",
+        SEARCH,
+        "Start of the business name. With it, filed_from and filed_to are free.",
+    ),
+    query("city", ParamKind::Text { min: 1, max: 40 }, "Tampa", SEARCH, "City. Narrows on its own."),
+    query(
+        "zip",
+        ParamKind::Zip,
+        "33702",
+        SEARCH,
+        "ZIP code, or its first 3 or 4 digits. Narrows on its own.",
+    ),
+    query(
+        "county",
+        ParamKind::Text { min: 1, max: 40 },
+        "Duval",
+        SEARCH,
+        "County name. Does not narrow on its own.",
+    ),
+    query(
+        "filed_from",
+        ParamKind::Day,
+        "2026-07-01",
+        SEARCH,
+        "First filing day. Required when there is no q, city or zip.",
+    ),
+    query(
+        "filed_to",
+        ParamKind::Day,
+        "2026-07-16",
+        SEARCH,
+        "Last filing day; today in Eastern time when left out. Needs filed_from when there is no q.",
+    ),
+    query(
+        "type",
+        ParamKind::Choice(TYPES),
+        "llc",
+        SEARCH,
+        "Business type. Fictitious names are listed only with type=fictitious. Does not narrow on its own.",
+    ),
+    query(
+        "industry",
+        ParamKind::Text { min: 1, max: 200 },
+        "construction",
+        SEARCH,
+        "A sector, type or segment key of the industries list. Does not narrow on its own.",
+    ),
+    query(
+        "status",
+        ParamKind::Choice(&["active", "all"]),
+        "active",
+        SEARCH,
+        "all includes dissolved businesses and needs q. Does not narrow on its own.",
+    )
+    .or("active"),
+    query(
+        "days",
+        ParamKind::Integer { min: 1, max: MAX_DAYS },
+        "7",
+        &[DailyCounts],
+        "Days counted back from today, today included; the plan's daily window caps them.",
+    )
+    .or("30"),
+    query(
+        "limit",
+        ParamKind::Integer { min: 1, max: MAX_LIMIT },
+        "50",
+        PAGES,
+        "Rows of a page; reduced to the plan's rows per call.",
+    )
+    .or("25"),
+    query(
+        "offset",
+        ParamKind::Integer { min: 0, max: MAX_OFFSET },
+        "0",
+        PAGES,
+        "Rows before the page; at most the plan's max offset.",
+    )
+    .or("0"),
+];
+
+/// A value that its parameter's kind allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Any text.
+    Text(String),
+    /// A whole number.
+    Integer(u32),
+    /// A day.
+    Day(Date),
+}
+
+impl ParamKind {
+    /// What a value must be, as the end of "it must be ...".
+    pub fn rule(self) -> String {
+        match self {
+            Self::Text { min, max } => {
+                format!("text of {min} to {max} characters without control characters")
+            }
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Day => "a real day, YYYY-MM-DD".to_owned(),
+            Self::Zip => "5 digits, or the first 3 or 4 of them".to_owned(),
+            Self::DocumentNumber => "6 to 12 letters or digits".to_owned(),
+            Self::BusinessId => "a positive integer".to_owned(),
+            Self::CountyKey => {
+                format!("a county key: letters, spaces, . ' or -, {} at most", CountyKey::MAX_CHARS)
+            }
+        }
+    }
+
+    /// The value a text means, if the kind allows it.
+    pub fn read(self, text: &str) -> Option<Value> {
+        match self {
+            Self::Text { min, max } => {
+                let length = u32::try_from(text.chars().count()).ok()?;
+                let clean = !text.chars().any(char::is_control);
+                (clean && (min..=max).contains(&length)).then(|| Value::Text(text.to_owned()))
+            }
+            Self::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            Self::Integer { min, max } => {
+                whole_number(text).filter(|number| (min..=max).contains(number)).map(Value::Integer)
+            }
+            Self::Day => parse_date(text).map(Value::Day),
+            Self::Zip => ZipPrefix::parse(text).map(|zip| Value::Text(zip.as_str().to_owned())),
+            Self::DocumentNumber => {
+                DocumentNumber::parse(text).map(|number| Value::Text(number.as_str().to_owned()))
+            }
+            Self::BusinessId => BusinessIdParam::parse(text).map(|_| Value::Text(text.to_owned())),
+            Self::CountyKey => CountyKey::parse(text).map(|key| Value::Text(key.as_str().to_owned())),
+        }
+    }
+}
+
+fn whole_number(text: &str) -> Option<u32> {
+    let digits_only = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = text == "0" || !text.starts_with('0');
+    if digits_only && plain { text.parse().ok() } else { None }
+}
+
+/// The parameters of one request, read: the values that are right, and every rule the others broke.
+#[derive(Debug, Clone)]
+pub struct Arguments {
+    endpoint: Endpoint,
+    given: Vec<&'static str>,
+    values: Vec<(&'static str, Value)>,
+    violations: Vec<Violation>,
+}
+
+impl Arguments {
+    /// Reads a request as it came over HTTP: path argument and query string, both still percent-encoded.
+    ///
+    /// An operation without parameters ignores the query string.
+    pub fn from_request(endpoint: Endpoint, path_argument: Option<&str>, query: &str) -> Self {
+        let mut arguments = Self::none(endpoint);
+        let in_path = endpoint.parameters().find(|param| param.place == Place::Path);
+        if let (Some(param), Some(raw)) = (in_path, path_argument) {
+            match decode_segment(raw) {
+                Ok(text) => arguments.take(param, &text),
+                Err(fault) => arguments.refuse(param.name, format!("{} {fault}", param.name)),
+            }
+        }
+        if endpoint.has_parameters() {
+            arguments.take_query(query);
+        }
+        arguments.finish()
+    }
+
+    /// Reads decoded pairs that may name path and query parameters alike, as the arguments of an MCP tool do.
+    pub fn from_pairs(endpoint: Endpoint, pairs: &[(String, String)]) -> Self {
+        let mut arguments = Self::none(endpoint);
+        for (name, text) in pairs {
+            arguments.take_named(name, text, |_| true);
+        }
+        arguments.finish()
+    }
+
+    /// The operation they are for.
+    pub const fn endpoint(&self) -> Endpoint {
+        self.endpoint
+    }
+
+    /// Whether a parameter was sent, rightly or wrongly.
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(&name)
+    }
+
+    /// A text, choice, ZIP or identifier, when it was sent rightly.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.values.iter().find_map(|(at, value)| match value {
+            Value::Text(text) if *at == name => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// A whole number, when it was sent rightly.
+    pub fn integer(&self, name: &str) -> Option<u32> {
+        self.values.iter().find_map(|(at, value)| match value {
+            Value::Integer(number) if *at == name => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// A day, when it was sent rightly.
+    pub fn day(&self, name: &str) -> Option<Date> {
+        self.values.iter().find_map(|(at, value)| match value {
+            Value::Day(day) if *at == name => Some(*day),
+            _ => None,
+        })
+    }
+
+    /// Every rule broken so far.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// Adds a rule that only the receiver of the request can judge, such as an unknown industry key.
+    pub fn reject(&mut self, violation: Violation) {
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
+    }
+
+    /// `value` when no rule is broken; otherwise the rules, those with status 403 only when there is no other.
+    ///
+    /// # Errors
+    /// At least one violation, all of the same status.
+    pub fn settle<T>(self, value: Option<T>) -> Result<T, Vec<Violation>> {
+        let mut violations = self.violations;
+        if violations.iter().any(|violation| violation.status == 400) {
+            violations.retain(|violation| violation.status == 400);
+        }
+        match value {
+            Some(value) if violations.is_empty() => Ok(value),
+            _ if violations.is_empty() => {
+                Err(vec![Violation::invalid("", "a required parameter is missing")])
+            }
+            _ => Err(violations),
+        }
+    }
+
+    fn none(endpoint: Endpoint) -> Self {
+        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new() }
+    }
+
+    fn take_query(&mut self, query: &str) {
+        let pieces = split(query);
+        self.violations.extend(pieces.violations);
+        for name in &pieces.damaged {
+            self.given
+                .extend(self.endpoint.parameters().find(|param| param.name == name).map(|param| param.name));
+        }
+        for (name, text) in &pieces.pairs {
+            self.take_named(name, text, |param| param.place == Place::Query);
+        }
+    }
+
+    fn take_named(&mut self, name: &str, text: &str, allowed: impl Fn(&Param) -> bool) {
+        match self.endpoint.parameters().find(|param| param.name == name && allowed(param)) {
+            Some(param) if self.is_given(param.name) => {
+                self.refuse(param.name, format!("{name} must be given only once"));
+            }
+            Some(param) => self.take(param, text),
+            None => self.reject(Violation::invalid("", format!("unknown parameter {}", quoted(name)))),
+        }
+    }
+
+    fn take(&mut self, param: &'static Param, text: &str) {
+        match param.kind.read(text) {
+            Some(value) => {
+                self.given.push(param.name);
+                self.values.push((param.name, value));
+            }
+            None if text.is_empty() => self.refuse(
+                param.name,
+                format!("{} must not be empty; it must be {}", param.name, param.kind.rule()),
+            ),
+            None => self.refuse(
+                param.name,
+                format!("{} must be {}, not {}", param.name, param.kind.rule(), quoted(text)),
+            ),
+        }
+    }
+
+    fn refuse(&mut self, name: &'static str, message: String) {
+        self.given.push(name);
+        self.reject(Violation::invalid(name, message));
+    }
+
+    fn finish(mut self) -> Self {
+        for param in self.endpoint.parameters().filter(|param| param.place == Place::Path) {
+            if !self.is_given(param.name) {
+                self.refuse(
+                    param.name,
+                    format!("{} is required; it must be {}", param.name, param.kind.rule()),
+                );
+            }
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(endpoint: Endpoint, argument: Option<&str>, query: &str) -> Vec<String> {
+        let arguments = Arguments::from_request(endpoint, argument, query);
+        arguments.violations().iter().map(|violation| violation.message.clone()).collect()
+    }
+
+    #[test]
+    fn defaults_and_examples_of_the_table_are_allowed_by_it() {
+        for param in PARAMETERS {
+            assert!(param.kind.read(param.example).is_some(), "{}", param.name);
+            assert!(param.default.is_none_or(|text| param.kind.read(text).is_some()), "{}", param.name);
+        }
+        let default = |name: &str| PARAMETERS.iter().find(|param| param.name == name)?.default?.parse().ok();
+        assert_eq!(
+            [default("limit"), default("days"), default("offset")],
+            [Some(DEFAULT_LIMIT), Some(DEFAULT_DAYS), Some(0)]
+        );
+    }
+
+    #[test]
+    fn the_type_choices_are_the_six_types() {
+        let keys = crate::contract::reference::EntityType::ALL.map(|kind| kind.key());
+        assert_eq!(TYPES, keys);
+    }
+
+    #[test]
+    fn whole_numbers_have_one_form() {
+        for (text, number) in [("0", Some(0)), ("5", Some(5)), ("100000", Some(100_000))] {
+            assert_eq!(whole_number(text), number, "{text}");
+        }
+        for text in ["", "05", "00", "+5", "-5", "5.0", "5e1", " 5", "0x5", "٥", "99999999999"] {
+            assert_eq!(whole_number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_broken_rule_of_a_query_is_told_once() {
+        let told = messages(SearchBusinesses, None, "limit=05&limit=5&bogus=1&bogus=2&zip=&q=a%00b&type=LLC");
+        let says = [
+            "limit must be a whole number from 1 to 1000, not \"05\"",
+            "limit must be given only once",
+            "unknown parameter \"bogus\"",
+            "zip must not be empty",
+            "q must be text of 2 to 80 characters without control characters",
+            "type must be one of llc,",
+        ];
+        assert_eq!(told.len(), says.len(), "{told:?}");
+        for (message, start) in told.iter().zip(says) {
+            assert!(message.starts_with(start), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_path_parameter_cannot_be_sent_in_the_query() {
+        let told = messages(Business, Some("1"), "id=2");
+        assert_eq!(told, ["unknown parameter \"id\""]);
+    }
+
+    #[test]
+    fn an_operation_without_parameters_ignores_its_query() {
+        assert!(messages(Endpoint::Stats, None, "a=%zz&a=1").is_empty());
+    }
+
+    #[test]
+    fn a_tool_call_without_its_path_argument_is_told_so() {
+        let arguments = Arguments::from_pairs(Business, &[]);
+        assert_eq!(arguments.violations()[0].message, "id is required; it must be a positive integer");
+    }
+
+    #[test]
+    fn lengths_count_characters() {
+        let kind = ParamKind::Text { min: 2, max: 80 };
+        assert!(kind.read(&"é".repeat(80)).is_some());
+        assert!(kind.read(&"é".repeat(81)).is_none());
+        assert!(kind.read("é").is_none());
+    }
+}

@@ -1,0 +1,201 @@
+//! Requests used in each window of an account; the server's meter and a client's ledger both count with it.
+//!
+//! A minute is 60 seconds from its first request; days and months are Eastern ones.
+//!
+//! Source: API document, "Limits".
+
+use super::account::Remaining;
+use super::eastern::{day_start, eastern_day, plus_days};
+use super::plan::PlanLimits;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+const MINUTE_SECS: i64 = 60;
+
+/// What an account has used of its three windows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// First request of the minute that was last open.
+    minute_since: Option<Timestamp>,
+    minute: u32,
+    /// Eastern day of the last request counted.
+    day_on: Option<Date>,
+    day: u32,
+    /// First day of the Eastern month of the last request counted.
+    month_on: Option<Date>,
+    month: u32,
+}
+
+/// A request that was not admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// Whole seconds until the last of the full windows opens again, at least 1.
+    pub retry_after_secs: u64,
+}
+
+impl Usage {
+    /// Counts a request in all three windows, or in none when one of them is full.
+    ///
+    /// # Errors
+    /// The wait until every full window has opened again.
+    pub fn admit(&mut self, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
+        let mut current = self.at(now);
+        if let Some(opens) = current.opens_at(now, limits) {
+            return Err(Refusal { retry_after_secs: whole_secs_until(now, opens) });
+        }
+        current.minute_since = current.minute_since.or(Some(now));
+        current.minute = current.minute.saturating_add(1);
+        current.day = current.day.saturating_add(1);
+        current.month = current.month.saturating_add(1);
+        *self = current;
+        Ok(())
+    }
+
+    /// Requests left in each window.
+    pub fn remaining(&self, now: Timestamp, limits: &PlanLimits) -> Remaining {
+        let current = self.at(now);
+        Remaining {
+            minute: limits.per_minute.saturating_sub(current.minute),
+            day: limits.per_day.saturating_sub(current.day),
+            month: limits.per_month.saturating_sub(current.month),
+        }
+    }
+
+    /// The windows as they stand at an instant: those that have ended are empty.
+    ///
+    /// A clock that was set back does not empty a day or a month; it ends a minute, which could else last for hours.
+    fn at(self, now: Timestamp) -> Self {
+        let mut current = self;
+        let today = eastern_day(now);
+        let open = |since: &Timestamp| (0..MINUTE_SECS * 1_000).contains(&millis_between(*since, now));
+        if !self.minute_since.as_ref().is_some_and(open) {
+            (current.minute_since, current.minute) = (None, 0);
+        }
+        if self.day_on.is_none_or(|day| day < today) {
+            (current.day_on, current.day) = (Some(today), 0);
+        }
+        if self.month_on.is_none_or(|month| month < today.first_of_month()) {
+            (current.month_on, current.month) = (Some(today.first_of_month()), 0);
+        }
+        current
+    }
+
+    /// When the last of the full windows opens; `None` when none is full.
+    fn opens_at(&self, now: Timestamp, limits: &PlanLimits) -> Option<Timestamp> {
+        let minute_end = self.minute_since.unwrap_or(now).as_second() + MINUTE_SECS;
+        let sub_second = self.minute_since.unwrap_or(now).subsec_nanosecond();
+        let minute = Timestamp::new(minute_end, sub_second).unwrap_or(Timestamp::MAX);
+        let today = eastern_day(now);
+        let day = day_start(plus_days(self.day_on.unwrap_or(today), 1));
+        let month = day_start(plus_days(self.month_on.unwrap_or(today).last_of_month(), 1));
+        let windows = [
+            (self.minute >= limits.per_minute, minute),
+            (self.day >= limits.per_day, day),
+            (self.month >= limits.per_month, month),
+        ];
+        windows.into_iter().filter(|(full, _)| *full).map(|(_, opens)| opens).max()
+    }
+}
+
+fn millis_between(since: Timestamp, now: Timestamp) -> i64 {
+    now.as_millisecond() - since.as_millisecond()
+}
+
+fn whole_secs_until(now: Timestamp, then: Timestamp) -> u64 {
+    let millis = u64::try_from(millis_between(now, then)).unwrap_or(0);
+    millis.div_ceil(1_000).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::plan::Plan;
+    use jiff::ToSpan;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().expect("an instant")
+    }
+
+    fn limits(per_minute: u32, per_day: u32, per_month: u32) -> PlanLimits {
+        PlanLimits { per_minute, per_day, per_month, ..Plan::Starter.limits() }
+    }
+
+    fn wait(usage: &mut Usage, now: Timestamp, limits: &PlanLimits) -> Option<u64> {
+        usage.admit(now, limits).err().map(|refusal| refusal.retry_after_secs)
+    }
+
+    #[test]
+    fn a_minute_is_60_seconds_from_its_first_request() {
+        let (mut usage, limits) = (Usage::default(), limits(2, 100, 100));
+        assert_eq!(wait(&mut usage, at("2026-07-31T12:00:30Z"), &limits), None);
+        assert_eq!(wait(&mut usage, at("2026-07-31T12:01:10Z"), &limits), None);
+        assert_eq!(wait(&mut usage, at("2026-07-31T12:01:10Z"), &limits), Some(20));
+        assert_eq!(wait(&mut usage, at("2026-07-31T12:01:29.999Z"), &limits), Some(1));
+        assert_eq!(wait(&mut usage, at("2026-07-31T12:01:30Z"), &limits), None);
+        assert_eq!(usage.remaining(at("2026-07-31T12:01:30Z"), &limits).minute, 1);
+    }
+
+    #[test]
+    fn a_refused_request_does_not_count() {
+        let (mut usage, limits) = (Usage::default(), limits(1, 100, 100));
+        let now = at("2026-07-31T12:00:00Z");
+        assert_eq!(wait(&mut usage, now, &limits), None);
+        let before = usage;
+        assert_eq!(wait(&mut usage, now, &limits), Some(60));
+        assert_eq!(usage, before);
+        assert_eq!(usage.remaining(now, &limits), Remaining { minute: 0, day: 99, month: 99 });
+    }
+
+    #[test]
+    fn a_day_ends_at_eastern_midnight_in_both_halves_of_the_year() {
+        for (late, midnight) in [
+            ("2026-07-31T03:59:00Z", "2026-07-31T04:00:00Z"),
+            ("2026-01-31T04:59:00Z", "2026-01-31T05:00:00Z"),
+        ] {
+            let (mut usage, limits) = (Usage::default(), limits(100, 1, 100));
+            assert_eq!(wait(&mut usage, at(late), &limits), None);
+            assert_eq!(wait(&mut usage, at(late), &limits), Some(60), "{late}");
+            assert_eq!(wait(&mut usage, at(midnight), &limits), None, "{late}");
+        }
+    }
+
+    #[test]
+    fn days_on_which_the_clocks_change_are_23_and_25_hours_long() {
+        for (midnight, hours) in [("2026-03-08T05:00:00Z", 23), ("2026-11-01T04:00:00Z", 25)] {
+            let (mut usage, limits) = (Usage::default(), limits(100, 1, 100));
+            assert_eq!(wait(&mut usage, at(midnight), &limits), None);
+            assert_eq!(wait(&mut usage, at(midnight), &limits), Some(hours * 3_600), "{midnight}");
+        }
+    }
+
+    #[test]
+    fn the_wait_is_for_the_last_window_that_is_full() {
+        let (mut usage, limits) = (Usage::default(), limits(1, 1, 1));
+        let now = at("2026-07-30T16:00:00Z");
+        assert_eq!(wait(&mut usage, now, &limits), None);
+        assert_eq!(wait(&mut usage, now, &limits), Some(36 * 3_600));
+        let august = at("2026-08-01T04:00:00Z");
+        assert_eq!(usage.remaining(august, &limits), Remaining { minute: 1, day: 1, month: 1 });
+        assert_eq!(wait(&mut usage, august, &limits), None);
+    }
+
+    #[test]
+    fn a_clock_set_back_forgives_no_day_and_locks_no_minute() {
+        let (mut usage, limits) = (Usage::default(), limits(1, 2, 100));
+        let now = at("2026-07-31T12:00:00Z");
+        assert_eq!(wait(&mut usage, now, &limits), None);
+        let earlier = now - 30.hours();
+        assert_eq!(usage.remaining(earlier, &limits), Remaining { minute: 1, day: 1, month: 99 });
+        assert_eq!(wait(&mut usage, earlier, &limits), None);
+        assert!(wait(&mut usage, earlier + 90.seconds(), &limits).is_some());
+    }
+
+    #[test]
+    fn usage_survives_being_written_down() {
+        let mut usage = Usage::default();
+        usage.admit(at("2026-07-31T12:00:00.123456Z"), &Plan::Starter.limits()).expect("admitted");
+        let text = serde_json::to_string(&usage).expect("JSON");
+        assert_eq!(serde_json::from_str::<Usage>(&text).expect("usage"), usage);
+    }
+}
