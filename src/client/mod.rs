@@ -1,0 +1,260 @@
+//! The API from a caller's side: one typed [`Call`] an operation, sent under the account's limits.
+//!
+//! Knows HTTP, pace and retries; knows nothing of days, slices or files of the lake.
+
+mod budget;
+mod call;
+mod error;
+mod key;
+mod ledger;
+mod retry;
+mod stop;
+
+pub use budget::{Bounds, Budget, Clock};
+pub use call::{Call, RawRecord};
+pub use error::{ClientError, Window};
+pub use key::{ApiKey, KeyError};
+pub use ledger::Ledger;
+pub use retry::RetryPolicy;
+pub use stop::{Stop, StopSwitch};
+
+use crate::contract::error::ErrorBody;
+use futures::StreamExt;
+use jiff::Timestamp;
+use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
+use reqwest::{Response, StatusCode, Url};
+use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Where and how to ask.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    /// Address of the service; paths are appended to it.
+    pub base_url: String,
+    /// Plain http to a host other than this one; off unless someone says so.
+    pub allow_plain_http: bool,
+    /// Bound on connecting.
+    pub connect_timeout: Duration,
+    /// Bound on silence while an answer comes.
+    pub read_timeout: Duration,
+    /// Bound on one request, body included.
+    pub total_timeout: Duration,
+    /// Bound on a body after decompression.
+    pub max_body_bytes: usize,
+    /// What is tried again.
+    pub retry: RetryPolicy,
+}
+
+impl ClientConfig {
+    /// The usual bounds for a service at this address.
+    pub fn new(base_url: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            allow_plain_http: false,
+            connect_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_secs(60),
+            max_body_bytes: 16 << 20,
+            retry: RetryPolicy::default(),
+        }
+    }
+}
+
+/// An answer that reads as documented, with the body it was read from.
+#[derive(Debug)]
+pub struct Answer<T> {
+    /// The answer.
+    pub value: T,
+    /// The body as received, decompressed.
+    pub body: Vec<u8>,
+    /// When it had come whole.
+    pub received_at: Timestamp,
+}
+
+/// Sends calls for one account.
+#[derive(Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+    key: ApiKey,
+    config: ClientConfig,
+    budget: Budget,
+    clock: Clock,
+    retried: AtomicU64,
+}
+
+impl Client {
+    /// A client for one account.
+    ///
+    /// # Errors
+    /// `Settings` when the address is no URL, or is plain http to another host without leave.
+    pub fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self, ClientError> {
+        let base = checked_base(&config)?;
+        // A second installation is refused and changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(config.connect_timeout)
+            .read_timeout(config.read_timeout)
+            .timeout(config.total_timeout)
+            .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ClientError::Settings(format!("no HTTP client can be made: {error}")))?;
+        Ok(Self { http, base, key, config, budget, clock, retried: AtomicU64::new(0) })
+    }
+
+    /// The gate all requests pass.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Attempts beyond the first, over all calls.
+    pub fn retried(&self) -> u64 {
+        self.retried.load(Ordering::Relaxed)
+    }
+
+    /// Sends a call, again where that may help, and reads its answer.
+    ///
+    /// # Errors
+    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
+    pub async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+        let first = std::sync::atomic::AtomicBool::new(true);
+        retry::with_retries(&self.config.retry, &self.budget, || async {
+            if !first.swap(false, Ordering::Relaxed) {
+                self.retried.fetch_add(1, Ordering::Relaxed);
+            }
+            self.attempt(call).await
+        })
+        .await
+    }
+
+    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+        self.budget.check_deadline()?;
+        let sent = self.budget.admit().await?;
+        let outcome = self.send(call.target()).await;
+        self.budget.settle(sent)?;
+        if let Err(error) = &outcome
+            && let Some(pause) = error.retry_after()
+        {
+            self.budget.pause(pause)?;
+        }
+        let body = outcome?;
+        let value = call.decode(&body)?;
+        Ok(Answer { value, body, received_at: (self.clock)() })
+    }
+
+    async fn send(&self, target: &str) -> Result<Vec<u8>, ClientError> {
+        let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
+        let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
+        tracing::debug!(target, "asking");
+        let response = self
+            .http
+            .get(url)
+            .header(AUTHORIZATION, header)
+            .send()
+            .await
+            .map_err(|error| transport(target, &error))?;
+        let status = response.status();
+        let retry_after = retry_after(&response);
+        let body = match self.body(target, response).await {
+            // The pause that a broken error answer asked for is still asked for.
+            Err(_) if retry_after.is_some() => Vec::new(),
+            other => other?,
+        };
+        match status {
+            StatusCode::OK => Ok(body),
+            _ => Err(failure(target, status, retry_after, &body)),
+        }
+    }
+
+    async fn body(&self, target: &str, response: Response) -> Result<Vec<u8>, ClientError> {
+        let mut body = Vec::new();
+        let mut chunks = response.bytes_stream();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(|error| transport(target, &error))?;
+            if body.len() + chunk.len() > self.config.max_body_bytes {
+                return Err(ClientError::OutsideContract {
+                    target: target.to_owned(),
+                    reason: format!("the body is larger than {} bytes", self.config.max_body_bytes),
+                    retryable: false,
+                });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+/// An http or https address; plain http reaches this host only, unless someone says otherwise.
+fn checked_base(config: &ClientConfig) -> Result<Url, ClientError> {
+    let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
+    let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    let loopback =
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(ClientError::Settings(
+            "the base URL holds more than scheme, host, port and path".to_owned(),
+        ));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if loopback || config.allow_plain_http => Ok(url),
+        "http" => Err(settings("plain http would show the key on the way; use https".to_owned())),
+        other => Err(settings(format!("the scheme {other} is neither https nor http"))),
+    }
+}
+
+fn transport(target: &str, error: &reqwest::Error) -> ClientError {
+    let mut reason = String::new();
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(current) = cause {
+        let text = current.to_string();
+        // reqwest's own text repeats the URL; its causes say what happened.
+        if !text.contains("url (") {
+            if !reason.is_empty() {
+                reason.push_str(": ");
+            }
+            reason.push_str(&text);
+        }
+        cause = current.source();
+    }
+    if error.is_timeout() {
+        reason = "no whole answer in time".to_owned();
+    }
+    ClientError::Transport { target: target.to_owned(), reason }
+}
+
+/// `Retry-After` in seconds. A date or nonsense counts as absent: our own backoff applies then.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let text = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    text.trim().parse().ok().map(Duration::from_secs)
+}
+
+fn failure(target: &str, status: StatusCode, retry_after: Option<Duration>, body: &[u8]) -> ClientError {
+    let target = target.to_owned();
+    let message = match serde_json::from_slice::<ErrorBody>(body) {
+        Ok(error) => error.message.to_string(),
+        Err(_) => {
+            format!("{} without the documented error body", status.canonical_reason().unwrap_or("an answer"))
+        }
+    };
+    let status = status.as_u16();
+    match status {
+        429 | 500 | 502 | 503 | 504 => ClientError::Busy { target, status, message, retry_after },
+        400..=499 => ClientError::Refused { target, status, message },
+        300..=399 => {
+            let reason = format!("a redirect ({status}), which is never followed with a key");
+            ClientError::OutsideContract { target, reason, retryable: false }
+        }
+        _ => {
+            let reason = format!("status {status}");
+            ClientError::OutsideContract { target, reason, retryable: false }
+        }
+    }
+}

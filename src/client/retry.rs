@@ -1,0 +1,66 @@
+//! What is tried again, and after how long.
+//!
+//! Source: API document, "Errors" (429: clients must not retry sooner; 503: retry shortly).
+
+use super::ClientError;
+use super::budget::Budget;
+use backon::{ExponentialBuilder, Retryable};
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+/// How often and how patiently a request is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct RetryPolicy {
+    /// Attempts in all, the first included.
+    pub attempts: u32,
+    /// Pause after the first failure; doubles from there, with jitter.
+    pub first_pause: Duration,
+    /// Longest pause of our own; a longer Retry-After is still obeyed.
+    pub longest_pause: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { attempts: 6, first_pause: Duration::from_millis(500), longest_pause: Duration::from_secs(30) }
+    }
+}
+
+/// Runs `attempt` until it succeeds, fails for good, or the policy's attempts are used up.
+///
+/// The pause is the larger of the policy's and the API's Retry-After; a Retry-After beyond what the run may wait ends the
+/// call with `WaitTooLong` at once.
+pub(super) async fn with_retries<T, F, Fut>(
+    policy: &RetryPolicy,
+    budget: &Budget,
+    attempt: F,
+) -> Result<T, ClientError>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<T, ClientError>>,
+{
+    let attempts = AtomicU32::new(0);
+    let schedule = ExponentialBuilder::default()
+        .with_min_delay(policy.first_pause)
+        .with_max_delay(policy.longest_pause)
+        .with_max_times(policy.attempts.saturating_sub(1) as usize)
+        .with_jitter();
+    let result = (|| {
+        attempts.fetch_add(1, Ordering::Relaxed);
+        attempt()
+    })
+    .retry(schedule)
+    .when(|error| error.is_retryable() && budget.may_wait(error.retry_after().unwrap_or_default()))
+    .adjust(|error, pause| pause.map(|pause| pause.max(error.retry_after().unwrap_or_default())))
+    .notify(|error, pause| tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; trying again"))
+    .await;
+    result.map_err(|error| given_up(error, attempts.load(Ordering::Relaxed), budget))
+}
+
+fn given_up(error: ClientError, attempts: u32, budget: &Budget) -> ClientError {
+    match error.retry_after() {
+        Some(pause) if !budget.may_wait(pause) => ClientError::WaitTooLong { wait_secs: pause.as_secs() },
+        _ if error.is_retryable() => ClientError::GaveUp { attempts, last: Box::new(error) },
+        _ => error,
+    }
+}

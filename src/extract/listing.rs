@@ -1,0 +1,238 @@
+//! One listing, read stretch by stretch and proven: distinct rows seen = rows the API says there are.
+
+use super::ask::{Asker, PageKey};
+use super::planner::{Shares, Stretch, Vocabulary};
+use super::reader::Reader;
+use super::slice::{Filter, Slice};
+use super::{ExtractError, split, walk};
+use crate::contract::eastern::{days_newest_first, minus_days};
+use crate::contract::plan::PlanLimits;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Times a day is read again before it is left incomplete.
+const MAX_DAY_READINGS: u32 = 3;
+
+/// What is to be read of one listing.
+pub struct ListingJob {
+    /// What the coverage table calls it: `*`, or a type key.
+    pub label: &'static str,
+    /// Stage its requests are counted under.
+    pub stage: &'static str,
+    /// Filter of the whole listing.
+    pub filter: Filter,
+    /// Days never proven, newest first.
+    pub unread: Vec<Stretch>,
+    /// Days known whole whose rows may have moved, with the ids listed then.
+    pub moved: BTreeMap<Date, HashSet<i64>>,
+    /// Days known whole, with the rows each had; their totals tell whether they moved.
+    pub proven: BTreeMap<Date, u64>,
+    /// Rows each day is expected to hold, where that is known.
+    pub expected: BTreeMap<Date, u64>,
+}
+
+/// One day of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayReading {
+    /// The day.
+    pub day: Date,
+    /// Rows the API says it has.
+    pub expected: u64,
+    /// Rows of it that are held, by this reading or from before.
+    pub held: u64,
+    /// Whether the two were proven equal.
+    pub complete: bool,
+    /// Whether every row was read now, so that a row not seen is gone.
+    pub whole: bool,
+}
+
+/// What one stretch gave.
+#[derive(Debug)]
+pub struct Reading {
+    /// The listing.
+    pub label: &'static str,
+    /// Its days, newest first.
+    pub days: Vec<DayReading>,
+    /// Day of each row seen, by id.
+    pub rows: HashMap<i64, Date>,
+    /// Pages that hold those rows.
+    pub pages: Vec<PageKey>,
+}
+
+/// What a listing's reading needs beside its job.
+pub struct Surroundings<'r> {
+    /// The plan's numbers; corrected while reading.
+    pub plan: &'r mut PlanLimits,
+    /// Values that narrow.
+    pub words: &'r Vocabulary,
+    /// How often each value occurs; learned while reading.
+    pub shares: &'r mut Shares,
+}
+
+/// Reads a listing, newest days first, and hands each stretch over as soon as it is proven or found wanting.
+///
+/// # Errors
+/// What stops the reading: a refusal, a spent budget, a broken archive. Stretches handed over before stay good.
+pub async fn extract_listing(
+    asker: &mut Asker<'_>,
+    around: Surroundings<'_>,
+    job: ListingJob,
+    hand_over: &mut dyn FnMut(Reading) -> Result<(), ExtractError>,
+) -> Result<(), ExtractError> {
+    let ListingJob { label, stage, filter, unread, mut moved, proven, expected } = job;
+    let mut reader = Reader::new(asker, stage, around.plan, around.words, around.shares);
+    let whole = |from, to| Slice { filter: filter.clone(), from, to };
+    for (from, to) in super::planner::ranges(proven.keys().copied()) {
+        for day in find_moved(&mut reader, &whole(from, to), &proven).await? {
+            moved.entry(day).or_default();
+        }
+    }
+    for stretch in newest_first(unread, moved.keys().copied()) {
+        let slice = whole(stretch.from, stretch.to);
+        let days = match moved.remove(&stretch.to) {
+            Some(known) if slice.is_one_day() => vec![read_moved_day(&mut reader, &slice, known).await?],
+            _ => read_stretch(&mut reader, &slice, &stretch, &expected).await?,
+        };
+        hand_over(reader.finish(label, days))?;
+    }
+    Ok(())
+}
+
+fn newest_first(unread: Vec<Stretch>, moved: impl Iterator<Item = Date>) -> Vec<Stretch> {
+    let single = moved.map(|day| Stretch { from: day, to: day, in_parts: false });
+    let mut all: Vec<Stretch> = unread.into_iter().chain(single).collect();
+    all.sort_by(|a, b| b.to.cmp(&a.to));
+    all
+}
+
+impl Reader<'_, '_> {
+    /// Ends a stretch: what it gave, and a clean slate for the next.
+    fn finish(&mut self, label: &'static str, days: Vec<DayReading>) -> Reading {
+        let seen = std::mem::take(&mut self.seen);
+        let pages = std::mem::take(&mut self.pages);
+        self.drifted = false;
+        let mut rows = HashMap::new();
+        for reading in &days {
+            self.shares.learn(seen.rows_of(reading.day, reading.day));
+            rows.extend(seen.ids_on(reading.day).into_iter().map(|id| (id, reading.day)));
+        }
+        Reading { label, days, rows, pages }
+    }
+}
+
+/// Days of a slice whose totals differ from what was proven before, found by halving.
+async fn find_moved(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    proven: &BTreeMap<Date, u64>,
+) -> Result<Vec<Date>, ExtractError> {
+    let total = reader.total(slice).await?;
+    let mut moved = Vec::new();
+    let held = |from: Date, to: Date| proven.range(from..=to).map(|(_, rows)| rows).sum::<u64>();
+    Box::pin(halve(reader, slice, total, &held, &mut moved)).await?;
+    Ok(moved)
+}
+
+/// Halves a slice until the single days are found whose total is not what is held of them.
+async fn halve(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    total: u64,
+    held: &(dyn Fn(Date, Date) -> u64 + Sync),
+    differing: &mut Vec<Date>,
+) -> Result<(), ExtractError> {
+    if held(slice.from, slice.to) == total {
+        return Ok(());
+    }
+    if slice.is_one_day() {
+        differing.push(slice.to);
+        return Ok(());
+    }
+    let middle = minus_days(slice.to, slice.days() / 2 - 1);
+    let newer = slice.between(middle, slice.to);
+    let older = slice.between(slice.from, minus_days(middle, 1));
+    let newer_total = reader.total(&newer).await?;
+    Box::pin(halve(reader, &newer, newer_total, held, differing)).await?;
+    Box::pin(halve(reader, &older, total.saturating_sub(newer_total), held, differing)).await
+}
+
+/// Reads a stretch whole and proves it.
+async fn read_stretch(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    stretch: &Stretch,
+    expected: &BTreeMap<Date, u64>,
+) -> Result<Vec<DayReading>, ExtractError> {
+    let total = if stretch.in_parts {
+        let days = expected.range(slice.from..=slice.to).map(|(_, rows)| *rows);
+        split::read_in_parts(reader, slice, days.max().unwrap_or(0)).await?
+    } else {
+        walk::walk(reader, slice).await?
+    };
+    if reader.drifted || reader.seen.count(slice) != total {
+        return mend(reader, slice).await;
+    }
+    Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect())
+}
+
+fn proven_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
+    let rows = reader.seen.count_on(day);
+    DayReading { day, expected: rows, held: rows, complete: true, whole: true }
+}
+
+/// The sum failed: finds the days it fails on, and reads those again until each is proven by itself.
+async fn mend(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Vec<DayReading>, ExtractError> {
+    let total = reader.total(slice).await?;
+    let counts: BTreeMap<Date, u64> =
+        days_newest_first(slice.from, slice.to).map(|day| (day, reader.seen.count_on(day))).collect();
+    let held = |from: Date, to: Date| counts.range(from..=to).map(|(_, rows)| rows).sum::<u64>();
+    let mut differing = Vec::new();
+    Box::pin(halve(reader, slice, total, &held, &mut differing)).await?;
+    let mut days = Vec::new();
+    for day in days_newest_first(slice.from, slice.to) {
+        days.push(match differing.contains(&day) {
+            true => read_day_again(reader, &slice.on(day)).await?,
+            false => proven_day(reader, day),
+        });
+    }
+    Ok(days)
+}
+
+async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayReading, ExtractError> {
+    let mut total = 0;
+    for _ in 0..MAX_DAY_READINGS {
+        reader.seen.forget(day.to);
+        reader.drifted = false;
+        total = walk::walk(reader, day).await?;
+        if !reader.drifted && reader.seen.count(day) == total {
+            return Ok(proven_day(reader, day.to));
+        }
+    }
+    let held = reader.seen.count(day);
+    tracing::warn!(day = %day.to, expected = total, held, "the day could not be read whole");
+    Ok(DayReading { day: day.to, expected: total, held, complete: false, whole: false })
+}
+
+/// Reads a day known whole before from its newest end, until what is known and what is new are as many as the API says.
+/// Where that never happens the day has been read to its end, and the reading is the whole of it.
+async fn read_moved_day(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+    known: HashSet<i64>,
+) -> Result<DayReading, ExtractError> {
+    reader.known = Some((day.clone(), known));
+    let total = walk::walk(reader, day).await;
+    let known = reader.known.take().map(|(_, known)| known).unwrap_or_default();
+    let total = total?;
+    if reader.drifted {
+        return read_day_again(reader, day).await;
+    }
+    let seen = reader.seen.ids_on(day.to);
+    if seen.len() as u64 == total {
+        return Ok(proven_day(reader, day.to));
+    }
+    match known.union(&seen).count() as u64 == total {
+        true => Ok(DayReading { day: day.to, expected: total, held: total, complete: true, whole: false }),
+        false => read_day_again(reader, day).await,
+    }
+}

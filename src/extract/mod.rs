@@ -1,0 +1,61 @@
+//! Reads the API completely under its limits: questions, in an order that pays least, and the proof that nothing is missing.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | [`ask`] | one question after another, answered from the archive where it was asked before |
+//! | [`slice`](mod@slice) | a query over a range of days |
+//! | [`seen`] | the rows seen, countable under any filter |
+//! | [`planner`] | which days are read as what (pure) |
+//! | `walk` | reading past the offset cap by date |
+//! | `split` | reading in parts, closing the gap |
+//! | [`listing`] | one listing, stretch by stretch, proven |
+//! | [`reference`](mod@reference) | account, lists, counts |
+//!
+//! Knows no Arrow and no disk.
+
+pub mod ask;
+pub mod listing;
+pub mod planner;
+mod reader;
+pub mod reference;
+pub mod seen;
+pub mod slice;
+mod split;
+mod walk;
+
+use crate::client::ClientError;
+use serde::{Deserialize, Serialize};
+
+/// Numbers of the plan that a pipeline file gives, because neither `/v1/me` nor the limits table tells them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanOverride {
+    /// Rows one call can give.
+    pub rows_per_call: Option<u32>,
+    /// Largest offset that is not a 400.
+    pub max_offset: Option<u32>,
+    /// Days that searches by date reach back.
+    pub window_days: Option<u32>,
+}
+
+/// Why extraction stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ExtractError {
+    /// A request gave nothing that can be used, or may not be sent.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The run's archive of pages failed; nothing counts that is not in it.
+    #[error("the archive of pages failed: {0}")]
+    Store(ask::StoreError),
+    /// What was read could not be handed over.
+    #[error("{0}")]
+    HandOver(ask::StoreError),
+    /// A page that is not the answer to its question.
+    #[error("GET {target} answered outside its contract: {reason}")]
+    WrongPage {
+        /// Path and query asked for.
+        target: String,
+        /// What does not fit.
+        reason: String,
+    },
+}

@@ -1,0 +1,154 @@
+//! Reads pages of one listing and remembers what was on them.
+
+use super::ExtractError;
+use super::ask::{Asker, PageKey};
+use super::planner::{Shares, Vocabulary};
+use super::seen::{Interner, Seen};
+use super::slice::{Filter, Slice};
+use crate::client::{Call, RawRecord};
+use crate::contract::page::Page;
+use crate::contract::plan::PlanLimits;
+use jiff::civil::Date;
+use std::collections::HashSet;
+
+/// One page, as far as a walk needs it.
+pub(super) struct PageSeen {
+    /// All rows of the query.
+    pub(super) total: u64,
+    /// Id and day of each row, in order.
+    pub(super) rows: Vec<(i64, Date)>,
+}
+
+/// What asking for a page gave.
+pub(super) enum PageRead {
+    /// The page.
+    Rows(PageSeen),
+    /// The plan allows no offset this large; the cap is now known better.
+    BeyondReach,
+}
+
+/// Reads one listing.
+pub(super) struct Reader<'r, 'a> {
+    pub(super) asker: &'r mut Asker<'a>,
+    pub(super) stage: &'static str,
+    pub(super) plan: &'r mut PlanLimits,
+    pub(super) words: &'r Vocabulary,
+    pub(super) shares: &'r mut Shares,
+    /// Rows of the stretch in hand.
+    pub(super) seen: Seen,
+    /// Pages of the stretch in hand that held rows.
+    pub(super) pages: Vec<PageKey>,
+    /// Whether rows moved while the stretch in hand was read.
+    pub(super) drifted: bool,
+    /// A day read from its newest end, and the ids known of it from before.
+    pub(super) known: Option<(Slice, HashSet<i64>)>,
+    interner: Interner,
+}
+
+impl<'r, 'a> Reader<'r, 'a> {
+    pub(super) fn new(
+        asker: &'r mut Asker<'a>,
+        stage: &'static str,
+        plan: &'r mut PlanLimits,
+        words: &'r Vocabulary,
+        shares: &'r mut Shares,
+    ) -> Self {
+        let (seen, pages, interner) = (Seen::default(), Vec::new(), Interner::default());
+        Self { asker, stage, plan, words, shares, seen, pages, drifted: false, known: None, interner }
+    }
+
+    /// Asks for the page of a slice at an offset and takes its rows in.
+    pub(super) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead, ExtractError> {
+        let limit = self.plan.rows_per_call;
+        let of_known_day = self.known.as_ref().is_some_and(|(day, _)| day == slice);
+        let call = match of_known_day && slice.filter == Filter::default() {
+            // The day's own listing is the one that the daily counts, which sent us here, count.
+            true => Call::day(slice.to, limit, offset),
+            false => Call::search(&slice.search(limit, offset)),
+        };
+        self.take(&call, slice, offset).await
+    }
+
+    /// Whether the rows known of a day and those seen of it now are as many as it has.
+    pub(super) fn knows_the_rest(&self, slice: &Slice, total: u64) -> bool {
+        let Some((_, known)) = self.known.as_ref().filter(|(day, _)| day == slice) else {
+            return false;
+        };
+        known.union(&self.seen.ids_on(slice.to)).count() as u64 == total
+    }
+
+    async fn take(
+        &mut self,
+        call: &Call<Page<RawRecord>>,
+        slice: &Slice,
+        offset: u32,
+    ) -> Result<PageRead, ExtractError> {
+        let (page, key) = match self.asker.ask(self.stage, call).await {
+            Err(ExtractError::Client(error)) if error.refused_status() == Some(400) && offset > 0 => {
+                self.learn_max_offset(offset, error)?;
+                return Ok(PageRead::BeyondReach);
+            }
+            other => other?,
+        };
+        self.check(call.target(), &page, offset)?;
+        let mut day = slice.to;
+        let mut rows = Vec::with_capacity(page.data.len());
+        for record in &page.data {
+            let row = self.interner.read(record, day);
+            day = row.filed_date;
+            rows.push((row.id, day));
+            self.seen.insert(row);
+        }
+        if !rows.is_empty() {
+            self.pages.push(key);
+        }
+        Ok(PageRead::Rows(PageSeen { total: page.pagination.total, rows }))
+    }
+
+    /// The total of a slice alone, for the price of one request.
+    pub(super) async fn total(&mut self, slice: &Slice) -> Result<u64, ExtractError> {
+        let call = Call::search(&slice.search(1, 0));
+        let (page, _) = self.asker.ask(self.stage, &call).await?;
+        Ok(page.pagination.total)
+    }
+
+    /// A 400 at an offset within what the table allows: the plan's cap is lower, and ends before this offset.
+    fn learn_max_offset(
+        &mut self,
+        offset: u32,
+        error: crate::client::ClientError,
+    ) -> Result<(), ExtractError> {
+        let reached = offset.saturating_sub(self.plan.rows_per_call);
+        if reached == 0 || reached >= self.plan.max_offset {
+            return Err(error.into());
+        }
+        tracing::info!(max_offset = reached, "the plan's max offset is lower than assumed");
+        self.plan.max_offset = reached;
+        Ok(())
+    }
+
+    /// Holds an answer against the question: what is not what was asked for must not be counted.
+    fn check(&mut self, target: &str, page: &Page<RawRecord>, offset: u32) -> Result<(), ExtractError> {
+        let pagination = page.pagination;
+        let wrong = |reason: String| Err(ExtractError::WrongPage { target: target.to_owned(), reason });
+        if pagination.offset != offset {
+            return wrong(format!("offset {} was asked for, {} answered", offset, pagination.offset));
+        }
+        if pagination.limit == 0 || page.data.len() > pagination.limit as usize {
+            return wrong(format!("{} rows under a limit of {}", page.data.len(), pagination.limit));
+        }
+        if pagination.limit < self.plan.rows_per_call {
+            tracing::info!(rows_per_call = pagination.limit, "the plan gives fewer rows a call than assumed");
+            self.plan.rows_per_call = pagination.limit;
+        }
+        let due = pagination.total.saturating_sub(u64::from(offset)).min(u64::from(pagination.limit));
+        if (page.data.len() as u64) < due {
+            return wrong(format!(
+                "{} rows where a total of {} leaves {due}",
+                page.data.len(),
+                pagination.total
+            ));
+        }
+        Ok(())
+    }
+}

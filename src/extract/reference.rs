@@ -1,0 +1,122 @@
+//! The first stage: the account, the lists, the counts. Everything the planner wants to know costs six requests.
+
+use super::ask::{Asker, PageKey};
+use super::{ExtractError, PlanOverride};
+use crate::client::Call;
+use crate::contract::account::Account;
+use crate::contract::count::{County, DailyCount, Stats};
+use crate::contract::eastern::window_start;
+use crate::contract::plan::{Plan, PlanLimits};
+use crate::contract::reference::{EntityTypeEntry, Industries};
+use crate::contract::search::BusinessSearch;
+use jiff::civil::Date;
+
+/// Stage name of the reference lists.
+pub const REFERENCE: &str = "reference";
+/// Stage name of the daily counts.
+pub const COUNTS: &str = "counts";
+
+/// Days the daily counts reach back at most.
+///
+/// Source: API document, `GET /v1/fl/filings/daily`, `days`.
+pub const MAX_COUNT_DAYS: u32 = 90;
+
+/// Answers of the reference stage.
+#[derive(Debug, Clone)]
+pub struct Reference {
+    /// Types accepted by the `type` filter.
+    pub entity_types: Vec<EntityTypeEntry>,
+    /// Sectors, types, segments.
+    pub industries: Industries,
+    /// Every county with its counts.
+    pub counties: Vec<County>,
+    /// Statewide figures.
+    pub stats: Stats,
+}
+
+/// Asks who we are and what is left; never from the archive.
+///
+/// # Errors
+/// What the client says.
+pub async fn fetch_account(asker: &mut Asker<'_>) -> Result<Account, ExtractError> {
+    asker.ask_now(REFERENCE, &Call::account()).await
+}
+
+/// Asks for the lists and statewide counts.
+///
+/// # Errors
+/// What the client or the archive says.
+pub async fn extract_reference(asker: &mut Asker<'_>) -> Result<Reference, ExtractError> {
+    let (entity_types, _) = asker.ask(REFERENCE, &Call::entity_types()).await?;
+    let (industries, _) = asker.ask(REFERENCE, &Call::industries()).await?;
+    let (counties, _) = asker.ask(REFERENCE, &Call::counties()).await?;
+    let (stats, _): (_, PageKey) = asker.ask(REFERENCE, &Call::stats()).await?;
+    Ok(Reference {
+        entity_types: entity_types.data,
+        industries: industries.data,
+        counties: counties.data,
+        stats: stats.data,
+    })
+}
+
+/// Asks for the count of each recent day, as many days as the API gives.
+///
+/// # Errors
+/// What the client or the archive says.
+pub async fn extract_daily_counts(asker: &mut Asker<'_>) -> Result<Vec<DailyCount>, ExtractError> {
+    let (page, _) = asker.ask(COUNTS, &Call::daily_counts(MAX_COUNT_DAYS)).await?;
+    Ok(page.data)
+}
+
+/// The plan's numbers: what the pipeline overrides, then what an earlier run learned under the same caps, then the row of
+/// the limits table with these caps, then Enterprise's row, which reading corrects downwards.
+pub fn plan_limits(account: &Account, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
+    let caps = account.limits;
+    let learned = learned.filter(|plan| {
+        (plan.per_minute, plan.per_day, plan.per_month) == (caps.per_minute, caps.per_day, caps.per_month)
+    });
+    let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
+    let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
+    PlanLimits {
+        rows_per_call: given.rows_per_call.unwrap_or(known.rows_per_call),
+        max_offset: given.max_offset.unwrap_or(known.max_offset),
+        window_days: given.window_days.unwrap_or(known.window_days),
+        per_minute: caps.per_minute,
+        per_day: caps.per_day,
+        per_month: caps.per_month,
+    }
+}
+
+/// Whether the window is written anywhere, so that it need not be found out.
+pub fn window_is_known(account: &Account, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
+    let caps = account.limits;
+    given.window_days.is_some()
+        || learned.is_some()
+        || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
+}
+
+/// Finds out the window of a plan that no table knows: the daily counts end where a short window does; beyond them, the
+/// windows of the table are tried, longest first (a 403 says no).
+///
+/// # Errors
+/// What the client or the archive says.
+pub async fn find_window(asker: &mut Asker<'_>, counted_days: u32, today: Date) -> Result<u32, ExtractError> {
+    if counted_days < MAX_COUNT_DAYS {
+        return Ok(counted_days.max(1));
+    }
+    for plan in Plan::ALL.into_iter().rev().filter(|plan| plan.limits().window_days > MAX_COUNT_DAYS) {
+        let from = window_start(today, plan.limits().window_days);
+        let search = BusinessSearch {
+            filed_from: Some(from),
+            filed_to: Some(from),
+            limit: Some(1),
+            ..BusinessSearch::default()
+        };
+        match asker.ask(COUNTS, &Call::search(&search)).await {
+            Ok(_) => return Ok(plan.limits().window_days),
+            Err(ExtractError::Client(error)) if error.refused_status() == Some(403) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(MAX_COUNT_DAYS)
+}

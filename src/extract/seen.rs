@@ -1,0 +1,194 @@
+//! What extraction remembers of the rows it saw: enough to count them under any filter, and no more.
+
+use super::slice::Slice;
+use crate::contract::business::business_id;
+use jiff::civil::Date;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+/// The parts of a row that a filter can ask for. Texts that repeat are shared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenRow {
+    /// The business; negative for a record whose id cannot be read, which is told apart by its text.
+    pub id: i64,
+    /// Filing date.
+    pub filed_date: Date,
+    /// Type key.
+    pub entity_type: Arc<str>,
+    /// Sector key.
+    pub sector: Arc<str>,
+    /// Industry type key.
+    pub industry_type: Arc<str>,
+    /// ZIP code as sent.
+    pub zip: Arc<str>,
+    /// City as sent.
+    pub city: Arc<str>,
+    /// County as sent.
+    pub county: Arc<str>,
+    /// First two characters of the name, upper case.
+    pub name_start: Arc<str>,
+}
+
+/// Shares equal texts.
+#[derive(Debug, Default)]
+pub struct Interner(HashSet<Arc<str>>);
+
+impl Interner {
+    fn share(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(text) {
+            return Arc::clone(known);
+        }
+        let shared: Arc<str> = Arc::from(text);
+        self.0.insert(Arc::clone(&shared));
+        shared
+    }
+
+    /// Reads what can be read of a record. A field that is missing or of another type reads as empty; a date that cannot
+    /// be read is taken from the row before it, as a listing is ordered by date.
+    pub fn read(&mut self, record: &RawValue, date_before: Date) -> SeenRow {
+        let loose = Loose::read(record);
+        let text = |value: &Option<Value>| value.as_ref().and_then(Value::as_str).unwrap_or("").to_owned();
+        let part = |name: &str| {
+            loose
+                .industry
+                .as_ref()
+                .and_then(|industry| industry.get(name))
+                .and_then(Value::as_str)
+                .unwrap_or("")
+        };
+        let id = business_id(&text(&loose.id)).unwrap_or_else(|| stand_in(record));
+        let filed_date = text(&loose.filed_date).parse().unwrap_or(date_before);
+        let start: String = text(&loose.name).to_uppercase().chars().take(2).collect();
+        SeenRow {
+            id,
+            filed_date,
+            entity_type: self.share(&text(&loose.entity_type)),
+            sector: self.share(part("sector")),
+            industry_type: self.share(part("type")),
+            zip: self.share(&text(&loose.zip)),
+            city: self.share(&text(&loose.city)),
+            county: self.share(&text(&loose.county)),
+            name_start: self.share(&start),
+        }
+    }
+}
+
+/// A number for a record without a readable id: the same for the same text, and never a business's.
+fn stand_in(record: &RawValue) -> i64 {
+    let digest = blake3::hash(record.get().as_bytes());
+    let mut bytes = [0u8; 8];
+    bytes.copy_from_slice(&digest.as_bytes()[..8]);
+    -((i64::from_le_bytes(bytes) >> 1).abs() + 1)
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Loose {
+    id: Option<Value>,
+    filed_date: Option<Value>,
+    name: Option<Value>,
+    entity_type: Option<Value>,
+    zip: Option<Value>,
+    city: Option<Value>,
+    county: Option<Value>,
+    industry: Option<Value>,
+}
+
+impl Loose {
+    fn read(record: &RawValue) -> Self {
+        serde_json::from_str(record.get()).unwrap_or_default()
+    }
+}
+
+/// The rows of one listing, each once.
+#[derive(Debug, Default)]
+pub struct Seen {
+    rows: HashMap<i64, SeenRow>,
+    by_day: BTreeMap<Date, HashSet<i64>>,
+}
+
+impl Seen {
+    /// Takes a row in; a row seen before is replaced.
+    pub fn insert(&mut self, row: SeenRow) {
+        let (id, day) = (row.id, row.filed_date);
+        if let Some(before) = self.rows.insert(id, row)
+            && before.filed_date != day
+            && let Some(ids) = self.by_day.get_mut(&before.filed_date)
+        {
+            ids.remove(&id);
+        }
+        self.by_day.entry(day).or_default().insert(id);
+    }
+
+    /// Forgets a day, before it is read anew.
+    pub fn forget(&mut self, day: Date) {
+        for id in self.by_day.remove(&day).unwrap_or_default() {
+            self.rows.remove(&id);
+        }
+    }
+
+    /// Distinct rows of the days `from` to `to`.
+    pub fn count_between(&self, from: Date, to: Date) -> u64 {
+        self.by_day.range(from..=to).map(|(_, ids)| ids.len() as u64).sum()
+    }
+
+    /// Distinct rows of a day.
+    pub fn count_on(&self, day: Date) -> u64 {
+        self.count_between(day, day)
+    }
+
+    /// Distinct rows that belong to a slice.
+    pub fn count(&self, slice: &Slice) -> u64 {
+        if slice.filter == Default::default() {
+            return self.count_between(slice.from, slice.to);
+        }
+        self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
+    }
+
+    /// Ids of a day.
+    pub fn ids_on(&self, day: Date) -> HashSet<i64> {
+        self.by_day.get(&day).cloned().unwrap_or_default()
+    }
+
+    /// Rows of the days `from` to `to`.
+    pub fn rows_of(&self, from: Date, to: Date) -> impl Iterator<Item = &SeenRow> {
+        self.by_day.range(from..=to).flat_map(|(_, ids)| ids.iter().filter_map(|id| self.rows.get(id)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).expect("JSON")
+    }
+
+    #[test]
+    fn a_record_without_id_or_date_still_counts_once_and_stands_where_it_was() {
+        let mut interner = Interner::default();
+        let record = raw(r#"{"id": null, "filed_date": 7, "name": "ab"}"#);
+        let row = interner.read(&record, date(2026, 7, 3));
+        assert!(row.id < 0);
+        assert_eq!(row.filed_date, date(2026, 7, 3));
+        let mut seen = Seen::default();
+        seen.insert(row.clone());
+        seen.insert(interner.read(&record, date(2026, 7, 3)));
+        assert_eq!(seen.count_on(date(2026, 7, 3)), 1);
+    }
+
+    #[test]
+    fn a_row_that_moved_to_another_day_is_counted_on_the_new_one_alone() {
+        let mut interner = Interner::default();
+        let mut seen = Seen::default();
+        for day in ["2026-07-03", "2026-07-04"] {
+            let record = raw(&format!(r#"{{"id":"7","filed_date":"{day}"}}"#));
+            seen.insert(interner.read(&record, date(2026, 1, 1)));
+        }
+        assert_eq!((seen.count_on(date(2026, 7, 3)), seen.count_on(date(2026, 7, 4))), (0, 1));
+    }
+}

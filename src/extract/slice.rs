@@ -1,0 +1,123 @@
+//! A slice: one query over a range of filing dates, and the rows it would hold among those already seen.
+
+use super::seen::SeenRow;
+use crate::contract::eastern::span_days;
+use crate::contract::reference::EntityType;
+use crate::contract::search::BusinessSearch;
+use jiff::civil::Date;
+
+/// Filters of a query beside its days. The empty filter is the whole untyped listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Business type.
+    pub kind: Option<EntityType>,
+    /// Sector, or `sector.type` key.
+    pub industry: Option<String>,
+    /// County name.
+    pub county: Option<String>,
+    /// City name.
+    pub city: Option<String>,
+    /// ZIP code or its first 3 or 4 digits.
+    pub zip: Option<String>,
+    /// Start of the name.
+    pub name_start: Option<String>,
+}
+
+impl Filter {
+    /// Whether the API would list this row under the filter.
+    pub fn matches(&self, row: &SeenRow) -> bool {
+        let same = |wanted: &Option<String>, held: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(held))
+        };
+        self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
+            && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
+            && same(&self.county, &row.county)
+            && same(&self.city, &row.city)
+            && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
+            && same(&self.name_start, &row.name_start)
+    }
+}
+
+/// One query over the filing dates `from` to `to`, both included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// Filters beside the days.
+    pub filter: Filter,
+    /// Oldest day.
+    pub from: Date,
+    /// Newest day.
+    pub to: Date,
+}
+
+impl Slice {
+    /// The same filter on one day.
+    pub fn on(&self, day: Date) -> Self {
+        Self { from: day, to: day, ..self.clone() }
+    }
+
+    /// The same filter on other days.
+    pub fn between(&self, from: Date, to: Date) -> Self {
+        Self { from, to, ..self.clone() }
+    }
+
+    /// The same days under another filter.
+    pub fn under(&self, filter: Filter) -> Self {
+        Self { filter, ..self.clone() }
+    }
+
+    /// Whether it covers a single day.
+    pub fn is_one_day(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// Days covered.
+    pub fn days(&self) -> u32 {
+        span_days(self.from, self.to)
+    }
+
+    /// Whether a row seen elsewhere belongs to it.
+    pub fn holds(&self, row: &SeenRow) -> bool {
+        self.from <= row.filed_date && row.filed_date <= self.to && self.filter.matches(row)
+    }
+
+    /// The query for one page of it.
+    pub fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
+        let filter = self.filter.clone();
+        BusinessSearch {
+            q: filter.name_start,
+            city: filter.city,
+            zip: filter.zip,
+            county: filter.county,
+            filed_from: Some(self.from),
+            filed_to: Some(self.to),
+            kind: filter.kind,
+            industry: filter.industry,
+            status: None,
+            limit: Some(limit),
+            offset: Some(offset),
+        }
+    }
+}
+
+impl std::fmt::Display for Slice {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}..{}", self.from, self.to)?;
+        let filter = &self.filter;
+        if let Some(kind) = filter.kind {
+            write!(out, " type={}", kind.key())?;
+        }
+        let parts = [
+            ("industry", &filter.industry),
+            ("county", &filter.county),
+            ("city", &filter.city),
+            ("zip", &filter.zip),
+            ("q", &filter.name_start),
+        ];
+        for (name, value) in parts {
+            if let Some(value) = value {
+                write!(out, " {name}={value}")?;
+            }
+        }
+        Ok(())
+    }
+}
