@@ -62,7 +62,7 @@ pub struct Asker<'a> {
     tell: &'a dyn Fn(&'static str, u64),
 }
 
-/// Refusals that an answer of: the same question would get them again.
+/// Refusals that the same question would get again.
 const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
 
 impl<'a> Asker<'a> {
@@ -84,21 +84,6 @@ impl<'a> Asker<'a> {
     /// Answers that came from the archive.
     pub fn replayed(&self) -> u64 {
         self.replayed
-    }
-
-    /// Asks without the archive: for what must be known as of now.
-    ///
-    /// # Errors
-    /// What the client says.
-    pub async fn ask_now<T: DeserializeOwned>(
-        &mut self,
-        stage: &'static str,
-        call: &Call<T>,
-    ) -> Result<T, ExtractError> {
-        let before = self.client.budget().sent();
-        let answer = self.client.fetch(call).await;
-        self.count(stage, before);
-        Ok(answer?.value)
     }
 
     /// Asks, unless this run holds the answer already.

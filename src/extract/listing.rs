@@ -1,14 +1,14 @@
 //! One listing, read stretch by stretch and proven: distinct rows seen = rows the API says there are.
 
-use super::ask::{Asker, PageKey};
-use super::planner::{Shares, Stretch, Vocabulary};
+use super::ask::{Asker, PageKey, StoreError};
+use super::planner::{Shares, Stretch, Vocabulary, ranges};
 use super::reader::Reader;
 use super::slice::{Filter, Slice};
 use super::{ExtractError, split, walk};
 use crate::contract::eastern::{days_newest_first, minus_days};
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Times a day is read again before it is left incomplete.
 const MAX_DAY_READINGS: u32 = 3;
@@ -23,9 +23,11 @@ pub struct ListingJob {
     pub filter: Filter,
     /// Days never proven, newest first.
     pub unread: Vec<Stretch>,
-    /// Days known whole whose rows may have moved, with the ids listed then.
-    pub moved: BTreeMap<Date, HashSet<i64>>,
-    /// Days known whole, with the rows each had; their totals tell whether they moved.
+    /// Days known whole before whose rows moved since.
+    pub moved: BTreeSet<Date>,
+    /// Days known whole that still fill, with the rows each had: if their total moved, each is looked at.
+    pub filling: BTreeMap<Date, u64>,
+    /// Other days known whole, with the rows each had; totals, halved where they differ, tell which moved.
     pub proven: BTreeMap<Date, u64>,
     /// Rows each day is expected to hold, where that is known.
     pub expected: BTreeMap<Date, u64>,
@@ -59,8 +61,13 @@ pub struct Reading {
     pub pages: Vec<PageKey>,
 }
 
+/// Ids the lake lists on a day.
+pub type KnownIds<'r> = &'r mut dyn FnMut(Date) -> Result<HashSet<i64>, StoreError>;
+
 /// What a listing's reading needs beside its job.
 pub struct Surroundings<'r> {
+    /// Ids known of a day read before.
+    pub known: KnownIds<'r>,
     /// The plan's numbers; corrected while reading.
     pub plan: &'r mut PlanLimits,
     /// Values that narrow.
@@ -79,19 +86,25 @@ pub async fn extract_listing(
     job: ListingJob,
     hand_over: &mut dyn FnMut(Reading) -> Result<(), ExtractError>,
 ) -> Result<(), ExtractError> {
-    let ListingJob { label, stage, filter, unread, mut moved, proven, expected } = job;
+    let ListingJob { label, stage, filter, unread, mut moved, filling, proven, expected } = job;
     let mut reader = Reader::new(asker, stage, around.plan, around.words, around.shares);
     let whole = |from, to| Slice { filter: filter.clone(), from, to };
-    for (from, to) in super::planner::ranges(proven.keys().copied()) {
-        for day in find_moved(&mut reader, &whole(from, to), &proven).await? {
-            moved.entry(day).or_default();
+    for (from, to) in ranges(filling.keys().copied()) {
+        let days = filling.range(from..=to);
+        if reader.total(&whole(from, to)).await? != days.clone().map(|(_, rows)| rows).sum::<u64>() {
+            moved.extend(days.map(|(day, _)| *day));
         }
     }
-    for stretch in newest_first(unread, moved.keys().copied()) {
+    for (from, to) in ranges(proven.keys().copied()) {
+        moved.extend(find_moved(&mut reader, &whole(from, to), &proven).await?);
+    }
+    for stretch in newest_first(unread, moved.iter().copied()) {
         let slice = whole(stretch.from, stretch.to);
-        let days = match moved.remove(&stretch.to) {
-            Some(known) if slice.is_one_day() => vec![read_moved_day(&mut reader, &slice, known).await?],
-            _ => read_stretch(&mut reader, &slice, &stretch, &expected).await?,
+        let days = if slice.is_one_day() && moved.contains(&stretch.to) {
+            let known = (around.known)(stretch.to).map_err(ExtractError::HandOver)?;
+            vec![read_moved_day(&mut reader, &slice, known).await?]
+        } else {
+            read_stretch(&mut reader, &slice, &stretch, &expected).await?
         };
         hand_over(reader.finish(label, days))?;
     }

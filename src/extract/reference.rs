@@ -2,7 +2,7 @@
 
 use super::ask::{Asker, PageKey};
 use super::{ExtractError, PlanOverride};
-use crate::client::Call;
+use crate::client::{Call, Client};
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
@@ -38,8 +38,8 @@ pub struct Reference {
 ///
 /// # Errors
 /// What the client says.
-pub async fn fetch_account(asker: &mut Asker<'_>) -> Result<Account, ExtractError> {
-    asker.ask_now(REFERENCE, &Call::account()).await
+pub async fn fetch_account(client: &Client) -> Result<Account, ExtractError> {
+    Ok(client.fetch(&Call::account()).await?.value)
 }
 
 /// Asks for the lists and statewide counts.

@@ -1,0 +1,68 @@
+//! Why a run ended without doing all it was asked to, told apart by what its caller does about it.
+
+use super::spec::SpecError;
+use crate::aggregate::AggregateError;
+use crate::client::ClientError;
+use crate::extract::ExtractError;
+use crate::lake::LakeError;
+use crate::table::TableError;
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// The pipeline file.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The API, or the way to it.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// A page that is not the answer to its question.
+    #[error("{0}")]
+    OutsideContract(String),
+    /// The lake.
+    #[error(transparent)]
+    Lake(#[from] LakeError),
+    /// A file of a table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// An aggregate.
+    #[error(transparent)]
+    Aggregate(#[from] AggregateError),
+    /// A check failed; nothing was published.
+    #[error("nothing was published: {}", failures.join("; "))]
+    CheckFailed {
+        /// What each failed check found.
+        failures: Vec<String>,
+    },
+    /// A file beside the lake's tables, say the report.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl From<ExtractError> for PipelineError {
+    fn from(error: ExtractError) -> Self {
+        match error {
+            ExtractError::Client(error) => Self::Client(error),
+            ExtractError::WrongPage { .. } => Self::OutsideContract(error.to_string()),
+            ExtractError::Store(source) | ExtractError::HandOver(source) => match source.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(source) => match source.downcast::<LakeError>() {
+                    Ok(error) => Self::Lake(*error),
+                    Err(source) => Self::OutsideContract(source.to_string()),
+                },
+            },
+        }
+    }
+}
+
+impl PipelineError {
+    /// Whether the run may go on later from where it stands.
+    pub fn is_pause(&self) -> bool {
+        matches!(self, Self::Client(error) if error.is_pause())
+    }
+}

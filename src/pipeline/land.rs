@@ -1,0 +1,155 @@
+//! From a reading to rows of the coming snapshot: raw pages → rows and rejects → the lake's spill and coverage.
+
+use super::PipelineError;
+use super::pages::Pages;
+use crate::contract::eastern::span_days;
+use crate::contract::reference::EntityType;
+use crate::extract::listing::Reading;
+use crate::lake::{Quarantine, Staging};
+use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page};
+use crate::table::{CoverageRow, FilingRow, Row, Table};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// Rows of a batch on its way to the spill.
+const BATCH_ROWS: usize = 16 * 1024;
+
+/// A day this old when it was read whole has settled.
+const SETTLED_DAYS: u32 = 31;
+
+/// What has landed so far.
+pub(super) struct Landing {
+    pub(super) today: Date,
+    pub(super) staging: Staging,
+    pub(super) quarantine: Quarantine,
+    /// Coverage of the days read.
+    pub(super) coverage: Vec<CoverageRow>,
+    /// Days read whole: what the lake lists on them and was not seen is gone.
+    pub(super) whole: BTreeSet<(Date, bool)>,
+    /// Listing label and day of every day proven.
+    pub(super) proven: BTreeSet<(String, Date)>,
+    pub(super) unknown_fields: UnknownFields,
+    pub(super) open_values: OpenValues,
+    pub(super) rejected: HashSet<blake3::Hash>,
+    pages: Pages,
+    now: fn() -> Timestamp,
+}
+
+impl Landing {
+    pub(super) fn new(
+        today: Date,
+        staging: Staging,
+        quarantine: Quarantine,
+        pages: Pages,
+        now: fn() -> Timestamp,
+    ) -> Self {
+        Self {
+            today,
+            staging,
+            quarantine,
+            coverage: Vec::new(),
+            whole: BTreeSet::new(),
+            proven: BTreeSet::new(),
+            unknown_fields: UnknownFields::default(),
+            open_values: OpenValues::default(),
+            rejected: HashSet::new(),
+            pages,
+            now,
+        }
+    }
+
+    /// Takes a reading in. Rows of days that were not proven wait in the archive and are not landed.
+    pub(super) fn land(&mut self, reading: &Reading) -> Result<(), PipelineError> {
+        let proven: HashSet<Date> = reading.days.iter().filter(|day| day.complete).map(|day| day.day).collect();
+        let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
+        let mut batch = Vec::new();
+        for key in &reading.pages {
+            for row in self.rows_of(key)? {
+                let day = row.filed_date;
+                if reading.rows.get(&row.business_id) != Some(&day) || !proven.contains(&day) {
+                    continue;
+                }
+                landed.entry(day).or_default().insert(row.business_id);
+                batch.push(row);
+            }
+            if batch.len() >= BATCH_ROWS {
+                self.staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch))?)?;
+            }
+        }
+        if !batch.is_empty() {
+            self.staging.spill_filings(FilingRow::batch(&batch)?)?;
+        }
+        self.cover(reading, &landed);
+        Ok(())
+    }
+
+    fn rows_of(&mut self, key: &crate::extract::ask::PageKey) -> Result<Vec<FilingRow>, PipelineError> {
+        let page = self.pages.0.borrow().get(&key.target, key.occurrence)?;
+        let Some(page) = page else {
+            return Err(PipelineError::OutsideContract(format!("the archived page of {} is gone", key.target)));
+        };
+        let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
+        let normalized = normalize_page(&page.body, page.received_at, &place);
+        for (field, count) in normalized.unknown_fields {
+            *self.unknown_fields.entry(field).or_default() += count;
+        }
+        self.open_values.absorb(normalized.open_values);
+        for reject in &normalized.rejects {
+            self.quarantine(reject)?;
+        }
+        Ok(normalized.rows)
+    }
+
+    /// A record that stands on two pages is one record.
+    fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
+        if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
+            tracing::warn!(slice = reject.slice, "a record goes to quarantine: {}", reject.reasons.join("; "));
+            self.quarantine.append(reject)?;
+        }
+        Ok(())
+    }
+
+    fn cover(&mut self, reading: &Reading, landed: &HashMap<Date, HashSet<i64>>) {
+        let mut seen: HashMap<Date, u64> = HashMap::new();
+        for day in reading.rows.values() {
+            *seen.entry(*day).or_default() += 1;
+        }
+        for day in &reading.days {
+            let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
+            let not_landed = seen.get(&day.day).copied().unwrap_or(0).saturating_sub(landed_now);
+            let landed = if day.complete { day.held.saturating_sub(not_landed) } else { 0 };
+            self.coverage.push(CoverageRow {
+                filed_date: day.day,
+                entity_type: reading.label.to_owned(),
+                expected: day.expected as i64,
+                landed: landed as i64,
+                complete: day.complete,
+                settled: day.whole && span_days(day.day, self.today) >= SETTLED_DAYS,
+                checked_at: (self.now)(),
+            });
+            if day.complete {
+                self.proven.insert((reading.label.to_owned(), day.day));
+            }
+            match reading.label {
+                super::EVERY_OTHER_TYPE if day.whole => drop(self.whole.insert((day.day, false))),
+                label if label == EntityType::Fictitious.key() && day.whole => {
+                    self.whole.insert((day.day, true));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Writes the coverage of the days read into the coming snapshot.
+    pub(super) fn stage_coverage(&mut self) -> Result<crate::lake::TableDelta, PipelineError> {
+        let rows = CoverageRow::batch(&self.coverage)?;
+        Ok(self.staging.merge(Table::Coverage, &rows)?)
+    }
+}
+
+fn offset_of(target: &str) -> u32 {
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    let offset = query.split('&').find_map(|pair| pair.strip_prefix("offset="));
+    offset.and_then(|offset| offset.parse().ok()).unwrap_or(0)
+}

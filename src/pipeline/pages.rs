@@ -1,0 +1,22 @@
+//! The run's archive of raw pages as the store that extraction asks before it pays.
+
+use crate::extract::ask::{HeldPage, PageKey, PageStore, StoreError};
+use crate::lake::RawArchive;
+use jiff::Timestamp;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A handle on the archive: extraction writes through one while landing reads through another.
+#[derive(Debug, Clone)]
+pub(super) struct Pages(pub(super) Rc<RefCell<RawArchive>>);
+
+impl PageStore for Pages {
+    fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, StoreError> {
+        let page = self.0.borrow().get(&key.target, key.occurrence)?;
+        Ok(page.map(|page| HeldPage { status: page.status, body: page.body }))
+    }
+
+    fn keep(&mut self, key: &PageKey, status: u16, at: Timestamp, body: &[u8]) -> Result<(), StoreError> {
+        Ok(self.0.borrow_mut().append(&key.target, key.occurrence, status, at, body)?)
+    }
+}

@@ -1,0 +1,326 @@
+//! Pipeline files: what a schedule runs, typed and checked.
+
+use crate::contract::plan::Plan;
+use crate::contract::reference::EntityType;
+use crate::extract::PlanOverride;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// One file of `pipelines/*.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineSpec {
+    /// Name, for commits and summaries.
+    pub name: String,
+    /// Where the API is.
+    #[serde(default)]
+    pub source: SourceSpec,
+    /// What is read.
+    #[serde(default)]
+    pub extract: ExtractSpec,
+    /// What may be spent.
+    #[serde(default)]
+    pub budget: BudgetSpec,
+    /// Numbers of the plan that the API does not tell.
+    #[serde(default)]
+    pub plan: PlanOverride,
+    /// What is added up.
+    #[serde(default)]
+    pub aggregates: AggregatesSpec,
+    /// What happens when something is not as it should be.
+    #[serde(default)]
+    pub checks: ChecksSpec,
+    /// The report.
+    #[serde(default)]
+    pub report: ReportSpec,
+}
+
+/// Where the API is.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SourceSpec {
+    /// Address; `--base-url` goes before it.
+    pub base_url: Option<String>,
+    /// Whether the program serves itself a sample of Florida, so that no account is needed.
+    pub embedded: bool,
+    /// The sample.
+    pub sample: SampleSource,
+    /// Plain http to another host.
+    pub allow_plain_http: bool,
+}
+
+/// The embedded API's sample and account.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SampleSource {
+    /// Same seed, same Florida.
+    pub seed: u64,
+    /// Days of filings, today included.
+    pub days: u32,
+    /// 1.0 is the whole of Florida.
+    pub scale: f64,
+    /// Plan whose rows per call, max offset and window apply.
+    pub plan: Plan,
+    /// Requests a minute; the plan's when absent.
+    pub per_minute: Option<u32>,
+    /// Requests a day; the plan's when absent.
+    pub per_day: Option<u32>,
+    /// Requests a month; the plan's when absent.
+    pub per_month: Option<u32>,
+}
+
+impl Default for SampleSource {
+    fn default() -> Self {
+        Self { seed: 1, days: 30, scale: 1.0, plan: Plan::Agency, per_minute: None, per_day: None, per_month: None }
+    }
+}
+
+/// Days to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Days {
+    /// All that the plan's window reaches.
+    Window,
+    /// This many, today included.
+    Last(u32),
+}
+
+impl<'de> Deserialize<'de> for Days {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(u32),
+            Word(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Number(days) if days > 0 => Ok(Self::Last(days)),
+            Written::Word(word) if word == "window" => Ok(Self::Window),
+            _ => Err(serde::de::Error::custom("days must be a whole number from 1, or \"window\"")),
+        }
+    }
+}
+
+/// What is read.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExtractSpec {
+    /// Days of filings.
+    pub days: Days,
+    /// Types to read; all when empty.
+    pub types: Vec<EntityType>,
+    /// Whether filings are read at all, or only lists and counts.
+    pub filings: bool,
+}
+
+impl Default for ExtractSpec {
+    fn default() -> Self {
+        Self { days: Days::Window, types: Vec::new(), filings: true }
+    }
+}
+
+/// What may be spent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetSpec {
+    /// Requests a day left for the account's other users.
+    pub keep_per_day: u32,
+    /// Requests a month left for the account's other users.
+    pub keep_per_month: u32,
+    /// Requests of one run.
+    pub max_requests: Option<u64>,
+    /// Minutes of one run.
+    pub max_minutes: Option<u64>,
+    /// Attempts of one request, the first included.
+    pub attempts: Option<u32>,
+}
+
+/// What is added up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AggregatesSpec {
+    /// Folder of `*.sql` files, beside the pipeline file.
+    pub folder: PathBuf,
+    /// Whether they run.
+    pub enabled: bool,
+}
+
+impl Default for AggregatesSpec {
+    fn default() -> Self {
+        Self { folder: PathBuf::from("aggregates"), enabled: true }
+    }
+}
+
+/// What a failed check does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// It is told and the run goes on.
+    #[default]
+    Tell,
+    /// Nothing is published.
+    Fail,
+}
+
+/// Checks before a snapshot is published, and what each does when it fails.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChecksSpec {
+    /// A record could not be normalized.
+    pub quarantine: OnFailure,
+    /// A record has a field the schema does not know.
+    pub unknown_fields: OnFailure,
+    /// A day could not be read whole.
+    pub incomplete_days: OnFailure,
+    /// Largest share of rows that may be gone from the lake since the last snapshot, in percent.
+    pub max_vanished_percent: f64,
+}
+
+impl Default for ChecksSpec {
+    fn default() -> Self {
+        Self {
+            quarantine: OnFailure::Tell,
+            unknown_fields: OnFailure::Tell,
+            incomplete_days: OnFailure::Tell,
+            max_vanished_percent: 10.0,
+        }
+    }
+}
+
+/// The report.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportSpec {
+    /// Whether `catalog/report.html` is written.
+    pub enabled: bool,
+}
+
+impl Default for ReportSpec {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+/// A pipeline file that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// The file cannot be read.
+    #[error("cannot read the pipeline file {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is no pipeline.
+    #[error("{path}, line {line}: {problem}{hint}")]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+        /// The nearest right word, or nothing.
+        hint: String,
+    },
+}
+
+/// A pipeline file read and checked.
+#[derive(Debug, Clone)]
+pub struct Pipeline {
+    /// What it says.
+    pub spec: PipelineSpec,
+    /// Digest of its text: a run goes on only under the file it began with.
+    pub digest: String,
+    /// Folder it lies in; its own paths start there.
+    pub folder: PathBuf,
+}
+
+impl Pipeline {
+    /// Reads a pipeline file.
+    ///
+    /// # Errors
+    /// `Unreadable`; `Wrong` with the line and, for a wrong word, the nearest right one.
+    pub fn read(path: &Path) -> Result<Self, SpecError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpecError::Unreadable { path: path.to_owned(), source })?;
+        let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
+        check(&spec).map_err(|(word, problem)| {
+            let line = text.lines().position(|line| line.trim_start().starts_with(word)).map_or(1, |at| at + 1);
+            SpecError::Wrong { path: path.to_owned(), line, problem, hint: String::new() }
+        })?;
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        Ok(Self { spec, digest: blake3::hash(text.as_bytes()).to_hex().to_string(), folder })
+    }
+}
+
+fn check(spec: &PipelineSpec) -> Result<(), (&'static str, String)> {
+    let named = !spec.name.is_empty()
+        && spec.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
+    if !named {
+        return Err(("name", "name must be lower-case letters, digits, - and _".to_owned()));
+    }
+    let sample = &spec.source.sample;
+    if !(sample.scale > 0.0 && sample.scale <= 10.0) {
+        return Err(("scale", format!("scale {} is not between 0 and 10", sample.scale)));
+    }
+    if sample.days == 0 {
+        return Err(("days", "a sample has 1 day at least".to_owned()));
+    }
+    Ok(())
+}
+
+fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> SpecError {
+    let at = error.span().map_or(0, |span| span.start).min(text.len());
+    let line = text[..at].matches('\n').count() + 1;
+    let problem = error.message().to_owned();
+    let hint = nearest(&problem).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
+    SpecError::Wrong { path: path.to_owned(), line, problem, hint }
+}
+
+/// The right word nearest to the wrong one, both as serde's message quotes them: the wrong one first.
+fn nearest(problem: &str) -> Option<String> {
+    if !problem.starts_with("unknown ") {
+        return None;
+    }
+    let mut quoted = problem.split('`').skip(1).step_by(2);
+    let wrong = quoted.next()?;
+    let (score, word) = quoted
+        .map(|word| (strsim::jaro_winkler(wrong, word), word))
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (score > 0.6).then(|| word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Pipeline, SpecError> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("p.toml");
+        std::fs::write(&path, text).expect("a file");
+        Pipeline::read(&path)
+    }
+
+    #[test]
+    fn a_wrong_key_names_its_line_and_the_nearest_right_one() {
+        let error = read("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n").expect_err("a wrong key").to_string();
+        assert!(error.contains("line 4"), "{error}");
+        assert!(error.contains("did you mean `keep_per_day`?"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_value_names_its_line() {
+        let error = read("name = \"p\"\n[extract]\ndays = 0\n").expect_err("a wrong value").to_string();
+        assert!(error.contains("line 3") && error.contains("window"), "{error}");
+        let error = read("name = \"Bad Name\"\n").expect_err("a wrong name").to_string();
+        assert!(error.contains("line 1"), "{error}");
+    }
+
+    #[test]
+    fn what_is_not_said_has_its_usual_value() {
+        let pipeline = read("name = \"p\"\n").expect("a pipeline");
+        assert_eq!(pipeline.spec.extract.days, Days::Window);
+        assert!(pipeline.spec.aggregates.enabled && pipeline.spec.report.enabled);
+    }
+}

@@ -1,0 +1,29 @@
+//! What a run learns and the next one uses: kept in the commit, so that data and state move together.
+
+use crate::contract::plan::PlanLimits;
+use crate::extract::planner::Shares;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// State of a lake after a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunState {
+    /// The plan's numbers as found.
+    #[serde(default)]
+    pub plan: Option<PlanLimits>,
+    /// How often each value occurs, by listing.
+    #[serde(default)]
+    pub shares: BTreeMap<String, Shares>,
+    /// The API's own count of each day when the day was last proven. A day whose count is another now has moved, whatever
+    /// exactly the API counts.
+    #[serde(default)]
+    pub counts: BTreeMap<Date, i64>,
+}
+
+impl RunState {
+    /// The state in a commit; what does not read as one is as good as none, for it only saves requests.
+    pub fn from_commit(state: &serde_json::Value) -> Self {
+        serde_json::from_value(state.clone()).unwrap_or_default()
+    }
+}
