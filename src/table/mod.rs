@@ -3,9 +3,25 @@
 //! [`column`] is the one column dictionary; everything that describes a table (schema, checks,
 //! catalogue, documentation) is derived from it.
 
+mod business;
+mod change;
 mod column;
+mod count;
+mod coverage;
+mod error;
+mod officer;
+mod reference;
+mod row;
 
+pub use business::{DetailRow, FilingRow, dissolved_day};
+pub use change::{Change, ChangeRow};
 pub use column::{Column, ColumnKind, columns};
+pub use count::{ALL_TYPES, CountyRow, DailyCountRow, MonthlyCountRow, StatewideRow, TypeCountRow};
+pub use coverage::{CoverageRow, EVERY_OTHER_TYPE};
+pub use error::TableError;
+pub use officer::OfficerRow;
+pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
+pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;
