@@ -206,3 +206,100 @@ impl DetailRow {
         Some(Address { street, street2, city, state, zip, country })
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    pub(in crate::table) fn filing(business_id: i64, filed_date: Date, seen_at: Timestamp) -> FilingRow {
+        let summary = Summary {
+            id: format!("fl_{business_id}"),
+            document_number: format!("L{business_id:011}"),
+            name: format!("ÑANDÚ {business_id} LLC"),
+            entity_type: "llc".to_owned(),
+            company_type: "LLC".to_owned(),
+            status: "active".to_owned(),
+            filed_date,
+            dissolved_date: None,
+            city: "Miami".to_owned(),
+            zip: "33101".to_owned(),
+            county: "Miami-Dade".to_owned(),
+            industry: Industry { sector: "retail".to_owned(), kind: "retail.food".to_owned() },
+            url: format!("https://example.com/{business_id}"),
+        };
+        FilingRow::from_summary(&summary, seen_at).expect("a filing")
+    }
+
+    fn instant() -> Timestamp {
+        "2026-11-20T12:00:00.123456Z".parse().expect("an instant")
+    }
+
+    #[test]
+    fn filings_round_trip_with_and_without_their_nulls() {
+        let plain = filing(1, date(2026, 11, 20), instant());
+        let full = FilingRow {
+            business_id: i64::MAX,
+            name: String::new(),
+            dissolved_date: Some(date(1899, 12, 31)),
+            listed: false,
+            first_seen_at: Timestamp::UNIX_EPOCH,
+            extra: Some(r#"{"a":1}"#.to_owned()),
+            ..plain.clone()
+        };
+        assert_round_trip(&[plain, full]);
+    }
+
+    #[test]
+    fn a_filing_gives_its_summary_back() {
+        let row = filing(7, date(2026, 11, 20), instant());
+        assert_eq!(FilingRow::from_summary(&row.summary(), instant()), Some(row.clone()));
+        let dissolved = Summary { dissolved_date: Some("2026-01-02T03:04:05Z".to_owned()), ..row.summary() };
+        let row = FilingRow::from_summary(&dissolved, instant()).expect("a filing");
+        assert_eq!(row.summary().dissolved_date.as_deref(), Some("2026-01-02"));
+        let nameless = Summary { id: "fl_".to_owned(), ..dissolved };
+        assert_eq!(FilingRow::from_summary(&nameless, instant()), None);
+    }
+
+    #[test]
+    fn a_dissolution_day_may_carry_a_time_and_nothing_else() {
+        for text in ["2026-02-28", "2026-02-28T00:00:00Z", "2026-02-28 13:00:00"] {
+            assert_eq!(dissolved_day(text), Some(date(2026, 2, 28)), "{text}");
+        }
+        for text in ["", "2026-02-30", "2026-02-28x", "2026-02-28T", "02/28/2026", "2026-02-2é"] {
+            assert_eq!(dissolved_day(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn details_round_trip_and_give_their_record_back() {
+        let part = |word: &str| format!("{word} street");
+        let principal = Address {
+            street: part("principal"),
+            street2: String::new(),
+            city: "Miami".to_owned(),
+            state: "FL".to_owned(),
+            zip: "33101".to_owned(),
+            country: "US".to_owned(),
+        };
+        let detail = Detail {
+            summary: filing(7, date(2026, 11, 20), instant()).summary(),
+            mailing_address: Some(Address { street: part("mailing"), ..principal.clone() }),
+            principal_address: principal,
+            registered_agent_name: "Ann Agent".to_owned(),
+            formation_state: "DE".to_owned(),
+            last_annual_report_year: 2026,
+            officer_count: 2,
+            license_count: 0,
+        };
+        let with = DetailRow::from_detail(&detail, instant()).expect("a detail");
+        assert_eq!(with.detail(detail.summary.clone()), detail);
+        let detail = Detail { mailing_address: None, ..detail };
+        let without = DetailRow::from_detail(&detail, instant()).expect("a detail");
+        assert_eq!(without.detail(detail.summary.clone()), detail);
+        let part = DetailRow { mailing_zip: Some("33101".to_owned()), ..without.clone() };
+        assert_eq!(part.mailing_address().map(|address| address.zip).as_deref(), Some("33101"));
+        assert_round_trip(&[with, without, part]);
+    }
+}

@@ -63,3 +63,48 @@ pub struct ChangeRow {
 }
 
 row_columns!(ChangeRow, Table::Changes, { observed_at, business_id, change, field, old, new, run_id });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::TableError;
+    use crate::table::row::{Row, tests::assert_round_trip};
+    use arrow::array::RecordBatch;
+    use std::sync::Arc;
+
+    fn rows() -> Vec<ChangeRow> {
+        let row = |change, old: Option<&str>, new: Option<&str>| ChangeRow {
+            observed_at: Timestamp::UNIX_EPOCH,
+            business_id: 7,
+            change,
+            field: "city".to_owned(),
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+            run_id: "r1".to_owned(),
+        };
+        let (some, empty) = (Some("Miami"), Some(""));
+        vec![
+            row(Change::Changed, some, empty),
+            row(Change::Changed, None, some),
+            row(Change::Appeared, None, None),
+            row(Change::Vanished, None, None),
+            row(Change::Returned, None, None),
+        ]
+    }
+
+    #[test]
+    fn changes_round_trip_and_null_is_not_empty() {
+        assert_round_trip(&rows());
+    }
+
+    #[test]
+    fn an_unknown_kind_of_change_is_named() {
+        let batch = ChangeRow::batch(&rows()[..1]).expect("a batch");
+        let mut arrays = batch.columns().to_vec();
+        arrays[2] = Arc::new(StringArray::from(vec!["melted"]));
+        let batch = RecordBatch::try_new(batch.schema(), arrays).expect("a batch");
+        let error = ChangeRow::rows(&batch).expect_err("no such change");
+        assert!(matches!(error, TableError::Value { .. }));
+        assert_eq!(error.to_string(), "column change, row 0: \"melted\" is no kind of change");
+    }
+}

@@ -189,3 +189,69 @@ impl TypeCountRow {
         TypeCount { kind: self.kind.clone(), n: self.n }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::count::StatsFilings;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 20);
+
+    fn month(month: &str, total: i64, partial: bool, by_type: &[(&str, i64)]) -> MonthlyCount {
+        let by_type = by_type.iter().map(|(kind, n)| ((*kind).to_owned(), *n)).collect();
+        MonthlyCount { month: month.to_owned(), total, partial, by_type }
+    }
+
+    #[test]
+    fn days_and_counties_round_trip_and_give_their_records_back() {
+        let day = DailyCount { date: date(2026, 11, 19), count: 2_500 };
+        let row = DailyCountRow::from(TODAY, &day);
+        assert_eq!(row.daily_count(), day);
+        assert_round_trip(&[row]);
+
+        let county = County {
+            key: "ST_JOHNS".to_owned(),
+            name: "St. Johns".to_owned(),
+            filings_last_7_days: 1,
+            filings_last_30_days: 2,
+            filings_previous_30_days: 3,
+            active_businesses: 4,
+        };
+        let row = CountyRow::from(TODAY, &county);
+        assert_eq!(row.county(), county);
+        assert_round_trip(&[row]);
+    }
+
+    #[test]
+    fn months_round_trip_even_where_the_types_do_not_add_up() {
+        let months = [
+            month("2026-11", 40, true, &[("llc", 30), ("other", 5)]),
+            month("2026-10", 90, false, &[("llc", 90)]),
+            month("2026-09", 0, false, &[]),
+        ];
+        let rows: Vec<_> = months.iter().flat_map(|month| MonthlyCountRow::from(TODAY, month)).collect();
+        assert_eq!(rows.len(), 6);
+        assert_eq!(MonthlyCountRow::monthly_counts(&rows), months);
+        let parts: Vec<_> = rows.iter().filter(|row| row.kind != ALL_TYPES).cloned().collect();
+        assert_eq!(MonthlyCountRow::monthly_counts(&parts)[0].total, 35);
+        assert_round_trip(&rows);
+    }
+
+    #[test]
+    fn statewide_figures_and_the_split_round_trip() {
+        let stats = Stats {
+            businesses_total: 4_000_000,
+            latest_filing_date: date(2026, 11, 19),
+            updated_at: "2026-11-20T10:00:00.000Z".to_owned(),
+            filings: StatsFilings { last_7_days: 1, last_30_days: 2, previous_30_days: 3, last_365_days: 4 },
+            monthly: Vec::new(),
+            type_split_30d: vec![TypeCount { kind: "llc".to_owned(), n: 2 }],
+        };
+        assert_round_trip(&[StatewideRow::from(TODAY, &stats)]);
+        let split = TypeCountRow::from(TODAY, &stats.type_split_30d[0]);
+        assert_eq!(split.type_count(), stats.type_split_30d[0]);
+        assert_round_trip(&[split]);
+    }
+}

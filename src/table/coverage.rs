@@ -24,3 +24,25 @@ pub struct CoverageRow {
 row_columns!(CoverageRow, Table::Coverage, {
     filed_date, entity_type, expected, landed, complete, settled, checked_at,
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    #[test]
+    fn coverage_round_trips() {
+        let row = CoverageRow {
+            filed_date: date(2026, 1, 1),
+            entity_type: EVERY_OTHER_TYPE.to_owned(),
+            expected: 10_000,
+            landed: 9_999,
+            complete: false,
+            settled: true,
+            checked_at: Timestamp::UNIX_EPOCH,
+        };
+        let other = CoverageRow { complete: true, settled: false, ..row.clone() };
+        assert_round_trip(&[row, other]);
+    }
+}

@@ -298,3 +298,222 @@ fn stream(builder: Builder, path: &Path, projection: Option<&[&str]>) -> Result<
     let schema = arrow::array::RecordBatchReader::schema(&reader);
     Ok(ParquetRows { path: path.to_owned(), schema, rows, reader })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::business::tests::filing;
+    use crate::table::{DailyCountRow, FilingRow, Row};
+    use arrow::datatypes::{DataType, Field, Schema};
+    use jiff::Timestamp;
+    use jiff::civil::date;
+    use std::sync::Arc;
+
+    /// Filings in the table's order, some days of them, each with some nulls.
+    fn filings(rows: i64) -> Vec<FilingRow> {
+        let row = |id: i64| FilingRow {
+            dissolved_date: (id % 3 == 0).then_some(date(2026, 11, 21)),
+            extra: (id % 5 == 0).then(|| format!(r#"{{"n":{id}}}"#)),
+            ..filing(
+                id,
+                date(2026, 11, 1 + i8::try_from(id * 20 / (rows + 1)).unwrap_or(0)),
+                Timestamp::UNIX_EPOCH,
+            )
+        };
+        (1..=rows).rev().map(row).collect()
+    }
+
+    fn batch(rows: &[FilingRow]) -> RecordBatch {
+        FilingRow::batch(rows).expect("a batch")
+    }
+
+    fn read_rows(path: &Path) -> Vec<FilingRow> {
+        let batches = read_table(Table::Filings, path, None).expect("a filings file");
+        batches.flat_map(|batch| FilingRow::rows(&batch.expect("a batch")).expect("rows")).collect()
+    }
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    #[test]
+    fn a_file_gives_its_rows_back_and_tells_what_it_holds() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let rows = filings(20_000);
+        let written = write_parquet(Table::Filings, [batch(&rows)], &path, &[]).expect("written");
+        assert_eq!(read_rows(&path), rows);
+        assert_eq!(written.rows, 20_000);
+        assert_eq!(written.bytes, std::fs::metadata(&path).expect("a file").len());
+        assert_eq!(written.min_filed_date, Some(date(2026, 11, 1)));
+        assert_eq!(written.max_filed_date, rows.iter().map(|row| row.filed_date).max());
+    }
+
+    #[test]
+    fn the_same_rows_give_the_same_bytes_however_they_are_cut() {
+        let folder = folder();
+        let rows = filings(20_000);
+        let bytes = |name: &str, cut: usize| {
+            let path = folder.path().join(name);
+            let pairs = [("sunlake.snapshot", "000042".to_owned())];
+            write_parquet(Table::Filings, rows.chunks(cut).map(batch), &path, &pairs).expect("written");
+            blake3::hash(&std::fs::read(&path).expect("a file"))
+        };
+        let whole = bytes("whole", 20_000);
+        assert_eq!(bytes("again", 20_000), whole);
+        assert_eq!(bytes("cut", 777), whole);
+    }
+
+    #[test]
+    fn a_file_has_its_version_its_order_its_indexes_and_its_bloom_filters() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let rows = filings(300);
+        let pairs = [("sunlake.snapshot", "000042".to_owned())];
+        write_parquet(Table::Filings, [batch(&rows)], &path, &pairs).expect("written");
+        let options = ArrowReaderOptions::new()
+            .with_page_index_policy(parquet::file::metadata::PageIndexPolicy::Required);
+        let file = File::open(&path).expect("a file");
+        let builder = Builder::try_new_with_options(file, options).expect("a Parquet file with page index");
+        let metadata = builder.metadata().clone();
+        let footer = metadata.file_metadata();
+        let pairs = footer.key_value_metadata().expect("key values");
+        let pairs: Vec<_> = pairs.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
+        assert_eq!(pairs, [("sunlake.schema_version", Some("1")), ("sunlake.snapshot", Some("000042"))]);
+        assert_eq!(footer.created_by(), Some(CREATED_BY));
+        let order = metadata.row_group(0).sorting_columns().expect("an order");
+        assert_eq!(
+            order.iter().map(|by| (by.column_idx, by.descending)).collect::<Vec<_>>(),
+            [(7, true), (0, true)]
+        );
+        let bloom = |column: usize| builder.get_row_group_column_bloom_filter(0, column).expect("readable");
+        let ids = bloom(0).expect("a filter on business_id");
+        assert!(rows.iter().all(|row| ids.check(&row.business_id)));
+        let wrong = (10_000..20_000_i64).filter(|id| ids.check(id)).count();
+        assert!(wrong < 300, "{wrong} of 10,000 wrong");
+        assert!(bloom(2).is_some_and(|documents| documents.check(&rows[0].document_number.as_str())));
+        assert!(bloom(3).is_none());
+    }
+
+    #[test]
+    fn rows_beyond_a_row_group_start_the_next() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let row =
+            |at: i64| DailyCountRow { observed_on: date(2026, 1, 1), date: date(2025, 1, 1), count: at };
+        let rows: Vec<_> = (0..ROW_GROUP_ROWS as i64 + 1).map(row).collect();
+        let batch = DailyCountRow::batch(&rows).expect("a batch");
+        write_parquet(Table::DailyCounts, [batch], &path, &[]).expect("written");
+        let groups = open(&path).expect("a file").metadata().row_groups().to_vec();
+        assert_eq!(
+            groups.iter().map(|group| group.num_rows()).collect::<Vec<_>>(),
+            [ROW_GROUP_ROWS as i64, 1]
+        );
+    }
+
+    #[test]
+    fn a_file_without_rows_is_a_file() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
+        assert_eq!((written.rows, written.min_filed_date, written.max_filed_date), (0, None, None));
+        assert_eq!(read_rows(&path), []);
+    }
+
+    #[test]
+    fn every_table_keeps_its_schema_on_disk() {
+        let folder = folder();
+        for table in Table::ALL {
+            let path = folder.path().join(table.name());
+            write_parquet(table, [RecordBatch::new_empty(table.schema())], &path, &[]).expect("written");
+            let rows = read_table(table, &path, None).expect("its own schema");
+            assert_eq!(rows.schema().fields(), table.schema().fields(), "{}", table.name());
+        }
+    }
+
+    #[test]
+    fn rows_out_of_order_are_refused_by_place() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let rows = filings(3);
+        let batches = [batch(&rows[1..]), batch(&rows[..1])];
+        let error = write_parquet(Table::Filings, batches, &path, &[]).expect_err("out of order");
+        assert!(matches!(error, TableError::Unsorted { row: 2, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_projection_reads_the_named_columns_alone() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        write_parquet(Table::Filings, [batch(&filings(10))], &path, &[]).expect("written");
+        let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
+        assert_eq!(rows.row_count(), 10);
+        let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(names, ["id", "filed_date"]);
+        assert_eq!(rows.next().expect("a batch").expect("readable").num_columns(), 2);
+        let error = read_table(Table::Filings, &path, Some(&["nope"])).err().expect("no such column");
+        assert!(error.to_string().ends_with("part.parquet has no column nope"), "{error}");
+    }
+
+    #[test]
+    fn another_schema_is_refused_by_file_and_column() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let refused = |fields: &[(&str, DataType, bool)]| {
+            let fields: Vec<_> =
+                fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
+            let schema = Arc::new(Schema::new(fields));
+            let layout = FileLayout::new(schema.clone(), &[], &[]).expect("stored types");
+            write_parquet(layout, [RecordBatch::new_empty(schema)], &path, &[]).expect("written");
+            let error = read_table(Table::DailyCounts, &path, None).err().expect("another schema");
+            error.to_string().replace(&path.display().to_string(), "FILE")
+        };
+        let (day, number) = (|| DataType::Date32, || DataType::Int64);
+        let missing = refused(&[("observed_on", day(), false), ("date", day(), false)]);
+        assert_eq!(missing, "FILE has no column count");
+        let typed = refused(&[
+            ("observed_on", day(), false),
+            ("date", day(), false),
+            ("count", DataType::Int32, false),
+        ]);
+        assert_eq!(typed, "column count of FILE is Int32, never null, and must be Int64, never null");
+        let null =
+            refused(&[("observed_on", day(), false), ("date", day(), true), ("count", number(), false)]);
+        assert_eq!(null, "column date of FILE is Date32, nullable, and must be Date32, never null");
+        let turned =
+            refused(&[("date", day(), false), ("observed_on", day(), false), ("count", number(), false)]);
+        assert_eq!(turned, "FILE has column date where its table has observed_on");
+    }
+
+    #[test]
+    fn a_newer_or_broken_or_absent_file_is_refused() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        assert!(matches!(read_parquet(&path, None), Err(TableError::Io { .. })));
+        write_parquet(Table::Filings, [batch(&filings(10))], &path, &[]).expect("written");
+        let bytes = std::fs::read(&path).expect("a file");
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("cut");
+        assert!(matches!(read_parquet(&path, None), Err(TableError::Parquet { .. })));
+        let key = SCHEMA_VERSION_KEY.as_bytes();
+        let at = bytes.windows(key.len()).position(|window| window == key).expect("the key");
+        let mut newer = bytes;
+        let version = at + key.len() + 2;
+        assert_eq!(newer[version], b'1');
+        newer[version] = b'9';
+        std::fs::write(&path, &newer).expect("changed");
+        let error = read_table(Table::Filings, &path, None).err().expect("a newer file");
+        assert!(matches!(error, TableError::NewerSchema { known: SCHEMA_VERSION, .. }), "{error}");
+    }
+
+    #[test]
+    fn types_that_other_tools_do_not_read_are_not_stored() {
+        for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
+            let schema = Arc::new(Schema::new(vec![Field::new("n", kind.clone(), false)]));
+            let error = FileLayout::new(schema, &[], &[]).expect_err("no stored type");
+            assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
+        }
+        let schema = Arc::new(Schema::new(vec![Field::new("share", DataType::Float64, true)]));
+        assert!(FileLayout::new(schema.clone(), &[("share", true)], &[]).is_ok());
+        assert!(FileLayout::new(schema, &[("part", true)], &[]).is_err());
+    }
+}

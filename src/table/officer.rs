@@ -30,3 +30,17 @@ impl OfficerRow {
         Officer { name: self.name.clone(), title: self.title.clone() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::row::tests::assert_round_trip;
+
+    #[test]
+    fn officers_round_trip_and_give_their_record_back() {
+        let officer = Officer { name: "DOE, JANE".to_owned(), title: String::new() };
+        let row = OfficerRow::new(7, 24, &officer, Timestamp::UNIX_EPOCH);
+        assert_eq!(row.officer(), officer);
+        assert_round_trip(&[row]);
+    }
+}

@@ -92,3 +92,68 @@ fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering
         .find(|ordering| ordering.is_ne())
         .unwrap_or(Ordering::Equal)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{DailyCountRow, FilingRow, Row, Table};
+    use jiff::Timestamp;
+    use jiff::civil::{Date, date};
+    use proptest::prelude::*;
+
+    fn counts(days: &[(i8, i8)]) -> RecordBatch {
+        let day = |day: i8| date(2026, 1, day);
+        let rows: Vec<_> = days
+            .iter()
+            .map(|(observed_on, of)| DailyCountRow {
+                observed_on: day(*observed_on),
+                date: day(*of),
+                count: 1,
+            })
+            .collect();
+        DailyCountRow::batch(&rows).expect("a batch")
+    }
+
+    fn order(batch: &RecordBatch) -> Vec<(Date, Date)> {
+        let rows = DailyCountRow::rows(batch).expect("rows");
+        rows.into_iter().map(|row| (row.observed_on, row.date)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn sorting_gives_the_tables_order_and_keeps_every_row(
+            days in prop::collection::vec((1..28_i8, 1..28_i8), 0..60),
+        ) {
+            let batch = counts(&days);
+            let sorted = sort_batch(Table::DailyCounts, &batch).expect("sorted");
+            let mut expected = order(&batch);
+            expected.sort_by(|left, right| right.cmp(left));
+            prop_assert_eq!(order(&sorted), expected);
+            let layout = FileLayout::from(Table::DailyCounts);
+            prop_assert_eq!(first_unsorted(&layout, None, &sorted).expect("compared"), None);
+        }
+    }
+
+    #[test]
+    fn a_seam_out_of_order_is_found() {
+        let layout = FileLayout::from(Table::DailyCounts);
+        let unsorted = |before: &[(i8, i8)], batch: &[(i8, i8)]| {
+            first_unsorted(&layout, Some(&counts(before)), &counts(batch)).expect("compared")
+        };
+        assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (1, 9)]), None);
+        assert_eq!(unsorted(&[(2, 2)], &[(2, 3), (1, 9)]), Some(0));
+        assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (2, 2)]), Some(1));
+        assert_eq!(unsorted(&[], &[(2, 1)]), None);
+    }
+
+    #[test]
+    fn only_batches_of_the_schema_are_joined() {
+        let parts = [counts(&[(3, 1)]), counts(&[]), counts(&[(2, 1)])];
+        assert_eq!(concat_batches(Table::DailyCounts, &parts).expect("joined").num_rows(), 2);
+        assert_eq!(concat_batches(Table::DailyCounts, &[]).expect("nothing").num_rows(), 0);
+        let seen = Timestamp::UNIX_EPOCH;
+        let filings = [crate::table::business::tests::filing(1, date(2026, 1, 1), seen)];
+        let other = FilingRow::batch(&filings).expect("a batch");
+        assert!(concat_batches(Table::DailyCounts, &[other]).is_err());
+    }
+}

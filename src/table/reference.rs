@@ -110,3 +110,48 @@ pub fn industries(types: &[IndustryTypeRow], segments: &[SegmentRow]) -> Industr
     }
     lists
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::reference::EntityType;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 20);
+
+    #[test]
+    fn entity_types_round_trip_and_give_their_entries_back() {
+        let entries = EntityType::ALL
+            .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() });
+        let rows = entries.clone().map(|entry| EntityTypeRow::from(TODAY, &entry));
+        assert_eq!(rows.each_ref().map(EntityTypeRow::entity_type), entries);
+        assert_round_trip(&rows);
+    }
+
+    #[test]
+    fn industry_lists_come_back_with_their_empty_sectors_and_segments() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let lists = Industries {
+            sectors: vec![
+                Sector { sector: "retail".to_owned(), types: words(&["retail.food", "retail.auto"]) },
+                Sector { sector: "mining".to_owned(), types: Vec::new() },
+            ],
+            segments: vec![
+                Segment {
+                    key: "trades".to_owned(),
+                    sectors: words(&["mining"]),
+                    types: words(&["retail.auto"]),
+                },
+                Segment { key: "none".to_owned(), sectors: Vec::new(), types: Vec::new() },
+            ],
+        };
+        let types: Vec<_> =
+            lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(TODAY, sector)).collect();
+        let segments: Vec<_> =
+            lists.segments.iter().flat_map(|segment| SegmentRow::from(TODAY, segment)).collect();
+        assert_eq!(industries(&types, &segments), lists);
+        assert_round_trip(&types);
+        assert_round_trip(&segments);
+    }
+}

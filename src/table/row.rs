@@ -252,3 +252,77 @@ macro_rules! row_columns {
 }
 
 pub(super) use row_columns;
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::table::{DailyCountRow, FilingRow, TableError};
+    use arrow::datatypes::{Field, Schema};
+    use jiff::civil::date;
+
+    /// Claims that rows go to a batch of the table's schema and back, with their columns in any order.
+    pub(in crate::table) fn assert_round_trip<R: Row + PartialEq + std::fmt::Debug>(rows: &[R]) {
+        let batch = R::batch(rows).expect("a batch");
+        assert_eq!(batch.schema(), R::TABLE.schema());
+        assert_eq!(R::rows(&batch).expect("rows"), rows);
+        let backwards: Vec<usize> = (0..batch.num_columns()).rev().collect();
+        let turned = batch.project(&backwards).expect("the same columns");
+        assert_eq!(R::rows(&turned).expect("rows by name"), rows);
+        assert_eq!(R::rows(&R::batch(&[]).expect("no rows")).expect("no rows"), []);
+    }
+
+    #[test]
+    fn days_and_instants_keep_their_value_to_the_edges_of_the_calendar() {
+        for day in [Date::MIN, Date::MAX, date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29)] {
+            assert_eq!(day_of_epoch(epoch_days(day)), Some(day));
+        }
+        assert_eq!(epoch_days(date(1970, 1, 2)), 1);
+        assert_eq!(day_of_epoch(i32::MAX), None);
+        let fine: Timestamp = "2026-11-20T12:00:00.123456789Z".parse().expect("an instant");
+        assert_eq!(disk_instant(fine).to_string(), "2026-11-20T12:00:00.123456Z");
+        assert_eq!(disk_instant(Timestamp::MIN).as_microsecond(), Timestamp::MIN.as_microsecond());
+    }
+
+    fn counts(columns: Vec<(&str, ArrayRef)>) -> Result<Vec<DailyCountRow>, TableError> {
+        let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        DailyCountRow::rows(&RecordBatch::try_new(schema, arrays).expect("a batch"))
+    }
+
+    #[test]
+    fn a_wrong_column_is_named() {
+        let days = || Arc::new(Date32Array::from(vec![1])) as ArrayRef;
+        let count = || Arc::new(Int64Array::from(vec![5])) as ArrayRef;
+        let columns = |day: ArrayRef, count: ArrayRef| {
+            counts(vec![("observed_on", days()), ("date", day), ("count", count)])
+        };
+        assert_eq!(columns(days(), count()).expect("rows").len(), 1);
+
+        let missing = counts(vec![("observed_on", days()), ("date", days())]).expect_err("no count");
+        assert_eq!(missing.to_string(), "table daily_counts has no column count");
+        let narrow = columns(days(), Arc::new(Int32Array::from(vec![5]))).expect_err("a narrow count");
+        assert_eq!(narrow.to_string(), "column count of table daily_counts is Int32, and must be Int64");
+        let null = columns(days(), Arc::new(Int64Array::from(vec![None]))).expect_err("a null");
+        assert!(matches!(null, TableError::Null { nulls: 1, .. }), "{null}");
+        let far = columns(Arc::new(Date32Array::from(vec![i32::MAX])), count()).expect_err("no day");
+        assert_eq!(far.to_string(), "column date, row 0: day 2147483647 of the epoch is beyond the calendar");
+    }
+
+    #[test]
+    fn an_instant_of_another_zone_is_refused() {
+        let seen = "2026-11-20T12:00:00Z".parse().expect("an instant");
+        let rows = [crate::table::business::tests::filing(1, date(2026, 11, 20), seen)];
+        let batch = FilingRow::batch(&rows).expect("a batch");
+        let at = batch.schema().index_of("last_seen_at").expect("a column");
+        let mut arrays = batch.columns().to_vec();
+        arrays[at] = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("America/New_York"));
+        let fields =
+            batch.schema_ref().fields().iter().zip(&arrays).map(|(field, array)| {
+                Field::new(field.name(), array.data_type().clone(), field.is_nullable())
+            });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let other = RecordBatch::try_new(schema, arrays).expect("a batch");
+        assert!(matches!(FilingRow::rows(&other), Err(TableError::ColumnType { .. })));
+    }
+}
