@@ -5,6 +5,7 @@
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use std::collections::HashSet;
 use std::fmt;
 
 /// Characters of a value that a reason quotes.
@@ -159,11 +160,12 @@ impl<'de> Visitor<'de> for EntriesVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut entries: Vec<(String, &'de RawValue)> = Vec::new();
-        while let Some((name, raw)) = map.next_entry::<String, &'de RawValue>()? {
-            if entries.iter().any(|(known, _)| *known == name) {
-                return Err(serde::de::Error::custom(format!("field {name} is sent twice")));
-            }
-            entries.push((name, raw));
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        let mut names = HashSet::with_capacity(entries.len());
+        if let Some((twice, _)) = entries.iter().find(|(name, _)| !names.insert(name.as_str())) {
+            return Err(serde::de::Error::custom(format!("field {twice} is sent twice")));
         }
         Ok(Entries(entries))
     }

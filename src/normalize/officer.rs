@@ -65,3 +65,22 @@ fn read_officer(answer: &Answer<'_>, raw: &RawValue) -> Result<(Officer, Vec<Str
         false => Err(reasons),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn officers_keep_their_place_in_the_list_when_one_is_bad() {
+        let body = br#"{"data":[{"name":"A","title":"P"},{"name":"B"},{"name":"C","title":"","x":1}]}"#;
+        let place = Place { slice: "/v1/fl/businesses/7/officers".to_owned(), offset: 0 };
+        let officers = normalize_officers(body, 7, Timestamp::UNIX_EPOCH, &place);
+        let rows: Vec<_> = officers.rows.iter().map(|row| (row.position, row.name.as_str())).collect();
+        assert_eq!(rows, [(0, "A"), (2, "C")]);
+        assert_eq!(officers.rejects[0].reasons, ["title is missing"]);
+        assert_eq!((officers.rejects[0].business_id, officers.rejects[0].position), (Some(7), Some(1)));
+        assert_eq!(officers.unknown_fields, [("x".to_owned(), 1)].into());
+        let broken = normalize_officers(b"", 7, Timestamp::UNIX_EPOCH, &place);
+        assert_eq!((broken.rows.len(), broken.rejects.len()), (0, 1));
+    }
+}

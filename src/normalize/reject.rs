@@ -88,3 +88,21 @@ impl<'a> Answer<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reject_is_one_line_that_gives_it_back_whole() {
+        let record = "{\"name\":\n\"\\ud800\", \"x\":1e999}";
+        let place = Place { slice: "filed:2026-11-20".to_owned(), offset: 50 };
+        let answer = Answer::new(b"", &place, Timestamp::UNIX_EPOCH);
+        let reject = answer.reject(3, record, Some(7), vec!["name cannot be read".to_owned()]);
+        let line = reject.line().expect("a line");
+        assert_eq!(line.matches('\n').count(), 1);
+        assert!(line.ends_with('\n'));
+        assert_eq!(serde_json::from_str::<Reject>(&line).expect("a reject"), reject);
+        assert_eq!(reject.position, Some(53));
+    }
+}
