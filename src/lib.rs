@@ -3,4 +3,6 @@
 pub mod client;
 pub mod contract;
 pub mod extract;
+pub mod lake;
+pub mod normalize;
 pub mod table;

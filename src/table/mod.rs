@@ -3,9 +3,34 @@
 //! [`column`] is the one column dictionary; everything that describes a table (schema, checks,
 //! catalogue, documentation) is derived from it.
 
+mod business;
+mod change;
 mod column;
+mod count;
+mod coverage;
+mod error;
+mod file;
+mod layout;
+mod officer;
+mod order;
+mod reference;
+mod row;
 
+pub use business::{DetailRow, FilingRow, dissolved_day};
+pub use change::{Change, ChangeRow};
 pub use column::{Column, ColumnKind, columns};
+pub use count::{ALL_TYPES, CountyRow, DailyCountRow, MonthlyCountRow, StatewideRow, TypeCountRow};
+pub use coverage::{CoverageRow, EVERY_OTHER_TYPE};
+pub use error::TableError;
+pub use file::{
+    ParquetFile, ParquetRows, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile, read_parquet, read_table,
+    write_parquet,
+};
+pub use layout::FileLayout;
+pub use officer::OfficerRow;
+pub use order::{concat_batches, sort_batch};
+pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
+pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;

@@ -1,0 +1,210 @@
+//! Reading one JSON object field by field, noting every problem instead of stopping at the first.
+//!
+//! Values are cut out as raw text and only the known ones are looked into, so no depth, number or escape
+//! of an unknown field can break a record.
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::collections::HashSet;
+use std::fmt;
+
+/// Characters of a value that a reason quotes.
+const QUOTED_CHARS: usize = 60;
+
+/// The fields of one object, each taken once by name; what is left is unknown.
+pub(super) struct Fields<'a> {
+    /// Put before every name in problems and in names of unknown fields: empty, or `industry.`.
+    prefix: String,
+    entries: Vec<(String, &'a RawValue)>,
+    problems: Vec<String>,
+    inner_unknown: Vec<(String, &'a RawValue)>,
+}
+
+/// A record that was read to its end.
+pub(super) struct Read<'a> {
+    /// Unknown fields: outer ones in the order sent, then inner ones.
+    pub(super) unknown: Vec<(String, &'a RawValue)>,
+    /// What was wrong; empty for a good record.
+    pub(super) problems: Vec<String>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a raw object; `Err` says what it is instead.
+    pub(super) fn new(raw: &'a RawValue) -> Result<Self, String> {
+        Self::with_prefix(raw, String::new()).map_err(|problem| format!("the record {problem}"))
+    }
+
+    fn with_prefix(raw: &'a RawValue, prefix: String) -> Result<Self, String> {
+        if kind(raw) != "an object" {
+            return Err(format!("is {}, must be an object", kind(raw)));
+        }
+        let Entries(entries) =
+            serde_json::from_str(raw.get()).map_err(|error| format!("cannot be read: {error}"))?;
+        Ok(Self { prefix, entries, problems: Vec::new(), inner_unknown: Vec::new() })
+    }
+
+    /// Notes a problem of a field.
+    pub(super) fn problem(&mut self, name: &str, problem: impl fmt::Display) {
+        self.problems.push(format!("{}{name} {problem}", self.prefix));
+    }
+
+    /// A field that must be text. Empty after a problem.
+    pub(super) fn text(&mut self, name: &str) -> String {
+        self.checked_text(name).unwrap_or_default()
+    }
+
+    /// A field that must be text, for a further check. `None` after a problem.
+    pub(super) fn checked_text(&mut self, name: &str) -> Option<String> {
+        self.take(name).and_then(|raw| self.as_text(name, raw))
+    }
+
+    /// A field that must be text or null.
+    pub(super) fn text_or_null(&mut self, name: &str) -> Option<String> {
+        self.take(name).filter(|raw| !is_null(raw)).and_then(|raw| self.as_text(name, raw))
+    }
+
+    /// A field that may be text; anything else, and its absence, is no problem and leaves it where it is.
+    pub(super) fn text_if_any(&mut self, name: &str) -> Option<String> {
+        let at = self.entries.iter().position(|(entry, _)| entry == name)?;
+        let text = serde_json::from_str::<Option<String>>(self.entries[at].1.get()).ok()?;
+        self.entries.remove(at);
+        text
+    }
+
+    /// A field that must be a whole number. 0 after a problem.
+    pub(super) fn whole_number(&mut self, name: &str) -> i32 {
+        let Some(raw) = self.take(name) else { return 0 };
+        serde_json::from_str(raw.get()).unwrap_or_else(|_| {
+            self.problem(name, format!("is {}, must be a whole number of 32 bits", shown(raw)));
+            0
+        })
+    }
+
+    /// A field that must be an object, read by `read`. `None` after a problem with the object itself.
+    pub(super) fn object<T>(&mut self, name: &str, read: impl FnOnce(&mut Fields<'a>) -> T) -> Option<T> {
+        let raw = self.take(name)?;
+        match Self::with_prefix(raw, format!("{}{name}.", self.prefix)) {
+            Ok(mut inner) => {
+                let value = read(&mut inner);
+                let read = inner.finish();
+                self.inner_unknown.extend(read.unknown);
+                self.problems.extend(read.problems);
+                Some(value)
+            }
+            Err(problem) => {
+                self.problem(name, problem);
+                None
+            }
+        }
+    }
+
+    /// A field that must be null or an object. `None` for null.
+    pub(super) fn object_or_null<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&mut Fields<'a>) -> T,
+    ) -> Option<T> {
+        let null = self.entries.iter().position(|(entry, raw)| entry == name && is_null(raw));
+        match null {
+            Some(at) => {
+                self.entries.remove(at);
+                None
+            }
+            None => self.object(name, read),
+        }
+    }
+
+    /// What is left, and what was wrong.
+    pub(super) fn finish(mut self) -> Read<'a> {
+        let outer = self.entries.drain(..).map(|(name, raw)| (format!("{}{name}", self.prefix), raw));
+        let unknown = outer.chain(self.inner_unknown).collect();
+        Read { unknown, problems: self.problems }
+    }
+
+    fn take(&mut self, name: &str) -> Option<&'a RawValue> {
+        let found = self.entries.iter().position(|(entry, _)| entry == name);
+        if found.is_none() {
+            self.problem(name, "is missing");
+        }
+        found.map(|at| self.entries.remove(at).1)
+    }
+
+    fn as_text(&mut self, name: &str, raw: &RawValue) -> Option<String> {
+        if kind(raw) != "text" {
+            self.problem(name, format!("is {}, must be text", shown(raw)));
+            return None;
+        }
+        serde_json::from_str(raw.get())
+            .map_err(|error| self.problem(name, format!("cannot be read: {error}")))
+            .ok()
+    }
+}
+
+/// The entries of an object in the order sent. A name sent twice is an error: which value counts is not known.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Entries<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(EntriesVisitor)
+    }
+}
+
+struct EntriesVisitor;
+
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries<'de>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries: Vec<(String, &'de RawValue)> = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        let mut names = HashSet::with_capacity(entries.len());
+        if let Some((twice, _)) = entries.iter().find(|(name, _)| !names.insert(name.as_str())) {
+            return Err(serde::de::Error::custom(format!("field {twice} is sent twice")));
+        }
+        Ok(Entries(entries))
+    }
+}
+
+/// The unknown fields as the text of one JSON object; `None` when there are none.
+pub(super) fn extra_text(unknown: &[(String, &RawValue)]) -> Option<String> {
+    if unknown.is_empty() {
+        return None;
+    }
+    let entries =
+        unknown.iter().map(|(name, raw)| format!("{}:{}", serde_json::Value::from(name.as_str()), raw.get()));
+    Some(format!("{{{}}}", entries.collect::<Vec<_>>().join(",")))
+}
+
+fn is_null(raw: &RawValue) -> bool {
+    raw.get() == "null"
+}
+
+fn kind(raw: &RawValue) -> &'static str {
+    match raw.get().as_bytes().first() {
+        Some(b'"') => "text",
+        Some(b'{') => "an object",
+        Some(b'[') => "a list",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+/// A value as a reason quotes it: whole when short.
+pub(super) fn shown(raw: &RawValue) -> String {
+    shown_text(raw.get())
+}
+
+/// A text as a reason quotes it: whole when short.
+pub(super) fn shown_text(text: &str) -> String {
+    match text.char_indices().nth(QUOTED_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,21 @@
+//! Answers as received → rows, and rejects. One bad record never stops a run.
+//!
+//! Every record of an answer becomes a row or a [`Reject`], never both and never neither. Texts are kept as sent,
+//! spaces and spelling included; only document numbers are brought to upper case. A field that the API document
+//! does not know goes to `extra` and is counted; a value never seen before is kept.
+
+mod business;
+mod field;
+mod officer;
+mod open_values;
+mod reject;
+
+pub use business::{NormalizedDetail, NormalizedPage, normalize_detail, normalize_page};
+pub use officer::{NormalizedOfficers, normalize_officers};
+pub use open_values::OpenValues;
+pub use reject::{Place, Reject};
+
+use std::collections::BTreeMap;
+
+/// How often each field that the API document does not know was sent; inner fields as `industry.<name>`.
+pub type UnknownFields = BTreeMap<String, u64>;

@@ -1,0 +1,305 @@
+//! Rows of `filings` and `details`, and the way back to summary and detail records.
+
+use super::Table;
+use super::row::{disk_instant, row_columns};
+use crate::contract::business::{Address, Detail, Industry, Summary};
+use crate::contract::eastern::parse_date;
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+/// One business, as last observed. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct FilingRow {
+    pub business_id: i64,
+    pub id: String,
+    pub document_number: String,
+    pub name: String,
+    pub entity_type: String,
+    pub company_type: String,
+    pub status: String,
+    pub filed_date: Date,
+    pub dissolved_date: Option<Date>,
+    pub city: String,
+    pub zip: String,
+    pub county: String,
+    pub industry_sector: String,
+    pub industry_type: String,
+    pub url: String,
+    pub listed: bool,
+    pub first_seen_at: Timestamp,
+    pub last_seen_at: Timestamp,
+    pub extra: Option<String>,
+}
+
+row_columns!(FilingRow, Table::Filings, {
+    business_id, id, document_number, name, entity_type, company_type, status, filed_date, dissolved_date,
+    city, zip, county, industry_sector, industry_type, url, listed, first_seen_at, last_seen_at, extra,
+});
+
+impl FilingRow {
+    /// The row of a record seen at an instant: listed, with nothing extra.
+    ///
+    /// `None` when the id has no positive integer in its digits, or the dissolution day cannot be read.
+    pub fn from_summary(summary: &Summary, seen_at: Timestamp) -> Option<Self> {
+        let dissolved_date = match &summary.dissolved_date {
+            None => None,
+            Some(text) => Some(dissolved_day(text)?),
+        };
+        let seen_at = disk_instant(seen_at);
+        Some(Self {
+            business_id: summary.business_id()?,
+            id: summary.id.clone(),
+            document_number: summary.document_number.to_ascii_uppercase(),
+            name: summary.name.clone(),
+            entity_type: summary.entity_type.clone(),
+            company_type: summary.company_type.clone(),
+            status: summary.status.clone(),
+            filed_date: summary.filed_date,
+            dissolved_date,
+            city: summary.city.clone(),
+            zip: summary.zip.clone(),
+            county: summary.county.clone(),
+            industry_sector: summary.industry.sector.clone(),
+            industry_type: summary.industry.kind.clone(),
+            url: summary.url.clone(),
+            listed: true,
+            first_seen_at: seen_at,
+            last_seen_at: seen_at,
+            extra: None,
+        })
+    }
+
+    /// The summary record of the row; `dissolved_date` in the form `YYYY-MM-DD`.
+    pub fn summary(&self) -> Summary {
+        Summary {
+            id: self.id.clone(),
+            document_number: self.document_number.clone(),
+            name: self.name.clone(),
+            entity_type: self.entity_type.clone(),
+            company_type: self.company_type.clone(),
+            status: self.status.clone(),
+            filed_date: self.filed_date,
+            dissolved_date: self.dissolved_date.map(|day| day.to_string()),
+            city: self.city.clone(),
+            zip: self.zip.clone(),
+            county: self.county.clone(),
+            industry: Industry { sector: self.industry_sector.clone(), kind: self.industry_type.clone() },
+            url: self.url.clone(),
+        }
+    }
+}
+
+/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or followed by a time of day after `T` or a space.
+///
+/// The API document does not show the form; anything else is `None`.
+pub fn dissolved_day(text: &str) -> Option<Date> {
+    let (day, rest) = text.split_at_checked(10)?;
+    match rest.as_bytes() {
+        [] | [b'T' | b't' | b' ', b'0'..=b'9', ..] => parse_date(day),
+        _ => None,
+    }
+}
+
+/// What a look-up of one business adds to its filing. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct DetailRow {
+    pub business_id: i64,
+    pub principal_street: String,
+    pub principal_street2: String,
+    pub principal_city: String,
+    pub principal_state: String,
+    pub principal_zip: String,
+    pub principal_country: String,
+    pub mailing_street: Option<String>,
+    pub mailing_street2: Option<String>,
+    pub mailing_city: Option<String>,
+    pub mailing_state: Option<String>,
+    pub mailing_zip: Option<String>,
+    pub mailing_country: Option<String>,
+    pub registered_agent_name: String,
+    pub formation_state: String,
+    pub last_annual_report_year: i32,
+    pub officer_count: i32,
+    pub license_count: i32,
+    pub fetched_at: Timestamp,
+    pub extra: Option<String>,
+}
+
+row_columns!(DetailRow, Table::Details, {
+    business_id, principal_street, principal_street2, principal_city, principal_state, principal_zip,
+    principal_country, mailing_street, mailing_street2, mailing_city, mailing_state, mailing_zip,
+    mailing_country, registered_agent_name, formation_state, last_annual_report_year, officer_count,
+    license_count, fetched_at, extra,
+});
+
+impl DetailRow {
+    /// The row of a detail record, with nothing extra; `None` when its id has no positive integer.
+    pub fn from_detail(detail: &Detail, fetched_at: Timestamp) -> Option<Self> {
+        let principal = detail.principal_address.clone();
+        let mailing = |part: fn(&Address) -> &String| detail.mailing_address.as_ref().map(part).cloned();
+        Some(Self {
+            business_id: detail.summary.business_id()?,
+            principal_street: principal.street,
+            principal_street2: principal.street2,
+            principal_city: principal.city,
+            principal_state: principal.state,
+            principal_zip: principal.zip,
+            principal_country: principal.country,
+            mailing_street: mailing(|address| &address.street),
+            mailing_street2: mailing(|address| &address.street2),
+            mailing_city: mailing(|address| &address.city),
+            mailing_state: mailing(|address| &address.state),
+            mailing_zip: mailing(|address| &address.zip),
+            mailing_country: mailing(|address| &address.country),
+            registered_agent_name: detail.registered_agent_name.clone(),
+            formation_state: detail.formation_state.clone(),
+            last_annual_report_year: detail.last_annual_report_year,
+            officer_count: detail.officer_count,
+            license_count: detail.license_count,
+            fetched_at: disk_instant(fetched_at),
+            extra: None,
+        })
+    }
+
+    /// The detail record: the row with the summary of the same business.
+    pub fn detail(&self, summary: Summary) -> Detail {
+        Detail {
+            summary,
+            principal_address: self.principal_address(),
+            mailing_address: self.mailing_address(),
+            registered_agent_name: self.registered_agent_name.clone(),
+            formation_state: self.formation_state.clone(),
+            last_annual_report_year: self.last_annual_report_year,
+            officer_count: self.officer_count,
+            license_count: self.license_count,
+        }
+    }
+
+    /// The principal address.
+    pub fn principal_address(&self) -> Address {
+        Address {
+            street: self.principal_street.clone(),
+            street2: self.principal_street2.clone(),
+            city: self.principal_city.clone(),
+            state: self.principal_state.clone(),
+            zip: self.principal_zip.clone(),
+            country: self.principal_country.clone(),
+        }
+    }
+
+    /// The mailing address: `None` when every part is null; a part that is null alone is empty.
+    pub fn mailing_address(&self) -> Option<Address> {
+        let parts = [
+            &self.mailing_street,
+            &self.mailing_street2,
+            &self.mailing_city,
+            &self.mailing_state,
+            &self.mailing_zip,
+            &self.mailing_country,
+        ];
+        if parts.iter().all(|part| part.is_none()) {
+            return None;
+        }
+        let [street, street2, city, state, zip, country] = parts.map(|part| part.clone().unwrap_or_default());
+        Some(Address { street, street2, city, state, zip, country })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    pub(in crate::table) fn filing(business_id: i64, filed_date: Date, seen_at: Timestamp) -> FilingRow {
+        let summary = Summary {
+            id: format!("fl_{business_id}"),
+            document_number: format!("L{business_id:011}"),
+            name: format!("ÑANDÚ {business_id} LLC"),
+            entity_type: "llc".to_owned(),
+            company_type: "LLC".to_owned(),
+            status: "active".to_owned(),
+            filed_date,
+            dissolved_date: None,
+            city: "Miami".to_owned(),
+            zip: "33101".to_owned(),
+            county: "Miami-Dade".to_owned(),
+            industry: Industry { sector: "retail".to_owned(), kind: "retail.food".to_owned() },
+            url: format!("https://example.com/{business_id}"),
+        };
+        FilingRow::from_summary(&summary, seen_at).expect("a filing")
+    }
+
+    fn instant() -> Timestamp {
+        "2026-11-20T12:00:00.123456Z".parse().expect("an instant")
+    }
+
+    #[test]
+    fn filings_round_trip_with_and_without_their_nulls() {
+        let plain = filing(1, date(2026, 11, 20), instant());
+        let full = FilingRow {
+            business_id: i64::MAX,
+            name: String::new(),
+            dissolved_date: Some(date(1899, 12, 31)),
+            listed: false,
+            first_seen_at: Timestamp::UNIX_EPOCH,
+            extra: Some(r#"{"a":1}"#.to_owned()),
+            ..plain.clone()
+        };
+        assert_round_trip(&[plain, full]);
+    }
+
+    #[test]
+    fn a_filing_gives_its_summary_back() {
+        let row = filing(7, date(2026, 11, 20), instant());
+        assert_eq!(FilingRow::from_summary(&row.summary(), instant()), Some(row.clone()));
+        let dissolved = Summary { dissolved_date: Some("2026-01-02T03:04:05Z".to_owned()), ..row.summary() };
+        let row = FilingRow::from_summary(&dissolved, instant()).expect("a filing");
+        assert_eq!(row.summary().dissolved_date.as_deref(), Some("2026-01-02"));
+        let nameless = Summary { id: "fl_".to_owned(), ..dissolved };
+        assert_eq!(FilingRow::from_summary(&nameless, instant()), None);
+    }
+
+    #[test]
+    fn a_dissolution_day_may_carry_a_time_and_nothing_else() {
+        for text in ["2026-02-28", "2026-02-28T00:00:00Z", "2026-02-28 13:00:00"] {
+            assert_eq!(dissolved_day(text), Some(date(2026, 2, 28)), "{text}");
+        }
+        for text in ["", "2026-02-30", "2026-02-28x", "2026-02-28T", "02/28/2026", "2026-02-2é"] {
+            assert_eq!(dissolved_day(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn details_round_trip_and_give_their_record_back() {
+        let part = |word: &str| format!("{word} street");
+        let principal = Address {
+            street: part("principal"),
+            street2: String::new(),
+            city: "Miami".to_owned(),
+            state: "FL".to_owned(),
+            zip: "33101".to_owned(),
+            country: "US".to_owned(),
+        };
+        let detail = Detail {
+            summary: filing(7, date(2026, 11, 20), instant()).summary(),
+            mailing_address: Some(Address { street: part("mailing"), ..principal.clone() }),
+            principal_address: principal,
+            registered_agent_name: "Ann Agent".to_owned(),
+            formation_state: "DE".to_owned(),
+            last_annual_report_year: 2026,
+            officer_count: 2,
+            license_count: 0,
+        };
+        let with = DetailRow::from_detail(&detail, instant()).expect("a detail");
+        assert_eq!(with.detail(detail.summary.clone()), detail);
+        let detail = Detail { mailing_address: None, ..detail };
+        let without = DetailRow::from_detail(&detail, instant()).expect("a detail");
+        assert_eq!(without.detail(detail.summary.clone()), detail);
+        let part = DetailRow { mailing_zip: Some("33101".to_owned()), ..without.clone() };
+        assert_eq!(part.mailing_address().map(|address| address.zip).as_deref(), Some("33101"));
+        assert_round_trip(&[with, without, part]);
+    }
+}

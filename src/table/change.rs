@@ -1,0 +1,110 @@
+//! Rows of `changes`: what a run saw appear, change, vanish, return.
+
+use super::Table;
+use super::row::{Cell, row_columns};
+use arrow::array::StringArray;
+use jiff::Timestamp;
+
+/// What happened to a business between two readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Change {
+    /// Its first reading.
+    Appeared,
+    /// A column has another value.
+    Changed,
+    /// A complete reading of its day no longer shows it.
+    Vanished,
+    /// It is shown again after it had vanished.
+    Returned,
+}
+
+impl Change {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Appeared, Self::Changed, Self::Vanished, Self::Returned];
+
+    /// The word on disk.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Appeared => "appeared",
+            Self::Changed => "changed",
+            Self::Vanished => "vanished",
+            Self::Returned => "returned",
+        }
+    }
+}
+
+impl Cell for Change {
+    type Column = StringArray;
+
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+        StringArray::from_iter_values(cells.map(|change| change.name()))
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        let word = column.value(row);
+        Self::ALL
+            .into_iter()
+            .find(|change| change.name() == word)
+            .ok_or_else(|| (format!("{word:?}"), "no kind of change"))
+    }
+}
+
+/// One change of one business. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct ChangeRow {
+    pub observed_at: Timestamp,
+    pub business_id: i64,
+    pub change: Change,
+    pub field: String,
+    pub old: Option<String>,
+    pub new: Option<String>,
+    pub run_id: String,
+}
+
+row_columns!(ChangeRow, Table::Changes, { observed_at, business_id, change, field, old, new, run_id });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::TableError;
+    use crate::table::row::{Row, tests::assert_round_trip};
+    use arrow::array::RecordBatch;
+    use std::sync::Arc;
+
+    fn rows() -> Vec<ChangeRow> {
+        let row = |change, old: Option<&str>, new: Option<&str>| ChangeRow {
+            observed_at: Timestamp::UNIX_EPOCH,
+            business_id: 7,
+            change,
+            field: "city".to_owned(),
+            old: old.map(str::to_owned),
+            new: new.map(str::to_owned),
+            run_id: "r1".to_owned(),
+        };
+        let (some, empty) = (Some("Miami"), Some(""));
+        vec![
+            row(Change::Changed, some, empty),
+            row(Change::Changed, None, some),
+            row(Change::Appeared, None, None),
+            row(Change::Vanished, None, None),
+            row(Change::Returned, None, None),
+        ]
+    }
+
+    #[test]
+    fn changes_round_trip_and_null_is_not_empty() {
+        assert_round_trip(&rows());
+    }
+
+    #[test]
+    fn an_unknown_kind_of_change_is_named() {
+        let batch = ChangeRow::batch(&rows()[..1]).expect("a batch");
+        let mut arrays = batch.columns().to_vec();
+        arrays[2] = Arc::new(StringArray::from(vec!["melted"]));
+        let batch = RecordBatch::try_new(batch.schema(), arrays).expect("a batch");
+        let error = ChangeRow::rows(&batch).expect_err("no such change");
+        assert!(matches!(error, TableError::Value { .. }));
+        assert_eq!(error.to_string(), "column change, row 0: \"melted\" is no kind of change");
+    }
+}

@@ -1,0 +1,257 @@
+//! Rows of the API's own counts: per day, per county, per month, statewide, by type.
+
+use super::Table;
+use super::row::row_columns;
+use crate::contract::count::{County, DailyCount, MonthlyCount, Stats, TypeCount};
+use jiff::civil::Date;
+
+/// The `type` of a month's total.
+pub const ALL_TYPES: &str = "*";
+
+/// The API's count of one day. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct DailyCountRow {
+    pub observed_on: Date,
+    pub date: Date,
+    pub count: i64,
+}
+
+row_columns!(DailyCountRow, Table::DailyCounts, { observed_on, date, count });
+
+impl DailyCountRow {
+    /// The row of a count that the API gave on a day.
+    pub fn from(observed_on: Date, record: &DailyCount) -> Self {
+        Self { observed_on, date: record.date, count: record.count }
+    }
+
+    /// The daily filing count record of the row.
+    pub fn daily_count(&self) -> DailyCount {
+        DailyCount { date: self.date, count: self.count }
+    }
+}
+
+/// The API's counts of one county. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct CountyRow {
+    pub observed_on: Date,
+    pub key: String,
+    pub name: String,
+    pub filings_last_7_days: i64,
+    pub filings_last_30_days: i64,
+    pub filings_previous_30_days: i64,
+    pub active_businesses: i64,
+}
+
+row_columns!(CountyRow, Table::Counties, {
+    observed_on, key, name, filings_last_7_days, filings_last_30_days, filings_previous_30_days,
+    active_businesses,
+});
+
+impl CountyRow {
+    /// The row of a county that the API gave on a day.
+    pub fn from(observed_on: Date, record: &County) -> Self {
+        Self {
+            observed_on,
+            key: record.key.clone(),
+            name: record.name.clone(),
+            filings_last_7_days: record.filings_last_7_days,
+            filings_last_30_days: record.filings_last_30_days,
+            filings_previous_30_days: record.filings_previous_30_days,
+            active_businesses: record.active_businesses,
+        }
+    }
+
+    /// The county record of the row.
+    pub fn county(&self) -> County {
+        County {
+            key: self.key.clone(),
+            name: self.name.clone(),
+            filings_last_7_days: self.filings_last_7_days,
+            filings_last_30_days: self.filings_last_30_days,
+            filings_previous_30_days: self.filings_previous_30_days,
+            active_businesses: self.active_businesses,
+        }
+    }
+}
+
+/// The API's count of one month and one type. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct MonthlyCountRow {
+    pub observed_on: Date,
+    pub month: String,
+    pub kind: String,
+    pub n: i64,
+    pub partial: bool,
+}
+
+row_columns!(MonthlyCountRow, Table::MonthlyCounts, { observed_on, month, kind = "type", n, partial });
+
+impl MonthlyCountRow {
+    /// The rows of one month: its total as type `*`, then one row a type.
+    pub fn from(observed_on: Date, record: &MonthlyCount) -> Vec<Self> {
+        let row = |kind: &str, n: i64| Self {
+            observed_on,
+            month: record.month.clone(),
+            kind: kind.to_owned(),
+            n,
+            partial: record.partial,
+        };
+        let by_type = record.by_type.iter().map(|(kind, n)| row(kind, *n));
+        std::iter::once(row(ALL_TYPES, record.total)).chain(by_type).collect()
+    }
+
+    /// The monthly records of rows observed on one day, in the order in which their months first appear.
+    ///
+    /// A month without a total row gets the sum of its types.
+    pub fn monthly_counts(rows: &[Self]) -> Vec<MonthlyCount> {
+        let mut months: Vec<(MonthlyCount, bool)> = Vec::new();
+        for row in rows {
+            let at = months.iter().position(|(month, _)| month.month == row.month).unwrap_or_else(|| {
+                let (month, partial) = (row.month.clone(), row.partial);
+                months.push((MonthlyCount { month, total: 0, partial, by_type: [].into() }, false));
+                months.len() - 1
+            });
+            let (month, has_total) = &mut months[at];
+            if row.kind == ALL_TYPES {
+                (month.total, *has_total) = (row.n, true);
+            } else {
+                month.by_type.insert(row.kind.clone(), row.n);
+            }
+        }
+        months.into_iter().map(|(month, has_total)| with_total(month, has_total)).collect()
+    }
+}
+
+fn with_total(mut month: MonthlyCount, has_total: bool) -> MonthlyCount {
+    if !has_total {
+        month.total = month.by_type.values().sum();
+    }
+    month
+}
+
+/// The API's statewide figures of one day. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct StatewideRow {
+    pub observed_on: Date,
+    pub businesses_total: i64,
+    pub latest_filing_date: Date,
+    pub updated_at: String,
+    pub filings_last_7_days: i64,
+    pub filings_last_30_days: i64,
+    pub filings_previous_30_days: i64,
+    pub filings_last_365_days: i64,
+}
+
+row_columns!(StatewideRow, Table::Statewide, {
+    observed_on, businesses_total, latest_filing_date, updated_at, filings_last_7_days, filings_last_30_days,
+    filings_previous_30_days, filings_last_365_days,
+});
+
+impl StatewideRow {
+    /// The row of the stats that the API gave on a day; its months and split are rows of other tables.
+    pub fn from(observed_on: Date, record: &Stats) -> Self {
+        Self {
+            observed_on,
+            businesses_total: record.businesses_total,
+            latest_filing_date: record.latest_filing_date,
+            updated_at: record.updated_at.clone(),
+            filings_last_7_days: record.filings.last_7_days,
+            filings_last_30_days: record.filings.last_30_days,
+            filings_previous_30_days: record.filings.previous_30_days,
+            filings_last_365_days: record.filings.last_365_days,
+        }
+    }
+}
+
+/// The API's count of one type in the last 30 days. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct TypeCountRow {
+    pub observed_on: Date,
+    pub kind: String,
+    pub n: i64,
+}
+
+row_columns!(TypeCountRow, Table::TypeSplit, { observed_on, kind = "type", n });
+
+impl TypeCountRow {
+    /// The row of a type's count that the API gave on a day.
+    pub fn from(observed_on: Date, record: &TypeCount) -> Self {
+        Self { observed_on, kind: record.kind.clone(), n: record.n }
+    }
+
+    /// The type count record of the row.
+    pub fn type_count(&self) -> TypeCount {
+        TypeCount { kind: self.kind.clone(), n: self.n }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::count::StatsFilings;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 20);
+
+    fn month(month: &str, total: i64, partial: bool, by_type: &[(&str, i64)]) -> MonthlyCount {
+        let by_type = by_type.iter().map(|(kind, n)| ((*kind).to_owned(), *n)).collect();
+        MonthlyCount { month: month.to_owned(), total, partial, by_type }
+    }
+
+    #[test]
+    fn days_and_counties_round_trip_and_give_their_records_back() {
+        let day = DailyCount { date: date(2026, 11, 19), count: 2_500 };
+        let row = DailyCountRow::from(TODAY, &day);
+        assert_eq!(row.daily_count(), day);
+        assert_round_trip(&[row]);
+
+        let county = County {
+            key: "ST_JOHNS".to_owned(),
+            name: "St. Johns".to_owned(),
+            filings_last_7_days: 1,
+            filings_last_30_days: 2,
+            filings_previous_30_days: 3,
+            active_businesses: 4,
+        };
+        let row = CountyRow::from(TODAY, &county);
+        assert_eq!(row.county(), county);
+        assert_round_trip(&[row]);
+    }
+
+    #[test]
+    fn months_round_trip_even_where_the_types_do_not_add_up() {
+        let months = [
+            month("2026-11", 40, true, &[("llc", 30), ("other", 5)]),
+            month("2026-10", 90, false, &[("llc", 90)]),
+            month("2026-09", 0, false, &[]),
+        ];
+        let rows: Vec<_> = months.iter().flat_map(|month| MonthlyCountRow::from(TODAY, month)).collect();
+        assert_eq!(rows.len(), 6);
+        assert_eq!(MonthlyCountRow::monthly_counts(&rows), months);
+        let parts: Vec<_> = rows.iter().filter(|row| row.kind != ALL_TYPES).cloned().collect();
+        assert_eq!(MonthlyCountRow::monthly_counts(&parts)[0].total, 35);
+        assert_round_trip(&rows);
+    }
+
+    #[test]
+    fn statewide_figures_and_the_split_round_trip() {
+        let stats = Stats {
+            businesses_total: 4_000_000,
+            latest_filing_date: date(2026, 11, 19),
+            updated_at: "2026-11-20T10:00:00.000Z".to_owned(),
+            filings: StatsFilings { last_7_days: 1, last_30_days: 2, previous_30_days: 3, last_365_days: 4 },
+            monthly: Vec::new(),
+            type_split_30d: vec![TypeCount { kind: "llc".to_owned(), n: 2 }],
+        };
+        assert_round_trip(&[StatewideRow::from(TODAY, &stats)]);
+        let split = TypeCountRow::from(TODAY, &stats.type_split_30d[0]);
+        assert_eq!(split.type_count(), stats.type_split_30d[0]);
+        assert_round_trip(&[split]);
+    }
+}

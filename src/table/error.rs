@@ -1,0 +1,150 @@
+//! What can be wrong with a table's batch or file.
+
+use arrow::datatypes::DataType;
+use std::path::{Path, PathBuf};
+
+/// A batch or a file that is not what its table says, or that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// A column of the table is not there.
+    #[error("{place} has no column {column}")]
+    MissingColumn {
+        /// Table, or file.
+        place: String,
+        /// Name of the column.
+        column: String,
+    },
+    /// A column is there that the table does not have.
+    #[error("{place} has a column {column} that its table does not know")]
+    UnknownColumn {
+        /// Table, or file.
+        place: String,
+        /// Name of the column.
+        column: String,
+    },
+    /// A column stands at another place than in the table.
+    #[error("{place} has column {found} where its table has {expected}")]
+    ColumnOrder {
+        /// Table, or file.
+        place: String,
+        /// The column of the table.
+        expected: String,
+        /// The column found there.
+        found: String,
+    },
+    /// A column has another type, or is nullable where the table's is not, or the reverse.
+    #[error("column {column} of {place} is {found}, and must be {expected}")]
+    ColumnType {
+        /// Table, or file.
+        place: String,
+        /// Name of the column.
+        column: String,
+        /// Type by the column dictionary.
+        expected: String,
+        /// Type found.
+        found: String,
+    },
+    /// A column of a type that the lake does not write.
+    #[error(
+        "column {column} is {found}, which the lake does not store; cast it to an integer, text, date or UTC timestamp"
+    )]
+    UnsupportedType {
+        /// Name of the column.
+        column: String,
+        /// Its type.
+        found: DataType,
+    },
+    /// A null in a column that has none.
+    #[error("column {column} of {place} is null in {nulls} rows, and may not be null")]
+    Null {
+        /// Table, or file.
+        place: String,
+        /// Name of the column.
+        column: String,
+        /// Rows that are null.
+        nulls: usize,
+    },
+    /// A value that the column's meaning does not cover.
+    #[error("column {column}, row {row}: {value} is {problem}")]
+    Value {
+        /// Name of the column.
+        column: String,
+        /// Row of the batch, from 0.
+        row: usize,
+        /// The value.
+        value: String,
+        /// What it is instead.
+        problem: &'static str,
+    },
+    /// Rows came in another order than the file promises.
+    #[error("row {row} of {} is out of order by {order}; sort the rows before writing", path.display())]
+    Unsorted {
+        /// The file.
+        path: PathBuf,
+        /// Row of the file, from 0.
+        row: u64,
+        /// The sort columns.
+        order: String,
+    },
+    /// A file of a newer schema than this program knows.
+    #[error(
+        "{} has schema version {found}, and this program knows versions up to {known}; use a newer sunlake",
+        path.display()
+    )]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// Version in the file.
+        found: String,
+        /// Newest version known.
+        known: u32,
+    },
+    /// The disk refused.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The file is no Parquet, or not whole, or could not be encoded.
+    #[error("cannot {action} {} as Parquet", path.display())]
+    Parquet {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: parquet::errors::ParquetError,
+    },
+    /// Arrow could not build, join or sort a batch.
+    #[error("cannot {action} rows of {place}")]
+    Arrow {
+        /// What was tried.
+        action: &'static str,
+        /// Table, or file.
+        place: String,
+        /// Why not.
+        source: arrow::error::ArrowError,
+    },
+}
+
+impl TableError {
+    pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), source }
+    }
+
+    pub(super) fn parquet(action: &'static str, path: &Path, source: parquet::errors::ParquetError) -> Self {
+        Self::Parquet { action, path: path.to_owned(), source }
+    }
+
+    pub(super) fn arrow(
+        action: &'static str,
+        place: impl Into<String>,
+        source: arrow::error::ArrowError,
+    ) -> Self {
+        Self::Arrow { action, place: place.into(), source }
+    }
+}

@@ -1,0 +1,519 @@
+//! Parquet files of the lake: written one way, read back with their schema checked.
+//!
+//! The same rows under the same key values give the same bytes, however they were cut into batches.
+
+use super::layout::check_schema;
+use super::order::first_unsorted;
+use super::row::day_of_epoch;
+use super::{FileLayout, SCHEMA_VERSION, Table, TableError};
+use arrow::array::{AsArray, RecordBatch};
+use arrow::compute::{BatchCoalescer, max, min};
+use arrow::datatypes::{Date32Type, SchemaRef};
+use jiff::civil::Date;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Rows of a row group; the last one of a file may have fewer.
+pub const ROW_GROUP_ROWS: usize = 128 * 1024;
+/// Key of the schema version in a file's metadata.
+pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
+/// Fixed, so that a release without a change of layout writes the same bytes. Spark ignores the statistics of
+/// files whose writer does not read as `<name> version <number>`.
+const CREATED_BY: &str = "sunlake version 1";
+/// Rows handed on at once, both ways. Divides [`ROW_GROUP_ROWS`].
+const BATCH_ROWS: usize = 8 * 1024;
+const BLOOM_FALSE_POSITIVES: f64 = 0.01;
+const ZSTD_LEVEL: i32 = 3;
+const FILED_DATE: &str = "filed_date";
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenFile {
+    /// Rows of the file.
+    pub rows: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// Oldest `filed_date`; `None` without such a column or without rows.
+    pub min_filed_date: Option<Date>,
+    /// Newest `filed_date`; `None` without such a column or without rows.
+    pub max_filed_date: Option<Date>,
+}
+
+/// A file being written: rows go in in the layout's order, [`ParquetFile::finish`] makes it durable.
+///
+/// Holds at most one row group in memory. A file dropped before that is not whole; no reader accepts it.
+pub struct ParquetFile {
+    path: PathBuf,
+    layout: FileLayout,
+    writer: ArrowWriter<File>,
+    coalescer: BatchCoalescer,
+    last: Option<RecordBatch>,
+    rows: u64,
+    filed_days: Option<(i32, i32)>,
+}
+
+impl ParquetFile {
+    /// Creates the file, or empties the one that is there. `key_values` follow the schema version in its metadata.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] and [`TableError::Parquet`].
+    pub fn create(
+        layout: impl Into<FileLayout>,
+        path: &Path,
+        key_values: &[(&str, String)],
+    ) -> Result<Self, TableError> {
+        let layout = layout.into();
+        let parquet = |source| TableError::parquet("write", path, source);
+        let options = ArrowWriterOptions::new()
+            .with_properties(properties(&layout, key_values).map_err(parquet)?)
+            .with_skip_arrow_metadata(true);
+        let file = File::create(path).map_err(|source| TableError::io("create", path, source))?;
+        let writer =
+            ArrowWriter::try_new_with_options(file, layout.schema().clone(), options).map_err(parquet)?;
+        let coalescer = BatchCoalescer::new(layout.schema().clone(), BATCH_ROWS);
+        Ok(Self { path: path.to_owned(), layout, writer, coalescer, last: None, rows: 0, filed_days: None })
+    }
+
+    /// Adds the rows of a batch.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Unsorted`], a batch of another schema, and what the disk refuses.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
+        check_schema(
+            batch.schema_ref(),
+            self.layout.schema(),
+            &format!("a batch for {}", self.path.display()),
+        )?;
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.check_order(batch)?;
+        self.widen_filed_days(batch);
+        self.rows += batch.num_rows() as u64;
+        self.last = Some(batch.slice(batch.num_rows() - 1, 1));
+        self.coalescer.push_batch(batch.clone()).map_err(|source| self.joined(source))?;
+        self.write_completed()
+    }
+
+    /// Writes the footer and waits until the disk has the file.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] and [`TableError::Parquet`].
+    pub fn finish(mut self) -> Result<WrittenFile, TableError> {
+        self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
+        self.write_completed()?;
+        self.writer.finish().map_err(|source| TableError::parquet("write", &self.path, source))?;
+        let file = self.writer.inner();
+        file.sync_all().map_err(|source| TableError::io("sync", &self.path, source))?;
+        let metadata = file.metadata().map_err(|source| TableError::io("measure", &self.path, source))?;
+        let day = |pick: fn((i32, i32)) -> i32| self.filed_days.map(pick).and_then(day_of_epoch);
+        Ok(WrittenFile {
+            rows: self.rows,
+            bytes: metadata.len(),
+            min_filed_date: day(|(oldest, _)| oldest),
+            max_filed_date: day(|(_, newest)| newest),
+        })
+    }
+
+    fn write_completed(&mut self) -> Result<(), TableError> {
+        while let Some(batch) = self.coalescer.next_completed_batch() {
+            self.writer.write(&batch).map_err(|source| TableError::parquet("write", &self.path, source))?;
+        }
+        Ok(())
+    }
+
+    fn check_order(&self, batch: &RecordBatch) -> Result<(), TableError> {
+        let unsorted = first_unsorted(&self.layout, self.last.as_ref(), batch)
+            .map_err(|source| TableError::arrow("compare", self.path.display().to_string(), source))?;
+        unsorted.map_or(Ok(()), |row| {
+            let words = self.layout.sort().iter().map(|(name, descends)| match descends {
+                true => format!("{name} descending"),
+                false => name.clone(),
+            });
+            Err(TableError::Unsorted {
+                path: self.path.clone(),
+                row: self.rows + row as u64,
+                order: words.collect::<Vec<_>>().join(", "),
+            })
+        })
+    }
+
+    fn widen_filed_days(&mut self, batch: &RecordBatch) {
+        let column = batch.column_by_name(FILED_DATE);
+        let Some(days) = column.and_then(|column| column.as_primitive_opt::<Date32Type>()) else { return };
+        let (Some(oldest), Some(newest)) = (min(days), max(days)) else { return };
+        let (known_oldest, known_newest) = self.filed_days.unwrap_or((oldest, newest));
+        self.filed_days = Some((known_oldest.min(oldest), known_newest.max(newest)));
+    }
+
+    fn joined(&self, source: arrow::error::ArrowError) -> TableError {
+        TableError::arrow("join", self.path.display().to_string(), source)
+    }
+}
+
+/// Writes batches, already in the layout's order, as one file; durable when this returns.
+///
+/// # Errors
+///
+/// As [`ParquetFile::create`], [`ParquetFile::write`] and [`ParquetFile::finish`].
+pub fn write_parquet(
+    layout: impl Into<FileLayout>,
+    batches: impl IntoIterator<Item = RecordBatch>,
+    path: &Path,
+    key_values: &[(&str, String)],
+) -> Result<WrittenFile, TableError> {
+    let mut file = ParquetFile::create(layout, path, key_values)?;
+    for batch in batches {
+        file.write(&batch)?;
+    }
+    file.finish()
+}
+
+fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
+    let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
+    let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
+    let sorting = layout.sort().iter().filter_map(|(name, descending)| {
+        let column_idx = i32::try_from(layout.schema().index_of(name).ok()?).ok()?;
+        Some(SortingColumn { column_idx, descending: *descending, nulls_first: false })
+    });
+    let mut builder = WriterProperties::builder()
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_sorting_columns(Some(sorting.collect()))
+        .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
+    for name in layout.bloom() {
+        // Sized for a full row group, then folded to the rows it got.
+        let column = ColumnPath::from(name.as_str());
+        builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
+    }
+    Ok(builder.build())
+}
+
+/// Batches of one file, in its order, read as they are asked for.
+pub struct ParquetRows {
+    path: PathBuf,
+    schema: SchemaRef,
+    rows: u64,
+    reader: ParquetRecordBatchReader,
+}
+
+impl ParquetRows {
+    /// The schema of the batches: the file's columns, in file order, those not asked for left out.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Rows of the file, by its footer.
+    pub fn row_count(&self) -> u64 {
+        self.rows
+    }
+}
+
+impl Iterator for ParquetRows {
+    type Item = Result<RecordBatch, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.reader.next()?;
+        Some(batch.map_err(|source| TableError::arrow("read", self.path.display().to_string(), source)))
+    }
+}
+
+/// Reads a file of a table: all its columns, or those named.
+///
+/// # Errors
+///
+/// A schema other than the table's, naming file and column; [`TableError::NewerSchema`]; [`TableError::Io`];
+/// [`TableError::Parquet`] for a file that is not whole.
+pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
+    let builder = open(path)?;
+    check_version(&builder, path)?;
+    check_schema(builder.schema(), &table.schema(), &path.display().to_string())?;
+    stream(builder, path, projection)
+}
+
+/// Reads any Parquet file, of whatever schema: all its columns, or those named.
+///
+/// # Errors
+///
+/// [`TableError::Io`], [`TableError::Parquet`], and [`TableError::MissingColumn`] for a name it does not have.
+pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
+    stream(open(path)?, path, projection)
+}
+
+type Builder = ParquetRecordBatchReaderBuilder<File>;
+
+fn open(path: &Path) -> Result<Builder, TableError> {
+    let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
+    // What the Parquet schema says is what other tools see; an embedded Arrow schema may say otherwise.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    Builder::try_new_with_options(file, options).map_err(|source| TableError::parquet("read", path, source))
+}
+
+fn check_version(builder: &Builder, path: &Path) -> Result<(), TableError> {
+    let key_values = builder.metadata().file_metadata().key_value_metadata();
+    let found = key_values
+        .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_VERSION_KEY))
+        .and_then(|pair| pair.value.clone());
+    match found {
+        Some(found) if !found.parse::<u32>().is_ok_and(|version| version <= SCHEMA_VERSION) => {
+            Err(TableError::NewerSchema { path: path.to_owned(), found, known: SCHEMA_VERSION })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn stream(builder: Builder, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
+    let mut roots = Vec::new();
+    for name in projection.unwrap_or_default() {
+        roots.push(builder.schema().index_of(name).map_err(|_| TableError::MissingColumn {
+            place: path.display().to_string(),
+            column: (*name).to_owned(),
+        })?);
+    }
+    let mask = match projection {
+        Some(_) => ProjectionMask::roots(builder.parquet_schema(), roots),
+        None => ProjectionMask::all(),
+    };
+    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let reader = builder
+        .with_projection(mask)
+        .with_batch_size(BATCH_ROWS)
+        .build()
+        .map_err(|source| TableError::parquet("read", path, source))?;
+    let schema = arrow::array::RecordBatchReader::schema(&reader);
+    Ok(ParquetRows { path: path.to_owned(), schema, rows, reader })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::business::tests::filing;
+    use crate::table::{DailyCountRow, FilingRow, Row};
+    use arrow::datatypes::{DataType, Field, Schema};
+    use jiff::Timestamp;
+    use jiff::civil::date;
+    use std::sync::Arc;
+
+    /// Filings in the table's order, some days of them, each with some nulls.
+    fn filings(rows: i64) -> Vec<FilingRow> {
+        let row = |id: i64| FilingRow {
+            dissolved_date: (id % 3 == 0).then_some(date(2026, 11, 21)),
+            extra: (id % 5 == 0).then(|| format!(r#"{{"n":{id}}}"#)),
+            ..filing(
+                id,
+                date(2026, 11, 1 + i8::try_from(id * 20 / (rows + 1)).unwrap_or(0)),
+                Timestamp::UNIX_EPOCH,
+            )
+        };
+        (1..=rows).rev().map(row).collect()
+    }
+
+    fn batch(rows: &[FilingRow]) -> RecordBatch {
+        FilingRow::batch(rows).expect("a batch")
+    }
+
+    fn read_rows(path: &Path) -> Vec<FilingRow> {
+        let batches = read_table(Table::Filings, path, None).expect("a filings file");
+        batches.flat_map(|batch| FilingRow::rows(&batch.expect("a batch")).expect("rows")).collect()
+    }
+
+    fn folder() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a folder")
+    }
+
+    #[test]
+    fn a_file_gives_its_rows_back_and_tells_what_it_holds() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let rows = filings(20_000);
+        let written = write_parquet(Table::Filings, [batch(&rows)], &path, &[]).expect("written");
+        assert_eq!(read_rows(&path), rows);
+        assert_eq!(written.rows, 20_000);
+        assert_eq!(written.bytes, std::fs::metadata(&path).expect("a file").len());
+        assert_eq!(written.min_filed_date, Some(date(2026, 11, 1)));
+        assert_eq!(written.max_filed_date, rows.iter().map(|row| row.filed_date).max());
+    }
+
+    #[test]
+    fn the_same_rows_give_the_same_bytes_however_they_are_cut() {
+        let folder = folder();
+        let rows = filings(20_000);
+        let bytes = |name: &str, cut: usize| {
+            let path = folder.path().join(name);
+            let pairs = [("sunlake.snapshot", "000042".to_owned())];
+            write_parquet(Table::Filings, rows.chunks(cut).map(batch), &path, &pairs).expect("written");
+            blake3::hash(&std::fs::read(&path).expect("a file"))
+        };
+        let whole = bytes("whole", 20_000);
+        assert_eq!(bytes("again", 20_000), whole);
+        assert_eq!(bytes("cut", 777), whole);
+    }
+
+    #[test]
+    fn a_file_has_its_version_its_order_its_indexes_and_its_bloom_filters() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let rows = filings(300);
+        let pairs = [("sunlake.snapshot", "000042".to_owned())];
+        write_parquet(Table::Filings, [batch(&rows)], &path, &pairs).expect("written");
+        let options = ArrowReaderOptions::new()
+            .with_page_index_policy(parquet::file::metadata::PageIndexPolicy::Required);
+        let file = File::open(&path).expect("a file");
+        let builder = Builder::try_new_with_options(file, options).expect("a Parquet file with page index");
+        let metadata = builder.metadata().clone();
+        let footer = metadata.file_metadata();
+        let pairs = footer.key_value_metadata().expect("key values");
+        let pairs: Vec<_> = pairs.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
+        assert_eq!(pairs, [("sunlake.schema_version", Some("1")), ("sunlake.snapshot", Some("000042"))]);
+        assert_eq!(footer.created_by(), Some(CREATED_BY));
+        let order = metadata.row_group(0).sorting_columns().expect("an order");
+        assert_eq!(
+            order.iter().map(|by| (by.column_idx, by.descending)).collect::<Vec<_>>(),
+            [(7, true), (0, true)]
+        );
+        let bloom = |column: usize| builder.get_row_group_column_bloom_filter(0, column).expect("readable");
+        let ids = bloom(0).expect("a filter on business_id");
+        assert!(rows.iter().all(|row| ids.check(&row.business_id)));
+        let wrong = (10_000..20_000_i64).filter(|id| ids.check(id)).count();
+        assert!(wrong < 300, "{wrong} of 10,000 wrong");
+        assert!(bloom(2).is_some_and(|documents| documents.check(&rows[0].document_number.as_str())));
+        assert!(bloom(3).is_none());
+    }
+
+    #[test]
+    fn rows_beyond_a_row_group_start_the_next() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let row =
+            |at: i64| DailyCountRow { observed_on: date(2026, 1, 1), date: date(2025, 1, 1), count: at };
+        let rows: Vec<_> = (0..ROW_GROUP_ROWS as i64 + 1).map(row).collect();
+        let batch = DailyCountRow::batch(&rows).expect("a batch");
+        write_parquet(Table::DailyCounts, [batch], &path, &[]).expect("written");
+        let groups = open(&path).expect("a file").metadata().row_groups().to_vec();
+        assert_eq!(
+            groups.iter().map(|group| group.num_rows()).collect::<Vec<_>>(),
+            [ROW_GROUP_ROWS as i64, 1]
+        );
+    }
+
+    #[test]
+    fn a_file_without_rows_is_a_file() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
+        assert_eq!((written.rows, written.min_filed_date, written.max_filed_date), (0, None, None));
+        assert_eq!(read_rows(&path), []);
+    }
+
+    #[test]
+    fn every_table_keeps_its_schema_on_disk() {
+        let folder = folder();
+        for table in Table::ALL {
+            let path = folder.path().join(table.name());
+            write_parquet(table, [RecordBatch::new_empty(table.schema())], &path, &[]).expect("written");
+            let rows = read_table(table, &path, None).expect("its own schema");
+            assert_eq!(rows.schema().fields(), table.schema().fields(), "{}", table.name());
+        }
+    }
+
+    #[test]
+    fn rows_out_of_order_are_refused_by_place() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let rows = filings(3);
+        let batches = [batch(&rows[1..]), batch(&rows[..1])];
+        let error = write_parquet(Table::Filings, batches, &path, &[]).expect_err("out of order");
+        assert!(matches!(error, TableError::Unsorted { row: 2, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_projection_reads_the_named_columns_alone() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        write_parquet(Table::Filings, [batch(&filings(10))], &path, &[]).expect("written");
+        let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
+        assert_eq!(rows.row_count(), 10);
+        let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
+        assert_eq!(names, ["id", "filed_date"]);
+        assert_eq!(rows.next().expect("a batch").expect("readable").num_columns(), 2);
+        let error = read_table(Table::Filings, &path, Some(&["nope"])).err().expect("no such column");
+        assert!(error.to_string().ends_with("part.parquet has no column nope"), "{error}");
+    }
+
+    #[test]
+    fn another_schema_is_refused_by_file_and_column() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        let refused = |fields: &[(&str, DataType, bool)]| {
+            let fields: Vec<_> =
+                fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
+            let schema = Arc::new(Schema::new(fields));
+            let layout = FileLayout::new(schema.clone(), &[], &[]).expect("stored types");
+            write_parquet(layout, [RecordBatch::new_empty(schema)], &path, &[]).expect("written");
+            let error = read_table(Table::DailyCounts, &path, None).err().expect("another schema");
+            error.to_string().replace(&path.display().to_string(), "FILE")
+        };
+        let (day, number) = (|| DataType::Date32, || DataType::Int64);
+        let missing = refused(&[("observed_on", day(), false), ("date", day(), false)]);
+        assert_eq!(missing, "FILE has no column count");
+        let typed = refused(&[
+            ("observed_on", day(), false),
+            ("date", day(), false),
+            ("count", DataType::Int32, false),
+        ]);
+        assert_eq!(typed, "column count of FILE is Int32, never null, and must be Int64, never null");
+        let null =
+            refused(&[("observed_on", day(), false), ("date", day(), true), ("count", number(), false)]);
+        assert_eq!(null, "column date of FILE is Date32, nullable, and must be Date32, never null");
+        let turned =
+            refused(&[("date", day(), false), ("observed_on", day(), false), ("count", number(), false)]);
+        assert_eq!(turned, "FILE has column date where its table has observed_on");
+    }
+
+    #[test]
+    fn a_newer_or_broken_or_absent_file_is_refused() {
+        let folder = folder();
+        let path = folder.path().join("part.parquet");
+        assert!(matches!(read_parquet(&path, None), Err(TableError::Io { .. })));
+        write_parquet(Table::Filings, [batch(&filings(10))], &path, &[]).expect("written");
+        let bytes = std::fs::read(&path).expect("a file");
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("cut");
+        assert!(matches!(read_parquet(&path, None), Err(TableError::Parquet { .. })));
+        let key = SCHEMA_VERSION_KEY.as_bytes();
+        let at = bytes.windows(key.len()).position(|window| window == key).expect("the key");
+        let mut newer = bytes;
+        let version = at + key.len() + 2;
+        assert_eq!(newer[version], b'1');
+        newer[version] = b'9';
+        std::fs::write(&path, &newer).expect("changed");
+        let error = read_table(Table::Filings, &path, None).err().expect("a newer file");
+        assert!(matches!(error, TableError::NewerSchema { known: SCHEMA_VERSION, .. }), "{error}");
+    }
+
+    #[test]
+    fn types_that_other_tools_do_not_read_are_not_stored() {
+        for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
+            let schema = Arc::new(Schema::new(vec![Field::new("n", kind.clone(), false)]));
+            let error = FileLayout::new(schema, &[], &[]).expect_err("no stored type");
+            assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
+        }
+        let schema = Arc::new(Schema::new(vec![Field::new("share", DataType::Float64, true)]));
+        assert!(FileLayout::new(schema.clone(), &[("share", true)], &[]).is_ok());
+        assert!(FileLayout::new(schema, &[("part", true)], &[]).is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! Joining, sorting, and checking the order of rows.
+
+use super::layout::check_schema;
+use super::{FileLayout, TableError};
+use arrow::array::{ArrayRef, DynComparator, RecordBatch, make_comparator};
+use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
+use arrow::error::ArrowError;
+use std::cmp::Ordering;
+
+/// The rows of several batches of a layout's schema as one batch.
+///
+/// # Errors
+///
+/// A batch of another schema, and [`TableError::Arrow`] when the texts of a column pass 2 GiB.
+pub fn concat_batches(
+    layout: impl Into<FileLayout>,
+    batches: &[RecordBatch],
+) -> Result<RecordBatch, TableError> {
+    let layout = layout.into();
+    for batch in batches {
+        check_schema(batch.schema_ref(), layout.schema(), "a batch")?;
+    }
+    arrow::compute::concat_batches(layout.schema(), batches)
+        .map_err(|source| TableError::arrow("join", "a batch", source))
+}
+
+/// The rows of a batch in the order of a layout; a batch already in order is given back as it is.
+///
+/// # Errors
+///
+/// A batch of another schema.
+pub fn sort_batch(layout: impl Into<FileLayout>, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
+    let layout = layout.into();
+    check_schema(batch.schema_ref(), layout.schema(), "a batch")?;
+    let failed = |source| TableError::arrow("sort", "a batch", source);
+    if layout.sort().is_empty() || first_unsorted(&layout, None, batch).map_err(failed)?.is_none() {
+        return Ok(batch.clone());
+    }
+    let columns: Vec<SortColumn> = sort_columns(&layout, batch)
+        .into_iter()
+        .map(|(values, options)| SortColumn { values, options: Some(options) })
+        .collect();
+    let indices = lexsort_to_indices(&columns, None).map_err(failed)?;
+    take_record_batch(batch, &indices).map_err(failed)
+}
+
+/// The first row of a batch that stands before the row ahead of it; `before` is the batch ahead.
+pub(super) fn first_unsorted(
+    layout: &FileLayout,
+    before: Option<&RecordBatch>,
+    batch: &RecordBatch,
+) -> Result<Option<usize>, ArrowError> {
+    if layout.sort().is_empty() || batch.num_rows() == 0 {
+        return Ok(None);
+    }
+    let columns = sort_columns(layout, batch);
+    if let Some(before) = before.filter(|before| before.num_rows() > 0) {
+        let seam = comparators(&sort_columns(layout, before), &columns)?;
+        if compare(&seam, before.num_rows() - 1, 0) == Ordering::Greater {
+            return Ok(Some(0));
+        }
+    }
+    let within = comparators(&columns, &columns)?;
+    Ok((1..batch.num_rows()).find(|row| compare(&within, row - 1, *row) == Ordering::Greater))
+}
+
+fn sort_columns(layout: &FileLayout, batch: &RecordBatch) -> Vec<(ArrayRef, SortOptions)> {
+    layout
+        .sort()
+        .iter()
+        .filter_map(|(name, descending)| {
+            let options = SortOptions { descending: *descending, nulls_first: false };
+            batch.column_by_name(name).map(|values| (values.clone(), options))
+        })
+        .collect()
+}
+
+fn comparators(
+    left: &[(ArrayRef, SortOptions)],
+    right: &[(ArrayRef, SortOptions)],
+) -> Result<Vec<DynComparator>, ArrowError> {
+    let pairs = left.iter().zip(right);
+    pairs
+        .map(|((left, options), (right, _))| make_comparator(left.as_ref(), right.as_ref(), *options))
+        .collect()
+}
+
+fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering {
+    comparators
+        .iter()
+        .map(|comparator| comparator(left, right))
+        .find(|ordering| ordering.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{DailyCountRow, FilingRow, Row, Table};
+    use jiff::Timestamp;
+    use jiff::civil::{Date, date};
+    use proptest::prelude::*;
+
+    fn counts(days: &[(i8, i8)]) -> RecordBatch {
+        let day = |day: i8| date(2026, 1, day);
+        let rows: Vec<_> = days
+            .iter()
+            .map(|(observed_on, of)| DailyCountRow {
+                observed_on: day(*observed_on),
+                date: day(*of),
+                count: 1,
+            })
+            .collect();
+        DailyCountRow::batch(&rows).expect("a batch")
+    }
+
+    fn order(batch: &RecordBatch) -> Vec<(Date, Date)> {
+        let rows = DailyCountRow::rows(batch).expect("rows");
+        rows.into_iter().map(|row| (row.observed_on, row.date)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn sorting_gives_the_tables_order_and_keeps_every_row(
+            days in prop::collection::vec((1..28_i8, 1..28_i8), 0..60),
+        ) {
+            let batch = counts(&days);
+            let sorted = sort_batch(Table::DailyCounts, &batch).expect("sorted");
+            let mut expected = order(&batch);
+            expected.sort_by(|left, right| right.cmp(left));
+            prop_assert_eq!(order(&sorted), expected);
+            let layout = FileLayout::from(Table::DailyCounts);
+            prop_assert_eq!(first_unsorted(&layout, None, &sorted).expect("compared"), None);
+        }
+    }
+
+    #[test]
+    fn a_seam_out_of_order_is_found() {
+        let layout = FileLayout::from(Table::DailyCounts);
+        let unsorted = |before: &[(i8, i8)], batch: &[(i8, i8)]| {
+            first_unsorted(&layout, Some(&counts(before)), &counts(batch)).expect("compared")
+        };
+        assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (1, 9)]), None);
+        assert_eq!(unsorted(&[(2, 2)], &[(2, 3), (1, 9)]), Some(0));
+        assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (2, 2)]), Some(1));
+        assert_eq!(unsorted(&[], &[(2, 1)]), None);
+    }
+
+    #[test]
+    fn only_batches_of_the_schema_are_joined() {
+        let parts = [counts(&[(3, 1)]), counts(&[]), counts(&[(2, 1)])];
+        assert_eq!(concat_batches(Table::DailyCounts, &parts).expect("joined").num_rows(), 2);
+        assert_eq!(concat_batches(Table::DailyCounts, &[]).expect("nothing").num_rows(), 0);
+        let seen = Timestamp::UNIX_EPOCH;
+        let filings = [crate::table::business::tests::filing(1, date(2026, 1, 1), seen)];
+        let other = FilingRow::batch(&filings).expect("a batch");
+        assert!(concat_batches(Table::DailyCounts, &[other]).is_err());
+    }
+}

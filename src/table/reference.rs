@@ -1,0 +1,157 @@
+//! Rows of the filter values: entity types, industry sectors with their types, segments.
+
+use super::Table;
+use super::row::row_columns;
+use crate::contract::reference::{EntityTypeEntry, Industries, Sector, Segment};
+use jiff::civil::Date;
+
+/// One entity type. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct EntityTypeRow {
+    pub observed_on: Date,
+    pub key: String,
+    pub label: String,
+}
+
+row_columns!(EntityTypeRow, Table::EntityTypes, { observed_on, key, label });
+
+impl EntityTypeRow {
+    /// The row of an entry that the API gave on a day.
+    pub fn from(observed_on: Date, record: &EntityTypeEntry) -> Self {
+        Self { observed_on, key: record.key.clone(), label: record.label.clone() }
+    }
+
+    /// The entry of the row.
+    pub fn entity_type(&self) -> EntityTypeEntry {
+        EntityTypeEntry { key: self.key.clone(), label: self.label.clone() }
+    }
+}
+
+/// One industry type in its sector. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct IndustryTypeRow {
+    pub observed_on: Date,
+    pub sector: String,
+    pub kind: String,
+}
+
+row_columns!(IndustryTypeRow, Table::IndustryTypes, { observed_on, sector, kind = "type" });
+
+impl IndustryTypeRow {
+    /// The rows of one sector: one a type, or one with an empty type when it has none.
+    pub fn from(observed_on: Date, record: &Sector) -> Vec<Self> {
+        let row = |kind: &str| Self { observed_on, sector: record.sector.clone(), kind: kind.to_owned() };
+        if record.types.is_empty() {
+            return vec![row("")];
+        }
+        record.types.iter().map(|kind| row(kind)).collect()
+    }
+}
+
+/// What a segment's row names.
+const SECTOR: &str = "sector";
+const TYPE: &str = "type";
+/// A segment that holds nothing: `kind` and `member` are empty.
+const NOTHING: &str = "";
+
+/// One sector or industry type in a segment. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct SegmentRow {
+    pub observed_on: Date,
+    pub segment: String,
+    pub kind: String,
+    pub member: String,
+}
+
+row_columns!(SegmentRow, Table::IndustrySegments, { observed_on, segment, kind, member });
+
+impl SegmentRow {
+    /// The rows of one segment: its sectors, then its types; one with empty `kind` when it holds nothing.
+    pub fn from(observed_on: Date, record: &Segment) -> Vec<Self> {
+        let row = |kind: &str, member: &str| Self {
+            observed_on,
+            segment: record.key.clone(),
+            kind: kind.to_owned(),
+            member: member.to_owned(),
+        };
+        let sectors = record.sectors.iter().map(|sector| row(SECTOR, sector));
+        let types = record.types.iter().map(|kind| row(TYPE, kind));
+        let rows: Vec<Self> = sectors.chain(types).collect();
+        if rows.is_empty() { vec![row(NOTHING, NOTHING)] } else { rows }
+    }
+}
+
+/// The industry lists of rows observed on one day, in the order in which the keys first appear.
+pub fn industries(types: &[IndustryTypeRow], segments: &[SegmentRow]) -> Industries {
+    let mut lists = Industries::default();
+    for row in types {
+        let at = lists.sectors.iter().position(|sector| sector.sector == row.sector).unwrap_or_else(|| {
+            lists.sectors.push(Sector { sector: row.sector.clone(), types: Vec::new() });
+            lists.sectors.len() - 1
+        });
+        if !row.kind.is_empty() {
+            lists.sectors[at].types.push(row.kind.clone());
+        }
+    }
+    for row in segments {
+        let at = lists.segments.iter().position(|segment| segment.key == row.segment).unwrap_or_else(|| {
+            let key = row.segment.clone();
+            lists.segments.push(Segment { key, sectors: Vec::new(), types: Vec::new() });
+            lists.segments.len() - 1
+        });
+        match row.kind.as_str() {
+            SECTOR => lists.segments[at].sectors.push(row.member.clone()),
+            TYPE => lists.segments[at].types.push(row.member.clone()),
+            _ => {}
+        }
+    }
+    lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::reference::EntityType;
+    use crate::table::row::tests::assert_round_trip;
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 20);
+
+    #[test]
+    fn entity_types_round_trip_and_give_their_entries_back() {
+        let entries = EntityType::ALL
+            .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() });
+        let rows = entries.clone().map(|entry| EntityTypeRow::from(TODAY, &entry));
+        assert_eq!(rows.each_ref().map(EntityTypeRow::entity_type), entries);
+        assert_round_trip(&rows);
+    }
+
+    #[test]
+    fn industry_lists_come_back_with_their_empty_sectors_and_segments() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let lists = Industries {
+            sectors: vec![
+                Sector { sector: "retail".to_owned(), types: words(&["retail.food", "retail.auto"]) },
+                Sector { sector: "mining".to_owned(), types: Vec::new() },
+            ],
+            segments: vec![
+                Segment {
+                    key: "trades".to_owned(),
+                    sectors: words(&["mining"]),
+                    types: words(&["retail.auto"]),
+                },
+                Segment { key: "none".to_owned(), sectors: Vec::new(), types: Vec::new() },
+            ],
+        };
+        let types: Vec<_> =
+            lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(TODAY, sector)).collect();
+        let segments: Vec<_> =
+            lists.segments.iter().flat_map(|segment| SegmentRow::from(TODAY, segment)).collect();
+        assert_eq!(industries(&types, &segments), lists);
+        assert_round_trip(&types);
+        assert_round_trip(&segments);
+    }
+}

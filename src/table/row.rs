@@ -1,0 +1,328 @@
+//! Rows as values ↔ rows as columns, column by name.
+//!
+//! A row type names its columns once, with [`row_columns!`]; its fields say the types. Reading builds the whole
+//! struct, so a column forgotten in the list does not compile.
+
+use super::{Table, TableError};
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
+};
+use jiff::civil::Date;
+use jiff::{Span, Timestamp};
+use std::sync::Arc;
+
+/// A row of one table, convertible to and from batches of that table's schema.
+pub trait Row: Sized {
+    /// The table it is a row of.
+    const TABLE: Table;
+
+    /// The rows as one batch, in the order given.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Value`] for a day or instant beyond what the disk holds.
+    fn batch(rows: &[Self]) -> Result<RecordBatch, TableError>;
+
+    /// The rows of a batch, in its order. Columns are found by name; others are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::MissingColumn`], [`TableError::ColumnType`], [`TableError::Null`], [`TableError::Value`].
+    fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TableError>;
+}
+
+/// An instant as the disk keeps it: microseconds, finer digits cut off.
+pub fn disk_instant(instant: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant)
+}
+
+/// The Rust type of a column's cells.
+pub(super) trait Cell: Sized {
+    /// The Arrow type of the column.
+    type Column: Array + 'static;
+    /// Whether null is a value.
+    const NULLABLE: bool = false;
+
+    /// The cells as a column.
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column
+    where
+        Self: 'a;
+
+    /// One cell of a column; `Err` says what its value is instead.
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)>;
+}
+
+macro_rules! plain_cells {
+    ($($cell:ty => $column:ty),* $(,)?) => {$(
+        impl Cell for $cell {
+            type Column = $column;
+
+            fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+                cells.copied().map(Some).collect()
+            }
+
+            fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+                Ok(column.value(row))
+            }
+        }
+    )*};
+}
+
+plain_cells!(i32 => Int32Array, i64 => Int64Array, bool => BooleanArray);
+
+impl Cell for String {
+    type Column = StringArray;
+
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+        StringArray::from_iter_values(cells)
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        Ok(column.value(row).to_owned())
+    }
+}
+
+impl Cell for Option<String> {
+    type Column = StringArray;
+    const NULLABLE: bool = true;
+
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+        cells.map(Option::as_deref).collect()
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        column.is_valid(row).then(|| String::read(column, row)).transpose()
+    }
+}
+
+impl Cell for Date {
+    type Column = Date32Array;
+
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+        cells.map(|day| Some(epoch_days(*day))).collect()
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        let days = column.value(row);
+        day_of_epoch(days).ok_or_else(|| (format!("day {days} of the epoch"), "beyond the calendar"))
+    }
+}
+
+impl Cell for Option<Date> {
+    type Column = Date32Array;
+    const NULLABLE: bool = true;
+
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+        cells.map(|day| day.map(epoch_days)).collect()
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        column.is_valid(row).then(|| Date::read(column, row)).transpose()
+    }
+}
+
+impl Cell for Timestamp {
+    type Column = TimestampMicrosecondArray;
+
+    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
+        cells
+            .map(|instant| Some(instant.as_microsecond()))
+            .collect::<TimestampMicrosecondArray>()
+            .with_timezone("UTC")
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        let micros = column.value(row);
+        Timestamp::from_microsecond(micros)
+            .map_err(|_| (format!("{micros} µs of the epoch"), "beyond the calendar"))
+    }
+}
+
+/// Days from 1970-01-01 to a day, as `Date32` counts them.
+pub fn epoch_days(day: Date) -> i32 {
+    (day - Date::constant(1970, 1, 1)).get_days()
+}
+
+/// The day so many days after 1970-01-01; `None` beyond the years −9999 to 9999.
+pub fn day_of_epoch(days: i32) -> Option<Date> {
+    let span = Span::new().try_days(days).ok()?;
+    Date::constant(1970, 1, 1).checked_add(span).ok()
+}
+
+/// One column of a batch, typed and checked, ready to be read cell by cell.
+pub(super) struct CellReader<'a, T: Cell> {
+    name: &'static str,
+    column: &'a T::Column,
+}
+
+impl<'a, T: Cell> CellReader<'a, T> {
+    /// Finds the column by its name and checks its type and nulls.
+    pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
+        let place = || format!("table {}", table.name());
+        let array = batch
+            .column_by_name(name)
+            .ok_or_else(|| TableError::MissingColumn { place: place(), column: name.to_owned() })?;
+        let field = table.schema().field_with_name(name).map(|field| field.data_type().clone());
+        let column = array.as_any().downcast_ref::<T::Column>();
+        let (Some(column), true) = (column, field.as_ref().is_ok_and(|kind| kind == array.data_type()))
+        else {
+            return Err(TableError::ColumnType {
+                place: place(),
+                column: name.to_owned(),
+                expected: field.map(|kind| kind.to_string()).unwrap_or_default(),
+                found: array.data_type().to_string(),
+            });
+        };
+        if !T::NULLABLE && column.null_count() > 0 {
+            let nulls = column.null_count();
+            return Err(TableError::Null { place: place(), column: name.to_owned(), nulls });
+        }
+        Ok(Self { name, column })
+    }
+
+    /// The cell of a row of the batch.
+    pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
+        T::read(self.column, row).map_err(|(value, problem)| TableError::Value {
+            column: self.name.to_owned(),
+            row,
+            value,
+            problem,
+        })
+    }
+}
+
+/// The cells as a column of a batch; the array type follows from the cells' type.
+pub(super) fn cell_column<'a, T: Cell + 'a>(cells: impl Iterator<Item = &'a T>) -> ArrayRef {
+    Arc::new(T::column(cells))
+}
+
+/// The columns of one table, in any order, as a batch of its schema.
+pub(super) fn batch_of(
+    table: Table,
+    rows: usize,
+    mut named: Vec<(&'static str, ArrayRef)>,
+) -> Result<RecordBatch, TableError> {
+    let schema = table.schema();
+    let place = || format!("table {}", table.name());
+    let mut arrays = Vec::with_capacity(named.len());
+    for field in schema.fields() {
+        let at = named
+            .iter()
+            .position(|(name, _)| name == field.name())
+            .ok_or_else(|| TableError::MissingColumn { place: place(), column: field.name().clone() })?;
+        arrays.push(named.swap_remove(at).1);
+    }
+    if let Some((name, _)) = named.first() {
+        return Err(TableError::UnknownColumn { place: place(), column: (*name).to_owned() });
+    }
+    let options = arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(schema, arrays, &options)
+        .map_err(|source| TableError::arrow("build", place(), source))
+}
+
+/// Says which columns a row type has: its fields, under their own names or under the one after `=`.
+macro_rules! row_columns {
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident = $name:literal) => { $name };
+    ($row:ty, $table:expr, { $($field:ident $(= $name:literal)?),* $(,)? }) => {
+        impl $crate::table::Row for $row {
+            const TABLE: $crate::table::Table = $table;
+
+            fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::TableError> {
+                let named = vec![$((
+                    $crate::table::row::row_columns!(@name $field $(= $name)?),
+                    $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
+                )),*];
+                $crate::table::row::batch_of(Self::TABLE, rows.len(), named)
+            }
+
+            fn rows(
+                batch: &arrow::array::RecordBatch,
+            ) -> Result<Vec<Self>, $crate::table::TableError> {
+                $(let $field = $crate::table::row::CellReader::new(
+                    batch,
+                    Self::TABLE,
+                    $crate::table::row::row_columns!(@name $field $(= $name)?),
+                )?;)*
+                (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
+            }
+        }
+    };
+}
+
+pub(super) use row_columns;
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::table::{DailyCountRow, FilingRow, TableError};
+    use arrow::datatypes::{Field, Schema};
+    use jiff::civil::date;
+
+    /// Claims that rows go to a batch of the table's schema and back, with their columns in any order.
+    pub(in crate::table) fn assert_round_trip<R: Row + PartialEq + std::fmt::Debug>(rows: &[R]) {
+        let batch = R::batch(rows).expect("a batch");
+        assert_eq!(batch.schema(), R::TABLE.schema());
+        assert_eq!(R::rows(&batch).expect("rows"), rows);
+        let backwards: Vec<usize> = (0..batch.num_columns()).rev().collect();
+        let turned = batch.project(&backwards).expect("the same columns");
+        assert_eq!(R::rows(&turned).expect("rows by name"), rows);
+        assert_eq!(R::rows(&R::batch(&[]).expect("no rows")).expect("no rows"), []);
+    }
+
+    #[test]
+    fn days_and_instants_keep_their_value_to_the_edges_of_the_calendar() {
+        for day in [Date::MIN, Date::MAX, date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29)] {
+            assert_eq!(day_of_epoch(epoch_days(day)), Some(day));
+        }
+        assert_eq!(epoch_days(date(1970, 1, 2)), 1);
+        assert_eq!(day_of_epoch(i32::MAX), None);
+        let fine: Timestamp = "2026-11-20T12:00:00.123456789Z".parse().expect("an instant");
+        assert_eq!(disk_instant(fine).to_string(), "2026-11-20T12:00:00.123456Z");
+        assert_eq!(disk_instant(Timestamp::MIN).as_microsecond(), Timestamp::MIN.as_microsecond());
+    }
+
+    fn counts(columns: Vec<(&str, ArrayRef)>) -> Result<Vec<DailyCountRow>, TableError> {
+        let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let arrays = columns.into_iter().map(|(_, array)| array).collect();
+        DailyCountRow::rows(&RecordBatch::try_new(schema, arrays).expect("a batch"))
+    }
+
+    #[test]
+    fn a_wrong_column_is_named() {
+        let days = || Arc::new(Date32Array::from(vec![1])) as ArrayRef;
+        let count = || Arc::new(Int64Array::from(vec![5])) as ArrayRef;
+        let columns = |day: ArrayRef, count: ArrayRef| {
+            counts(vec![("observed_on", days()), ("date", day), ("count", count)])
+        };
+        assert_eq!(columns(days(), count()).expect("rows").len(), 1);
+
+        let missing = counts(vec![("observed_on", days()), ("date", days())]).expect_err("no count");
+        assert_eq!(missing.to_string(), "table daily_counts has no column count");
+        let narrow = columns(days(), Arc::new(Int32Array::from(vec![5]))).expect_err("a narrow count");
+        assert_eq!(narrow.to_string(), "column count of table daily_counts is Int32, and must be Int64");
+        let null = columns(days(), Arc::new(Int64Array::from(vec![None]))).expect_err("a null");
+        assert!(matches!(null, TableError::Null { nulls: 1, .. }), "{null}");
+        let far = columns(Arc::new(Date32Array::from(vec![i32::MAX])), count()).expect_err("no day");
+        assert_eq!(far.to_string(), "column date, row 0: day 2147483647 of the epoch is beyond the calendar");
+    }
+
+    #[test]
+    fn an_instant_of_another_zone_is_refused() {
+        let seen = "2026-11-20T12:00:00Z".parse().expect("an instant");
+        let rows = [crate::table::business::tests::filing(1, date(2026, 11, 20), seen)];
+        let batch = FilingRow::batch(&rows).expect("a batch");
+        let at = batch.schema().index_of("last_seen_at").expect("a column");
+        let mut arrays = batch.columns().to_vec();
+        arrays[at] = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("America/New_York"));
+        let fields =
+            batch.schema_ref().fields().iter().zip(&arrays).map(|(field, array)| {
+                Field::new(field.name(), array.data_type().clone(), field.is_nullable())
+            });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let other = RecordBatch::try_new(schema, arrays).expect("a batch");
+        assert!(matches!(FilingRow::rows(&other), Err(TableError::ColumnType { .. })));
+    }
+}
