@@ -1,0 +1,89 @@
+//! Rows of the `changes` table.
+
+use super::error::LakeError;
+use crate::table::Table;
+use arrow::array::{ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow::record_batch::RecordBatch;
+use std::sync::Arc;
+
+/// What can happen to a business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    Appeared,
+    Changed,
+    Vanished,
+    Returned,
+}
+
+impl Change {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Appeared => "appeared",
+            Self::Changed => "changed",
+            Self::Vanished => "vanished",
+            Self::Returned => "returned",
+        }
+    }
+}
+
+/// Changes seen by one run, column by column.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    business_id: Vec<i64>,
+    change: Vec<&'static str>,
+    field: Vec<String>,
+    old: Vec<Option<String>>,
+    new: Vec<Option<String>>,
+}
+
+impl Changes {
+    pub(super) fn len(&self) -> usize {
+        self.business_id.len()
+    }
+
+    /// A business that appeared, vanished or returned.
+    pub(super) fn push(&mut self, business_id: i64, change: Change) {
+        self.push_field(business_id, change, "", None, None);
+    }
+
+    /// One field of a business that changed.
+    pub(super) fn push_changed(
+        &mut self,
+        business_id: i64,
+        field: &str,
+        old: Option<String>,
+        new: Option<String>,
+    ) {
+        self.push_field(business_id, Change::Changed, field, old, new);
+    }
+
+    fn push_field(
+        &mut self,
+        business_id: i64,
+        change: Change,
+        field: &str,
+        old: Option<String>,
+        new: Option<String>,
+    ) {
+        self.business_id.push(business_id);
+        self.change.push(change.name());
+        self.field.push(field.to_owned());
+        self.old.push(old);
+        self.new.push(new);
+    }
+
+    /// The rows, all of one run and one instant.
+    pub(super) fn into_rows(self, observed_at: i64, run_id: &str) -> Result<RecordBatch, LakeError> {
+        let count = self.len();
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(TimestampMicrosecondArray::from(vec![observed_at; count]).with_timezone("UTC")),
+            Arc::new(Int64Array::from(self.business_id)),
+            Arc::new(StringArray::from(self.change)),
+            Arc::new(StringArray::from(self.field)),
+            Arc::new(StringArray::from(self.old)),
+            Arc::new(StringArray::from(self.new)),
+            Arc::new(StringArray::from(vec![run_id; count])),
+        ];
+        RecordBatch::try_new(Table::Changes.schema(), columns).map_err(LakeError::arrow("build change rows"))
+    }
+}

@@ -1,0 +1,142 @@
+//! What can go wrong in the lake, told apart by what a caller does about it.
+
+use parquet::errors::ParquetError;
+use std::io;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// A failure of the lake.
+#[derive(Debug, Error)]
+pub enum LakeError {
+    /// The disk refused: full, read-only, gone, no permission.
+    #[error("cannot {op} {}: {source}{}", path.display(), way_out(source))]
+    Storage {
+        /// What was tried, as a verb.
+        op: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another run holds the lake.
+    #[error("another run holds the lake ({holder}); wait for it to end, or stop it")]
+    Held {
+        /// What the holder wrote about itself.
+        holder: String,
+    },
+    /// Another writer committed this snapshot first.
+    #[error(
+        "snapshot {snapshot} was committed by another writer in the meantime; run again to go on from it"
+    )]
+    Conflict {
+        /// Number of the snapshot that both wanted to make.
+        snapshot: u64,
+    },
+    /// The snapshot is committed, yet `current` could not be moved to it.
+    #[error(
+        "snapshot {snapshot} is committed, but `current` does not show it yet; the next run repairs that"
+    )]
+    NotShown {
+        /// The committed snapshot.
+        snapshot: u64,
+        /// Why `current` did not move.
+        source: Box<LakeError>,
+    },
+    /// A newer sunlake wrote this.
+    #[error("{} has {what} {found}, this sunlake knows {known} at most; use the newer sunlake", path.display())]
+    Newer {
+        /// The file that says so.
+        path: PathBuf,
+        /// Which version it is about.
+        what: &'static str,
+        /// What the file says.
+        found: u32,
+        /// The newest that is known here.
+        known: u32,
+    },
+    /// The lake has no such snapshot.
+    #[error("the lake has no snapshot {snapshot}; `sunlake snapshot list` names those it has")]
+    NoSnapshot {
+        /// The number asked for.
+        snapshot: u64,
+    },
+    /// A file is not what the lake wrote.
+    #[error("{} is damaged: {what}; `sunlake verify` checks the whole lake", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A name that may not become part of a path.
+    #[error("{name:?} is not a {what}")]
+    Name {
+        /// What it should have been.
+        what: &'static str,
+        /// What it was.
+        name: String,
+    },
+    /// Rows that do not have the columns of their table.
+    #[error("rows do not fit table {table}: {what}")]
+    Schema {
+        /// The table.
+        table: String,
+        /// The difference.
+        what: String,
+    },
+    /// Rows that Arrow could not handle.
+    #[error("cannot {op}: {source}")]
+    Arrow {
+        /// What was tried.
+        op: &'static str,
+        /// What Arrow said.
+        source: arrow::error::ArrowError,
+    },
+}
+
+/// What a person can do about a refusal of the disk; empty where nothing helps for sure.
+fn way_out(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run again",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; the lake's folder must be writable"
+        }
+        _ => "",
+    }
+}
+
+impl LakeError {
+    /// For `map_err`: a refusal of the disk.
+    pub(super) fn storage(op: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::Storage { op, path, source }
+    }
+
+    /// For `map_err`: rows Arrow could not handle.
+    pub(super) fn arrow(op: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> Self {
+        move |source| Self::Arrow { op, source }
+    }
+
+    /// For `map_err`: a Parquet failure, which is the disk's where an I/O error caused it.
+    pub(super) fn parquet(op: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> Self {
+        let path = path.to_path_buf();
+        move |source| match source {
+            ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+                Ok(source) => Self::Storage { op, path, source: *source },
+                Err(cause) => Self::Damaged { path, what: cause.to_string() },
+            },
+            other => Self::Damaged { path, what: other.to_string() },
+        }
+    }
+
+    /// A file that is not what the lake wrote.
+    pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_path_buf(), what: what.into() }
+    }
+
+    /// Whether the disk had no room left.
+    pub fn is_storage_full(&self) -> bool {
+        matches!(self, Self::Storage { source, .. }
+            if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    }
+}

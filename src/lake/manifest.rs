@@ -1,0 +1,118 @@
+//! What a commit says: the files of a snapshot, and the state that moved with them.
+
+use super::error::LakeError;
+use super::path;
+use crate::table::SCHEMA_VERSION;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Version of the commit file and of the folders it speaks of. A lake of a newer one is refused.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One committed snapshot: created once, never changed, the truth about the lake.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Commit {
+    /// See [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// See [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Number of the snapshot, from 1.
+    pub snapshot: u64,
+    /// The snapshot this one was made from; none for the first.
+    pub parent: Option<u64>,
+    /// When it was committed.
+    pub committed_at: Timestamp,
+    /// The Eastern day the run ran as.
+    pub today: Date,
+    /// The run that made it.
+    pub run_id: String,
+    /// Name of the run's pipeline.
+    pub pipeline: String,
+    /// Requests the run had sent by then.
+    pub requests_sent: u64,
+    /// Tables and aggregates by folder name.
+    pub tables: BTreeMap<String, TableManifest>,
+    /// The run state that moves with the data: finished slices, complete days, histograms.
+    pub state: serde_json::Value,
+    /// What the checks before publishing said.
+    pub checks: serde_json::Value,
+}
+
+/// The files of one table in a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableManifest {
+    /// Rows of all files together.
+    pub rows: u64,
+    /// The files, by path.
+    pub files: Vec<FileEntry>,
+}
+
+/// One file of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Path in the snapshot's folder, with `/`.
+    pub path: String,
+    /// Rows.
+    pub rows: u64,
+    /// Size.
+    pub bytes: u64,
+    /// blake3 digest of the whole file, hex.
+    pub blake3: String,
+    /// Oldest filing date in it, where the table has one.
+    pub min_filed_date: Option<Date>,
+    /// Newest filing date in it, where the table has one.
+    pub max_filed_date: Option<Date>,
+}
+
+impl TableManifest {
+    /// The manifest of these files, in order of their paths.
+    pub(super) fn of(mut files: Vec<FileEntry>) -> Self {
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Self { rows: files.iter().map(|file| file.rows).sum(), files }
+    }
+}
+
+impl Commit {
+    /// Absolute paths of a table's files, given the folder of this snapshot; none when the table is absent.
+    pub fn table_files(&self, snapshot_dir: &Path, table: &str) -> Vec<PathBuf> {
+        let files = self.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
+        files.iter().map(|file| snapshot_dir.join(&file.path)).collect()
+    }
+
+    pub(super) fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut bytes = serde_json::to_vec_pretty(self)?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// The commit in `bytes`, refused when a newer sunlake wrote it or when it points out of its tables.
+    pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<Self, LakeError> {
+        let damaged = |error: serde_json::Error| LakeError::damaged(path, error.to_string());
+        let versions: Versions = serde_json::from_slice(bytes).map_err(damaged)?;
+        refuse_newer(path, "format version", versions.format_version, FORMAT_VERSION)?;
+        refuse_newer(path, "schema version", versions.schema_version, SCHEMA_VERSION)?;
+        let commit: Self = serde_json::from_slice(bytes).map_err(damaged)?;
+        for (table, manifest) in &commit.tables {
+            if let Some(file) = manifest.files.iter().find(|file| !path::is_entry_path(table, &file.path)) {
+                return Err(LakeError::damaged(path, format!("{:?} is no file of table {table}", file.path)));
+            }
+        }
+        Ok(commit)
+    }
+}
+
+#[derive(Deserialize)]
+struct Versions {
+    format_version: u32,
+    schema_version: u32,
+}
+
+fn refuse_newer(path: &Path, what: &'static str, found: u32, known: u32) -> Result<(), LakeError> {
+    if found > known {
+        return Err(LakeError::Newer { path: path.to_path_buf(), what, found, known });
+    }
+    Ok(())
+}

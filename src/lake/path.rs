@@ -1,0 +1,228 @@
+//! Names in the lake: snapshot numbers, months, table folders, runs. What is not one of these never becomes a path.
+
+use super::error::LakeError;
+use jiff::civil::Date;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+/// A month of filings: the partition key, `YYYY-MM` in the path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Month(i32);
+
+impl Month {
+    /// The month of a day; none outside the years 0 to 9999.
+    pub fn of(day: Date) -> Option<Self> {
+        let (year, month) = (i32::from(day.year()), i32::from(day.month()));
+        (0..=9999).contains(&year).then_some(Self(year * 12 + month - 1))
+    }
+
+    /// The month of a Date32 value, days since 1970-01-01.
+    pub(super) fn of_epoch_day(epoch_day: i32) -> Option<Self> {
+        Self::of(day_of(epoch_day)?)
+    }
+
+    /// A month from exactly `YYYY-MM`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (year, month) = text.split_once('-')?;
+        let shaped =
+            year.len() == 4 && month.len() == 2 && text.bytes().filter(u8::is_ascii_digit).count() == 6;
+        let (year, month): (i32, i32) = (year.parse().ok()?, month.parse().ok()?);
+        (shaped && (1..=12).contains(&month)).then_some(Self(year * 12 + month - 1))
+    }
+
+    /// Folder of the month in a partitioned table.
+    pub fn folder(self) -> String {
+        format!("{MONTH_FOLDER}{self}")
+    }
+
+    /// The month of a partition folder.
+    pub fn from_folder(name: &str) -> Option<Self> {
+        Self::parse(name.strip_prefix(MONTH_FOLDER)?)
+    }
+}
+
+const MONTH_FOLDER: &str = "filed_month=";
+
+impl fmt::Display for Month {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:04}-{:02}", self.0 / 12, self.0 % 12 + 1)
+    }
+}
+
+impl serde::Serialize for Month {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The day of a Date32 value; none outside the calendar.
+pub(super) fn day_of(epoch_day: i32) -> Option<Date> {
+    Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(epoch_day).ok()?).ok()
+}
+
+/// The Date32 value of a day.
+pub(super) fn epoch_day(day: Date) -> i32 {
+    (day - Date::constant(1970, 1, 1)).get_days()
+}
+
+/// Name of a snapshot's folder and of its commit, without `.json`.
+pub(super) fn snapshot_name(snapshot: u64) -> String {
+    format!("{snapshot:06}")
+}
+
+/// The number in a snapshot name; only the one spelling counts.
+pub(super) fn parse_snapshot(name: &str) -> Option<u64> {
+    let number = name.parse().ok()?;
+    (snapshot_name(number) == name).then_some(number)
+}
+
+/// File name of a part with this digest.
+pub(super) fn part_name(blake3: &str) -> String {
+    format!("part-{}.parquet", blake3.get(..16).unwrap_or(blake3))
+}
+
+/// A run id that may become a folder: letters, digits, `-`, `_`, `.`, not hidden, 64 at most.
+pub(super) fn check_run_id(run_id: &str) -> Result<(), LakeError> {
+    let fits = (1..=64).contains(&run_id.len())
+        && !run_id.starts_with('.')
+        && run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+    if fits { Ok(()) } else { Err(LakeError::Name { what: "run id", name: run_id.to_owned() }) }
+}
+
+/// The folder of an aggregate: `agg_` and its name of lower-case letters, digits and `_`.
+pub(super) fn aggregate_folder(name: &str) -> Result<String, LakeError> {
+    let fits = (1..=64).contains(&name.len()) && name.bytes().all(is_table_byte);
+    if fits {
+        Ok(format!("{AGGREGATE}{name}"))
+    } else {
+        Err(LakeError::Name { what: "name of an aggregate (a-z, 0-9 and _)", name: name.to_owned() })
+    }
+}
+
+/// Start of the folder name of every aggregate.
+pub(super) const AGGREGATE: &str = "agg_";
+
+fn is_table_byte(byte: u8) -> bool {
+    byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'
+}
+
+/// Whether a file entry of a commit stays in its table's folder: `table/part` or `table/month/part`.
+pub(super) fn is_entry_path(table: &str, path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let shaped = match parts.as_slice() {
+        [folder, part] => *folder == table && is_part(part),
+        [folder, month, part] => *folder == table && Month::from_folder(month).is_some() && is_part(part),
+        _ => false,
+    };
+    plain && shaped && !table.is_empty() && table.bytes().all(is_table_byte)
+}
+
+fn is_part(name: &str) -> bool {
+    name.starts_with("part-") && name.ends_with(".parquet")
+}
+
+/// The month in an entry's path, for a partitioned table.
+pub(super) fn month_in(path: &str) -> Option<Month> {
+    path.split('/').nth(1).and_then(Month::from_folder)
+}
+
+/// Where things lie under the root.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    pub(super) root: PathBuf,
+}
+
+impl Layout {
+    pub(super) fn current(&self) -> PathBuf {
+        self.root.join("current")
+    }
+
+    pub(super) fn commits(&self) -> PathBuf {
+        self.root.join("commits")
+    }
+
+    pub(super) fn commit(&self, snapshot: u64) -> PathBuf {
+        self.commits().join(format!("{}.json", snapshot_name(snapshot)))
+    }
+
+    pub(super) fn snapshots(&self) -> PathBuf {
+        self.root.join("snapshots")
+    }
+
+    pub(super) fn snapshot(&self, snapshot: u64) -> PathBuf {
+        self.snapshots().join(snapshot_name(snapshot))
+    }
+
+    /// What `current` holds when it shows a snapshot: relative, so that the lake can be moved.
+    pub(super) fn current_target(snapshot: u64) -> PathBuf {
+        Path::new("snapshots").join(snapshot_name(snapshot))
+    }
+
+    pub(super) fn runs(&self) -> PathBuf {
+        self.root.join("runs")
+    }
+
+    pub(super) fn run(&self, run_id: &str) -> PathBuf {
+        self.runs().join(run_id)
+    }
+
+    pub(super) fn staged(&self, run_id: &str) -> PathBuf {
+        self.run(run_id).join("staged")
+    }
+
+    pub(super) fn state(&self) -> PathBuf {
+        self.root.join("state")
+    }
+
+    pub(super) fn lock(&self) -> PathBuf {
+        self.state().join("lock")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_real_months_become_folders() {
+        assert_eq!(
+            Month::parse("2026-11").map(|month| month.folder()).as_deref(),
+            Some("filed_month=2026-11")
+        );
+        assert_eq!(Month::of_epoch_day(0), Month::parse("1970-01"));
+        assert_eq!(Month::of_epoch_day(-1), Month::parse("1969-12"));
+        assert_eq!(Month::of_epoch_day(i32::MAX), None);
+        for wrong in ["2026-13", "2026-00", "2026-1", "226-011", "../../etc", "2026-11/..", "+026-11", ""] {
+            assert_eq!(Month::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn entries_of_a_commit_stay_in_their_table() {
+        assert!(is_entry_path("filings", "filings/filed_month=2026-11/part-00.parquet"));
+        assert!(is_entry_path("agg_x", "agg_x/part-00.parquet"));
+        for wrong in [
+            "filings/../part-0.parquet",
+            "/filings/part-0.parquet",
+            "other/part-0.parquet",
+            "filings/x/part-0.parquet",
+        ] {
+            assert!(!is_entry_path("filings", wrong), "{wrong}");
+        }
+        assert!(!is_entry_path("..", "../part-0.parquet"));
+    }
+
+    #[test]
+    fn names_from_outside_are_checked() {
+        assert!(check_run_id("20261120T115500Z-ab12").is_ok());
+        for wrong in ["", "..", ".hidden", "a/b", "a\\b", "ä"] {
+            assert!(check_run_id(wrong).is_err(), "{wrong}");
+        }
+        assert!(aggregate_folder("county_type_day").is_ok());
+        assert!(aggregate_folder("../x").is_err());
+        assert_eq!(parse_snapshot("000042"), Some(42));
+        assert_eq!(parse_snapshot("42"), None);
+        assert_eq!(parse_snapshot("1000000"), Some(1_000_000));
+    }
+}

@@ -1,0 +1,260 @@
+//! A run's own folder: what it is, what it planned, how it ended, what it could not use.
+
+use super::Lake;
+use super::error::LakeError;
+use super::path;
+use super::raw::RawArchive;
+use super::storage::{self, Storage, StoredFile};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What a run is, in `runs/<run_id>/run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Name of the run and of its folder.
+    pub run_id: String,
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// Digest of the pipeline as it was read; a run goes on only with the same.
+    pub pipeline_digest: String,
+    /// The Eastern day it runs as.
+    pub today: Date,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How it ended; none while it runs, or when it was killed.
+    pub finished: Option<String>,
+    /// What it means to do, in the planner's own form.
+    #[serde(default)]
+    pub plan: serde_json::Value,
+}
+
+/// The folder of a run.
+#[derive(Debug, Clone)]
+pub struct RunDir {
+    dir: PathBuf,
+    storage: Storage,
+}
+
+impl Lake {
+    /// The folder of a run, made where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`], [`LakeError::Storage`].
+    pub fn run(&self, run_id: &str) -> Result<RunDir, LakeError> {
+        let dir = self.run_dir(run_id)?;
+        self.storage.create_dir_all(&dir)?;
+        Ok(RunDir { dir, storage: self.storage.clone() })
+    }
+
+    /// The records of all runs, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`] names a record that cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunRecord>, LakeError> {
+        let mut records = Vec::new();
+        for name in storage::names(&self.layout.runs())? {
+            if path::check_run_id(&name).is_ok() {
+                records.extend(read_record(&self.layout.run(&name).join(RECORD))?);
+            }
+        }
+        records.sort_by(|one: &RunRecord, other| {
+            (one.started_at, &one.run_id).cmp(&(other.started_at, &other.run_id))
+        });
+        Ok(records)
+    }
+
+    /// The newest run of a pipeline if it did not finish: the one to go on with.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::runs`].
+    pub fn unfinished_run(&self, pipeline: &str) -> Result<Option<RunRecord>, LakeError> {
+        let newest = self.runs()?.into_iter().rfind(|record| record.pipeline == pipeline);
+        Ok(newest.filter(|record| record.finished.is_none()))
+    }
+}
+
+const RECORD: &str = "run.json";
+
+fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
+    let bytes = match fs::read(path) {
+        Err(error) if is_absent(&error) => return Ok(None),
+        other => other.map_err(LakeError::storage("read", path))?,
+    };
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| LakeError::damaged(path, error.to_string()))
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl RunDir {
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The run's record, once there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Damaged`].
+    pub fn record(&self) -> Result<Option<RunRecord>, LakeError> {
+        read_record(&self.dir.join(RECORD))
+    }
+
+    /// Replaces the run's record, whole.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn write_record(&self, record: &RunRecord) -> Result<(), LakeError> {
+        self.write_json(RECORD, record)
+    }
+
+    /// Replaces `summary.json`, whole.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn write_summary(&self, summary: &impl Serialize) -> Result<(), LakeError> {
+        self.write_json("summary.json", summary)
+    }
+
+    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), LakeError> {
+        let path = self.dir.join(name);
+        let mut bytes = serde_json::to_vec_pretty(value)
+            .map_err(|error| LakeError::storage("write", &path)(io::Error::from(error)))?;
+        bytes.push(b'\n');
+        self.storage.replace(&path, &bytes)
+    }
+
+    /// The run's raw pages.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn raw(&self) -> Result<RawArchive, LakeError> {
+        RawArchive::open_on(&self.dir.join("raw"), self.storage.clone())
+    }
+
+    /// The run's rejected records.
+    pub fn quarantine(&self) -> Quarantine {
+        let path = self.dir.join("quarantine").join("records.jsonl");
+        Quarantine { path, storage: self.storage.clone(), file: None, count: 0 }
+    }
+}
+
+/// Records that could not be used, kept whole, one JSON a line. The file is made with the first.
+#[derive(Debug)]
+pub struct Quarantine {
+    path: PathBuf,
+    storage: Storage,
+    file: Option<StoredFile>,
+    count: u64,
+}
+
+impl Quarantine {
+    /// Keeps a record: what came, why it could not be used, where it came from.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn append(&mut self, record: &impl Serialize) -> Result<(), LakeError> {
+        let failed = LakeError::storage("write", &self.path);
+        let mut line = match serde_json::to_vec(record) {
+            Ok(line) => line,
+            Err(error) => return Err(failed(io::Error::from(error))),
+        };
+        line.push(b'\n');
+        let mut file = match self.file.take() {
+            Some(file) => file,
+            None => self.open()?,
+        };
+        file.write_all(&line).map_err(failed)?;
+        self.file = Some(file);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Opens the file; a line that a kill left torn is ended, so that the next one stands alone.
+    fn open(&self) -> Result<StoredFile, LakeError> {
+        if let Some(folder) = self.path.parent() {
+            self.storage.create_dir_all(folder)?;
+        }
+        let is_torn = fs::read(&self.path).is_ok_and(|bytes| bytes.last().is_some_and(|last| *last != b'\n'));
+        let mut file = self.storage.append(&self.path)?;
+        if is_torn {
+            file.write_all(b"\n").map_err(LakeError::storage("write", &self.path))?;
+        }
+        Ok(file)
+    }
+
+    /// Records kept by this appender.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Makes what was kept outlive the machine.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn sync(&self) -> Result<(), LakeError> {
+        self.file.as_ref().map_or(Ok(()), StoredFile::sync)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(run_id: &str, second: i64) -> RunRecord {
+        RunRecord {
+            run_id: run_id.to_owned(),
+            pipeline: "daily".to_owned(),
+            pipeline_digest: "d".to_owned(),
+            today: jiff::civil::date(2026, 11, 20),
+            started_at: Timestamp::from_second(second).expect("an instant"),
+            finished: None,
+            plan: serde_json::json!({"slices": 3}),
+        }
+    }
+
+    #[test]
+    fn the_newest_run_is_gone_on_with_only_while_it_is_unfinished() {
+        let root = tempfile::tempdir().expect("a folder");
+        let lake = Lake::open(root.path()).expect("a lake");
+        assert_eq!(lake.unfinished_run("daily").expect("read"), None);
+        for (run_id, second) in [("b", 2), ("a", 1)] {
+            lake.run(run_id).and_then(|run| run.write_record(&record(run_id, second))).expect("written");
+        }
+        assert_eq!(lake.unfinished_run("daily").expect("read"), Some(record("b", 2)));
+        assert_eq!(lake.unfinished_run("backfill").expect("read"), None);
+        let done = RunRecord { finished: Some("complete".to_owned()), ..record("b", 2) };
+        lake.run("b").and_then(|run| run.write_record(&done)).expect("written");
+        assert_eq!(lake.unfinished_run("daily").expect("read"), None);
+        assert!(lake.run("../x").is_err());
+    }
+
+    #[test]
+    fn quarantine_goes_on_after_a_torn_line() {
+        let root = tempfile::tempdir().expect("a folder");
+        let run = Lake::open(root.path()).and_then(|lake| lake.run("r")).expect("a run");
+        run.quarantine().append(&serde_json::json!({"reason": "one"})).expect("kept");
+        let path = run.path().join("quarantine/records.jsonl");
+        let torn = fs::read_to_string(&path).expect("text") + "{\"rea";
+        fs::write(&path, torn).expect("torn");
+        run.quarantine().append(&serde_json::json!({"reason": "two"})).expect("kept");
+        let text = fs::read_to_string(&path).expect("text");
+        let good =
+            text.lines().filter(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()).count();
+        assert_eq!((text.lines().count(), good), (3, 2));
+    }
+}

@@ -1,0 +1,496 @@
+//! A snapshot being made: what is kept from its parent, and what is new.
+
+use super::Lake;
+use super::change::Changes;
+use super::error::LakeError;
+use super::manifest::{Commit, FileEntry, TableManifest};
+use super::month::{Counts, MonthInput, merge_month};
+use super::moved::{Moved, find_moved};
+use super::part::{self, check_schema, read_part, sorted, write_part};
+use super::path::{self, Month, epoch_day, part_name};
+use super::plain::plain_types;
+use super::spill::{Spill, SpilledFilings};
+use super::storage::{self, TEMPORARY};
+use super::upsert::upsert;
+use crate::table::{SCHEMA_VERSION, Table};
+use arrow::compute::concat_batches;
+use arrow::record_batch::RecordBatch;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Rows of a `changes` file before the next one is begun.
+const CHANGES_ROWS: usize = 512 * 1024;
+
+/// What a merge did to a table.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct TableDelta {
+    /// Rows that were given, repetitions included.
+    pub read: u64,
+    /// Rows with a key not known before.
+    pub added: u64,
+    /// Rows that differ from what the lake had, in more than the time of reading.
+    pub changed: u64,
+    /// Filings no longer listed (kept, marked); officers no longer named (dropped).
+    pub vanished: u64,
+    /// Filings listed again.
+    pub returned: u64,
+    /// Rows of the table now.
+    pub total: u64,
+    /// Months whose file was replaced; empty for tables without months.
+    pub changed_months: BTreeSet<Month>,
+}
+
+/// A file of the coming snapshot and where it lies now.
+#[derive(Debug, Clone)]
+pub(super) struct StagedFile {
+    pub(super) entry: FileEntry,
+    pub(super) path: PathBuf,
+    is_new: bool,
+}
+
+/// A new snapshot being made from the newest one, in `runs/<run_id>/staged`.
+///
+/// Nothing of it is seen by readers before [`Staging::commit`]; dropped without it, it leaves files that the next
+/// lock clears.
+pub struct Staging {
+    pub(super) lake: Lake,
+    pub(super) run_id: String,
+    pub(super) snapshot: u64,
+    pub(super) parent: Option<Commit>,
+    pub(super) tables: BTreeMap<String, Vec<StagedFile>>,
+    pub(super) dir: PathBuf,
+    spill: Option<Spill>,
+}
+
+impl Lake {
+    /// Begins a new snapshot on top of the newest one. Every table has a file from the start, an empty one where
+    /// nothing is known yet, so that a reader never meets a missing table; `filings` alone has none before its
+    /// first month.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`] for a run id that cannot be a folder; [`LakeError::Storage`]; what [`Lake::current`] says.
+    pub fn stage(&self, run_id: &str) -> Result<Staging, LakeError> {
+        path::check_run_id(run_id)?;
+        let parent = self.current()?;
+        let dir = self.layout.staged(run_id);
+        self.storage.remove_dir_all(&dir)?;
+        self.storage.create_dir_all(&dir)?;
+        let mut staging = Staging {
+            lake: self.clone(),
+            run_id: run_id.to_owned(),
+            snapshot: parent.as_ref().map_or(1, |commit| commit.snapshot + 1),
+            tables: parent.as_ref().map(|commit| self.kept(commit)).unwrap_or_default(),
+            parent,
+            dir,
+            spill: None,
+        };
+        staging.make_missing_tables()?;
+        Ok(staging)
+    }
+
+    fn kept(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
+        let dir = self.snapshot_dir(commit.snapshot);
+        let keep = |entry: &FileEntry| StagedFile {
+            path: dir.join(&entry.path),
+            entry: entry.clone(),
+            is_new: false,
+        };
+        let tables = commit.tables.iter();
+        tables.map(|(table, manifest)| (table.clone(), manifest.files.iter().map(keep).collect())).collect()
+    }
+}
+
+impl Staging {
+    /// Number the snapshot will have.
+    pub fn snapshot(&self) -> u64 {
+        self.snapshot
+    }
+
+    /// The commit this snapshot is made from.
+    pub fn parent(&self) -> Option<&Commit> {
+        self.parent.as_ref()
+    }
+
+    /// Absolute paths of every table's files as of now, for aggregates and checks before the commit.
+    pub fn files(&self) -> BTreeMap<String, Vec<PathBuf>> {
+        let paths = |files: &Vec<StagedFile>| files.iter().map(|file| file.path.clone()).collect();
+        self.tables.iter().map(|(table, files)| (table.clone(), paths(files))).collect()
+    }
+
+    /// Files, rows and digests of every table as of now.
+    pub fn manifests(&self) -> BTreeMap<String, TableManifest> {
+        let entries = |files: &Vec<StagedFile>| files.iter().map(|file| file.entry.clone()).collect();
+        self.tables.iter().map(|(table, files)| (table.clone(), TableManifest::of(entries(files)))).collect()
+    }
+
+    /// Whether no file differs from the parent's; a first snapshot is never unchanged.
+    pub fn is_unchanged(&self) -> bool {
+        self.parent.as_ref().is_some_and(|parent| parent.tables == self.manifests())
+    }
+
+    /// Takes observed filings; `last_seen_at` says when each was observed. They wait on disk for
+    /// [`Staging::merge_filings`].
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Schema`] for rows of another shape; [`LakeError::Storage`].
+    pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
+        match &mut self.spill {
+            Some(spill) => spill.push(rows),
+            None => {
+                let mut spill = self.new_spill()?;
+                spill.push(rows)?;
+                self.spill = Some(spill);
+                Ok(())
+            }
+        }
+    }
+
+    fn new_spill(&self) -> Result<Spill, LakeError> {
+        Spill::new(self.lake.storage.clone(), self.dir.join("spill"))
+    }
+
+    /// Merges the spilled filings month by month: the newest observation of a business wins, the later one where
+    /// they are of the same instant; `first_seen_at` is kept. An observation older than what the lake has changes
+    /// nothing.
+    ///
+    /// `complete` names the listings that were read to their proven end: filing date, and whether it is that of
+    /// fictitious names. A listed business of such a listing that was not observed is marked as vanished, and kept.
+    ///
+    /// What happened goes to `changes`, one row a business and field. `appeared` is written only when the parent
+    /// already has filings: a first load is no news. A month in which only `last_seen_at` would differ keeps its file.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`]; [`LakeError::Damaged`] when a file of the parent is not what its commit says.
+    pub fn merge_filings(
+        &mut self,
+        complete: &BTreeSet<(Date, bool)>,
+        observed_at: Timestamp,
+    ) -> Result<TableDelta, LakeError> {
+        let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
+        let mut spilled = spill.finish()?;
+        let moved = find_moved(&self.months(), &spilled)?;
+        spilled.forget(&moved.stale);
+        let complete: BTreeSet<(i32, bool)> =
+            complete.iter().map(|(day, fictitious)| (epoch_day(*day), *fictitious)).collect();
+        let mut merge = FilingsMerge {
+            has_news: self.parent_has_filings(),
+            observed_at: observed_at.as_microsecond(),
+            same_run: self.changes_of_this_run()?,
+            delta: TableDelta { read: spilled.read, ..TableDelta::default() },
+            changes: Changes::default(),
+            moved,
+            complete,
+        };
+        for month in self.months_to_merge(&spilled, &merge) {
+            self.merge_one_month(month, &spilled, &mut merge)?;
+        }
+        self.write_changes(&mut merge)?;
+        self.lake.storage.remove_dir_all(&self.dir.join("spill"))?;
+        merge.delta.total = self.rows(Table::Filings.name());
+        Ok(merge.delta)
+    }
+
+    fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
+        let known = self.months();
+        let read_whole = merge.complete.iter().filter_map(|(day, _)| Month::of_epoch_day(*day));
+        let mut months = spilled.months();
+        months.extend(read_whole.filter(|month| known.contains_key(month)));
+        months.extend(merge.moved.leaving.keys());
+        months
+    }
+
+    fn merge_one_month(
+        &mut self,
+        month: Month,
+        spilled: &SpilledFilings,
+        merge: &mut FilingsMerge,
+    ) -> Result<(), LakeError> {
+        let existing = merge.moved.apply(month, self.month_rows(month)?)?;
+        let observed = spilled.month(month)?;
+        let input = MonthInput {
+            existing: &existing,
+            observed: &observed,
+            complete: &merge.complete,
+            observed_at: merge.observed_at,
+            has_news: merge.has_news,
+        };
+        let merged = merge_month(&input, &mut merge.changes)?;
+        merge.count(merged.counts);
+        if merged.counts != Counts::default() || merge.moved.leaving.contains_key(&month) {
+            merge.delta.changed_months.insert(month);
+            self.replace_month(month, &sorted(Table::Filings, &merged.rows)?)?;
+        }
+        if merge.changes.len() >= CHANGES_ROWS { self.write_changes(merge) } else { Ok(()) }
+    }
+
+    fn replace_month(&mut self, month: Month, rows: &RecordBatch) -> Result<(), LakeError> {
+        let table = Table::Filings.name();
+        let file = if rows.num_rows() == 0 {
+            None
+        } else {
+            Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows)?)
+        };
+        self.swap(table, |old| path::month_in(&old.entry.path) == Some(month), file)
+    }
+
+    fn month_rows(&self, month: Month) -> Result<RecordBatch, LakeError> {
+        let files = self.of_table(Table::Filings.name());
+        let of_month = files.iter().filter(|file| path::month_in(&file.entry.path) == Some(month));
+        self.read(Table::Filings, of_month)
+    }
+
+    /// The file of each month of filings.
+    fn months(&self) -> BTreeMap<Month, PathBuf> {
+        let files = self.of_table(Table::Filings.name()).iter();
+        files.filter_map(|file| Some((path::month_in(&file.entry.path)?, file.path.clone()))).collect()
+    }
+
+    fn parent_has_filings(&self) -> bool {
+        let filings = self.parent.as_ref().and_then(|parent| parent.tables.get(Table::Filings.name()));
+        filings.is_some_and(|filings| filings.rows > 0)
+    }
+
+    /// Lays rows over a table, by key: the later row wins. A table in which nothing differs keeps its file.
+    ///
+    /// The officers of a business that is among `rows` are replaced as a whole.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Schema`] for rows of another shape, and for filings, which are merged by month.
+    pub fn merge(&mut self, table: Table, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
+        self.merge_replacing(table, rows, &BTreeSet::new())
+    }
+
+    /// As [`Staging::merge`]; of the businesses in `replaced`, rows that are not among `rows` are dropped. For
+    /// officers: those of a business whose list is now shorter, or empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::merge`]; [`LakeError::Schema`] also when `replaced` is given and the table has no `business_id`.
+    pub fn merge_replacing(
+        &mut self,
+        table: Table,
+        rows: &RecordBatch,
+        replaced: &BTreeSet<i64>,
+    ) -> Result<TableDelta, LakeError> {
+        check_schema(table, &rows.schema())?;
+        if table.is_partitioned() {
+            let what = "they are spilled and merged by month".to_owned();
+            return Err(LakeError::Schema { table: table.name().to_owned(), what });
+        }
+        if table == Table::Changes {
+            return self.append_changes(rows, &[]);
+        }
+        let mut replaced = replaced.clone();
+        if table == Table::Officers {
+            replaced.extend(part::int64(rows, "business_id")?.values());
+        }
+        let existing = self.read(table, self.of_table(table.name()).iter())?;
+        let merged = upsert(table, &existing, rows, &replaced)?;
+        if let Some(rows) = &merged.rows {
+            let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;
+            self.swap(table.name(), |_| true, Some(file))?;
+        }
+        Ok(TableDelta {
+            read: rows.num_rows() as u64,
+            added: merged.added,
+            changed: merged.changed,
+            vanished: merged.removed,
+            total: self.rows(table.name()),
+            ..TableDelta::default()
+        })
+    }
+
+    fn write_changes(&mut self, merge: &mut FilingsMerge) -> Result<(), LakeError> {
+        let changes = std::mem::take(&mut merge.changes);
+        if changes.len() == 0 {
+            return Ok(());
+        }
+        let rows = changes.into_rows(merge.observed_at, &self.run_id)?;
+        let same_run = std::mem::take(&mut merge.same_run);
+        self.append_changes(&rows, &same_run).map(|_| ())
+    }
+
+    /// Adds change rows to the smallest file while it has room, else as a new file; old full files stay as they are.
+    ///
+    /// `same_run` are files that may hold rows with the same key, which only the same run can have written.
+    fn append_changes(&mut self, rows: &RecordBatch, same_run: &[PathBuf]) -> Result<TableDelta, LakeError> {
+        let table = Table::Changes;
+        let room = CHANGES_ROWS.saturating_sub(rows.num_rows()) as u64;
+        let smallest = self.of_table(table.name()).iter().min_by_key(|file| file.entry.rows);
+        let smallest = smallest.filter(|file| file.entry.rows <= room).map(|file| file.path.clone());
+        let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
+        let files = self.of_table(table.name()).iter().filter(|file| joined.contains(&file.path));
+        let existing = self.read(table, files)?;
+        let merged = upsert(table, &existing, rows, &BTreeSet::new())?;
+        if let Some(rows) = &merged.rows {
+            let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;
+            self.swap(table.name(), |old| joined.contains(&old.path), Some(file))?;
+        }
+        let (read, total) = (rows.num_rows() as u64, self.rows(table.name()));
+        Ok(TableDelta { read, added: merged.added, changed: merged.changed, total, ..TableDelta::default() })
+    }
+
+    fn changes_of_this_run(&self) -> Result<Vec<PathBuf>, LakeError> {
+        let mut found = Vec::new();
+        for file in self.of_table(Table::Changes.name()) {
+            if part::may_hold_text(&file.path, "run_id", &self.run_id)? {
+                found.push(file.path.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Sets an aggregate to the rows of a finished Parquet file, which stays where it is.
+    ///
+    /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
+    /// strings, dictionaries, naive timestamps (taken as UTC).
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`]; [`LakeError::Schema`] for a type without such a form, lists and structs say.
+    pub fn aggregate_file(&mut self, name: &str, path: &Path) -> Result<TableDelta, LakeError> {
+        self.aggregate(name, &read_part(path, None)?)
+    }
+
+    /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows keep their file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::aggregate_file`].
+    pub fn aggregate(&mut self, name: &str, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
+        let table = path::aggregate_folder(name)?;
+        let rows = plain_types(&table, rows)?;
+        let count = rows.num_rows() as u64;
+        let delta = TableDelta { read: count, total: count, ..TableDelta::default() };
+        if let [file] = self.of_table(&table)
+            && self.check_kept(file).and_then(|()| read_part(&file.path, None))? == rows
+        {
+            return Ok(delta);
+        }
+        let file = self.write(None, &table, &rows)?;
+        self.swap(&table, |_| true, Some(file))?;
+        Ok(delta)
+    }
+
+    /// Drops the aggregates that are not in `names`: their definition is gone.
+    pub fn retain_aggregates(&mut self, names: &BTreeSet<String>) {
+        self.tables
+            .retain(|table, _| table.strip_prefix(path::AGGREGATE).is_none_or(|name| names.contains(name)));
+    }
+
+    fn make_missing_tables(&mut self) -> Result<(), LakeError> {
+        for table in Table::ALL.into_iter().filter(|table| !table.is_partitioned()) {
+            if self.of_table(table.name()).is_empty() {
+                let file = self.write(Some(table), table.name(), &RecordBatch::new_empty(table.schema()))?;
+                self.swap(table.name(), |_| false, Some(file))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn of_table(&self, table: &str) -> &[StagedFile] {
+        self.tables.get(table).map_or(&[], Vec::as_slice)
+    }
+
+    fn rows(&self, table: &str) -> u64 {
+        self.of_table(table).iter().map(|file| file.entry.rows).sum()
+    }
+
+    /// All rows of some files of a table, after a look whether they are what the commit says.
+    fn read<'a>(
+        &self,
+        table: Table,
+        files: impl Iterator<Item = &'a StagedFile>,
+    ) -> Result<RecordBatch, LakeError> {
+        let mut batches = Vec::new();
+        for file in files {
+            self.check_kept(file)?;
+            let rows = read_part(&file.path, None)?;
+            check_schema(table, &rows.schema())?;
+            batches.push(rows);
+        }
+        concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
+    }
+
+    fn check_kept(&self, file: &StagedFile) -> Result<(), LakeError> {
+        if file.is_new {
+            return Ok(());
+        }
+        let (bytes, blake3) = storage::digest(&file.path)?;
+        if bytes != file.entry.bytes || blake3 != file.entry.blake3 {
+            return Err(LakeError::damaged(&file.path, "its bytes are not those that were committed"));
+        }
+        Ok(())
+    }
+
+    /// Writes rows to a part file in `folder` of the staged snapshot.
+    fn write(&self, table: Option<Table>, folder: &str, rows: &RecordBatch) -> Result<StagedFile, LakeError> {
+        let storage = &self.lake.storage;
+        let dir = self.dir.join(folder);
+        storage.create_dir_all(&dir)?;
+        let staged = dir.join(format!("{TEMPORARY}part"));
+        let key_values = [
+            ("sunlake.snapshot", self.snapshot.to_string()),
+            ("sunlake.schema_version", SCHEMA_VERSION.to_string()),
+        ];
+        let info = write_part(storage, table, rows, &staged, &key_values)?;
+        let name = part_name(&info.blake3);
+        let path = dir.join(&name);
+        storage.rename(&staged, &path)?;
+        let entry = FileEntry {
+            path: format!("{folder}/{name}"),
+            rows: info.rows,
+            bytes: info.bytes,
+            blake3: info.blake3,
+            min_filed_date: info.min_filed_date,
+            max_filed_date: info.max_filed_date,
+        };
+        Ok(StagedFile { entry, path, is_new: true })
+    }
+
+    /// Puts a file in the place of those that `is_old` picks; what was staged before is deleted.
+    fn swap(
+        &mut self,
+        table: &str,
+        is_old: impl Fn(&StagedFile) -> bool,
+        file: Option<StagedFile>,
+    ) -> Result<(), LakeError> {
+        let files = self.tables.entry(table.to_owned()).or_default();
+        let (old, mut kept): (Vec<_>, Vec<_>) = files.drain(..).partition(&is_old);
+        let new_path = file.as_ref().map(|file| file.path.clone());
+        kept.extend(file);
+        kept.sort_by(|one, other| one.entry.path.cmp(&other.entry.path));
+        *files = kept;
+        for old in old.into_iter().filter(|old| old.is_new && Some(&old.path) != new_path.as_ref()) {
+            self.lake.storage.remove_file(&old.path)?;
+        }
+        Ok(())
+    }
+}
+
+/// What one merge of filings carries from month to month.
+struct FilingsMerge {
+    has_news: bool,
+    observed_at: i64,
+    same_run: Vec<PathBuf>,
+    delta: TableDelta,
+    changes: Changes,
+    moved: Moved,
+    complete: BTreeSet<(i32, bool)>,
+}
+
+impl FilingsMerge {
+    fn count(&mut self, counts: Counts) {
+        self.delta.added += counts.added;
+        self.delta.changed += counts.changed;
+        self.delta.vanished += counts.vanished;
+        self.delta.returned += counts.returned;
+    }
+}

@@ -1,0 +1,515 @@
+//! The lake as a whole: loads, moves, kills.
+
+use super::fault::Faults;
+use super::rows_for_tests::{Filing, filing, filings};
+use super::storage::Storage;
+use super::{CommitInfo, Lake, LakeError, TableDelta};
+use crate::table::Table;
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+type Result<T = ()> = std::result::Result<T, LakeError>;
+
+fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    made.expect("a folder")
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).expect("an instant")
+}
+
+fn info() -> CommitInfo {
+    CommitInfo {
+        committed_at: at(1_000),
+        today: jiff::civil::date(2026, 11, 20),
+        pipeline: "test".to_owned(),
+        requests_sent: 7,
+        state: serde_json::json!({"done": ["2026-11-03"]}),
+        checks: serde_json::Value::Null,
+    }
+}
+
+fn complete(days: &[(&str, bool)]) -> BTreeSet<(Date, bool)> {
+    days.iter().map(|(day, fictitious)| (day.parse().expect("a date"), *fictitious)).collect()
+}
+
+/// One run: lock, stage, spill, merge, commit.
+fn load(
+    lake: &Lake,
+    run_id: &str,
+    rows: &[Filing],
+    days: &[(&str, bool)],
+    second: i64,
+) -> Result<TableDelta> {
+    let _lock = lake.lock(run_id, "test")?;
+    let mut staging = lake.stage(run_id)?;
+    for page in rows.chunks(2) {
+        staging.spill_filings(filings(page))?;
+    }
+    let delta = staging.merge_filings(&complete(days), at(second))?;
+    staging.commit(info())?;
+    Ok(delta)
+}
+
+/// All rows of a table in the newest snapshot.
+fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
+    let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
+    let dir = lake.snapshot_dir(commit.snapshot);
+    commit.table_files(&dir, table.name()).iter().map(|path| super::part::read_part(path, None)).collect()
+}
+
+/// business → (filed_date, name, listed, first seen in seconds).
+fn state(lake: &Lake) -> Result<Vec<(i64, String, String, bool, i64)>> {
+    let mut state = Vec::new();
+    for rows in table(lake, Table::Filings)? {
+        let cell = |name: &str, row: usize| {
+            let column = rows.column_by_name(name).expect("a column");
+            arrow::util::display::array_value_to_string(column, row).expect("text")
+        };
+        let first_seen = super::spill::micros(&rows, "first_seen_at")?;
+        for (row, first_seen) in first_seen.iter().enumerate() {
+            let id = cell("business_id", row).parse().expect("a number");
+            let listed = cell("listed", row) == "true";
+            state.push((id, cell("filed_date", row), cell("name", row), listed, first_seen / 1_000_000));
+        }
+    }
+    state.sort();
+    Ok(state)
+}
+
+/// (business, change, field, old, new), sorted.
+fn changes(lake: &Lake) -> Result<Vec<(i64, String, String, String, String)>> {
+    let mut changes = Vec::new();
+    for rows in table(lake, Table::Changes)? {
+        let ids = rows.column_by_name("business_id").expect("ids").as_primitive::<Int64Type>();
+        let text = |name: &str, row: usize| {
+            let column = rows.column_by_name(name).expect("a column").as_string::<i32>();
+            if column.is_null(row) { "-".to_owned() } else { column.value(row).to_owned() }
+        };
+        for row in 0..rows.num_rows() {
+            let (change, field) = (text("change", row), text("field", row));
+            changes.push((ids.value(row), change, field, text("old", row), text("new", row)));
+        }
+    }
+    changes.sort();
+    Ok(changes)
+}
+
+fn change(id: i64, change: &str) -> (i64, String, String, String, String) {
+    (id, change.to_owned(), String::new(), "-".to_owned(), "-".to_owned())
+}
+
+fn first_rows() -> Vec<Filing> {
+    vec![
+        filing(1, "2026-10-30"),
+        filing(2, "2026-11-03"),
+        filing(3, "2026-11-03"),
+        filing(4, "2026-11-03").typed("fictitious"),
+        filing(5, "2026-11-04"),
+    ]
+}
+
+fn assert_sound(lake: &Lake) -> Result {
+    for snapshot in lake.commits()? {
+        let report = lake.verify(snapshot)?;
+        assert_eq!(report.problems, [], "snapshot {snapshot}");
+    }
+    Ok(())
+}
+
+fn file_of(lake: &Lake, snapshot: u64, start: &str) -> Result<PathBuf> {
+    let commit = lake.commit(snapshot)?;
+    let files = commit.tables.values().flat_map(|table| &table.files);
+    let file = files.filter(|file| file.path.starts_with(start)).map(|file| &file.path).next();
+    Ok(lake.snapshot_dir(snapshot).join(file.expect("a file")))
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::metadata(path).expect("a file").ino()
+}
+
+#[test]
+fn a_first_load_fills_the_months_and_is_no_news() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    assert_eq!(lake.current()?, None);
+    let delta = load(&lake, "r1", &first_rows(), &[], 100)?;
+    assert_eq!((delta.read, delta.added, delta.total, delta.changed_months.len()), (5, 5, 5, 2));
+    assert_eq!(changes(&lake)?, []);
+    let commit = lake.current()?.expect("a commit");
+    assert_eq!((commit.snapshot, commit.parent, commit.tables.len()), (1, None, Table::ALL.len()));
+    assert_eq!(fs::read_link(root.path().join("current")).ok(), Some(PathBuf::from("snapshots/000001")));
+    let path = &commit.tables["filings"].files[0].path;
+    assert!(path.starts_with("filings/filed_month=2026-10/part-"), "{path}");
+    assert!(!root.path().join("runs/r1/staged").exists());
+    assert_sound(&lake)
+}
+
+#[test]
+fn a_second_load_tells_what_appeared_changed_and_vanished_and_a_third_what_returned() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let second = [
+        filing(2, "2026-11-03").named("RENAMED").seen(200),
+        filing(5, "2026-11-04").seen(200),
+        filing(6, "2026-11-04").seen(150),
+        filing(6, "2026-11-04").named("LATER").seen(200),
+        filing(6, "2026-11-04").named("EARLIER").seen(199),
+    ];
+    let days = [("2026-11-03", false), ("2026-11-04", false)];
+    let delta = load(&lake, "r2", &second, &days, 201)?;
+    assert_eq!((delta.read, delta.added, delta.changed, delta.vanished, delta.returned), (5, 1, 1, 1, 0));
+    assert_eq!((delta.total, delta.changed_months.len()), (6, 1));
+    let renamed = (2, "changed".into(), "name".into(), "BUSINESS 2".into(), "RENAMED".into());
+    assert_eq!(changes(&lake)?, [renamed, change(3, "vanished"), change(6, "appeared")]);
+    let state = state(&lake)?;
+    let row = |id: usize| (state[id - 1].2.as_str(), state[id - 1].3, state[id - 1].4);
+    assert_eq!(row(2), ("RENAMED", true, 100));
+    assert_eq!(row(3), ("BUSINESS 3", false, 100));
+    assert_eq!(row(4), ("BUSINESS 4", true, 100), "the fictitious listing was not read");
+    assert_eq!(row(6), ("LATER", true, 200));
+    let delta = load(&lake, "r3", &[filing(3, "2026-11-03").seen(300)], &[], 301)?;
+    assert_eq!((delta.returned, delta.changed, delta.added), (1, 0, 0));
+    assert!(changes(&lake)?.contains(&change(3, "returned")));
+    assert_sound(&lake)
+}
+
+#[test]
+fn a_reading_that_finds_nothing_new_changes_nothing() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let _lock = lake.lock("r2", "test")?;
+    let mut staging = lake.stage("r2")?;
+    let again: Vec<_> = first_rows().into_iter().map(|row| row.seen(200)).collect();
+    staging.spill_filings(filings(&again))?;
+    let days = complete(&[("2026-11-03", false), ("2026-11-03", true)]);
+    let delta = staging.merge_filings(&days, at(200))?;
+    assert_eq!(delta, TableDelta { read: 5, total: 5, ..TableDelta::default() });
+    assert!(staging.is_unchanged());
+    staging.commit(info())?;
+    assert_eq!(lake.commit(1)?.tables, lake.commit(2)?.tables);
+    let shared = |snapshot| file_of(&lake, snapshot, "filings/filed_month=2026-11").map(|path| inode(&path));
+    assert_eq!(shared(1)?, shared(2)?);
+    Ok(())
+}
+
+#[test]
+fn a_changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
+    let inode_of = |snapshot, start: &str| file_of(&lake, snapshot, start).map(|path| inode(&path));
+    assert_eq!(inode_of(1, "filings/filed_month=2026-10")?, inode_of(2, "filings/filed_month=2026-10")?);
+    assert_ne!(inode_of(1, "filings/filed_month=2026-11")?, inode_of(2, "filings/filed_month=2026-11")?);
+    let _lock = lake.lock("p", "test")?;
+    assert_eq!(lake.prune(&_lock, &BTreeSet::from([1, 2]))?, [1]);
+    assert_eq!(lake.verify(2)?.problems, []);
+    assert_eq!(lake.verify(1)?.problems.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_business_that_moves_to_another_month_leaves_the_old_one() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    // Read whole as well: a business that moved has not vanished.
+    let rows = [
+        filing(1, "2026-11-05").seen(200),
+        filing(5, "2026-10-01").seen(200),
+        filing(5, "2026-12-01").seen(150),
+    ];
+    let days = [("2026-10-30", false), ("2026-11-04", false)];
+    let delta = load(&lake, "r2", &rows, &days, 200)?;
+    assert_eq!((delta.added, delta.changed, delta.vanished, delta.total), (0, 2, 0, 5));
+    let moved =
+        |id, old: &str, new: &str| (id, "changed".into(), "filed_date".into(), old.into(), new.into());
+    assert_eq!(changes(&lake)?, [moved(1, "2026-10-30", "2026-11-05"), moved(5, "2026-11-04", "2026-10-01")]);
+    assert_eq!(state(&lake)?[0].4, 100, "first_seen_at is kept");
+    assert_sound(&lake)?;
+    // The last business of a month takes the file with it.
+    load(&lake, "r3", &[filing(5, "2026-11-06").seen(300)], &[], 300)?;
+    assert_eq!(lake.current()?.expect("a commit").tables["filings"].files.len(), 1);
+    assert_sound(&lake)
+}
+
+#[test]
+fn an_observation_older_than_what_the_lake_has_changes_nothing() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let old = [filing(2, "2026-11-03").named("OLD").seen(50), filing(1, "2026-09-01").seen(50)];
+    let delta = load(&lake, "r2", &old, &[], 60)?;
+    assert_eq!(delta, TableDelta { read: 2, total: 5, ..TableDelta::default() });
+    assert_sound(&lake)
+}
+
+#[test]
+fn other_tables_are_laid_over_by_key_and_kept_when_nothing_differs() -> Result {
+    use arrow::array::{ArrayRef, Date32Array, StringArray};
+    use std::sync::Arc;
+    let rows = |labels: &[(&str, &str)]| {
+        let columns: [ArrayRef; 3] = [
+            Arc::new(Date32Array::from(vec![20_000; labels.len()])),
+            Arc::new(StringArray::from_iter_values(labels.iter().map(|(key, _)| key))),
+            Arc::new(StringArray::from_iter_values(labels.iter().map(|(_, label)| label))),
+        ];
+        RecordBatch::try_new(Table::EntityTypes.schema(), columns.to_vec()).expect("rows")
+    };
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    staging.merge(Table::EntityTypes, &rows(&[("llc", "x"), ("trust", "Trust"), ("llc", "LLC")]))?;
+    staging.commit(info())?;
+    let mut staging = lake.stage("r2")?;
+    let same = staging.merge(Table::EntityTypes, &rows(&[("llc", "LLC")]))?;
+    assert_eq!((same.added, same.changed, same.total, staging.is_unchanged()), (0, 0, 2, true));
+    let more = staging.merge(Table::EntityTypes, &rows(&[("llc", "Company"), ("corporation", "C")]))?;
+    assert_eq!((more.added, more.changed, more.total, staging.is_unchanged()), (1, 1, 3, false));
+    assert!(matches!(staging.merge(Table::Coverage, &rows(&[])), Err(LakeError::Schema { .. })));
+    staging.commit(info())?;
+    assert_sound(&lake)
+}
+
+#[test]
+fn officers_of_a_business_are_replaced_as_a_whole() -> Result {
+    use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
+    use std::sync::Arc;
+    let rows = |officers: &[(i64, i32)]| {
+        let texts = || -> ArrayRef { Arc::new(StringArray::from(vec!["N"; officers.len()])) };
+        let columns: [ArrayRef; 5] = [
+            Arc::new(officers.iter().map(|(id, _)| *id).collect::<Int64Array>()),
+            Arc::new(officers.iter().map(|(_, position)| *position).collect::<Int32Array>()),
+            texts(),
+            texts(),
+            Arc::new(TimestampMicrosecondArray::from(vec![5; officers.len()]).with_timezone("UTC")),
+        ];
+        RecordBatch::try_new(Table::Officers.schema(), columns.to_vec()).expect("rows")
+    };
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    staging.merge(Table::Officers, &rows(&[(1, 0), (1, 1), (2, 0), (3, 0)]))?;
+    let delta = staging.merge_replacing(Table::Officers, &rows(&[(1, 0)]), &BTreeSet::from([2]))?;
+    assert_eq!((delta.vanished, delta.total), (2, 2));
+    Ok(())
+}
+
+#[test]
+fn aggregates_are_kept_when_their_rows_are_and_dropped_with_their_definition() -> Result {
+    use arrow::array::{ArrayRef, LargeStringArray, UInt32Array};
+    use std::sync::Arc;
+    let rows = |n: u32| {
+        let columns: [(&str, ArrayRef); 2] = [
+            ("county", Arc::new(LargeStringArray::from(vec!["Duval"]))),
+            ("n", Arc::new(UInt32Array::from(vec![n]))),
+        ];
+        RecordBatch::try_from_iter(columns).expect("rows")
+    };
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    staging.aggregate("county_day", &rows(1))?;
+    assert!(matches!(staging.aggregate("../x", &rows(1)), Err(LakeError::Name { .. })));
+    staging.commit(info())?;
+    let mut staging = lake.stage("r2")?;
+    staging.aggregate("county_day", &rows(1))?;
+    assert!(staging.is_unchanged());
+    staging.aggregate("county_day", &rows(2))?;
+    assert!(!staging.is_unchanged());
+    assert!(staging.files().contains_key("agg_county_day"));
+    staging.retain_aggregates(&BTreeSet::new());
+    assert!(!staging.files().contains_key("agg_county_day"));
+    assert_sound(&lake)
+}
+
+#[test]
+fn the_second_of_two_lockers_learns_who_holds_the_lake() -> Result {
+    let root = folder();
+    let (one, other) = (Lake::open(root.path())?, Lake::open(root.path())?);
+    let lock = one.lock("r1", "pid 4711")?;
+    match other.lock("r2", "pid 4712") {
+        Err(LakeError::Held { holder }) => assert_eq!(holder, "run r1, pid 4711"),
+        other => panic!("{other:?}"),
+    }
+    drop(lock);
+    other.lock("r2", "pid 4712").map(|_| ())
+}
+
+#[test]
+fn the_loser_of_two_commits_is_told_and_harms_nothing() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let (winner, loser) = (lake.stage("r1")?, lake.stage("r2")?);
+    winner.commit(info())?;
+    assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 1 })));
+    let path = root.path().join("commits/000001.json");
+    let before = fs::read(&path).expect("a commit");
+    assert!(!Storage::default().put_if_absent(&path, b"other")?);
+    assert_eq!(fs::read(&path).expect("a commit"), before);
+    assert_sound(&lake)
+}
+
+#[test]
+fn a_lake_of_a_newer_version_is_refused() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let path = root.path().join("commits/000001.json");
+    let text = fs::read_to_string(&path).expect("a commit");
+    fs::write(&path, text.replacen("\"format_version\": 1", "\"format_version\": 2", 1)).expect("written");
+    assert!(matches!(Lake::open(root.path()), Err(LakeError::Newer { found: 2, known: 1, .. })));
+    fs::write(&path, text.replace("filings/filed_month=2026-11", "filings/../../x")).expect("written");
+    assert!(matches!(Lake::open(root.path()), Err(LakeError::Damaged { .. })));
+    Ok(())
+}
+
+#[test]
+fn verify_names_what_is_torn_flipped_missing_or_strange() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let path = file_of(&lake, 1, "filings/filed_month=2026-11")?;
+    let whole = fs::read(&path).expect("a file");
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for bytes in [&whole[..whole.len() - 1], &flipped[..], &[]] {
+        fs::write(&path, bytes).expect("written");
+        let problems = lake.verify(1)?.problems;
+        assert_eq!(problems.iter().map(|problem| &problem.path).collect::<Vec<_>>(), [&path]);
+    }
+    // What is damaged is never merged on.
+    let spoilt = load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200);
+    assert!(matches!(spoilt, Err(LakeError::Damaged { .. } | LakeError::Storage { .. })), "{spoilt:?}");
+    fs::remove_file(&path).expect("removed");
+    assert_eq!(lake.verify(1)?.problems.len(), 1);
+    fs::write(&path, &whole).expect("written");
+    fs::write(lake.snapshot_dir(1).join("filings/README"), "x").expect("written");
+    assert_eq!(lake.verify(1)?.problems.len(), 1);
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
+        let target = to.join(entry.file_name());
+        if kind.is_symlink() {
+            let points = fs::read_link(&path).expect("a link");
+            std::os::unix::fs::symlink(points, &target).expect("a link");
+        } else if kind.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).map(|_| ()).expect("a copy");
+        }
+    }
+}
+
+fn second_rows() -> Vec<Filing> {
+    vec![
+        filing(2, "2026-11-03").named("RENAMED").seen(200),
+        filing(1, "2026-11-05").seen(200),
+        filing(8, "2026-12-01").seen(200),
+    ]
+}
+
+fn second_load(lake: &Lake) -> Result<TableDelta> {
+    load(lake, "r2", &second_rows(), &[("2026-11-03", false)], 200)
+}
+
+/// Fails the second load at each of its operations in turn; each time the lake must show the old or the new
+/// snapshot whole, and the next run must arrive where an undisturbed one does.
+fn survives(faults: impl Fn(u64) -> Faults) -> Result {
+    let base = folder();
+    let lake = Lake::open(&base.path().join("base"))?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let old = state(&lake)?;
+    let calm = base.path().join("calm");
+    copy(lake.root(), &calm);
+    let calm = Lake::open(&calm)?;
+    second_load(&calm)?;
+    let (new, news) = (state(&calm)?, changes(&calm)?);
+    let mut shown_old = 0;
+    for at in 1.. {
+        let root = base.path().join(format!("at-{at}"));
+        copy(lake.root(), &root);
+        let faults = faults(at);
+        let ended = second_load(&Lake::open_on(&root, Storage::with_faults(faults.clone()))?);
+        if !faults.was_hit() {
+            ended?;
+            assert!(at > 50 && shown_old > 20, "only {at} operations");
+            break;
+        }
+        let lake = Lake::open(&root)?;
+        let found = state(&lake)?;
+        assert!(found == old || found == new, "operation {at}: {found:?}");
+        shown_old += u64::from(found == old);
+        assert!(root.join("current").join("filings").is_dir(), "operation {at}");
+        assert_sound(&lake)?;
+        second_load(&lake)?;
+        assert_eq!((state(&lake)?, changes(&lake)?), (new.clone(), news.clone()), "operation {at}");
+        assert_sound(&lake)?;
+        assert_no_leftovers(&root);
+        fs::remove_dir_all(&root).expect("removed");
+    }
+    Ok(())
+}
+
+fn assert_no_leftovers(root: &Path) {
+    let commits = fs::read_dir(root.join("commits")).expect("commits").count();
+    let snapshots = fs::read_dir(root.join("snapshots")).expect("snapshots").count();
+    assert_eq!(commits, snapshots);
+    let names = super::storage::names(root).expect("names");
+    assert_eq!(names, ["commits", "current", "runs", "snapshots", "state"]);
+    let newest = super::path::snapshot_name(commits as u64);
+    let shown = fs::read_link(root.join("current")).expect("a link");
+    assert_eq!(shown, Path::new("snapshots").join(newest));
+    assert!(!root.join("runs/r2/staged").exists());
+}
+
+#[test]
+fn a_kill_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+    survives(Faults::kill_at)
+}
+
+#[test]
+fn a_full_disk_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+    survives(Faults::full_once_at)
+}
+
+#[test]
+fn a_kill_in_the_first_load_leaves_an_empty_lake_or_a_whole_one() -> Result {
+    for at in (1..).step_by(7) {
+        let root = folder();
+        let faults = Faults::kill_at(at);
+        let lake = Lake::open_on(root.path(), Storage::with_faults(faults.clone()))?;
+        let ended = load(&lake, "r1", &first_rows(), &[], 100);
+        if !faults.was_hit() {
+            return ended.map(|_| ());
+        }
+        let lake = Lake::open(root.path())?;
+        let snapshots = lake.commits()?.len();
+        assert!(snapshots == usize::from(state(&lake)?.len() == 5), "operation {at}");
+        load(&lake, "r2", &first_rows(), &[], 100)?;
+        assert_eq!((state(&lake)?.len(), changes(&lake)?.len()), (5, 0), "operation {at}");
+        assert_sound(&lake)?;
+    }
+    Ok(())
+}
