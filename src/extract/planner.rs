@@ -78,6 +78,21 @@ impl Shares {
         }
     }
 
+    /// Makes what is known weigh as much as a day or so of rows, so that what is learned now counts for more.
+    pub fn fade(&mut self) {
+        let most = 2_000;
+        if self.rows <= most {
+            return;
+        }
+        let divisor = self.rows.div_ceil(most);
+        for counts in [&mut self.sector, &mut self.kind, &mut self.zip3] {
+            for rows in counts.values_mut() {
+                *rows = rows.div_ceil(divisor);
+            }
+        }
+        self.rows /= divisor;
+    }
+
     /// The largest share of one value, 0 to 1; all of it while nothing is known.
     fn heaviest(&self, counts: &BTreeMap<String, u64>) -> f64 {
         match counts.values().max() {

@@ -1,0 +1,32 @@
+//! A run, from the first request to the published snapshot: extract → normalize → lake → aggregate → check → publish.
+//!
+//! | file | what it knows |
+//! | --- | --- |
+//! | [`spec`] | pipeline files |
+//! | [`run`](mod@run) | the order of a run, and resuming one |
+//! | [`need`] | which days must be read (pure) |
+//! | [`land`](self) | readings → rows of the coming snapshot |
+//! | [`check`](self) | what holds publication back (pure) |
+//! | [`publish`](self) | aggregates, checks, commit |
+//! | [`price`] | what a run would cost |
+//! | [`state`] | what one run learns for the next |
+//! | [`summary`] | what a run did |
+
+mod check;
+mod error;
+mod known;
+mod land;
+pub mod need;
+mod pages;
+pub mod price;
+mod publish;
+pub mod run;
+pub mod spec;
+pub mod state;
+pub mod summary;
+mod work;
+
+pub use error::PipelineError;
+pub use run::{RunContext, Source, run};
+
+use crate::table::EVERY_OTHER_TYPE;

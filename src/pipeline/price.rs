@@ -1,0 +1,158 @@
+//! What a run would ask for and cost, before it starts: three requests at most.
+
+use super::known::read_coverage;
+use super::run::make_client;
+use super::spec::Pipeline;
+use super::state::RunState;
+use super::work::{Knowledge, Listing, first_day, listing_need, listings};
+use super::{PipelineError, RunContext};
+use crate::client::{Call, Client};
+use crate::contract::account::Remaining;
+use crate::contract::count::{DailyCount, Stats};
+use crate::contract::eastern::{month_of, span_days};
+use crate::contract::plan::PlanLimits;
+use crate::extract::ExtractError;
+use crate::extract::planner::ranges;
+use crate::extract::reference::{MAX_COUNT_DAYS, fetch_account, plan_limits};
+use crate::lake::Lake;
+use jiff::civil::Date;
+use serde::Serialize;
+
+/// One stage of a run and its price.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StagePrice {
+    /// Name.
+    pub name: String,
+    /// Queries that are each read to their end.
+    pub slices: u64,
+    /// Rows expected.
+    pub rows: u64,
+    /// Requests expected.
+    pub requests: u64,
+}
+
+/// The price of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Price {
+    /// The pipeline.
+    pub pipeline: String,
+    /// Eastern day it would run as.
+    pub today: Date,
+    /// The plan's numbers.
+    pub plan: PlanLimits,
+    /// What is left of the account's windows, less what the pipeline keeps for others.
+    pub remaining: Remaining,
+    /// Stages.
+    pub stages: Vec<StagePrice>,
+    /// Requests of all stages.
+    pub requests: u64,
+    /// The sum over listings of ceil(rows ÷ rows per call): no reader can do with fewer.
+    pub lower_bound: u64,
+    /// Minutes at the plan's pace.
+    pub minutes: f64,
+    /// Eastern days it takes under the daily allowance; 1 when it fits today.
+    pub days: u64,
+    /// Whether it fits what is left today and this month.
+    pub fits: bool,
+}
+
+/// Prices a run of this pipeline on this lake.
+///
+/// # Errors
+/// What the client says, or a lake that cannot be read.
+pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
+    let lake = Lake::open(&context.lake_root)?;
+    let client = make_client(pipeline, context, &lake)?;
+    let account = fetch_account(&client).await?;
+    client.budget().learn(&account)?;
+    let commit = lake.current()?;
+    let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
+    let coverage = read_coverage(&lake, commit.as_ref())?;
+    let plan = plan_limits(&account, state.plan, &pipeline.spec.plan);
+    let counts = fetch(&client, &Call::daily_counts(MAX_COUNT_DAYS)).await?.data;
+    let stats = fetch(&client, &Call::stats()).await?.data;
+    let knowledge = Knowledge {
+        coverage: &coverage,
+        state: &state,
+        counts: &counts,
+        plan: &plan,
+        remaining: client.budget().remaining()?,
+        from: first_day(pipeline.spec.extract.days, context.today, &plan),
+        today: context.today,
+    };
+    let mut stages = vec![
+        StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 },
+        StagePrice { name: "counts".to_owned(), slices: 1, rows: 0, requests: 1 },
+    ];
+    let priced = listings(&pipeline.spec).into_iter().map(|listing| listing_price(listing, &knowledge, &stats));
+    stages.extend(priced);
+    Ok(total(pipeline, context.today, &knowledge, stages))
+}
+
+async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T, PipelineError> {
+    Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
+}
+
+fn total(pipeline: &Pipeline, today: Date, knowledge: &Knowledge<'_>, stages: Vec<StagePrice>) -> Price {
+    let (plan, remaining) = (*knowledge.plan, knowledge.remaining);
+    let requests: u64 = stages.iter().map(|stage| stage.requests).sum();
+    let left = u64::from(remaining.day.min(remaining.month));
+    let daily = u64::from(plan.per_day.saturating_sub(pipeline.spec.budget.keep_per_day)).max(1);
+    Price {
+        pipeline: pipeline.spec.name.clone(),
+        today,
+        plan,
+        remaining,
+        requests,
+        lower_bound: stages.iter().map(|stage| plan.pages_for(stage.rows)).sum(),
+        minutes: requests as f64 / f64::from(plan.per_minute.max(1)),
+        days: 1 + requests.saturating_sub(left).div_ceil(daily),
+        fits: requests <= left,
+        stages,
+    }
+}
+
+/// A listing: its rows in full pages, what reading in parts wastes, and the questions that find what moved.
+fn listing_price(listing: Listing, knowledge: &Knowledge<'_>, stats: &Stats) -> StagePrice {
+    let plan = knowledge.plan;
+    let need = listing_need(listing, knowledge);
+    let reach = u64::from(plan.reach_rows());
+    let rows_on = |day: Date| rows_expected(listing, knowledge, stats, day);
+    let rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
+    let beyond = need.unread.iter().filter(|day| rows_on(**day) > reach).count() as u64;
+    let unread = ranges(need.unread.iter().copied()).len() as u64;
+    // Reading in parts costs half a page for each of some thirty parts, and a page for each rarer one.
+    let parts = if beyond == 0 { 0 } else { 45 + beyond };
+    let checks = ranges(need.filling.keys().copied()).len() + ranges(need.proven.keys().copied()).len();
+    let moved = need.moved.len() as u64;
+    let filling_moved = need.filling.len() as u64 / 2;
+    let requests = plan.pages_for(rows) + unread + parts + checks as u64 + moved + filling_moved;
+    StagePrice { name: listing_name(listing), slices: unread + parts + moved, rows, requests }
+}
+
+fn listing_name(listing: Listing) -> String {
+    match listing.kind {
+        Some(kind) => kind.key().to_owned(),
+        None => listing.stage.to_owned(),
+    }
+}
+
+/// Rows a day is expected to hold: the API's count of it, else its month's mean from the statewide figures.
+fn rows_expected(listing: Listing, knowledge: &Knowledge<'_>, stats: &Stats, day: Date) -> u64 {
+    if listing.kind.is_none()
+        && let Some(count) = knowledge.counts.iter().find(|count: &&DailyCount| count.date == day)
+    {
+        return u64::try_from(count.count).unwrap_or(0);
+    }
+    let Some(month) = stats.monthly.iter().find(|month| month.month == month_of(day)) else {
+        return 0;
+    };
+    let of_type = |key: &str| month.by_type.get(key).copied().unwrap_or(0);
+    let rows = match listing.kind {
+        Some(kind) => of_type(kind.key()),
+        None => month.total - of_type("fictitious"),
+    };
+    let last = day.last_of_month().min(knowledge.today);
+    let days = u64::from(span_days(day.first_of_month(), last).max(1));
+    u64::try_from(rows).unwrap_or(0) / days
+}

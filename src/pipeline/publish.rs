@@ -1,0 +1,199 @@
+//! The end of a run: tables merged, aggregates made, checks held against them, and the commit.
+
+use super::check::{Evidence, Finding, findings};
+use super::known::read_coverage_files;
+use super::land::Landing;
+use super::run::Run;
+use super::summary::{CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use super::work::listings;
+use super::PipelineError;
+use crate::aggregate::{load_aggregates, run_aggregate};
+use crate::contract::eastern::days_newest_first;
+use crate::extract::reference::Reference;
+use crate::lake::{CommitInfo, Staging, TableDelta};
+use crate::table::{
+    CountyRow, CoverageRow, DailyCountRow, EntityTypeRow, IndustryTypeRow, MonthlyCountRow, Row, SegmentRow,
+    StatewideRow, Table, TypeCountRow,
+};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// How the reading went.
+pub(super) struct Finished {
+    /// Lists and counts; none when the run stopped before they were read.
+    pub(super) reference: Option<Reference>,
+    /// Why it stopped early, if it did.
+    pub(super) stopped: Option<String>,
+    pub(super) requests: Requests,
+    pub(super) started: Instant,
+}
+
+/// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
+pub(super) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary, PipelineError> {
+    run.remember_counts(&landing);
+    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
+    summary.run_id = run.record.run_id.clone();
+    summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
+    summary.stopped = done.stopped;
+    summary.requests = done.requests;
+    if let Some(reference) = &done.reference {
+        let deltas = merge(&run, &mut landing, reference)?;
+        summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
+        summary.coverage = coverage_summary(&run, &landing.staging)?;
+        summary.quarantined = landing.rejected.len() as u64;
+        summary.unknown_fields = landing.unknown_fields.clone();
+        let found = findings(&run.pipeline.spec.checks, &evidence(&landing, &deltas, &summary));
+        summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
+        refuse(&found)?;
+        add_up(&run, &mut landing.staging)?;
+        commit(&run, landing, &mut summary)?;
+    }
+    conclude(&mut run, &mut summary)?;
+    summary.elapsed_secs = done.started.elapsed().as_secs_f64();
+    run.dir.write_summary(&summary)?;
+    Ok(summary)
+}
+
+fn merge(
+    run: &Run<'_>,
+    landing: &mut Landing,
+    reference: &Reference,
+) -> Result<BTreeMap<String, TableDelta>, PipelineError> {
+    let mut deltas = BTreeMap::new();
+    let filings = landing.staging.merge_filings(&landing.whole, (run.now)())?;
+    deltas.insert(Table::Filings.name().to_owned(), filings);
+    deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
+    merge_reference(run, &mut landing.staging, reference, &mut deltas)?;
+    Ok(deltas)
+}
+
+fn merge_reference(
+    run: &Run<'_>,
+    staging: &mut Staging,
+    reference: &Reference,
+    deltas: &mut BTreeMap<String, TableDelta>,
+) -> Result<(), PipelineError> {
+    let day = run.record.today;
+    let stats = &reference.stats;
+    let mut lay = |table: Table, rows| -> Result<(), PipelineError> {
+        deltas.insert(table.name().to_owned(), staging.merge(table, &rows)?);
+        Ok(())
+    };
+    lay(Table::DailyCounts, batch(run.counts.iter().map(|count| DailyCountRow::from(day, count)))?)?;
+    lay(Table::Counties, batch(reference.counties.iter().map(|county| CountyRow::from(day, county)))?)?;
+    lay(Table::MonthlyCounts, batch(stats.monthly.iter().flat_map(|month| MonthlyCountRow::from(day, month)))?)?;
+    lay(Table::Statewide, batch([StatewideRow::from(day, stats)])?)?;
+    lay(Table::TypeSplit, batch(stats.type_split_30d.iter().map(|split| TypeCountRow::from(day, split)))?)?;
+    let industries = &reference.industries;
+    lay(Table::IndustryTypes, batch(industries.sectors.iter().flat_map(|sector| IndustryTypeRow::from(day, sector)))?)?;
+    lay(Table::IndustrySegments, batch(industries.segments.iter().flat_map(|segment| SegmentRow::from(day, segment)))?)?;
+    lay(Table::EntityTypes, batch(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))?)
+}
+
+fn batch<R: Row>(rows: impl IntoIterator<Item = R>) -> Result<arrow::record_batch::RecordBatch, PipelineError> {
+    Ok(R::batch(&rows.into_iter().collect::<Vec<_>>())?)
+}
+
+fn evidence(landing: &Landing, deltas: &BTreeMap<String, TableDelta>, summary: &RunSummary) -> Evidence {
+    let filings = deltas.get(Table::Filings.name());
+    let before = landing.staging.parent().and_then(|commit| commit.tables.get(Table::Filings.name()));
+    Evidence {
+        quarantined: summary.quarantined,
+        unknown_fields: summary.unknown_fields.values().sum(),
+        incomplete_days: match summary.stopped {
+            // A run that stopped in good order will come back for them.
+            Some(_) => 0,
+            None => summary.coverage.days - summary.coverage.complete,
+        },
+        vanished: filings.map_or(0, |delta| delta.vanished),
+        rows_before: before.map_or(0, |table| table.rows),
+    }
+}
+
+fn refuse(found: &[Finding]) -> Result<(), PipelineError> {
+    for finding in found {
+        tracing::warn!(holds = finding.holds, "{}", finding.what);
+    }
+    let failures: Vec<String> = found.iter().filter(|f| f.holds).map(|f| f.what.clone()).collect();
+    if failures.is_empty() { Ok(()) } else { Err(PipelineError::CheckFailed { failures }) }
+}
+
+fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
+    let spec = &run.pipeline.spec.aggregates;
+    if !spec.enabled {
+        return Ok(());
+    }
+    let aggregates = load_aggregates(&run.pipeline.folder.join(&spec.folder))?;
+    let tables = staging.files();
+    let out = run.dir.path().join("aggregates");
+    let unwritten = |source| PipelineError::Write { path: out.clone(), source };
+    std::fs::create_dir_all(&out).map_err(unwritten)?;
+    for (name, sql) in &aggregates {
+        let made = run_aggregate(name, sql, &tables, &out)?;
+        staging.aggregate_file(name, &made.path)?;
+    }
+    staging.retain_aggregates(&aggregates.into_iter().map(|(name, _)| name).collect());
+    std::fs::remove_dir_all(&out).map_err(unwritten)
+}
+
+fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+    if landing.staging.is_unchanged() {
+        summary.outcome = Outcome::Unchanged;
+        return Ok(());
+    }
+    let mut state = run.state.clone();
+    state.plan = Some(run.plan);
+    let info = CommitInfo {
+        committed_at: (run.now)(),
+        today: run.record.today,
+        pipeline: run.record.pipeline.clone(),
+        requests_sent: summary.requests.sent,
+        state: serde_json::to_value(&state).unwrap_or_default(),
+        checks: serde_json::json!({ "findings": summary.checks }),
+    };
+    let commit = landing.staging.commit(info)?;
+    summary.snapshot = Some(commit.snapshot);
+    summary.outcome = Outcome::Complete;
+    Ok(())
+}
+
+/// The outcome, and whether the run is over: one that paused goes on next time, one that found days it cannot read does not.
+fn conclude(run: &mut Run<'_>, summary: &mut RunSummary) -> Result<(), PipelineError> {
+    if summary.stopped.is_some() || summary.coverage.complete < summary.coverage.days {
+        summary.outcome = Outcome::Partial;
+        summary.exit_code = EXIT_RUN_AGAIN;
+    }
+    if summary.stopped.is_none() {
+        run.record.finished = Some(summary.outcome.name().to_owned());
+        run.dir.write_record(&run.record)?;
+    }
+    Ok(())
+}
+
+/// The coverage of the window as the coming snapshot has it.
+fn coverage_summary(run: &Run<'_>, staging: &Staging) -> Result<CoverageSummary, PipelineError> {
+    let files = staging.files().remove(Table::Coverage.name()).unwrap_or_default();
+    let rows: BTreeMap<(String, Date), CoverageRow> = read_coverage_files(&files)?
+        .into_iter()
+        .map(|row| ((row.entity_type.clone(), row.filed_date), row))
+        .collect();
+    let mut summary = CoverageSummary::default();
+    let labels: BTreeSet<&str> = listings(&run.pipeline.spec).iter().map(|listing| listing.label).collect();
+    for label in labels {
+        for day in days_newest_first(run.from, run.record.today) {
+            summary.days += 1;
+            let row = rows.get(&(label.to_owned(), day));
+            summary.complete += u64::from(row.is_some_and(|row| row.complete));
+            if row.is_none_or(|row| !row.complete || row.landed != row.expected) {
+                summary.incomplete.push(IncompleteDay {
+                    day,
+                    entity_type: label.to_owned(),
+                    expected: row.and_then(|row| u64::try_from(row.expected).ok()),
+                    landed: row.and_then(|row| u64::try_from(row.landed).ok()).unwrap_or(0),
+                });
+            }
+        }
+    }
+    Ok(summary)
+}

@@ -1,0 +1,139 @@
+//! The listings of a pipeline, and what is to be read of each.
+
+use super::known::Coverage;
+use super::need::{Need, need};
+use super::spec::{Days, PipelineSpec};
+use super::state::RunState;
+use super::EVERY_OTHER_TYPE;
+use crate::contract::account::Remaining;
+use crate::contract::count::DailyCount;
+use crate::contract::eastern::window_start;
+use crate::contract::plan::PlanLimits;
+use crate::contract::reference::EntityType;
+use crate::extract::listing::ListingJob;
+use crate::extract::planner::{Stretch, plan_stretches};
+use crate::extract::slice::Filter;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A listing a pipeline reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// `*` for all types but fictitious names, or a type key.
+    pub(super) label: &'static str,
+    /// Name of its stage.
+    pub(super) stage: &'static str,
+    /// The type it asks for.
+    pub(super) kind: Option<EntityType>,
+}
+
+/// The listings of a pipeline: everything, or the types it names. An untyped listing may leave fictitious names out, so
+/// they are a listing of their own.
+pub(super) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
+    if !spec.extract.filings {
+        return Vec::new();
+    }
+    if spec.extract.types.is_empty() {
+        let untyped = Listing { label: EVERY_OTHER_TYPE, stage: "filings", kind: None };
+        return vec![untyped, of_type(EntityType::Fictitious)];
+    }
+    spec.extract.types.iter().copied().map(of_type).collect()
+}
+
+fn of_type(kind: EntityType) -> Listing {
+    let stage = if kind == EntityType::Fictitious { "fictitious" } else { "filings" };
+    Listing { label: kind.key(), stage, kind: Some(kind) }
+}
+
+/// Stretches as they were planned when the run began; a resumed run asks along the same lines.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct RunPlan {
+    pub(super) stretches: BTreeMap<String, Vec<Stretch>>,
+}
+
+/// The days to read: what the pipeline asks for, within the plan's window.
+pub(super) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
+    match days {
+        Days::Window => window_start(today, plan.window_days),
+        Days::Last(days) => window_start(today, days.min(plan.window_days)),
+    }
+}
+
+/// What is known when jobs are made.
+pub(super) struct Knowledge<'a> {
+    pub(super) coverage: &'a Coverage,
+    pub(super) state: &'a RunState,
+    pub(super) counts: &'a [DailyCount],
+    pub(super) plan: &'a PlanLimits,
+    pub(super) remaining: Remaining,
+    pub(super) from: Date,
+    pub(super) today: Date,
+}
+
+/// The job of one listing; `planned` are the stretches of the run so far, and gets those made now.
+pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut RunPlan) -> ListingJob {
+    let expected = expected(listing, knowledge);
+    let need = listing_need(listing, knowledge);
+    let earlier = planned.stretches.remove(listing.label).unwrap_or_default();
+    let mut unread: Vec<Stretch> =
+        earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
+    let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
+    let rows = |day: Date| expected.get(&day).copied().unwrap_or(0);
+    unread.extend(plan_stretches(rest, &rows, knowledge.plan, rows_at_once(knowledge, &need, &expected)));
+    unread.sort_by(|a, b| b.to.cmp(&a.to));
+    planned.stretches.insert(listing.label.to_owned(), unread.clone());
+    ListingJob {
+        label: listing.label,
+        stage: listing.stage,
+        filter: Filter { kind: listing.kind, ..Filter::default() },
+        unread,
+        moved: need.moved,
+        filling: need.filling,
+        proven: need.proven,
+        expected,
+    }
+}
+
+/// What must be read of a listing. The API counts days for the untyped listing alone.
+pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need {
+    let nothing = BTreeMap::new();
+    let held = knowledge.coverage.get(listing.label).unwrap_or(&nothing);
+    let counts: BTreeMap<Date, i64> = knowledge.counts.iter().map(|count| (count.date, count.count)).collect();
+    let count_moved = |day: Date| match listing.kind {
+        Some(_) => None,
+        None => {
+            let now = counts.get(&day)?;
+            knowledge.state.counts.get(&day).map(|then| then != now)
+        }
+    };
+    need((knowledge.from, knowledge.today), held, &count_moved)
+}
+
+fn expected(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
+    if listing.kind.is_some() {
+        return BTreeMap::new();
+    }
+    knowledge.counts.iter().map(|count| (count.date, u64::try_from(count.count).unwrap_or(0))).collect()
+}
+
+fn still_wanted(mut stretch: Stretch, need: &Need, from: Date) -> Option<Stretch> {
+    stretch.from = stretch.from.max(from);
+    let wanted = stretch.from <= stretch.to && need.unread.range(stretch.from..=stretch.to).next().is_some();
+    wanted.then_some(stretch)
+}
+
+fn holds(stretches: &[Stretch], day: Date) -> bool {
+    stretches.iter().any(|stretch| stretch.from <= day && day <= stretch.to)
+}
+
+/// A run whose budget may end before its window does reads in stretches of a third of the budget, so that whole days get
+/// done; any other reads as far as a search may span.
+fn rows_at_once(knowledge: &Knowledge<'_>, need: &Need, expected: &BTreeMap<Date, u64>) -> u64 {
+    let rows: u64 = need.unread.iter().filter_map(|day| expected.get(day)).sum();
+    let affordable = u64::from(knowledge.remaining.day.min(knowledge.remaining.month));
+    if knowledge.plan.pages_for(rows) * 5 / 4 + 50 <= affordable {
+        return u64::MAX;
+    }
+    (affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)
+}
