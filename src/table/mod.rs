@@ -13,6 +13,7 @@ mod file;
 mod layout;
 mod officer;
 mod order;
+mod read;
 mod reference;
 mod row;
 
@@ -22,13 +23,11 @@ pub use column::{Column, ColumnKind, columns};
 pub use count::{ALL_TYPES, CountyRow, DailyCountRow, MonthlyCountRow, StatewideRow, TypeCountRow};
 pub use coverage::{CoverageRow, EVERY_OTHER_TYPE};
 pub use error::TableError;
-pub use file::{
-    ParquetFile, ParquetRows, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile, read_parquet, read_table,
-    write_parquet,
-};
+pub use file::{ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile, write_parquet, write_rows};
 pub use layout::FileLayout;
 pub use officer::OfficerRow;
 pub use order::{concat_batches, sort_batch};
+pub use read::{ParquetRows, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
 
