@@ -1,7 +1,11 @@
 //! The lake's tables: key, partition, order, columns. The only floor that knows Arrow schemas.
 //!
-//! [`column`] is the one column dictionary; everything that describes a table (schema, checks,
+//! [`columns`] is the one column dictionary; everything that describes a table (schema, checks,
 //! catalogue, documentation) is derived from it.
+//!
+//! A row type ([`FilingRow`] and its like) is a [`Row`]: it goes to a batch of its table and back. Batches go to files
+//! through [`write_parquet`] or [`ParquetFile`] and come back through [`read_table`]; results of query engines
+//! pass [`stored_batch`] first.
 
 mod business;
 mod change;
@@ -16,6 +20,7 @@ mod order;
 mod read;
 mod reference;
 mod row;
+mod stored;
 
 pub use business::{DetailRow, FilingRow, dissolved_day};
 pub use change::{Change, ChangeRow};
@@ -30,6 +35,7 @@ pub use order::{concat_batches, sort_batch};
 pub use read::{ParquetRows, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
+pub use stored::stored_batch;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;
