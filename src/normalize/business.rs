@@ -1,14 +1,13 @@
-//! Summary and detail records → rows of `filings` and `details`.
+//! Summary records → rows of `filings`.
 
-use super::field::{Fields, extra_text, shown_text};
-use super::reject::Answer;
+use super::answer::{Answer, Bad, close, count, cut_page};
+use super::field::{Fields, shown_text};
 use super::{OpenValues, Place, Reject, UnknownFields};
 use crate::contract::business::business_id;
 use crate::contract::eastern::parse_date;
-use crate::table::{DetailRow, FilingRow, disk_instant, dissolved_day};
+use crate::table::{FilingRow, disk_instant, dissolved_day};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The records of one page.
@@ -22,32 +21,6 @@ pub struct NormalizedPage {
     pub unknown_fields: UnknownFields,
     /// Values of the good records in columns whose sets are open.
     pub open_values: OpenValues,
-}
-
-/// One look-up of a business.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NormalizedDetail {
-    /// Its summary fields. `extra` is null: unknown fields of a detail stand in the detail's row, and a merge keeps
-    /// those of the listing.
-    pub filing: FilingRow,
-    /// What only a look-up gives.
-    pub detail: DetailRow,
-    /// Unknown fields of the record.
-    pub unknown_fields: UnknownFields,
-    /// Values of the record in columns whose sets are open.
-    pub open_values: OpenValues,
-}
-
-#[derive(Deserialize)]
-struct RawPage<'a> {
-    #[serde(borrow)]
-    data: Vec<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct RawAnswer<'a> {
-    #[serde(borrow)]
-    data: &'a RawValue,
 }
 
 /// Rows and rejects of a page of summary records.
@@ -76,89 +49,16 @@ pub fn normalize_page(body: &[u8], seen_at: Timestamp, place: &Place) -> Normali
     page
 }
 
-/// The rows of a look-up of one business.
-///
-/// # Errors
-///
-/// The record as a reject, also when the body is no answer with `data`.
-pub fn normalize_detail(
-    body: &[u8],
-    fetched_at: Timestamp,
-    place: &Place,
-) -> Result<NormalizedDetail, Box<Reject>> {
-    let answer = Answer::new(body, place, fetched_at);
-    let raw = serde_json::from_str::<RawAnswer<'_>>(answer.text())
-        .map_err(|error| Box::new(answer.reject_whole(answer.text(), not_an_answer(&error))))?
-        .data;
-    read_detail(&answer, raw)
-        .map_err(|bad| Box::new(answer.reject(0, raw.get(), bad.business_id, bad.reasons)))
-}
-
-/// The records of a page or list, as raw text.
-pub(super) fn cut_page(text: &str) -> Result<Vec<&RawValue>, String> {
-    serde_json::from_str::<RawPage<'_>>(text).map(|page| page.data).map_err(|error| not_an_answer(&error))
-}
-
-/// Counts unknown fields by name.
-pub(super) fn count(counts: &mut UnknownFields, names: Vec<String>) {
-    for name in names {
-        *counts.entry(name).or_default() += 1;
-    }
-}
-
-fn not_an_answer(error: &serde_json::Error) -> String {
-    format!("the body is no answer with data: {error}")
-}
-
-struct Bad {
-    business_id: Option<i64>,
-    reasons: Vec<String>,
-}
-
-impl Bad {
-    fn unread(reason: String) -> Self {
-        Self { business_id: None, reasons: vec![reason] }
-    }
-}
-
 fn read_filing(answer: &Answer<'_>, raw: &RawValue) -> Result<(FilingRow, Vec<String>), Bad> {
     let mut fields = Fields::new(raw).map_err(Bad::unread)?;
     let mut row = filing_fields(&mut fields, answer.seen_at);
-    let unknown = close(answer, raw, fields, row.business_id)?;
+    let unknown = close(answer, raw, fields, Some(row.business_id))?;
     row.extra = unknown.extra;
     Ok((row, unknown.names))
 }
 
-fn read_detail(answer: &Answer<'_>, raw: &RawValue) -> Result<NormalizedDetail, Bad> {
-    let mut fields = Fields::new(raw).map_err(Bad::unread)?;
-    let filing = filing_fields(&mut fields, answer.seen_at);
-    let mut detail = detail_fields(&mut fields, filing.business_id, answer.seen_at);
-    let unknown = close(answer, raw, fields, filing.business_id)?;
-    detail.extra = unknown.extra;
-    let (mut unknown_fields, mut open_values) = (UnknownFields::new(), OpenValues::default());
-    count(&mut unknown_fields, unknown.names);
-    open_values.note(&filing);
-    Ok(NormalizedDetail { filing, detail, unknown_fields, open_values })
-}
-
-struct Unknown {
-    names: Vec<String>,
-    extra: Option<String>,
-}
-
-/// The unknown fields of a record without problems.
-fn close(answer: &Answer<'_>, raw: &RawValue, fields: Fields<'_>, business_id: i64) -> Result<Unknown, Bad> {
-    let read = fields.finish();
-    let mut reasons = read.problems;
-    reasons.extend(answer.damage(raw.get()));
-    if !reasons.is_empty() {
-        return Err(Bad { business_id: Some(business_id).filter(|id| *id > 0), reasons });
-    }
-    let extra = extra_text(&read.unknown);
-    Ok(Unknown { names: read.unknown.into_iter().map(|(name, _)| name).collect(), extra })
-}
-
-fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
+/// The row of the summary fields; what is wrong is noted in `fields`.
+pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
     let (business_id, id) = service_id(fields);
     let industry = fields.object("industry", |industry| (industry.text("sector"), industry.text("type")));
     let (industry_sector, industry_type) = industry.unwrap_or_default();
@@ -185,48 +85,6 @@ fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
         extra: None,
     }
 }
-
-fn detail_fields(fields: &mut Fields<'_>, business_id: i64, fetched_at: Timestamp) -> DetailRow {
-    let principal = fields.object("principal_address", |address| PARTS.map(|part| address.text(part)));
-    let [
-        principal_street,
-        principal_street2,
-        principal_city,
-        principal_state,
-        principal_zip,
-        principal_country,
-    ] = principal.unwrap_or_default();
-    // Its fields are not documented: those of an address are taken where they are text, the rest goes to `extra`.
-    let mailing =
-        fields.object_or_null("mailing_address", |address| PARTS.map(|part| address.text_if_any(part)));
-    let [mailing_street, mailing_street2, mailing_city, mailing_state, mailing_zip, mailing_country] =
-        mailing.unwrap_or_default();
-    DetailRow {
-        business_id,
-        principal_street,
-        principal_street2,
-        principal_city,
-        principal_state,
-        principal_zip,
-        principal_country,
-        mailing_street,
-        mailing_street2,
-        mailing_city,
-        mailing_state,
-        mailing_zip,
-        mailing_country,
-        registered_agent_name: fields.text("registered_agent_name"),
-        formation_state: fields.text("formation_state"),
-        last_annual_report_year: fields.whole_number("last_annual_report_year"),
-        officer_count: fields.whole_number("officer_count"),
-        license_count: fields.whole_number("license_count"),
-        fetched_at: disk_instant(fetched_at),
-        extra: None,
-    }
-}
-
-/// The fields of an address.
-const PARTS: [&str; 6] = ["street", "street2", "city", "state", "zip", "country"];
 
 /// The id's integer and the id; 0 for the integer after a problem.
 fn service_id(fields: &mut Fields<'_>) -> (i64, String) {
@@ -271,21 +129,21 @@ fn dissolved_date(fields: &mut Fields<'_>) -> Option<Date> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use jiff::civil::date;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    fn place() -> Place {
+    pub(in crate::normalize) fn place() -> Place {
         Place { slice: "filed:2026-11-20".to_owned(), offset: 100 }
     }
 
-    fn instant() -> Timestamp {
+    pub(in crate::normalize) fn instant() -> Timestamp {
         "2026-11-20T12:00:00.123456Z".parse().expect("an instant")
     }
 
-    fn record(id: u32) -> Value {
+    pub(in crate::normalize) fn record(id: u32) -> Value {
         json!({
             "id": format!("fl_{id}"), "document_number": "l26000000001", "name": " ÑANDÚ  LLC ",
             "entity_type": "llc", "company_type": "LLC", "status": "active", "filed_date": "2026-11-20",
@@ -294,32 +152,13 @@ mod tests {
         })
     }
 
-    fn detail_record() -> Value {
-        let address = json!({
-            "street": "1 Main St", "street2": "", "city": "Miami", "state": "FL", "zip": "33101", "country": "US",
-        });
-        let mut record = record(7);
-        for (name, value) in [
-            ("principal_address", address),
-            ("mailing_address", Value::Null),
-            ("registered_agent_name", json!("Ann Agent")),
-            ("formation_state", json!("FL")),
-            ("last_annual_report_year", json!(2026)),
-            ("officer_count", json!(2)),
-            ("license_count", json!(0)),
-        ] {
-            record[name] = value;
-        }
-        record
-    }
-
-    fn with(mut record: Value, pointer: &str, value: Value) -> Value {
+    pub(in crate::normalize) fn with(mut record: Value, pointer: &str, value: Value) -> Value {
         let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
         record.pointer_mut(parent).expect("its parent")[name] = value;
         record
     }
 
-    fn without(mut record: Value, name: &str) -> Value {
+    pub(in crate::normalize) fn without(mut record: Value, name: &str) -> Value {
         record.as_object_mut().expect("an object").remove(name);
         record
     }
@@ -468,59 +307,6 @@ mod tests {
         assert!(known.unseen_in(&page.open_values).is_empty());
     }
 
-    fn detail(record: &Value) -> Result<NormalizedDetail, Box<Reject>> {
-        normalize_detail(json!({ "data": record }).to_string().as_bytes(), instant(), &place())
-    }
-
-    #[test]
-    fn a_look_up_becomes_a_filing_and_a_detail() {
-        let found = detail(&with(detail_record(), "/seal", json!(true))).expect("a detail");
-        assert_eq!((found.filing.business_id, found.detail.business_id), (7, 7));
-        assert_eq!((found.filing.extra, found.detail.extra), (None, Some(r#"{"seal":true}"#.to_owned())));
-        assert_eq!(found.detail.principal_street, "1 Main St");
-        assert_eq!(found.detail.mailing_street, None);
-        let sent = serde_json::from_value(detail_record()).expect("a detail record");
-        let row = DetailRow::from_detail(&sent, instant()).expect("a row");
-        assert_eq!(detail(&detail_record()).expect("a detail").detail, row);
-    }
-
-    #[test]
-    fn a_mailing_address_of_any_fields_is_kept() {
-        let mailing = json!({"street": "2 Oak St", "zip": 33101, "city": null, "line1": "x"});
-        let row = detail(&with(detail_record(), "/mailing_address", mailing)).expect("a detail").detail;
-        assert_eq!(
-            (row.mailing_street.as_deref(), row.mailing_zip, row.mailing_city),
-            (Some("2 Oak St"), None, None)
-        );
-        let extra = r#"{"mailing_address.zip":33101,"mailing_address.line1":"x"}"#;
-        assert_eq!(row.extra.as_deref(), Some(extra));
-        let reject =
-            detail(&with(detail_record(), "/mailing_address", json!("2 Oak St"))).expect_err("no address");
-        assert_eq!(reject.reasons, ["mailing_address is text, must be an object"]);
-    }
-
-    #[test]
-    fn a_bad_look_up_is_a_reject() {
-        let text = |pointer: &str, value: Value| {
-            detail(&with(detail_record(), pointer, value)).expect_err("a reject").reasons.concat()
-        };
-        assert_eq!(
-            text("/officer_count", json!(2.5)),
-            "officer_count is 2.5, must be a whole number of 32 bits"
-        );
-        assert_eq!(
-            text("/license_count", Value::Null),
-            "license_count is null, must be a whole number of 32 bits"
-        );
-        assert_eq!(text("/principal_address/zip", json!(1)), "principal_address.zip is 1, must be text");
-        let missing = detail(&without(detail_record(), "mailing_address")).expect_err("a reject");
-        assert_eq!(
-            (missing.business_id, missing.reasons),
-            (Some(7), vec!["mailing_address is missing".to_owned()])
-        );
-        assert_eq!(normalize_detail(b"[]", instant(), &place()).expect_err("no answer").position, None);
-    }
-
     /// Any JSON, and records with one part of them replaced by any JSON.
     fn any_record() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
@@ -566,7 +352,7 @@ mod tests {
             page.truncate(cut);
             page.extend(&body);
             let _ = normalize_page(&page, instant(), &place());
-            let _ = normalize_detail(&page, instant(), &place());
+            let _ = crate::normalize::normalize_detail(&page, instant(), &place());
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Officer records → rows of `officers`.
 
-use super::business::{count, cut_page};
+use super::answer::{Answer, Bad, close, count, cut_page};
 use super::field::Fields;
-use super::reject::Answer;
 use super::{Place, Reject, UnknownFields};
 use crate::contract::business::Officer;
 use crate::table::OfficerRow;
@@ -46,24 +45,19 @@ pub fn normalize_officers(
                 count(&mut officers.unknown_fields, unknown);
                 officers.rows.push(OfficerRow::new(business_id, position, &officer, fetched_at));
             }
-            Err(reasons) => {
-                officers.rejects.push(answer.reject(index, raw.get(), Some(business_id), reasons));
+            Err(bad) => {
+                officers.rejects.push(answer.reject(index, raw.get(), Some(business_id), bad.reasons));
             }
         }
     }
     officers
 }
 
-fn read_officer(answer: &Answer<'_>, raw: &RawValue) -> Result<(Officer, Vec<String>), Vec<String>> {
-    let mut fields = Fields::new(raw).map_err(|reason| vec![reason])?;
+fn read_officer(answer: &Answer<'_>, raw: &RawValue) -> Result<(Officer, Vec<String>), Bad> {
+    let mut fields = Fields::new(raw).map_err(Bad::unread)?;
     let officer = Officer { name: fields.text("name"), title: fields.text("title") };
-    let read = fields.finish();
-    let mut reasons = read.problems;
-    reasons.extend(answer.damage(raw.get()));
-    match reasons.is_empty() {
-        true => Ok((officer, read.unknown.into_iter().map(|(name, _)| name).collect())),
-        false => Err(reasons),
-    }
+    let unknown = close(answer, raw, fields, None)?;
+    Ok((officer, unknown.names))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// Where in the API's answers a record stood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,57 +40,10 @@ impl Reject {
     }
 }
 
-/// One answer on its way into rows: its place, its time, and whether its bytes were text.
-pub(super) struct Answer<'a> {
-    pub(super) place: &'a Place,
-    pub(super) seen_at: Timestamp,
-    text: Cow<'a, str>,
-}
-
-impl<'a> Answer<'a> {
-    pub(super) fn new(body: &'a [u8], place: &'a Place, seen_at: Timestamp) -> Self {
-        Self { place, seen_at, text: String::from_utf8_lossy(body) }
-    }
-
-    /// The answer's text; what was no UTF-8 is U+FFFD.
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Why a record of this answer may not be what was sent, if so.
-    pub(super) fn damage(&self, record: &str) -> Option<String> {
-        let replaced = matches!(self.text, Cow::Owned(_)) && record.contains(char::REPLACEMENT_CHARACTER);
-        replaced.then(|| "the record has bytes that are no UTF-8".to_owned())
-    }
-
-    /// The reject of one record, counted from the start of the answer.
-    pub(super) fn reject(
-        &self,
-        index: usize,
-        record: &str,
-        business_id: Option<i64>,
-        reasons: Vec<String>,
-    ) -> Reject {
-        let position = Some(u64::from(self.place.offset) + index as u64);
-        Reject { position, business_id, reasons, ..self.reject_whole(record, String::new()) }
-    }
-
-    /// The reject of an answer that could not be cut into records.
-    pub(super) fn reject_whole(&self, record: &str, reason: String) -> Reject {
-        Reject {
-            slice: self.place.slice.clone(),
-            position: None,
-            business_id: None,
-            reasons: vec![reason],
-            seen_at: self.seen_at,
-            record: record.to_owned(),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::normalize::answer::Answer;
 
     #[test]
     fn a_reject_is_one_line_that_gives_it_back_whole() {

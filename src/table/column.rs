@@ -192,8 +192,8 @@ const INDUSTRY_TYPES: &[Column] = &[
 const INDUSTRY_SEGMENTS: &[Column] = &[
     OBSERVED_ON,
     req("segment", Text, "segment key"),
-    req("kind", Text, "sector or type"),
-    req("member", Text, "key of the sector or type it holds"),
+    req("kind", Text, "sector or type; empty for a segment that holds nothing"),
+    req("member", Text, "key of the sector or type it holds; empty with kind"),
 ];
 
 const ENTITY_TYPES: &[Column] =

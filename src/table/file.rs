@@ -1,19 +1,15 @@
-//! Parquet files of the lake: written one way, read back with their schema checked.
+//! Parquet files of the lake, written one way.
 //!
 //! The same rows under the same key values give the same bytes, however they were cut into batches.
 
 use super::layout::check_schema;
-use super::order::first_unsorted;
+use super::order::{first_unsorted, sort_batch};
 use super::row::day_of_epoch;
-use super::{FileLayout, SCHEMA_VERSION, Table, TableError};
+use super::{FileLayout, Row, SCHEMA_VERSION, TableError};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{BatchCoalescer, max, min};
-use arrow::datatypes::{Date32Type, SchemaRef};
+use arrow::datatypes::Date32Type;
 use jiff::civil::Date;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -31,7 +27,7 @@ pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
 /// files whose writer does not read as `<name> version <number>`.
 const CREATED_BY: &str = "sunlake version 1";
 /// Rows handed on at once, both ways. Divides [`ROW_GROUP_ROWS`].
-const BATCH_ROWS: usize = 8 * 1024;
+pub(super) const BATCH_ROWS: usize = 8 * 1024;
 const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 const ZSTD_LEVEL: i32 = 3;
 const FILED_DATE: &str = "filed_date";
@@ -182,6 +178,20 @@ pub fn write_parquet(
     file.finish()
 }
 
+/// Writes rows, in any order, as one file of their table, sorted; durable when this returns.
+///
+/// # Errors
+///
+/// As [`Row::batch`] and [`write_parquet`].
+pub fn write_rows<R: Row>(
+    rows: &[R],
+    path: &Path,
+    key_values: &[(&str, String)],
+) -> Result<WrittenFile, TableError> {
+    let batch = sort_batch(R::TABLE, &R::batch(rows)?)?;
+    write_parquet(R::TABLE, [batch], path, key_values)
+}
+
 fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
@@ -204,113 +214,17 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
     Ok(builder.build())
 }
 
-/// Batches of one file, in its order, read as they are asked for.
-pub struct ParquetRows {
-    path: PathBuf,
-    schema: SchemaRef,
-    rows: u64,
-    reader: ParquetRecordBatchReader,
-}
-
-impl ParquetRows {
-    /// The schema of the batches: the file's columns, in file order, those not asked for left out.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// Rows of the file, by its footer.
-    pub fn row_count(&self) -> u64 {
-        self.rows
-    }
-}
-
-impl Iterator for ParquetRows {
-    type Item = Result<RecordBatch, TableError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let batch = self.reader.next()?;
-        Some(batch.map_err(|source| TableError::arrow("read", self.path.display().to_string(), source)))
-    }
-}
-
-/// Reads a file of a table: all its columns, or those named.
-///
-/// # Errors
-///
-/// A schema other than the table's, naming file and column; [`TableError::NewerSchema`]; [`TableError::Io`];
-/// [`TableError::Parquet`] for a file that is not whole.
-pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
-    let builder = open(path)?;
-    check_version(&builder, path)?;
-    check_schema(builder.schema(), &table.schema(), &path.display().to_string())?;
-    stream(builder, path, projection)
-}
-
-/// Reads any Parquet file, of whatever schema: all its columns, or those named.
-///
-/// # Errors
-///
-/// [`TableError::Io`], [`TableError::Parquet`], and [`TableError::MissingColumn`] for a name it does not have.
-pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
-    stream(open(path)?, path, projection)
-}
-
-type Builder = ParquetRecordBatchReaderBuilder<File>;
-
-fn open(path: &Path) -> Result<Builder, TableError> {
-    let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
-    // What the Parquet schema says is what other tools see; an embedded Arrow schema may say otherwise.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    Builder::try_new_with_options(file, options).map_err(|source| TableError::parquet("read", path, source))
-}
-
-fn check_version(builder: &Builder, path: &Path) -> Result<(), TableError> {
-    let key_values = builder.metadata().file_metadata().key_value_metadata();
-    let found = key_values
-        .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_VERSION_KEY))
-        .and_then(|pair| pair.value.clone());
-    match found {
-        Some(found) if !found.parse::<u32>().is_ok_and(|version| version <= SCHEMA_VERSION) => {
-            Err(TableError::NewerSchema { path: path.to_owned(), found, known: SCHEMA_VERSION })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn stream(builder: Builder, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
-    let mut roots = Vec::new();
-    for name in projection.unwrap_or_default() {
-        roots.push(builder.schema().index_of(name).map_err(|_| TableError::MissingColumn {
-            place: path.display().to_string(),
-            column: (*name).to_owned(),
-        })?);
-    }
-    let mask = match projection {
-        Some(_) => ProjectionMask::roots(builder.parquet_schema(), roots),
-        None => ProjectionMask::all(),
-    };
-    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let reader = builder
-        .with_projection(mask)
-        .with_batch_size(BATCH_ROWS)
-        .build()
-        .map_err(|source| TableError::parquet("read", path, source))?;
-    let schema = arrow::array::RecordBatchReader::schema(&reader);
-    Ok(ParquetRows { path: path.to_owned(), schema, rows, reader })
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::table::business::tests::filing;
-    use crate::table::{DailyCountRow, FilingRow, Row};
-    use arrow::datatypes::{DataType, Field, Schema};
+    use crate::table::{DailyCountRow, FilingRow, Table, read_rows, read_table};
     use jiff::Timestamp;
     use jiff::civil::date;
-    use std::sync::Arc;
+    use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
     /// Filings in the table's order, some days of them, each with some nulls.
-    fn filings(rows: i64) -> Vec<FilingRow> {
+    pub(in crate::table) fn filings(rows: i64) -> Vec<FilingRow> {
         let row = |id: i64| FilingRow {
             dissolved_date: (id % 3 == 0).then_some(date(2026, 11, 21)),
             extra: (id % 5 == 0).then(|| format!(r#"{{"n":{id}}}"#)),
@@ -327,11 +241,6 @@ mod tests {
         FilingRow::batch(rows).expect("a batch")
     }
 
-    fn read_rows(path: &Path) -> Vec<FilingRow> {
-        let batches = read_table(Table::Filings, path, None).expect("a filings file");
-        batches.flat_map(|batch| FilingRow::rows(&batch.expect("a batch")).expect("rows")).collect()
-    }
-
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().expect("a folder")
     }
@@ -342,7 +251,7 @@ mod tests {
         let path = folder.path().join("part.parquet");
         let rows = filings(20_000);
         let written = write_parquet(Table::Filings, [batch(&rows)], &path, &[]).expect("written");
-        assert_eq!(read_rows(&path), rows);
+        assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), rows);
         assert_eq!(written.rows, 20_000);
         assert_eq!(written.bytes, std::fs::metadata(&path).expect("a file").len());
         assert_eq!(written.min_filed_date, Some(date(2026, 11, 1)));
@@ -374,7 +283,8 @@ mod tests {
         let options = ArrowReaderOptions::new()
             .with_page_index_policy(parquet::file::metadata::PageIndexPolicy::Required);
         let file = File::open(&path).expect("a file");
-        let builder = Builder::try_new_with_options(file, options).expect("a Parquet file with page index");
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+            .expect("a Parquet file with page index");
         let metadata = builder.metadata().clone();
         let footer = metadata.file_metadata();
         let pairs = footer.key_value_metadata().expect("key values");
@@ -404,7 +314,11 @@ mod tests {
         let rows: Vec<_> = (0..ROW_GROUP_ROWS as i64 + 1).map(row).collect();
         let batch = DailyCountRow::batch(&rows).expect("a batch");
         write_parquet(Table::DailyCounts, [batch], &path, &[]).expect("written");
-        let groups = open(&path).expect("a file").metadata().row_groups().to_vec();
+        let groups = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).expect("a file"))
+            .expect("a Parquet file")
+            .metadata()
+            .row_groups()
+            .to_vec();
         assert_eq!(
             groups.iter().map(|group| group.num_rows()).collect::<Vec<_>>(),
             [ROW_GROUP_ROWS as i64, 1]
@@ -417,7 +331,7 @@ mod tests {
         let path = folder.path().join("part.parquet");
         let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
         assert_eq!((written.rows, written.min_filed_date, written.max_filed_date), (0, None, None));
-        assert_eq!(read_rows(&path), []);
+        assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), []);
     }
 
     #[test]
@@ -442,78 +356,12 @@ mod tests {
     }
 
     #[test]
-    fn a_projection_reads_the_named_columns_alone() {
+    fn rows_in_any_order_are_written_sorted() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
-        write_parquet(Table::Filings, [batch(&filings(10))], &path, &[]).expect("written");
-        let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
-        assert_eq!(rows.row_count(), 10);
-        let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
-        assert_eq!(names, ["id", "filed_date"]);
-        assert_eq!(rows.next().expect("a batch").expect("readable").num_columns(), 2);
-        let error = read_table(Table::Filings, &path, Some(&["nope"])).err().expect("no such column");
-        assert!(error.to_string().ends_with("part.parquet has no column nope"), "{error}");
-    }
-
-    #[test]
-    fn another_schema_is_refused_by_file_and_column() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
-        let refused = |fields: &[(&str, DataType, bool)]| {
-            let fields: Vec<_> =
-                fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
-            let schema = Arc::new(Schema::new(fields));
-            let layout = FileLayout::new(schema.clone(), &[], &[]).expect("stored types");
-            write_parquet(layout, [RecordBatch::new_empty(schema)], &path, &[]).expect("written");
-            let error = read_table(Table::DailyCounts, &path, None).err().expect("another schema");
-            error.to_string().replace(&path.display().to_string(), "FILE")
-        };
-        let (day, number) = (|| DataType::Date32, || DataType::Int64);
-        let missing = refused(&[("observed_on", day(), false), ("date", day(), false)]);
-        assert_eq!(missing, "FILE has no column count");
-        let typed = refused(&[
-            ("observed_on", day(), false),
-            ("date", day(), false),
-            ("count", DataType::Int32, false),
-        ]);
-        assert_eq!(typed, "column count of FILE is Int32, never null, and must be Int64, never null");
-        let null =
-            refused(&[("observed_on", day(), false), ("date", day(), true), ("count", number(), false)]);
-        assert_eq!(null, "column date of FILE is Date32, nullable, and must be Date32, never null");
-        let turned =
-            refused(&[("date", day(), false), ("observed_on", day(), false), ("count", number(), false)]);
-        assert_eq!(turned, "FILE has column date where its table has observed_on");
-    }
-
-    #[test]
-    fn a_newer_or_broken_or_absent_file_is_refused() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
-        assert!(matches!(read_parquet(&path, None), Err(TableError::Io { .. })));
-        write_parquet(Table::Filings, [batch(&filings(10))], &path, &[]).expect("written");
-        let bytes = std::fs::read(&path).expect("a file");
-        std::fs::write(&path, &bytes[..bytes.len() - 1]).expect("cut");
-        assert!(matches!(read_parquet(&path, None), Err(TableError::Parquet { .. })));
-        let key = SCHEMA_VERSION_KEY.as_bytes();
-        let at = bytes.windows(key.len()).position(|window| window == key).expect("the key");
-        let mut newer = bytes;
-        let version = at + key.len() + 2;
-        assert_eq!(newer[version], b'1');
-        newer[version] = b'9';
-        std::fs::write(&path, &newer).expect("changed");
-        let error = read_table(Table::Filings, &path, None).err().expect("a newer file");
-        assert!(matches!(error, TableError::NewerSchema { known: SCHEMA_VERSION, .. }), "{error}");
-    }
-
-    #[test]
-    fn types_that_other_tools_do_not_read_are_not_stored() {
-        for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
-            let schema = Arc::new(Schema::new(vec![Field::new("n", kind.clone(), false)]));
-            let error = FileLayout::new(schema, &[], &[]).expect_err("no stored type");
-            assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
-        }
-        let schema = Arc::new(Schema::new(vec![Field::new("share", DataType::Float64, true)]));
-        assert!(FileLayout::new(schema.clone(), &[("share", true)], &[]).is_ok());
-        assert!(FileLayout::new(schema, &[("part", true)], &[]).is_err());
+        let rows = filings(50);
+        let turned: Vec<_> = rows.iter().rev().cloned().collect();
+        write_rows(&turned, &path, &[]).expect("written");
+        assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), rows);
     }
 }

@@ -114,3 +114,21 @@ fn type_words(field: &Field) -> String {
     let null = if field.is_nullable() { ", nullable" } else { ", never null" };
     format!("{}{null}", field.data_type())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn types_that_other_tools_do_not_read_are_not_stored() {
+        for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
+            let schema = Arc::new(Schema::new(vec![Field::new("n", kind.clone(), false)]));
+            let error = FileLayout::new(schema, &[], &[]).expect_err("no stored type");
+            assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
+        }
+        let schema = Arc::new(Schema::new(vec![Field::new("share", DataType::Float64, true)]));
+        assert!(FileLayout::new(schema.clone(), &[("share", true)], &[]).is_ok());
+        assert!(FileLayout::new(schema, &[("part", true)], &[]).is_err());
+    }
+}

@@ -1,7 +1,11 @@
 //! The lake's tables: key, partition, order, columns. The only floor that knows Arrow schemas.
 //!
-//! [`column`] is the one column dictionary; everything that describes a table (schema, checks,
+//! [`columns`] is the one column dictionary; everything that describes a table (schema, checks,
 //! catalogue, documentation) is derived from it.
+//!
+//! A row type ([`FilingRow`] and its like) is a [`Row`]: it goes to a batch of its table and back. Batches go to files
+//! through [`write_parquet`] or [`ParquetFile`] and come back through [`read_table`]; results of query engines
+//! pass [`stored_batch`] first.
 
 mod business;
 mod change;
@@ -13,8 +17,10 @@ mod file;
 mod layout;
 mod officer;
 mod order;
+mod read;
 mod reference;
 mod row;
+mod stored;
 
 pub use business::{DetailRow, FilingRow, dissolved_day};
 pub use change::{Change, ChangeRow};
@@ -22,15 +28,14 @@ pub use column::{Column, ColumnKind, columns};
 pub use count::{ALL_TYPES, CountyRow, DailyCountRow, MonthlyCountRow, StatewideRow, TypeCountRow};
 pub use coverage::{CoverageRow, EVERY_OTHER_TYPE};
 pub use error::TableError;
-pub use file::{
-    ParquetFile, ParquetRows, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile, read_parquet, read_table,
-    write_parquet,
-};
+pub use file::{ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile, write_parquet, write_rows};
 pub use layout::FileLayout;
 pub use officer::OfficerRow;
 pub use order::{concat_batches, sort_batch};
+pub use read::{ParquetRows, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
+pub use stored::stored_batch;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;

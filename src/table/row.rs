@@ -1,6 +1,6 @@
 //! Rows as values ↔ rows as columns, column by name.
 //!
-//! A row type names its columns once, with [`row_columns!`]; its fields say the types. Reading builds the whole
+//! A row type names its columns once, with `row_columns!`; its fields say the types. Reading builds the whole
 //! struct, so a column forgotten in the list does not compile.
 
 use super::{Table, TableError};
