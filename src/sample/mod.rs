@@ -41,6 +41,10 @@ use series::{COUNTERS, SERIES};
 const EPOCH: Date = date(2000, 1, 1);
 /// Ids that a year of the whole of Florida may use; it uses about 930,000.
 const IDS_A_YEAR: u64 = 1_200_000;
+/// Days of the longest window; no calendar needs more to reach the first filing.
+const LONGEST_WINDOW: u32 = 1_000_000;
+/// Beyond this, ids and a day's memory would grow out of hand.
+const LARGEST_SCALE: f64 = 1_000.0;
 
 /// Which Florida, how much of it, seen when.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,7 +55,7 @@ pub struct SampleSpec {
     pub today: Date,
     /// The oldest filing date is `today - (days - 1)`, but for back-dated filings posted since.
     pub days: u32,
-    /// Share of Florida's volume; 1.0 is the whole. Below 0 or not a number counts as 0.
+    /// Share of Florida's volume; 1.0 is the whole. Kept between 0 and 1,000; not a number counts as 0.
     pub scale: f64,
 }
 
@@ -88,9 +92,9 @@ struct Register<'a> {
 impl<'a> Register<'a> {
     /// Opens at the first posting day that may show a filing of the window, its counters standing where they stood.
     fn opened(spec: &'a SampleSpec) -> Self {
-        let window_start = window_start(spec.today, spec.days).max(EPOCH);
+        let window_start = window_start(spec.today, spec.days.min(LONGEST_WINDOW)).max(EPOCH);
         let first = minus_days(window_start, AHEAD_DAYS as u32).max(EPOCH);
-        let scale = if spec.scale.is_finite() { spec.scale.max(0.0) } else { 0.0 };
+        let scale = if spec.scale.is_nan() { 0.0 } else { spec.scale.clamp(0.0, LARGEST_SCALE) };
         let mut postings = Postings::starting(spec.seed, scale, first.first_of_year());
         let mut counters = Counters::new(scale);
         while postings.day() < first && postings.day() <= spec.today {

@@ -133,54 +133,60 @@ fn shared_office(zip: &str) -> String {
     format!("{} COMMERCE {}", 100 + number * 25, ["BLVD", "PKWY", "AVE"][number % 3])
 }
 
+const STREET_NAMES: [&str; 30] = [
+    "PALM",
+    "OAK",
+    "MAIN",
+    "CITRUS",
+    "ORANGE",
+    "PINE",
+    "MAGNOLIA",
+    "LAKE",
+    "CYPRESS",
+    "OSCEOLA",
+    "SEMINOLE",
+    "HIBISCUS",
+    "PELICAN",
+    "HERON",
+    "CORAL",
+    "GULF",
+    "OCEAN",
+    "BAY",
+    "RIVER",
+    "PARK",
+    "CENTRAL",
+    "WASHINGTON",
+    "MAPLE",
+    "CEDAR",
+    "SUNSET",
+    "HARBOR",
+    "MANATEE",
+    "EAGLE",
+    "WILLOW",
+    "GRANADA",
+];
+const STREET_KINDS: [&str; 10] = ["ST", "ST", "AVE", "AVE", "RD", "DR", "LN", "CT", "BLVD", "WAY"];
+const STREET_SIDES: [&str; 8] = ["N", "S", "E", "W", "NW", "NE", "SW", "SE"];
+
 /// A street that may exist in any town.
 fn street(draw: &mut Draw) -> String {
-    const NAMES: [&str; 30] = [
-        "PALM",
-        "OAK",
-        "MAIN",
-        "CITRUS",
-        "ORANGE",
-        "PINE",
-        "MAGNOLIA",
-        "LAKE",
-        "CYPRESS",
-        "OSCEOLA",
-        "SEMINOLE",
-        "HIBISCUS",
-        "PELICAN",
-        "HERON",
-        "CORAL",
-        "GULF",
-        "OCEAN",
-        "BAY",
-        "RIVER",
-        "PARK",
-        "CENTRAL",
-        "WASHINGTON",
-        "MAPLE",
-        "CEDAR",
-        "SUNSET",
-        "HARBOR",
-        "MANATEE",
-        "EAGLE",
-        "WILLOW",
-        "GRANADA",
-    ];
-    const KINDS: [&str; 10] = ["ST", "ST", "AVE", "AVE", "RD", "DR", "LN", "CT", "BLVD", "WAY"];
-    const SIDES: [&str; 8] = ["N", "S", "E", "W", "NW", "NE", "SW", "SE"];
     let number = draw.between(100, 19_999);
     match draw.below(10) {
         0..4 => {
             format!(
                 "{number} {} {} {}",
-                draw.word(&SIDES),
+                draw.word(&STREET_SIDES),
                 ordinal(draw.between(1, 190)),
                 draw.word(&["ST", "AVE", "TER"])
             )
         }
-        4..6 => format!("{number} {} {} {}", draw.word(&SIDES), draw.word(&NAMES), draw.word(&KINDS)),
-        _ => format!("{number} {} {}", draw.word(&NAMES), draw.word(&KINDS)),
+        4..6 => format!(
+            "{number} {} {} {}",
+            draw.word(&STREET_SIDES),
+            draw.word(&STREET_NAMES),
+            draw.word(&STREET_KINDS)
+        ),
+        _ => format!("{number} {} {}", draw.word(&STREET_NAMES), draw.word(&STREET_KINDS)),
     }
 }
 

@@ -214,3 +214,12 @@ fn a_small_scale_keeps_its_share() {
     assert_eq!(businesses(&spec(90, 0.0)).count(), 0);
     assert_eq!(businesses(&spec(90, f64::NAN)).count(), 0);
 }
+
+#[test]
+fn a_day_before_all_filings_has_none() {
+    let before = SampleSpec { today: date(1999, 12, 31), ..spec(u32::MAX, 0.1) };
+    assert_eq!(businesses(&before).count(), 0);
+    let first = SampleSpec { today: date(2000, 1, 20), ..spec(u32::MAX, 0.1) };
+    assert!(businesses(&first).count() > 0);
+    assert!(businesses(&first).all(|business| business.posted >= date(2000, 1, 1)));
+}
