@@ -40,7 +40,7 @@ pub(super) struct Life {
 pub(super) fn life(seed: u64, id: u64, kind: EntityType, filed: Date, posted: Date, today: Date) -> Life {
     let mut draw = Draw::of(seed, Purpose::Life, id);
     let begun = posted.max(filed);
-    let ends = draw.happens(ENDS_EARLY).then(|| plus_days(begun, draw.between(15, 420) as u32));
+    let ends = draw.happens(ENDS_EARLY).then(|| plus_days(begun, early_end(&mut draw)));
     let changes = draw.happens(CHANGES).then(|| plus_days(begun, draw.between(5, 360) as u32));
     let change = if draw.happens(0.6) { Change::Moved } else { Change::NewAgent };
     let reports = if kind == EntityType::Fictitious {
@@ -55,6 +55,12 @@ pub(super) fn life(seed: u64, id: u64, kind: EntityType, filed: Date, posted: Da
         last_report_year: reports.last_year,
         change: changes.filter(before_end).map(|_| change),
     }
+}
+
+/// Days to an early end: many filings are regretted within a month.
+fn early_end(draw: &mut Draw) -> u32 {
+    let days = if draw.happens(0.4) { draw.between(2, 30) } else { draw.between(31, 420) };
+    days as u32
 }
 
 struct Reports {
