@@ -1,0 +1,280 @@
+//! Where businesses are: counties, their cities, ZIP codes; addresses outside Florida; how filers spell a city.
+//!
+//! `places.csv`: county, city, weight (40 for each filing of one statewide day), ZIP codes with a weight after `*`. ZIP 33702 holds one building that 4% of Florida's new companies name as theirs.
+//! `foreign.csv`: city, state, first three digits of the ZIP code (or a whole foreign code), country, weight.
+
+use super::chance::{Draw, Purpose, Weighted};
+use std::sync::LazyLock;
+
+/// Where a business says it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Location {
+    /// County, empty outside Florida.
+    pub(super) county: &'static str,
+    /// City as filed.
+    pub(super) city: String,
+    /// ZIP code.
+    pub(super) zip: String,
+    /// State code, empty where the country has none.
+    pub(super) state: &'static str,
+    /// Country code.
+    pub(super) country: &'static str,
+}
+
+#[derive(Debug)]
+struct FloridaPlace {
+    county: &'static str,
+    city: &'static str,
+    zip: &'static str,
+}
+
+#[derive(Debug)]
+struct ForeignPlace {
+    city: &'static str,
+    state: &'static str,
+    zip_start: &'static str,
+    country: &'static str,
+}
+
+static FLORIDA: LazyLock<Weighted<FloridaPlace>> = LazyLock::new(|| {
+    include_str!("places.csv").lines().skip(1).filter_map(florida_places).flatten().collect()
+});
+static FOREIGN: LazyLock<Weighted<ForeignPlace>> =
+    LazyLock::new(|| include_str!("foreign.csv").lines().skip(1).filter_map(foreign_place).collect());
+
+fn florida_places(line: &'static str) -> Option<Vec<(FloridaPlace, u64)>> {
+    let mut cells = line.split(',');
+    let (county, city) = (cells.next()?, cells.next()?);
+    let weight: u64 = cells.next()?.parse().ok()?;
+    let zips: Vec<(&str, u64)> = cells
+        .next()?
+        .split(' ')
+        .filter_map(|zip| match zip.split_once('*') {
+            Some((zip, times)) => Some((zip, times.parse().ok()?)),
+            None => Some((zip, 1)),
+        })
+        .collect();
+    let parts: u64 = zips.iter().map(|(_, times)| times).sum();
+    let share = |times: u64| weight * 1_000 * times / parts.max(1);
+    Some(zips.into_iter().map(|(zip, times)| (FloridaPlace { county, city, zip }, share(times))).collect())
+}
+
+fn foreign_place(line: &'static str) -> Option<(ForeignPlace, u64)> {
+    let mut cells = line.split(',');
+    let (city, state, zip_start, country) = (cells.next()?, cells.next()?, cells.next()?, cells.next()?);
+    Some((ForeignPlace { city, state, zip_start, country }, cells.next()?.parse().ok()?))
+}
+
+/// The place of a business. Foreign companies mostly sit outside Florida, others seldom: 4% of all.
+pub(super) fn location(seed: u64, purpose: Purpose, id: u64, is_foreign: bool) -> Location {
+    let mut draw = Draw::of(seed, purpose, id);
+    let outside = if is_foreign { 0.6 } else { 0.021 };
+    let found = if draw.happens(outside) { foreign(&mut draw) } else { florida(&mut draw) };
+    found.unwrap_or_else(|| Location {
+        county: "Leon",
+        city: "Tallahassee".to_owned(),
+        zip: "32301".to_owned(),
+        state: "FL",
+        country: "US",
+    })
+}
+
+fn florida(draw: &mut Draw) -> Option<Location> {
+    let place = FLORIDA.draw(draw)?;
+    let city = spelled(place.city, place.zip, draw);
+    Some(Location { county: place.county, city, zip: place.zip.to_owned(), state: "FL", country: "US" })
+}
+
+fn foreign(draw: &mut Draw) -> Option<Location> {
+    let ForeignPlace { city, state, zip_start, country } = FOREIGN.draw(draw)?;
+    let zip = match *country {
+        "US" => format!("{zip_start}{:02}", draw.between(1, 60)),
+        _ => (*zip_start).to_owned(),
+    };
+    Some(Location { county: "", city: (*city).to_owned(), zip, state, country })
+}
+
+/// A city as its filer wrote it: 1 in 20 not in its common spelling.
+fn spelled(city: &str, zip: &str, draw: &mut Draw) -> String {
+    let saint = city.starts_with("St. ") || city.contains(" St. ");
+    let fort = city.starts_with("Fort ");
+    let share = if saint { 0.27 } else { 0.027 } + if fort { 0.06 } else { 0.0 };
+    if !draw.happens(share) {
+        return city.to_owned();
+    }
+    match draw.below(100) {
+        0..80 if saint => city.replace("St. ", draw.word(&["St ", "St ", "St ", "St.", "Saint ", "Saint "])),
+        0..60 if fort => city.replacen("Fort ", draw.word(&["Ft ", "Ft. "]), 1),
+        0..30 => format!("{city}, Fl"),
+        30..42 => format!("{city} Fl"),
+        42..54 => format!("{city}, Florida"),
+        54..62 => format!("{city} Florida"),
+        62..70 => format!("{city},"),
+        70..80 => city.to_uppercase(),
+        80..83 => format!("{city} Fl {zip}"),
+        83..85 => city.to_lowercase(),
+        _ => mistyped(city, draw),
+    }
+}
+
+/// A letter doubled, lost, or changed places with its neighbour.
+fn mistyped(city: &str, draw: &mut Draw) -> String {
+    let mut letters: Vec<char> = city.chars().collect();
+    let at = draw.between(1, letters.len().saturating_sub(2));
+    let Some(letter) = letters.get(at).copied() else {
+        return city.to_owned();
+    };
+    match draw.below(3) {
+        0 => letters.insert(at, letter),
+        1 => drop(letters.remove(at)),
+        _ => letters.swap(at, at - 1),
+    }
+    letters.into_iter().collect()
+}
+
+/// One of Florida's 67 counties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountyName {
+    /// Key in capitals, for the county path.
+    pub key: &'static str,
+    /// Display name, as records carry it.
+    pub name: &'static str,
+}
+
+/// All 67 counties of Florida, alphabetical.
+pub fn counties() -> &'static [CountyName] {
+    &COUNTIES
+}
+
+const COUNTIES: [CountyName; 67] = [
+    CountyName { key: "ALACHUA", name: "Alachua" },
+    CountyName { key: "BAKER", name: "Baker" },
+    CountyName { key: "BAY", name: "Bay" },
+    CountyName { key: "BRADFORD", name: "Bradford" },
+    CountyName { key: "BREVARD", name: "Brevard" },
+    CountyName { key: "BROWARD", name: "Broward" },
+    CountyName { key: "CALHOUN", name: "Calhoun" },
+    CountyName { key: "CHARLOTTE", name: "Charlotte" },
+    CountyName { key: "CITRUS", name: "Citrus" },
+    CountyName { key: "CLAY", name: "Clay" },
+    CountyName { key: "COLLIER", name: "Collier" },
+    CountyName { key: "COLUMBIA", name: "Columbia" },
+    CountyName { key: "DESOTO", name: "DeSoto" },
+    CountyName { key: "DIXIE", name: "Dixie" },
+    CountyName { key: "DUVAL", name: "Duval" },
+    CountyName { key: "ESCAMBIA", name: "Escambia" },
+    CountyName { key: "FLAGLER", name: "Flagler" },
+    CountyName { key: "FRANKLIN", name: "Franklin" },
+    CountyName { key: "GADSDEN", name: "Gadsden" },
+    CountyName { key: "GILCHRIST", name: "Gilchrist" },
+    CountyName { key: "GLADES", name: "Glades" },
+    CountyName { key: "GULF", name: "Gulf" },
+    CountyName { key: "HAMILTON", name: "Hamilton" },
+    CountyName { key: "HARDEE", name: "Hardee" },
+    CountyName { key: "HENDRY", name: "Hendry" },
+    CountyName { key: "HERNANDO", name: "Hernando" },
+    CountyName { key: "HIGHLANDS", name: "Highlands" },
+    CountyName { key: "HILLSBOROUGH", name: "Hillsborough" },
+    CountyName { key: "HOLMES", name: "Holmes" },
+    CountyName { key: "INDIAN RIVER", name: "Indian River" },
+    CountyName { key: "JACKSON", name: "Jackson" },
+    CountyName { key: "JEFFERSON", name: "Jefferson" },
+    CountyName { key: "LAFAYETTE", name: "Lafayette" },
+    CountyName { key: "LAKE", name: "Lake" },
+    CountyName { key: "LEE", name: "Lee" },
+    CountyName { key: "LEON", name: "Leon" },
+    CountyName { key: "LEVY", name: "Levy" },
+    CountyName { key: "LIBERTY", name: "Liberty" },
+    CountyName { key: "MADISON", name: "Madison" },
+    CountyName { key: "MANATEE", name: "Manatee" },
+    CountyName { key: "MARION", name: "Marion" },
+    CountyName { key: "MARTIN", name: "Martin" },
+    CountyName { key: "MIAMI-DADE", name: "Miami-Dade" },
+    CountyName { key: "MONROE", name: "Monroe" },
+    CountyName { key: "NASSAU", name: "Nassau" },
+    CountyName { key: "OKALOOSA", name: "Okaloosa" },
+    CountyName { key: "OKEECHOBEE", name: "Okeechobee" },
+    CountyName { key: "ORANGE", name: "Orange" },
+    CountyName { key: "OSCEOLA", name: "Osceola" },
+    CountyName { key: "PALM BEACH", name: "Palm Beach" },
+    CountyName { key: "PASCO", name: "Pasco" },
+    CountyName { key: "PINELLAS", name: "Pinellas" },
+    CountyName { key: "POLK", name: "Polk" },
+    CountyName { key: "PUTNAM", name: "Putnam" },
+    CountyName { key: "SANTA ROSA", name: "Santa Rosa" },
+    CountyName { key: "SARASOTA", name: "Sarasota" },
+    CountyName { key: "SEMINOLE", name: "Seminole" },
+    CountyName { key: "ST. JOHNS", name: "St. Johns" },
+    CountyName { key: "ST. LUCIE", name: "St. Lucie" },
+    CountyName { key: "SUMTER", name: "Sumter" },
+    CountyName { key: "SUWANNEE", name: "Suwannee" },
+    CountyName { key: "TAYLOR", name: "Taylor" },
+    CountyName { key: "UNION", name: "Union" },
+    CountyName { key: "VOLUSIA", name: "Volusia" },
+    CountyName { key: "WAKULLA", name: "Wakulla" },
+    CountyName { key: "WALTON", name: "Walton" },
+    CountyName { key: "WASHINGTON", name: "Washington" },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    fn sample(count: u64) -> impl Iterator<Item = Location> {
+        (0..count).map(|id| location(5, Purpose::Place, id, id % 29 == 0))
+    }
+
+    #[test]
+    fn every_county_has_a_place_and_every_place_a_county() {
+        let known: BTreeSet<&str> = counties().iter().map(|county| county.name).collect();
+        let placed: BTreeSet<&str> = FLORIDA.items().iter().map(|place| place.county).collect();
+        assert_eq!(known, placed);
+        assert_eq!(counties().len(), 67);
+        assert!(counties().is_sorted_by_key(|county| county.key));
+        assert!(counties().iter().all(|county| county.key == county.name.to_uppercase()));
+    }
+
+    #[test]
+    fn every_line_of_the_tables_is_read() {
+        let lines = |text: &str| text.lines().count() - 1;
+        let cities: BTreeSet<_> = FLORIDA.items().iter().map(|place| (place.county, place.city)).collect();
+        assert_eq!(cities.len(), lines(include_str!("places.csv")));
+        assert_eq!(FOREIGN.items().len(), lines(include_str!("foreign.csv")));
+        assert!(FLORIDA.items().iter().all(|place| place.zip.len() == 5 && place.zip.starts_with('3')));
+    }
+
+    #[test]
+    fn counties_and_the_hot_zip_have_their_shares() {
+        let count = 200_000;
+        let mut counties: BTreeMap<&str, f64> = BTreeMap::new();
+        let mut hot = 0.0;
+        for place in sample(count) {
+            *counties.entry(place.county).or_default() += 100.0 / count as f64;
+            hot += if place.zip == "33702" { 100.0 / count as f64 } else { 0.0 };
+        }
+        let near = [("Miami-Dade", 17.3), ("Broward", 9.6), ("Pinellas", 7.6), ("Orange", 7.4), ("", 4.1)];
+        for (county, share) in near {
+            assert!((counties[county] - share).abs() < 0.4, "{county}: {}", counties[county]);
+        }
+        assert!((3.7..4.7).contains(&hot), "{hot}");
+    }
+
+    #[test]
+    fn places_outside_florida_have_no_county_and_many_zip_prefixes() {
+        let outside: Vec<Location> = sample(200_000).filter(|place| place.county.is_empty()).collect();
+        let prefixes: BTreeSet<&str> = outside.iter().map(|place| &place.zip[..3]).collect();
+        assert!(prefixes.len() > 120, "{}", prefixes.len());
+        assert!(outside.iter().all(|place| place.state != "FL" && !place.zip.is_empty()));
+    }
+
+    #[test]
+    fn one_city_in_twenty_is_not_spelled_as_usual() {
+        let common: BTreeSet<&str> = FLORIDA.items().iter().map(|place| place.city).collect();
+        let inside: Vec<Location> = sample(100_000).filter(|place| place.state == "FL").collect();
+        let odd = inside.iter().filter(|place| !common.contains(place.city.as_str())).count();
+        let share = odd as f64 / inside.len() as f64;
+        assert!((0.037..0.057).contains(&share), "{share}");
+        assert!(inside.iter().all(|place| !place.city.trim().is_empty()));
+    }
+}
