@@ -1,4 +1,5 @@
 //! sunlake turns the Florida Business Filings API into a columnar lake, and serves that API from the lake.
 
 pub mod contract;
+pub mod serve;
 pub mod table;
