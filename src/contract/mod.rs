@@ -7,6 +7,7 @@
 //! | [`account`] | account record |
 //! | [`business`] | summary, detail and officer records |
 //! | [`count`] | daily, county and statewide counts |
+//! | [`county`](mod@county) | the 67 counties |
 //! | [`reference`](mod@reference) | entity types, industry lists |
 //! | [`page`] | pagination block, `data` wrappers |
 //! | [`plan`] | the limits table |
@@ -23,6 +24,7 @@
 pub mod account;
 pub mod business;
 pub mod count;
+pub mod county;
 pub mod daily;
 pub mod eastern;
 pub mod endpoint;

@@ -1,0 +1,134 @@
+//! The reference of this server in Markdown, written from the table of parameters.
+
+use crate::contract::endpoint::Endpoint;
+use crate::contract::param::{Param, Place};
+use crate::contract::plan::Plan;
+use std::fmt::Write;
+
+const INTRODUCTION: &str = "\
+# Florida business filings API
+
+A read-only JSON API over Florida business filings, served from a lake. Every endpoint is a GET; nothing a caller
+sends changes data. Officer records carry a name and a title, never contact data.
+
+## Authentication
+
+Every request carries `Authorization: Bearer <API_KEY>`. `GET /v1/me` accepts a key of any scope; every other
+endpoint needs the `data` scope. `GET /healthz`, `/readyz` and `/docs` need no key.
+
+## Endpoints
+";
+
+const RULES: &str = "
+## Rules of a search
+
+1. A search needs a narrowing filter: `q`, `city`, `zip` or `filed_from`. Otherwise 400.
+2. `q` is the start of the name, in any case; there is no contains or fuzzy match.
+3. Without `q`, `filed_from` must lie in the plan's daily window (else 403), and `filed_from` to `filed_to` spans at
+   most 92 days, both counted (else 400). A city or ZIP search without dates covers the window, 92 days at most.
+4. An unknown or repeated parameter, an empty value, or a value out of bounds is a 400.
+
+Listings are ordered by filing date, then id, both descending. A listing without `type` leaves fictitious names out;
+`status` defaults to `active`. `filed_to` needs `filed_from`, and `status=all` needs `q`. Days are Eastern days.
+
+Lists answer with `data` and `pagination` (`limit` as applied, `offset`, `has_more`, `total`); single records with
+`data`. A business whose detail or officers were never fetched into the lake is a 404 that says so.
+
+## Errors
+
+A failed call answers with `{\"statusCode\", \"message\", \"docs_url\"}`; `message` is a text, or a list of texts when
+several rules are broken.
+
+| status | when |
+| --- | --- |
+| 400 | a broken rule of path or query |
+| 401 | key missing or not valid |
+| 403 | no API access, no `data` scope, or a day before the plan's daily window |
+| 404 | no such business, county or route |
+| 405 | another method than GET |
+| 429 | over a limit; `Retry-After` gives the whole seconds to wait |
+| 503 | briefly unavailable |
+
+## Limits
+
+Limits belong to the account; its keys share them. Every request with a valid key counts, 400 and 404 included; a
+429 does not. A minute is 60 seconds from its first request; days and months are Eastern ones.
+
+| plan | a minute | a day | a month | rows per call | max offset | daily window, days | active keys |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+/// The whole page.
+pub(super) fn page() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    for endpoint in Endpoint::ALL {
+        describe_endpoint(&mut text, endpoint);
+    }
+    text.push_str(RULES);
+    for plan in Plan::ALL {
+        let row = plan.limits();
+        line(
+            &mut text,
+            format_args!(
+                "| {plan:?} | {} | {} | {} | {} | {} | {} | {} |",
+                row.per_minute,
+                row.per_day,
+                row.per_month,
+                row.rows_per_call,
+                row.max_offset,
+                row.window_days,
+                plan.active_keys()
+            ),
+        );
+    }
+    text
+}
+
+fn describe_endpoint(text: &mut String, endpoint: Endpoint) {
+    line(text, format_args!("\n### {endpoint}\n\n{}", endpoint.purpose()));
+    if endpoint.has_parameters() {
+        line(
+            text,
+            format_args!("\n| parameter | in | must be | default | |\n| --- | --- | --- | --- | --- |"),
+        );
+    }
+    for param in endpoint.parameters() {
+        describe_param(text, param);
+    }
+}
+
+fn describe_param(text: &mut String, param: &Param) {
+    let place = if param.place == Place::Path { "path" } else { "query" };
+    let default = param.default.unwrap_or("");
+    line(
+        text,
+        format_args!(
+            "| `{}` | {place} | {} | {default} | {} |",
+            param.name,
+            param.kind.rule(),
+            param.description
+        ),
+    );
+}
+
+/// Writing to memory does not fail.
+fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
+    let _ = writeln!(text, "{what}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::param::PARAMETERS;
+
+    #[test]
+    fn every_endpoint_and_parameter_is_described() {
+        let text = page();
+        for endpoint in Endpoint::ALL {
+            assert!(text.contains(&format!("### {endpoint}\n")), "{endpoint}");
+        }
+        for param in PARAMETERS {
+            assert!(text.contains(&format!("| `{}` |", param.name)), "{}", param.name);
+        }
+    }
+}

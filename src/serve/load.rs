@@ -1,0 +1,364 @@
+//! A snapshot folder of the lake → an index.
+
+use super::builder::{DetailTail, FilingRow, IndexBuilder, IndexError};
+use super::index::{CountyName, Index};
+use crate::contract::business::{Address, Officer};
+use crate::contract::reference::{Industries, Sector, Segment};
+use crate::table::Table;
+use arrow::array::{
+    Array, BooleanArray, Date32Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray,
+};
+use arrow::record_batch::RecordBatch;
+use jiff::Timestamp;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Rows read from a file at a time.
+const BATCH_ROWS: usize = 8_192;
+
+/// Why a snapshot could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A folder or file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Unreadable {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is not Parquet, or damaged.
+    #[error("{path} is not a sound Parquet file: {source}; `sunlake verify` tells which files are damaged")]
+    Damaged {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: parquet::errors::ParquetError,
+    },
+    /// A column is missing or has another type.
+    #[error("{path} has no column {column:?} of type {wanted}; it was written with another schema")]
+    Column {
+        /// Where.
+        path: PathBuf,
+        /// Name on disk.
+        column: &'static str,
+        /// The type asked for.
+        wanted: &'static str,
+    },
+    /// The folder has no filings.
+    #[error("{0} has no filings folder; is it a snapshot of a lake?")]
+    NoFilings(PathBuf),
+    /// The rows contradict each other.
+    #[error("the filings of {path} make no index: {source}")]
+    Rows {
+        /// The snapshot.
+        path: PathBuf,
+        /// Why.
+        source: IndexError,
+    },
+}
+
+/// Loads a snapshot: its filings, and whatever it has of details, officers, counties and industries.
+///
+/// # Errors
+/// [`LoadError`], naming the file.
+pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
+    let mut builder = IndexBuilder::default();
+    if !folder(snapshot, Table::Filings).is_dir() {
+        return Err(LoadError::NoFilings(snapshot.to_owned()));
+    }
+    load_filings(snapshot, &mut builder)?;
+    load_details(snapshot, &mut builder)?;
+    load_officers(snapshot, &mut builder)?;
+    builder.set_counties(load_counties(snapshot)?);
+    let industries = load_industries(snapshot)?;
+    if !industries.sectors.is_empty() {
+        builder.set_industries(industries);
+    }
+    builder.finish().map_err(|source| LoadError::Rows { path: snapshot.to_owned(), source })
+}
+
+fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    let columns = [
+        "business_id",
+        "id",
+        "document_number",
+        "name",
+        "entity_type",
+        "company_type",
+        "status",
+        "filed_date",
+        "dissolved_date",
+        "city",
+        "zip",
+        "county",
+        "industry_sector",
+        "industry_type",
+        "url",
+        "listed",
+        "last_seen_at",
+    ];
+    each_batch(snapshot, Table::Filings, &columns, |batch| {
+        let (ids, filed) = (batch.int64("business_id")?, batch.date("filed_date")?);
+        let (dissolved, listed) = (batch.date("dissolved_date")?, batch.boolean("listed")?);
+        let [id, number, name, entity_type, company_type, status] =
+            batch.texts(["id", "document_number", "name", "entity_type", "company_type", "status"])?;
+        let [city, zip, county, sector, industry_type, url] =
+            batch.texts(["city", "zip", "county", "industry_sector", "industry_type", "url"])?;
+        for row in 0..batch.rows() {
+            builder.push(FilingRow {
+                business_id: ids.value(row),
+                id: id.value(row),
+                document_number: number.value(row),
+                name: name.value(row),
+                entity_type: entity_type.value(row),
+                company_type: company_type.value(row),
+                status: status.value(row),
+                filed_day: filed.value(row),
+                dissolved_day: dissolved.is_valid(row).then(|| dissolved.value(row)),
+                city: city.value(row),
+                zip: zip.value(row),
+                county: county.value(row),
+                industry_sector: sector.value(row),
+                industry_type: industry_type.value(row),
+                url: url.value(row),
+                listed: listed.value(row),
+            });
+        }
+        let newest = batch.timestamp("last_seen_at")?.iter().flatten().max();
+        if let Some(instant) = newest.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
+            builder.note_updated_at(instant);
+        }
+        Ok(())
+    })
+}
+
+fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    let columns = [
+        "business_id",
+        "principal_street",
+        "principal_street2",
+        "principal_city",
+        "principal_state",
+        "principal_zip",
+        "principal_country",
+        "mailing_street",
+        "mailing_street2",
+        "mailing_city",
+        "mailing_state",
+        "mailing_zip",
+        "mailing_country",
+        "registered_agent_name",
+        "formation_state",
+        "last_annual_report_year",
+        "officer_count",
+        "license_count",
+    ];
+    each_batch(snapshot, Table::Details, &columns, |batch| {
+        let ids = batch.int64("business_id")?;
+        let principal = batch.texts([
+            "principal_street",
+            "principal_street2",
+            "principal_city",
+            "principal_state",
+            "principal_zip",
+            "principal_country",
+        ])?;
+        let mailing = batch.texts([
+            "mailing_street",
+            "mailing_street2",
+            "mailing_city",
+            "mailing_state",
+            "mailing_zip",
+            "mailing_country",
+        ])?;
+        let [agent, state] = batch.texts(["registered_agent_name", "formation_state"])?;
+        let (year, officers) = (batch.int32("last_annual_report_year")?, batch.int32("officer_count")?);
+        let licenses = batch.int32("license_count")?;
+        for row in 0..batch.rows() {
+            let has_mailing = mailing.iter().any(|column| column.is_valid(row));
+            let mailing_address = has_mailing.then(|| address(&mailing, row));
+            builder.push_tail(
+                ids.value(row),
+                &DetailTail {
+                    principal_address: &address(&principal, row),
+                    mailing_address: mailing_address.as_ref(),
+                    registered_agent_name: agent.value(row),
+                    formation_state: state.value(row),
+                    last_annual_report_year: year.value(row),
+                    officer_count: officers.value(row),
+                    license_count: licenses.value(row),
+                },
+            );
+        }
+        Ok(())
+    })
+}
+
+fn address(columns: &[&StringArray; 6], row: usize) -> Address {
+    let [street, street2, city, state, zip, country] =
+        columns.map(|column| if column.is_valid(row) { column.value(row).to_owned() } else { String::new() });
+    Address { street, street2, city, state, zip, country }
+}
+
+fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    let mut officers: Vec<(i64, Officer)> = Vec::new();
+    each_batch(snapshot, Table::Officers, &["business_id", "name", "title"], |batch| {
+        let ids = batch.int64("business_id")?;
+        let [name, title] = batch.texts(["name", "title"])?;
+        officers.extend((0..batch.rows()).map(|row| {
+            let officer = Officer { name: name.value(row).to_owned(), title: title.value(row).to_owned() };
+            (ids.value(row), officer)
+        }));
+        Ok(())
+    })?;
+    officers.sort();
+    for group in officers.chunk_by(|a, b| a.0 == b.0) {
+        let of_business: Vec<Officer> = group.iter().map(|(_, officer)| officer.clone()).collect();
+        builder.push_officers(group[0].0, &of_business);
+    }
+    Ok(())
+}
+
+fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadError> {
+    let rows = newest_rows(snapshot, Table::Counties, ["key", "name"])?;
+    Ok(rows.into_iter().map(|[key, name]| CountyName { key: key.to_uppercase(), name }).collect())
+}
+
+fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
+    let mut lists = Industries::default();
+    for [sector, kind] in newest_rows(snapshot, Table::IndustryTypes, ["sector", "type"])? {
+        if lists.sectors.last().is_none_or(|last| last.sector != sector) {
+            lists.sectors.push(Sector { sector, types: Vec::new() });
+        }
+        if let (Some(last), false) = (lists.sectors.last_mut(), kind.is_empty()) {
+            last.types.push(kind);
+        }
+    }
+    for [key, kind, member] in newest_rows(snapshot, Table::IndustrySegments, ["segment", "kind", "member"])?
+    {
+        if lists.segments.last().is_none_or(|last| last.key != key) {
+            lists.segments.push(Segment { key, sectors: Vec::new(), types: Vec::new() });
+        }
+        if let Some(last) = lists.segments.last_mut() {
+            if kind == "sector" { last.sectors.push(member) } else { last.types.push(member) }
+        }
+    }
+    Ok(lists)
+}
+
+/// The rows of a reference table as it was last observed, sorted.
+fn newest_rows<const N: usize>(
+    snapshot: &Path,
+    table: Table,
+    columns: [&'static str; N],
+) -> Result<Vec<[String; N]>, LoadError> {
+    let mut all: Vec<(i32, [String; N])> = Vec::new();
+    let read: Vec<&'static str> = std::iter::once("observed_on").chain(columns).collect();
+    each_batch(snapshot, table, &read, |batch| {
+        let (observed, texts) = (batch.date("observed_on")?, batch.texts(columns)?);
+        all.extend(
+            (0..batch.rows()).map(|row| (observed.value(row), texts.map(|text| text.value(row).to_owned()))),
+        );
+        Ok(())
+    })?;
+    let newest = all.iter().map(|(day, _)| *day).max();
+    let mut rows: Vec<[String; N]> =
+        all.into_iter().filter(|(day, _)| Some(*day) == newest).map(|(_, row)| row).collect();
+    rows.sort();
+    Ok(rows)
+}
+
+fn folder(snapshot: &Path, table: Table) -> PathBuf {
+    snapshot.join(table.name())
+}
+
+/// Reads the columns of every file of a table; a table without a folder has no rows.
+fn each_batch(
+    snapshot: &Path,
+    table: Table,
+    columns: &[&'static str],
+    mut take: impl FnMut(&NamedBatch<'_>) -> Result<(), LoadError>,
+) -> Result<(), LoadError> {
+    let mut files = Vec::new();
+    if folder(snapshot, table).is_dir() {
+        find_files(&folder(snapshot, table), &mut files)?;
+    }
+    // Partitions are named by month and files are sorted newest first: this order spares the index its sort.
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    for path in files {
+        let damaged = |source| LoadError::Damaged { path: path.clone(), source };
+        let file =
+            File::open(&path).map_err(|source| LoadError::Unreadable { path: path.clone(), source })?;
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
+        let mask = ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
+        let reader = reader.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(damaged)?;
+        for batch in reader {
+            let batch = batch.map_err(|error| damaged(error.into()))?;
+            take(&NamedBatch { batch: &batch, path: &path })?;
+        }
+    }
+    Ok(())
+}
+
+fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {
+    let unreadable = |source| LoadError::Unreadable { path: folder.to_owned(), source };
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if path.is_dir() {
+            find_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "parquet") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// A batch whose columns are asked for by name and type.
+struct NamedBatch<'a> {
+    batch: &'a RecordBatch,
+    path: &'a Path,
+}
+
+impl NamedBatch<'_> {
+    fn rows(&self) -> usize {
+        self.batch.num_rows()
+    }
+
+    fn column<T: 'static>(&self, column: &'static str, wanted: &'static str) -> Result<&T, LoadError> {
+        let found = self.batch.column_by_name(column).and_then(|array| array.as_any().downcast_ref());
+        found.ok_or_else(|| LoadError::Column { path: self.path.to_owned(), column, wanted })
+    }
+
+    fn texts<const N: usize>(&self, names: [&'static str; N]) -> Result<[&StringArray; N], LoadError> {
+        let found: Vec<&StringArray> =
+            names.iter().map(|name| self.column(name, "Utf8")).collect::<Result<_, _>>()?;
+        found.try_into().map_err(|_| LoadError::Column {
+            path: self.path.to_owned(),
+            column: "",
+            wanted: "Utf8",
+        })
+    }
+
+    fn int64(&self, name: &'static str) -> Result<&Int64Array, LoadError> {
+        self.column(name, "Int64")
+    }
+
+    fn int32(&self, name: &'static str) -> Result<&Int32Array, LoadError> {
+        self.column(name, "Int32")
+    }
+
+    fn date(&self, name: &'static str) -> Result<&Date32Array, LoadError> {
+        self.column(name, "Date32")
+    }
+
+    fn boolean(&self, name: &'static str) -> Result<&BooleanArray, LoadError> {
+        self.column(name, "Boolean")
+    }
+
+    fn timestamp(&self, name: &'static str) -> Result<&TimestampMicrosecondArray, LoadError> {
+        self.column(name, "Timestamp(µs)")
+    }
+}
