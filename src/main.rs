@@ -1,1 +1,40 @@
-fn main() {}
+//! Parses the command line, carries the command out, and exits with its code. The only place that reads the world.
+
+use clap::Parser;
+use sunlake::cli::{Cli, World, carry_out};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let world = World {
+        now: jiff::Timestamp::now,
+        variable: |name| std::env::var(name).ok(),
+        holder: || format!("process {}", std::process::id()),
+        peak_rss_bytes,
+        random,
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("sunlake: no threads to run on: {error}");
+            return ExitCode::from(sunlake::cli::exit::BUG);
+        }
+    };
+    ExitCode::from(runtime.block_on(carry_out(cli, &world)))
+}
+
+/// Most memory this process held at once, by the kernel's own account.
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// 256 bits from the kernel.
+fn random() -> Result<[u8; 32], std::io::Error> {
+    use std::io::Read;
+    let mut bits = [0; 32];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bits)?;
+    Ok(bits)
+}

@@ -29,6 +29,17 @@ pub struct Allowance {
     pub per_month: u32,
 }
 
+/// Requests used in each window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Used {
+    /// The last 60 s.
+    pub minute: u32,
+    /// This Eastern day.
+    pub day: u32,
+    /// This Eastern month.
+    pub month: u32,
+}
+
 /// What the ledger says to a request that wants to go out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
@@ -138,6 +149,12 @@ impl Counts {
         if elsewhere > 0 {
             self.count(now, elsewhere);
         }
+    }
+
+    /// Requests used in each window by this ledger.
+    pub fn used(&mut self, now: Timestamp) -> Used {
+        self.roll(now);
+        Used { minute: self.minute_used(), day: self.day_used, month: self.month_used }
     }
 
     /// Requests left in each window by this ledger.

@@ -32,12 +32,17 @@ pub fn window_start(today: Date, days: u32) -> Date {
 
 /// `day` less `days` days; stays at the calendar's edge instead of passing it.
 pub fn minus_days(day: Date, days: u32) -> Date {
-    day.saturating_sub(i64::from(days).days())
+    day.saturating_sub(span_of(days))
 }
 
 /// `day` plus `days` days; stays at the calendar's edge instead of passing it.
 pub fn plus_days(day: Date, days: u32) -> Date {
-    day.saturating_add(i64::from(days).days())
+    day.saturating_add(span_of(days))
+}
+
+/// A span jiff takes; the calendar has fewer days than its longest.
+fn span_of(days: u32) -> jiff::Span {
+    i64::from(days).min(4_000_000).days()
 }
 
 /// Days from `from` to `to`, both ends included; 0 when `from` is after `to`.
@@ -95,6 +100,12 @@ mod tests {
     fn spans_count_both_ends() {
         assert_eq!(span_days(date(2026, 1, 1), date(2026, 4, 2)), 92);
         assert_eq!(span_days(date(2026, 1, 2), date(2026, 1, 1)), 0);
+    }
+
+    #[test]
+    fn the_calendar_ends_without_a_panic() {
+        assert_eq!(minus_days(date(2026, 1, 1), u32::MAX), Date::MIN);
+        assert_eq!(plus_days(date(2026, 1, 1), u32::MAX), Date::MAX);
     }
 
     #[test]

@@ -11,6 +11,8 @@
 //! | [`price`] | what a run would cost |
 //! | [`state`] | what one run learns for the next |
 //! | [`summary`] | what a run did |
+//! | [`standing`] | where a lake stands |
+//! | [`report`] | the report of a snapshot |
 
 mod check;
 mod error;
@@ -20,8 +22,10 @@ pub mod need;
 mod pages;
 pub mod price;
 mod publish;
+pub mod report;
 pub mod run;
 pub mod spec;
+pub mod standing;
 pub mod state;
 pub mod summary;
 mod work;

@@ -3,7 +3,7 @@
 use super::Table;
 use arrow::datatypes::{DataType, TimeUnit};
 
-/// The types on disk; Spark, pandas and DuckDB all read these.
+/// The types on disk; Spark, pandas and `DuckDB` all read these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// 32-bit signed integer.

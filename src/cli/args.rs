@@ -1,0 +1,139 @@
+//! The command line as typed.
+
+use crate::contract::plan::Plan;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use jiff::civil::Date;
+use std::path::PathBuf;
+
+/// Turns the Florida Business Filings API into a columnar lake, and serves that API from the lake.
+#[derive(Debug, Parser)]
+#[command(name = "sunlake", version, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Flags of every command.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Form of the log on stderr.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Root of the lake
+    #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output", value_name = "PATH")]
+    pub lake: PathBuf,
+    /// Address of the API; goes before the pipeline file's
+    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Eastern day to run as [default: today]
+    #[arg(long, global = true, env = "SUNLAKE_TODAY", value_name = "YYYY-MM-DD")]
+    pub today: Option<Date>,
+    /// One JSON object on stdout, as the last line; everything else goes to stderr
+    #[arg(long, global = true, env = "SUNLAKE_JSON")]
+    pub json: bool,
+    /// Form of the log on stderr
+    #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
+    pub log_format: LogFormat,
+    /// Less on stderr: errors alone
+    #[arg(short, long, global = true, env = "SUNLAKE_QUIET")]
+    pub quiet: bool,
+    /// More on stderr; twice for every request
+    #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
+    pub verbose: u8,
+    /// No progress bar
+    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS")]
+    pub no_progress: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a pipeline: extract, normalize, lake, aggregate, check, publish, report
+    Run {
+        /// Pipeline file
+        #[arg(default_value = "pipelines/sample.toml")]
+        pipeline: PathBuf,
+    },
+    /// What a run would ask for and cost; spends 3 requests at most
+    Plan {
+        /// Pipeline file
+        #[arg(default_value = "pipelines/sample.toml")]
+        pipeline: PathBuf,
+    },
+    /// The lake: snapshots, rows per table, coverage, budget used, last runs
+    Status,
+    /// Every file of a snapshot against its commit: checksum, rows, footer, keys
+    Verify {
+        /// Snapshot number [default: the newest]
+        snapshot: Option<u64>,
+    },
+    /// Serve the API from the lake
+    Serve {
+        /// Address to listen on; port 0 takes a free one
+        #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
+        listen: String,
+        /// File of accounts and keys, made by `sunlake keys create`
+        #[arg(long, env = "SUNLAKE_KEYS", value_name = "FILE")]
+        keys: PathBuf,
+    },
+    /// Keys of `serve`
+    Keys {
+        /// File of accounts and keys
+        #[arg(long, global = true, env = "SUNLAKE_KEYS", default_value = "keys.toml", value_name = "FILE")]
+        keys: PathBuf,
+        /// What to do with them.
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
+    /// Write the HTML report of the newest snapshot
+    Report,
+    /// Shell completions on stdout
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// What to do with keys.
+#[derive(Debug, Subcommand)]
+pub enum KeysCommand {
+    /// Make a key; it is printed once, alone on stdout
+    Create {
+        /// Name of the account; made when it is new
+        #[arg(long, env = "SUNLAKE_ACCOUNT", value_name = "NAME")]
+        account: String,
+        /// Plan of the account
+        #[arg(long, env = "SUNLAKE_PLAN", value_parser = plan, value_name = "starter|agency|enterprise")]
+        plan: Plan,
+        /// Scopes of the key
+        #[arg(long, env = "SUNLAKE_SCOPES", value_delimiter = ',', default_value = "data")]
+        scopes: Vec<String>,
+    },
+    /// List keys; never shows one
+    List,
+    /// End a key
+    Revoke {
+        /// Its id
+        id: String,
+    },
+}
+
+fn plan(text: &str) -> Result<Plan, String> {
+    match text {
+        "starter" => Ok(Plan::Starter),
+        "agency" => Ok(Plan::Agency),
+        "enterprise" => Ok(Plan::Enterprise),
+        other => Err(format!("{other} is none of starter, agency, enterprise")),
+    }
+}

@@ -1,0 +1,185 @@
+//! The embedded API: a sample of Florida written as a lake and served on loopback, read over HTTP like any other.
+
+use super::exit::CommandError;
+use crate::client::ApiKey;
+use crate::contract::business::Detail;
+use crate::contract::count::County;
+use crate::contract::plan::PlanLimits;
+use crate::contract::reference::{EntityType, EntityTypeEntry};
+use crate::lake::{CommitInfo, Lake, Staging};
+use crate::pipeline::Source;
+use crate::pipeline::spec::SampleSource;
+use crate::sample::{SampleSpec, businesses, counties, industries};
+use crate::serve::{Accounts, AccountsSource, IndexSource, ServeConfig, serve};
+use crate::table::{
+    CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, TableError,
+};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// Key of the embedded account. It opens a sample on this machine and nothing else.
+const SAMPLE_KEY: &str = "flb_embedded_sample";
+
+/// Businesses written at once.
+const BATCH_ROWS: usize = 16 * 1024;
+
+/// The embedded API under way; ends with [`EmbeddedApi::stop`] or when dropped.
+pub(super) struct EmbeddedApi {
+    pub(super) source: Source,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<Result<(), crate::serve::ServeError>>,
+    _lake: TempDir,
+}
+
+impl EmbeddedApi {
+    /// Writes the sample as it is seen on `today` and serves it.
+    pub(super) async fn start(sample: SampleSource, today: Date, now: fn() -> Timestamp) -> Result<Self, CommandError> {
+        let folder = tempfile::tempdir().map_err(io("no temporary folder for the sample"))?;
+        let root = folder.path().to_owned();
+        let limits = limits(&sample);
+        tokio::task::spawn_blocking(move || write_lake(&root, &sample, today, now))
+            .await
+            .map_err(|error| CommandError::Bug(error.to_string()))??;
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(io("no port for the embedded API"))?;
+        let address = listener.local_addr().map_err(io("no port for the embedded API"))?;
+        let config = ServeConfig {
+            index: IndexSource::Snapshot(folder.path().join("current")),
+            accounts: AccountsSource::Fixed(Accounts::single(SAMPLE_KEY, "sample", limits, &["data"])),
+            usage_file: None,
+            clock: Arc::new(now),
+            today: Some(today),
+            public_url: None,
+        };
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(serve(listener, config, async move {
+            // A sender that is gone has nothing more to say than stop.
+            let _ = stopped.await;
+        }));
+        let key = ApiKey::parse(SAMPLE_KEY).map_err(|error| CommandError::Bug(error.to_string()))?;
+        let source = Source { base_url: format!("http://{address}"), key, allow_plain_http: false };
+        tracing::info!(%address, "the embedded API serves the sample");
+        Ok(Self { source, stop, serving, _lake: folder })
+    }
+
+    /// Ends the server.
+    pub(super) async fn stop(self) -> Result<(), CommandError> {
+        // A server that ended by itself hears nothing; its own result says why.
+        let _ = self.stop.send(());
+        let ended = self.serving.await.map_err(|error| CommandError::Bug(error.to_string()))?;
+        ended.map_err(|error| CommandError::Serve(format!("the embedded API failed: {error}")))
+    }
+}
+
+fn io(what: &str) -> impl FnOnce(std::io::Error) -> CommandError {
+    let what = what.to_owned();
+    move |source| CommandError::Io { what, source }
+}
+
+fn limits(sample: &SampleSource) -> PlanLimits {
+    let row = sample.plan.limits();
+    PlanLimits {
+        per_minute: sample.per_minute.unwrap_or(row.per_minute),
+        per_day: sample.per_day.unwrap_or(row.per_day),
+        per_month: sample.per_month.unwrap_or(row.per_month),
+        ..row
+    }
+}
+
+fn write_lake(root: &Path, sample: &SampleSource, today: Date, now: fn() -> Timestamp) -> Result<(), CommandError> {
+    let table = |error: TableError| CommandError::Bug(error.to_string());
+    let lake = Lake::open(root)?;
+    let _lock = lake.lock("sample", "the embedded API")?;
+    let mut staging = lake.stage("sample")?;
+    let spec = SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale };
+    let mut batch = Batch::default();
+    let at = now();
+    for business in businesses(&spec) {
+        batch.push(business.detail, business.officers, at)?;
+        if batch.filings.len() >= BATCH_ROWS {
+            staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch.filings)).map_err(table)?)?;
+        }
+    }
+    staging.spill_filings(FilingRow::batch(&batch.filings).map_err(table)?)?;
+    staging.merge_filings(&BTreeSet::new(), at)?;
+    staging.merge(Table::Details, &DetailRow::batch(&batch.details).map_err(table)?)?;
+    staging.merge(Table::Officers, &OfficerRow::batch(&batch.officers).map_err(table)?)?;
+    stage_lists(&mut staging, today)?;
+    staging.commit(CommitInfo {
+        committed_at: at,
+        today,
+        pipeline: "sample".to_owned(),
+        requests_sent: 0,
+        state: serde_json::Value::Null,
+        checks: serde_json::Value::Null,
+    })?;
+    Ok(())
+}
+
+#[derive(Default)]
+struct Batch {
+    filings: Vec<FilingRow>,
+    details: Vec<DetailRow>,
+    officers: Vec<OfficerRow>,
+}
+
+impl Batch {
+    fn push(
+        &mut self,
+        detail: Detail,
+        officers: Vec<crate::contract::business::Officer>,
+        at: Timestamp,
+    ) -> Result<(), CommandError> {
+        let unreadable = || CommandError::Bug(format!("the sample's business {} is no record", detail.summary.id));
+        let filing = FilingRow::from_summary(&detail.summary, at).ok_or_else(unreadable)?;
+        let row = DetailRow::from_detail(&detail, at).ok_or_else(unreadable)?;
+        for (position, officer) in (0..).zip(&officers) {
+            self.officers.push(OfficerRow::new(filing.business_id, position, officer, at));
+        }
+        self.filings.push(filing);
+        self.details.push(row);
+        Ok(())
+    }
+}
+
+/// The lists that the server answers from; it counts the rest from the rows.
+fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), CommandError> {
+    let counties: Vec<CountyRow> = counties()
+        .iter()
+        .map(|county| {
+            let county = County {
+                key: county.key.to_owned(),
+                name: county.name.to_owned(),
+                filings_last_7_days: 0,
+                filings_last_30_days: 0,
+                filings_previous_30_days: 0,
+                active_businesses: 0,
+            };
+            CountyRow::from(today, &county)
+        })
+        .collect();
+    let lists = industries();
+    let types: Vec<_> = lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(today, sector)).collect();
+    let segments: Vec<_> = lists.segments.iter().flat_map(|segment| SegmentRow::from(today, segment)).collect();
+    let kinds: Vec<_> = EntityType::ALL
+        .iter()
+        .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() })
+        .map(|entry| EntityTypeRow::from(today, &entry))
+        .collect();
+    stage(staging, &counties)?;
+    stage(staging, &types)?;
+    stage(staging, &segments)?;
+    stage(staging, &kinds)
+}
+
+fn stage<R: Row>(staging: &mut Staging, rows: &[R]) -> Result<(), CommandError> {
+    let batch = R::batch(rows).map_err(|error| CommandError::Bug(error.to_string()))?;
+    staging.merge(R::TABLE, &batch)?;
+    Ok(())
+}

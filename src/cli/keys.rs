@@ -1,0 +1,47 @@
+//! `keys`: accounts and keys of `serve`.
+
+use super::args::{Common, KeysCommand};
+use super::exit::{self, CommandError};
+use super::{World, print, print_line, show};
+use crate::serve::{KeyFile, KeyRequest, KeysError};
+use std::fmt::Write;
+use std::path::Path;
+
+pub(super) fn keys(common: &Common, world: &World, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
+    let refused = |error: KeysError| CommandError::Serve(error.to_string());
+    match command {
+        KeysCommand::Create { account, plan, scopes } => {
+            let mut keys = KeyFile::read_or_new(file).map_err(refused)?;
+            let random = (world.random)()
+                .map_err(|source| CommandError::Io { what: "no random bits for a key".to_owned(), source })?;
+            let request = KeyRequest { account, plan: *plan, scopes };
+            let made = keys.create(request, random, (world.now)()).map_err(refused)?;
+            keys.write(file).map_err(refused)?;
+            tracing::info!(id = made.id, "a key was made; it is shown this once");
+            print_line(&made.key)?;
+        }
+        KeysCommand::List => {
+            let keys = KeyFile::read(file).map_err(refused)?;
+            match common.json {
+                true => print_line(&show::json(&keys)?)?,
+                false => print(&list(&keys))?,
+            }
+        }
+        KeysCommand::Revoke { id } => {
+            let mut keys = KeyFile::read(file).map_err(refused)?;
+            keys.revoke(id, (world.now)()).map_err(refused)?;
+            keys.write(file).map_err(refused)?;
+        }
+    }
+    Ok(exit::DONE)
+}
+
+fn list(keys: &KeyFile) -> String {
+    let mut text = String::new();
+    for key in &keys.keys {
+        let state = key.revoked_at.map_or("active".to_owned(), |at| format!("revoked {at}"));
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}  {}  {}  {state}", key.id, key.account, key.scopes.join(","));
+    }
+    text
+}

@@ -1,0 +1,95 @@
+//! The command line: settings resolved, one command carried out, its result told, its exit code chosen.
+
+mod args;
+mod embedded;
+pub mod exit;
+mod keys;
+mod progress;
+mod run;
+mod serve;
+mod show;
+mod status;
+
+pub use args::{Cli, Command, Common, KeysCommand, LogFormat};
+
+use crate::contract::eastern::eastern_day;
+use clap::CommandFactory;
+use exit::CommandError;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::io::Write;
+
+/// What a command takes from the world.
+pub struct World {
+    /// The wall clock.
+    pub now: fn() -> Timestamp,
+    /// Reads an environment variable.
+    pub variable: fn(&str) -> Option<String>,
+    /// Says which process this is, on which host.
+    pub holder: fn() -> String,
+    /// Most memory the process held at once, in bytes; 0 where the system does not tell.
+    pub peak_rss_bytes: fn() -> u64,
+    /// 256 random bits.
+    pub random: fn() -> Result<[u8; 32], std::io::Error>,
+}
+
+/// Carries out a command; gives the exit code. An error has been told on stderr by then.
+pub async fn carry_out(cli: Cli, world: &World) -> u8 {
+    progress::start_log(&cli.common);
+    let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
+    match dispatch(&cli, world, today).await {
+        Ok(code) => code,
+        Err(error) => {
+            tell_error(&cli, today, &error);
+            error.code()
+        }
+    }
+}
+
+async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandError> {
+    let common = &cli.common;
+    match &cli.command {
+        Command::Run { pipeline } => run::run(common, world, today, pipeline).await,
+        Command::Plan { pipeline } => run::plan(common, world, today, pipeline).await,
+        Command::Status => status::status(common, world),
+        Command::Verify { snapshot } => status::verify(common, *snapshot),
+        Command::Serve { listen, keys } => serve::serve(common, world, listen, keys).await,
+        Command::Keys { keys, command } => keys::keys(common, world, keys, command),
+        Command::Report => run::report(common),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);
+            print(&String::from_utf8_lossy(&text))?;
+            Ok(exit::DONE)
+        }
+    }
+}
+
+/// One clear message; with `--json` the object that every run ends with, too.
+fn tell_error(cli: &Cli, today: Date, error: &CommandError) {
+    tracing::debug!(?error, "the command failed");
+    let mut stderr = std::io::stderr().lock();
+    // A closed stderr leaves the exit code to tell.
+    let _ = writeln!(stderr, "sunlake: {error}");
+    if cli.common.json {
+        let text = match &cli.command {
+            Command::Run { pipeline } => show::failed_run(pipeline, today, error),
+            _ => serde_json::json!({ "error": error.to_string(), "exit_code": error.code() }).to_string(),
+        };
+        let _ = print_line(&text);
+    }
+}
+
+/// Prints to stdout. A reader that went away is no error: what it wanted it has.
+fn print(text: &str) -> Result<(), CommandError> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(source) => Err(CommandError::Io { what: "cannot write to stdout".to_owned(), source }),
+        Ok(()) => Ok(()),
+    }
+}
+
+fn print_line(text: &str) -> Result<(), CommandError> {
+    print(&format!("{text}\n"))
+}

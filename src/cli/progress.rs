@@ -1,0 +1,73 @@
+//! Logs and progress on stderr: one line that moves on a terminal, plain lines elsewhere.
+
+use super::args::{Common, LogFormat};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+use tracing_indicatif::IndicatifWriter;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, fmt};
+
+/// Counts answers and shows them while a run goes on.
+pub(super) struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A bar on a terminal; nothing elsewhere, or when it is not wanted.
+    pub(super) fn new(common: &Common) -> Self {
+        let wanted = std::io::stderr().is_terminal() && !common.no_progress && !common.quiet;
+        let bar = if wanted { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {pos} answers, {msg}") {
+            bar.set_style(style);
+        }
+        if wanted {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        Self { bar }
+    }
+
+    /// Notes an answer.
+    pub(super) fn tell(&self, stage: &'static str) {
+        self.bar.inc(1);
+        self.bar.set_message(stage);
+    }
+
+    /// Takes the line away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Sets up the log on stderr. `RUST_LOG` is not read: what a log shows must not depend on a variable for other programs.
+pub(super) fn start_log(common: &Common) {
+    let level = match (common.quiet, common.verbose) {
+        (true, _) => "error",
+        (_, 0) => "sunlake=warn,error",
+        (_, 1) => "sunlake=info,warn",
+        _ => "sunlake=debug,info",
+    };
+    // The layer makes log lines and the moving line share stderr.
+    let indicatif = tracing_indicatif::IndicatifLayer::new();
+    let writer = indicatif.get_stderr_writer();
+    let registry = tracing_subscriber::registry().with(EnvFilter::new(level));
+    let started = match common.log_format {
+        LogFormat::Text => registry.with(text(writer)).with(indicatif).try_init(),
+        LogFormat::Json => registry.with(fmt::layer().json().with_writer(writer)).with(indicatif).try_init(),
+    };
+    if let Err(error) = started {
+        // A second log in one process, as in tests: the first goes on.
+        tracing::debug!(%error, "the log was set up before");
+    }
+}
+
+fn text<S>(
+    writer: IndicatifWriter<tracing_indicatif::writer::Stderr>,
+) -> fmt::Layer<S, fmt::format::DefaultFields, fmt::format::Format, IndicatifWriter<tracing_indicatif::writer::Stderr>>
+where
+    IndicatifWriter<tracing_indicatif::writer::Stderr>: for<'a> MakeWriter<'a> + 'static,
+{
+    fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_target(false).with_writer(writer)
+}

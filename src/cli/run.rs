@@ -1,0 +1,131 @@
+//! `run` and `plan`: the source found, signals heard, the result told.
+
+use super::args::Common;
+use super::embedded::EmbeddedApi;
+use super::exit::{self, CommandError};
+use super::progress::Progress;
+use super::{World, print, print_line, show};
+use crate::client::{ApiKey, StopSwitch};
+use crate::lake::Lake;
+use crate::pipeline::spec::Pipeline;
+use crate::pipeline::summary::RunSummary;
+use crate::pipeline::{PipelineError, RunContext, Source, price, report};
+use jiff::civil::Date;
+use std::path::Path;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub(super) async fn run(common: &Common, world: &World, today: Date, file: &Path) -> Result<u8, CommandError> {
+    let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
+    let result = with_context(common, world, today, &pipeline, async |context| {
+        Ok(crate::pipeline::run(&pipeline, context).await?)
+    })
+    .await;
+    let mut summary: RunSummary = result?;
+    summary.peak_rss_bytes = (world.peak_rss_bytes)();
+    let text = if common.json { show::json(&summary)? } else { show::run(&summary, &common.lake) };
+    print_line(&text)?;
+    Ok(summary.exit_code)
+}
+
+pub(super) async fn plan(common: &Common, world: &World, today: Date, file: &Path) -> Result<u8, CommandError> {
+    let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
+    let price = with_context(common, world, today, &pipeline, async |context| {
+        Ok(price::price(&pipeline, context).await?)
+    })
+    .await?;
+    print_line(&if common.json { show::json(&price)? } else { show::price(&price) })?;
+    Ok(exit::DONE)
+}
+
+pub(super) fn report(common: &Common) -> Result<u8, CommandError> {
+    let lake = Lake::open(&common.lake)?;
+    let path = report::write(&lake, None)?;
+    match path {
+        Some(path) => print(&format!("{}\n", path.display()))?,
+        None => return Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned())),
+    }
+    Ok(exit::DONE)
+}
+
+/// Finds the source, starting the embedded API where the pipeline asks for it, and hears signals while `work` runs.
+async fn with_context<T>(
+    common: &Common,
+    world: &World,
+    today: Date,
+    pipeline: &Pipeline,
+    work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let spec = &pipeline.spec.source;
+    let embedded = match spec.embedded && common.base_url.is_none() {
+        true => Some(EmbeddedApi::start(spec.sample.clone(), today, world.now).await?),
+        false => None,
+    };
+    let source = match &embedded {
+        Some(api) => api.source.clone(),
+        None => account_source(common, world, pipeline)?,
+    };
+    let (switch, stop) = StopSwitch::new();
+    listen_for_signals(switch)?;
+    let progress = Progress::new(common);
+    let tell = |stage: &'static str, _sent: u64| progress.tell(stage);
+    let context = RunContext {
+        lake_root: common.lake.clone(),
+        today,
+        now: world.now,
+        source,
+        stop,
+        holder: (world.holder)(),
+        tell: &tell,
+    };
+    let result = work(&context).await;
+    progress.finish();
+    if let Some(api) = embedded {
+        api.stop().await?;
+    }
+    result
+}
+
+/// The first signal stops the asking; the second stops the process, which loses nothing that was committed.
+fn listen_for_signals(switch: StopSwitch) -> Result<(), CommandError> {
+    let unheard = |source| CommandError::Io { what: "cannot listen for signals".to_owned(), source };
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    tokio::spawn(async move {
+        for heard in 0.. {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if heard > 0 {
+                std::process::exit(i32::from(exit::RUN_AGAIN));
+            }
+            tracing::warn!("stopping in good order; a second signal stops at once");
+            switch.stop();
+        }
+    });
+    Ok(())
+}
+
+fn account_source(common: &Common, world: &World, pipeline: &Pipeline) -> Result<Source, CommandError> {
+    let spec = &pipeline.spec.source;
+    let base_url = common.base_url.clone().or_else(|| spec.base_url.clone()).ok_or_else(|| {
+        CommandError::Settings(
+            "no address of the API: give --base-url, SUNLAKE_BASE_URL or [source] base_url in the pipeline file".to_owned(),
+        )
+    })?;
+    Ok(Source { base_url, key: api_key(world)?, allow_plain_http: spec.allow_plain_http })
+}
+
+/// The key from its variable, or from the file that a variable names; never from the command line.
+fn api_key(world: &World) -> Result<ApiKey, CommandError> {
+    let settings = |text: String| CommandError::Settings(text);
+    let text = match ((world.variable)("SUNLAKE_API_KEY"), (world.variable)("SUNLAKE_API_KEY_FILE")) {
+        (Some(key), _) => key,
+        (None, Some(file)) => std::fs::read_to_string(&file)
+            .map_err(|error| settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}")))?,
+        (None, None) => {
+            return Err(settings("no API key: set SUNLAKE_API_KEY, or SUNLAKE_API_KEY_FILE to a file".to_owned()));
+        }
+    };
+    ApiKey::parse(&text).map_err(|error| settings(error.to_string()))
+}

@@ -1,0 +1,142 @@
+//! Results in words for people, and as one JSON object for machines.
+
+use super::exit::CommandError;
+use crate::pipeline::price::Price;
+use crate::pipeline::standing::Standing;
+use crate::pipeline::summary::{Outcome, RunSummary};
+use jiff::civil::Date;
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+
+/// One line of JSON.
+pub(super) fn json(value: &impl Serialize) -> Result<String, CommandError> {
+    serde_json::to_string(value).map_err(|error| CommandError::Bug(error.to_string()))
+}
+
+/// The object of a run that published nothing.
+pub(super) fn failed_run(pipeline: &Path, today: Date, error: &CommandError) -> String {
+    let name = pipeline.file_stem().and_then(|stem| stem.to_str()).unwrap_or("").to_owned();
+    let mut summary = RunSummary::empty(&name, today);
+    summary.exit_code = error.code();
+    summary.stopped = Some(error.to_string());
+    serde_json::to_string(&summary).unwrap_or_default()
+}
+
+fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut text);
+    text
+}
+
+/// What a run did.
+pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
+    lines(|text| {
+        let snapshot = summary.snapshot.map_or("none".to_owned(), |number| number.to_string());
+        writeln!(text, "{} as of {}: {}, snapshot {snapshot}", summary.pipeline, summary.today, summary.outcome.name())?;
+        let requests = &summary.requests;
+        write!(text, "requests   {} sent", requests.sent)?;
+        for (stage, sent) in &requests.by_stage {
+            write!(text, ", {stage} {sent}")?;
+        }
+        writeln!(text, "; {} tried again, {} answered from the archive", requests.retried, requests.replayed)?;
+        if let Some(rows) = summary.rows.get("filings") {
+            writeln!(
+                text,
+                "filings    {} read, {} added, {} changed, {} vanished, {} in the lake",
+                rows.read, rows.added, rows.changed, rows.vanished, rows.total
+            )?;
+        }
+        let coverage = &summary.coverage;
+        writeln!(text, "coverage   {} of {} days proven whole", coverage.complete, coverage.days)?;
+        for day in coverage.incomplete.iter().take(10) {
+            let expected = day.expected.map_or("an unknown number of".to_owned(), |rows| rows.to_string());
+            writeln!(text, "           {} {}: {} of {expected} rows", day.day, day.entity_type, day.landed)?;
+        }
+        if coverage.incomplete.len() > 10 {
+            writeln!(text, "           and {} more", coverage.incomplete.len() - 10)?;
+        }
+        for check in &summary.checks {
+            writeln!(text, "check      {check}")?;
+        }
+        if let Some(reason) = &summary.stopped {
+            writeln!(text, "stopped    {reason}")?;
+        }
+        writeln!(text, "took       {:.1} s, {} MiB at most", summary.elapsed_secs, summary.peak_rss_bytes >> 20)?;
+        if summary.outcome != Outcome::Failed && summary.snapshot.is_some() {
+            let root = lake.display();
+            write!(
+                text,
+                "try        duckdb -c \"SELECT county, count(*) AS n FROM '{root}/current/filings/**/*.parquet' GROUP BY county ORDER BY n DESC LIMIT 10\""
+            )?;
+        }
+        Ok(())
+    })
+    .trim_end()
+    .to_owned()
+}
+
+/// What a run would cost.
+pub(super) fn price(price: &Price) -> String {
+    lines(|text| {
+        writeln!(text, "{} as of {}", price.pipeline, price.today)?;
+        for stage in &price.stages {
+            writeln!(
+                text,
+                "{:<12} {:>6} slices {:>9} rows {:>7} requests",
+                stage.name, stage.slices, stage.rows, stage.requests
+            )?;
+        }
+        writeln!(text, "in all       {} requests; the lower bound is {}", price.requests, price.lower_bound)?;
+        writeln!(text, "at the plan's pace {:.1} minutes", price.minutes)?;
+        let left = price.remaining;
+        writeln!(text, "left         {} today, {} this month", left.day, left.month)?;
+        match price.fits {
+            true => write!(text, "fits         yes"),
+            false => write!(text, "fits         no; it takes {} days", price.days),
+        }
+    })
+}
+
+/// Where a lake stands.
+pub(super) fn standing(standing: &Standing) -> String {
+    lines(|text| {
+        let Some(newest) = standing.snapshots.first() else {
+            writeln!(text, "the lake has no snapshot yet; `sunlake run` makes one")?;
+            return runs(text, standing);
+        };
+        writeln!(
+            text,
+            "snapshot {} of {} ({} kept), by run {}",
+            newest.snapshot,
+            newest.committed_at,
+            standing.snapshots.len(),
+            newest.run_id
+        )?;
+        for (table, rows) in &standing.rows {
+            writeln!(text, "  {table:<28} {rows:>9} rows")?;
+        }
+        let complete = standing.coverage.iter().filter(|day| day.complete).count();
+        writeln!(text, "coverage: {complete} of {} days proven whole", standing.coverage.len())?;
+        for day in standing.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
+            writeln!(text, "  {} {}: {} of {} rows", day.day, day.entity_type, day.landed, day.expected)?;
+        }
+        for budget in &standing.budgets {
+            writeln!(
+                text,
+                "requests of account {}: {} this minute, {} today, {} this month",
+                budget.account, budget.minute, budget.day, budget.month
+            )?;
+        }
+        runs(text, standing)
+    })
+}
+
+fn runs(text: &mut String, standing: &Standing) -> std::fmt::Result {
+    for run in &standing.runs {
+        let ended = run.finished.as_deref().unwrap_or("unfinished, goes on with the next run");
+        writeln!(text, "run {} as of {}: {ended}", run.run_id, run.today)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! `status` and `verify`: what the lake holds, and whether it is what its commits say.
+
+use super::args::Common;
+use super::exit::{self, CommandError};
+use super::{World, print, print_line, show};
+use crate::lake::{Lake, VerifyReport};
+use crate::pipeline::standing::{Standing, standing};
+
+pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
+    let lake = Lake::open(&common.lake)?;
+    let standing: Standing = standing(&lake, (world.now)())?;
+    match common.json {
+        true => print_line(&show::json(&standing)?)?,
+        false => print(&show::standing(&standing))?,
+    }
+    Ok(exit::DONE)
+}
+
+pub(super) fn verify(common: &Common, snapshot: Option<u64>) -> Result<u8, CommandError> {
+    let lake = Lake::open(&common.lake)?;
+    let newest = lake.current()?.map(|commit| commit.snapshot);
+    let Some(snapshot) = snapshot.or(newest) else {
+        return Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned()));
+    };
+    let report = lake.verify(snapshot)?;
+    if common.json {
+        print_line(&verify_json(snapshot, &report))?;
+    } else {
+        for problem in &report.problems {
+            print(&format!("{}: {}\n", problem.path.display(), problem.what))?;
+        }
+        let verdict = if report.is_sound() { "sound" } else { "damaged" };
+        print(&format!("snapshot {snapshot}: {} files, {} rows, {verdict}\n", report.files, report.rows))?;
+    }
+    Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
+}
+
+fn verify_json(snapshot: u64, report: &VerifyReport) -> String {
+    let problems: Vec<_> = report
+        .problems
+        .iter()
+        .map(|problem| serde_json::json!({ "path": problem.path, "what": problem.what }))
+        .collect();
+    serde_json::json!({
+        "snapshot": snapshot, "files": report.files, "rows": report.rows,
+        "sound": report.is_sound(), "problems": problems,
+    })
+    .to_string()
+}

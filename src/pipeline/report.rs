@@ -1,0 +1,1 @@
+//! Writes `catalog/report.html` from the newest snapshot.
