@@ -13,35 +13,43 @@ WITH written AS (
         SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
         f.county AS county,
         f.city AS spelling,
-        UPPER(TRIM(f.city)) AS capitals,
         CAST(COUNT(*) AS BIGINT) AS filings
     FROM filings f
     WHERE f.listed
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.county, f.city, UPPER(TRIM(f.city))
+    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.county, f.city
+),
+capitalized AS (
+    SELECT w.filed_month, w.county, w.filings, UPPER(TRIM(w.spelling)) AS capitals FROM written w
 ),
 stateless AS (
     SELECT
-        w.filed_month AS filed_month,
-        w.county AS county,
-        w.spelling AS spelling,
-        w.filings AS filings,
-        CASE WHEN w.capitals LIKE '% FL' OR w.capitals LIKE '%,FL'
-            THEN TRIM(SUBSTR(w.capitals, 1, LENGTH(w.capitals) - 3 + CASE WHEN w.capitals LIKE '%,FL' THEN 1 ELSE 0 END))
-            ELSE w.capitals END AS capitals
-    FROM written w
+        w.filed_month,
+        w.county,
+        w.filings,
+        CASE
+            WHEN w.capitals LIKE '% FL' THEN TRIM(SUBSTR(w.capitals, 1, LENGTH(w.capitals) - 3))
+            WHEN w.capitals LIKE '%,FL' THEN TRIM(SUBSTR(w.capitals, 1, LENGTH(w.capitals) - 3))
+            ELSE w.capitals
+        END AS city
+    FROM capitalized w
+),
+bare AS (
+    SELECT
+        s.filed_month,
+        s.county,
+        s.filings,
+        CASE WHEN s.city LIKE '%,' THEN TRIM(SUBSTR(s.city, 1, LENGTH(s.city) - 1)) ELSE s.city END AS city
+    FROM stateless s
 ),
 counted AS (
     SELECT
-        s.filed_month AS filed_month,
-        s.county AS county,
-        CASE WHEN s.capitals LIKE '%,' THEN TRIM(SUBSTR(s.capitals, 1, LENGTH(s.capitals) - 1)) ELSE s.capitals END AS city,
-        CAST(SUM(s.filings) AS BIGINT) AS filings,
+        b.filed_month,
+        b.county,
+        b.city,
+        CAST(SUM(b.filings) AS BIGINT) AS filings,
         CAST(COUNT(*) AS BIGINT) AS spellings
-    FROM stateless s
-    GROUP BY
-        s.filed_month,
-        s.county,
-        CASE WHEN s.capitals LIKE '%,' THEN TRIM(SUBSTR(s.capitals, 1, LENGTH(s.capitals) - 1)) ELSE s.capitals END
+    FROM bare b
+    GROUP BY b.filed_month, b.county, b.city
 ),
 counties_month AS (
     SELECT n.filed_month AS filed_month, n.county AS county, CAST(SUM(n.filings) AS BIGINT) AS filings

@@ -24,7 +24,8 @@ proven_days AS (
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
-    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1 AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
 ),
 proven AS (
     SELECT

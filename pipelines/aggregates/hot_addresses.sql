@@ -1,7 +1,8 @@
 -- Which ZIP codes are address factories: one ZIP that draws far more filings than its county's others?
 --
 -- One row a county and ZIP code with filings in the 365 days up to today. Registration services file thousands of
--- businesses from one street; left in, they make a county look busy. Counts are listed businesses; in ratios 1 is 100 %.
+-- businesses from one street; left in, they make a county look busy. Counts are listed businesses; in
+-- ratios 1 is 100 %.
 --   zip                   first five characters of the ZIP code as sent; '' where the record has none
 --   county                county name; '' is outside Florida or unknown
 --   filings               filings of the last 365 days
@@ -19,7 +20,8 @@ counted AS (
         SUBSTR(f.zip, 1, 5) AS zip,
         f.county AS county,
         CAST(COUNT(*) AS BIGINT) AS filings,
-        CAST(SUM(CASE WHEN f.filed_date > a.today - INTERVAL '30 days' THEN 1 ELSE 0 END) AS BIGINT) AS filings_last_30_days
+        CAST(SUM(CASE WHEN f.filed_date > a.today - INTERVAL '30 days' THEN 1 ELSE 0 END) AS BIGINT)
+            AS filings_last_30_days
     FROM filings f
     CROSS JOIN anchor a
     WHERE f.listed AND f.filed_date <= a.today AND f.filed_date > a.today - INTERVAL '365 days'

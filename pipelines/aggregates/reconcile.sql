@@ -20,21 +20,30 @@ proven_days AS (
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
-    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1 AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+),
+numbered_days AS (
+    -- Months numbered through, so that the month before is 1 less and a year ago 12 less.
+    SELECT
+        CAST(EXTRACT(YEAR FROM p.filed_date) AS BIGINT) * 12
+            + CAST(EXTRACT(MONTH FROM p.filed_date) AS BIGINT) AS month_number,
+        p.filed_date AS filed_date
+    FROM proven_days p
+),
+proven_months AS (
+    SELECT d.month_number AS month_number, CAST(COUNT(*) AS BIGINT) AS days, MAX(d.filed_date) AS last_day
+    FROM numbered_days d
+    GROUP BY d.month_number
 ),
 whole_months AS (
     -- As many proven days as the number of the last one, which is over, and the day after it is a 1st.
     SELECT m.month_number AS month_number
-    FROM (
-        SELECT
-            CAST(EXTRACT(YEAR FROM p.filed_date) AS BIGINT) * 12 + CAST(EXTRACT(MONTH FROM p.filed_date) AS BIGINT) AS month_number,
-            COUNT(*) AS days,
-            MAX(p.filed_date) AS last_day
-        FROM proven_days p
-        GROUP BY CAST(EXTRACT(YEAR FROM p.filed_date) AS BIGINT) * 12 + CAST(EXTRACT(MONTH FROM p.filed_date) AS BIGINT)
-    ) m
+    FROM proven_months m
     CROSS JOIN anchor a
-    WHERE m.last_day < a.today AND m.days = EXTRACT(DAY FROM m.last_day) AND EXTRACT(DAY FROM m.last_day + INTERVAL '1 day') = 1
+    WHERE m.last_day < a.today
+        AND m.days = EXTRACT(DAY FROM m.last_day)
+        AND EXTRACT(DAY FROM m.last_day + INTERVAL '1 day') = 1
 ),
 listed_days AS (
     SELECT c.filed_date AS filed_date
@@ -73,21 +82,21 @@ newest_months AS (
 ),
 whole_names AS (
     SELECT DISTINCT SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month
-    FROM proven_days f
-    JOIN whole_months w ON w.month_number = CAST(EXTRACT(YEAR FROM f.filed_date) AS BIGINT) * 12 + CAST(EXTRACT(MONTH FROM f.filed_date) AS BIGINT)
+    FROM numbered_days f
+    JOIN whole_months w ON w.month_number = f.month_number
 ),
-lake_types AS (
+dated AS (
     SELECT
         SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
         CASE WHEN f.entity_type IN ('llc', 'corporation', 'partnership', 'nonprofit', 'trust', 'fictitious')
-            THEN f.entity_type ELSE 'other' END AS entity_type,
-        CAST(COUNT(*) AS BIGINT) AS filings
+            THEN f.entity_type ELSE 'other' END AS entity_type
     FROM filings f
     WHERE f.listed
-    GROUP BY
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7),
-        CASE WHEN f.entity_type IN ('llc', 'corporation', 'partnership', 'nonprofit', 'trust', 'fictitious')
-            THEN f.entity_type ELSE 'other' END
+),
+lake_types AS (
+    SELECT d.filed_month, d.entity_type, CAST(COUNT(*) AS BIGINT) AS filings
+    FROM dated d
+    GROUP BY d.filed_month, d.entity_type
 ),
 lake_months AS (
     SELECT t.filed_month, t.entity_type, t.filings FROM lake_types t

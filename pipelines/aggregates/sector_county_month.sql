@@ -39,7 +39,8 @@ SELECT
     n.industry_sector AS industry_sector,
     n.filings AS filings,
     CAST(n.filings AS DOUBLE) / CAST(c.filings AS DOUBLE) AS share_of_county,
-    (CAST(n.filings AS DOUBLE) / CAST(c.filings AS DOUBLE)) / (CAST(s.filings AS DOUBLE) / CAST(a.filings AS DOUBLE)) AS location_quotient
+    (CAST(n.filings AS DOUBLE) / CAST(c.filings AS DOUBLE)) / (CAST(s.filings AS DOUBLE) / CAST(a.filings AS DOUBLE))
+        AS location_quotient
 FROM counted n
 JOIN counties_month c ON c.filed_month = n.filed_month AND c.county = n.county
 JOIN sectors_month s ON s.filed_month = n.filed_month AND s.industry_sector = n.industry_sector

@@ -1,6 +1,7 @@
--- How full are the recent days? Half of a day's filings appear four or more days after its date.
+-- How full are the recent days?
 --
--- One row a day of coverage among the last 30 up to today. Counts are listed businesses of all types.
+-- Half of a day's filings appear four or more days after its date. One row a day of coverage
+-- among the last 30 up to today. Counts are listed businesses of all types.
 --   filed_date     day of filing
 --   weekday        1 Monday to 7 Sunday
 --   filings        businesses the lake lists for the day
@@ -18,7 +19,8 @@ proven_days AS (
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
-    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1 AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
 ),
 read_days AS (
     SELECT c.filed_date AS filed_date, CAST(SUM(c.expected) AS BIGINT) AS expected

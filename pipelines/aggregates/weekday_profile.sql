@@ -17,7 +17,8 @@ proven_days AS (
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
-    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1 AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
 ),
 marched AS (
     -- Years counted from March, so that a leap day comes last: what the calendar's day number is made of.
@@ -47,7 +48,9 @@ days_counted AS (
     SELECT w.filed_date AS filed_date, w.weekday AS weekday
     FROM weekdays w
     CROSS JOIN anchor a
-    WHERE w.day_of_month <> 1 AND w.filed_date <= a.today - INTERVAL '14 days' AND w.filed_date > a.today - INTERVAL '365 days'
+    WHERE w.day_of_month <> 1
+        AND w.filed_date <= a.today - INTERVAL '14 days'
+        AND w.filed_date > a.today - INTERVAL '365 days'
 ),
 weekday_days AS (
     SELECT d.weekday AS weekday, CAST(COUNT(*) AS BIGINT) AS days
