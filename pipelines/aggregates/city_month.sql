@@ -51,19 +51,24 @@ counted AS (
     FROM bare b
     GROUP BY b.filed_month, b.county, b.city
 ),
-counties_month AS (
-    SELECT n.filed_month AS filed_month, n.county AS county, CAST(SUM(n.filings) AS BIGINT) AS filings
+compared AS (
+    SELECT
+        n.filed_month,
+        n.county,
+        n.city,
+        n.filings,
+        n.spellings,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month, n.county) AS county_filings,
+        CAST(RANK() OVER (PARTITION BY n.filed_month, n.county ORDER BY n.filings DESC) AS BIGINT) AS rank_in_county
     FROM counted n
-    GROUP BY n.filed_month, n.county
 )
 SELECT
-    n.filed_month AS filed_month,
-    n.county AS county,
-    n.city AS city,
-    n.filings AS filings,
-    n.spellings AS spellings,
-    CAST(n.filings AS DOUBLE) / CAST(c.filings AS DOUBLE) AS share_of_county,
-    CAST(RANK() OVER (PARTITION BY n.filed_month, n.county ORDER BY n.filings DESC) AS BIGINT) AS rank_in_county
-FROM counted n
-JOIN counties_month c ON c.filed_month = n.filed_month AND c.county = n.county
+    r.filed_month AS filed_month,
+    r.county AS county,
+    r.city AS city,
+    r.filings AS filings,
+    r.spellings AS spellings,
+    CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE) AS share_of_county,
+    r.rank_in_county AS rank_in_county
+FROM compared r
 ORDER BY filed_month DESC, county, rank_in_county, city

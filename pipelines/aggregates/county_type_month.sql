@@ -62,17 +62,32 @@ typed AS (
     FROM dated d
     GROUP BY d.month_number, d.filed_month, d.county, d.entity_type
 ),
-counted AS (
-    SELECT t.month_number, t.filed_month, t.county, t.entity_type, t.filings FROM typed t
-    UNION ALL
-    SELECT t.month_number, t.filed_month, t.county, '*' AS entity_type, CAST(SUM(t.filings) AS BIGINT) AS filings
+spread AS (
+    -- Every count once for its own month, once for the month after and once for a year after; for its type and for all.
+    SELECT
+        t.month_number + o.months AS month_number,
+        CASE WHEN o.months = 0 THEN t.filed_month END AS filed_month,
+        t.county AS county,
+        CASE WHEN k.is_total = 1 THEN '*' ELSE t.entity_type END AS entity_type,
+        CASE WHEN o.months = 0 THEN t.filings ELSE 0 END AS filings,
+        CASE WHEN o.months = 1 THEN t.filings ELSE 0 END AS previous_month_filings,
+        CASE WHEN o.months = 12 THEN t.filings ELSE 0 END AS year_ago_filings
     FROM typed t
-    GROUP BY t.month_number, t.filed_month, t.county
+    CROSS JOIN (SELECT 0 AS months UNION ALL SELECT 1 AS months UNION ALL SELECT 12 AS months) o
+    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
 ),
-state AS (
-    SELECT n.month_number AS month_number, n.entity_type AS entity_type, CAST(SUM(n.filings) AS BIGINT) AS filings
-    FROM counted n
-    GROUP BY n.month_number, n.entity_type
+counted AS (
+    SELECT
+        s.month_number AS month_number,
+        MAX(s.filed_month) AS filed_month,
+        s.county AS county,
+        s.entity_type AS entity_type,
+        CAST(SUM(s.filings) AS BIGINT) AS filings,
+        CAST(SUM(s.previous_month_filings) AS BIGINT) AS previous_month_filings,
+        CAST(SUM(s.year_ago_filings) AS BIGINT) AS year_ago_filings
+    FROM spread s
+    GROUP BY s.month_number, s.county, s.entity_type
+    HAVING SUM(s.filings) > 0
 ),
 compared AS (
     SELECT
@@ -80,22 +95,16 @@ compared AS (
         n.county AS county,
         n.entity_type AS entity_type,
         n.filings AS filings,
-        CASE WHEN wp.month_number IS NULL THEN NULL ELSE COALESCE(p.filings, CAST(0 AS BIGINT)) END
-            AS previous_month_filings,
-        CASE WHEN wy.month_number IS NULL THEN NULL ELSE COALESCE(y.filings, CAST(0 AS BIGINT)) END
-            AS year_ago_filings,
-        CAST(n.filings AS DOUBLE) / CAST(st.filings AS DOUBLE) AS share_of_state,
-        CAST(RANK() OVER (PARTITION BY n.filed_month, n.entity_type ORDER BY n.filings DESC) AS BIGINT) AS rank_in_state,
-        CASE WHEN w.month_number IS NULL THEN FALSE ELSE TRUE END AS is_whole
+        CASE WHEN wp.month_number IS NOT NULL THEN n.previous_month_filings END AS previous_month_filings,
+        CASE WHEN wy.month_number IS NOT NULL THEN n.year_ago_filings END AS year_ago_filings,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month, n.entity_type) AS state_filings,
+        CAST(RANK() OVER (PARTITION BY n.filed_month, n.entity_type ORDER BY n.filings DESC) AS BIGINT)
+            AS rank_in_state,
+        w.month_number IS NOT NULL AS is_whole
     FROM counted n
-    JOIN state st ON st.month_number = n.month_number AND st.entity_type = n.entity_type
     LEFT JOIN whole_months w ON w.month_number = n.month_number
     LEFT JOIN whole_months wp ON wp.month_number = n.month_number - 1
     LEFT JOIN whole_months wy ON wy.month_number = n.month_number - 12
-    LEFT JOIN counted p
-        ON p.month_number = n.month_number - 1 AND p.county = n.county AND p.entity_type = n.entity_type
-    LEFT JOIN counted y
-        ON y.month_number = n.month_number - 12 AND y.county = n.county AND y.entity_type = n.entity_type
 )
 SELECT
     r.filed_month AS filed_month,
@@ -108,7 +117,7 @@ SELECT
     r.year_ago_filings AS year_ago_filings,
     CASE WHEN r.is_whole AND r.year_ago_filings > 0
         THEN CAST(r.filings AS DOUBLE) / CAST(r.year_ago_filings AS DOUBLE) - 1 END AS year_over_year,
-    r.share_of_state AS share_of_state,
+    CAST(r.filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE) AS share_of_state,
     r.rank_in_state AS rank_in_state,
     r.is_whole AS is_whole
 FROM compared r

@@ -34,53 +34,70 @@ proven AS (
     FROM proven_days p
     CROSS JOIN anchor a
 ),
-typed AS (
+by_day AS (
     SELECT
+        f.filed_date AS filed_date,
         f.county AS county,
         f.entity_type AS entity_type,
-        CAST(SUM(CASE WHEN f.filed_date > a.today - INTERVAL '7 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_7,
-        CAST(SUM(CASE WHEN f.filed_date > a.today - INTERVAL '30 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_30,
-        CAST(SUM(CASE WHEN f.filed_date > a.today - INTERVAL '60 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_60,
-        CAST(COUNT(*) AS BIGINT) AS last_365
+        CAST(COUNT(*) AS BIGINT) AS filings
     FROM filings f
+    WHERE f.listed
+    GROUP BY f.filed_date, f.county, f.entity_type
+),
+windowed AS (
+    SELECT
+        a.today AS as_of,
+        b.county AS county,
+        CASE WHEN k.is_total = 1 THEN '*' ELSE b.entity_type END AS entity_type,
+        CASE WHEN b.filed_date > a.today - INTERVAL '7 days' THEN b.filings ELSE 0 END AS last_7,
+        CASE WHEN b.filed_date > a.today - INTERVAL '30 days' THEN b.filings ELSE 0 END AS last_30,
+        CASE WHEN b.filed_date > a.today - INTERVAL '60 days' THEN b.filings ELSE 0 END AS last_60,
+        b.filings AS last_365
+    FROM by_day b
     CROSS JOIN anchor a
-    WHERE f.listed AND f.filed_date <= a.today AND f.filed_date > a.today - INTERVAL '365 days'
-    GROUP BY f.county, f.entity_type
+    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
+    WHERE b.filed_date <= a.today AND b.filed_date > a.today - INTERVAL '365 days'
 ),
 counted AS (
-    SELECT t.county, t.entity_type, t.last_7, t.last_30, t.last_60, t.last_365 FROM typed t
-    UNION ALL
     SELECT
-        t.county,
-        '*' AS entity_type,
-        CAST(SUM(t.last_7) AS BIGINT) AS last_7,
-        CAST(SUM(t.last_30) AS BIGINT) AS last_30,
-        CAST(SUM(t.last_60) AS BIGINT) AS last_60,
-        CAST(SUM(t.last_365) AS BIGINT) AS last_365
-    FROM typed t
-    GROUP BY t.county
+        w.as_of AS as_of,
+        w.county AS county,
+        w.entity_type AS entity_type,
+        CAST(SUM(w.last_7) AS BIGINT) AS last_7,
+        CAST(SUM(w.last_30) AS BIGINT) AS last_30,
+        CAST(SUM(w.last_60) AS BIGINT) AS last_60,
+        CAST(SUM(w.last_365) AS BIGINT) AS last_365
+    FROM windowed w
+    GROUP BY w.as_of, w.county, w.entity_type
 ),
-state AS (
-    SELECT n.entity_type AS entity_type, CAST(SUM(n.last_30) AS BIGINT) AS last_30
+ranked AS (
+    SELECT
+        n.as_of,
+        n.county,
+        n.entity_type,
+        n.last_7,
+        n.last_30,
+        n.last_60 - n.last_30 AS previous_30,
+        n.last_365,
+        SUM(n.last_30) OVER (PARTITION BY n.entity_type) AS state_last_30,
+        CAST(RANK() OVER (PARTITION BY n.entity_type ORDER BY n.last_30 DESC) AS BIGINT) AS rank_30_days
     FROM counted n
-    GROUP BY n.entity_type
 )
 SELECT
-    a.today AS as_of,
-    n.county AS county,
-    n.entity_type AS entity_type,
-    n.last_7 AS filings_last_7_days,
-    n.last_30 AS filings_last_30_days,
-    n.last_60 - n.last_30 AS filings_previous_30_days,
-    n.last_365 AS filings_last_365_days,
-    CASE WHEN d.last_60 = 60 AND n.last_60 > n.last_30
-        THEN CAST(n.last_30 AS DOUBLE) / CAST(n.last_60 - n.last_30 AS DOUBLE) - 1 END AS growth_30_days,
-    CASE WHEN st.last_30 > 0 THEN CAST(n.last_30 AS DOUBLE) / CAST(st.last_30 AS DOUBLE) END AS share_of_state_30_days,
-    CAST(RANK() OVER (PARTITION BY n.entity_type ORDER BY n.last_30 DESC) AS BIGINT) AS rank_30_days,
+    r.as_of AS as_of,
+    r.county AS county,
+    r.entity_type AS entity_type,
+    r.last_7 AS filings_last_7_days,
+    r.last_30 AS filings_last_30_days,
+    r.previous_30 AS filings_previous_30_days,
+    r.last_365 AS filings_last_365_days,
+    CASE WHEN d.last_60 = 60 AND r.previous_30 > 0
+        THEN CAST(r.last_30 AS DOUBLE) / CAST(r.previous_30 AS DOUBLE) - 1 END AS growth_30_days,
+    CASE WHEN r.state_last_30 > 0
+        THEN CAST(r.last_30 AS DOUBLE) / CAST(r.state_last_30 AS DOUBLE) END AS share_of_state_30_days,
+    r.rank_30_days AS rank_30_days,
     COALESCE(d.last_60, CAST(0 AS BIGINT)) AS days_proven_last_60,
     COALESCE(d.last_365, CAST(0 AS BIGINT)) AS days_proven_last_365
-FROM counted n
-JOIN state st ON st.entity_type = n.entity_type
-CROSS JOIN anchor a
+FROM ranked r
 CROSS JOIN proven d
 ORDER BY entity_type, rank_30_days, county

@@ -93,17 +93,23 @@ dated AS (
     FROM filings f
     WHERE f.listed
 ),
-lake_types AS (
+typed AS (
     SELECT d.filed_month, d.entity_type, CAST(COUNT(*) AS BIGINT) AS filings
     FROM dated d
     GROUP BY d.filed_month, d.entity_type
 ),
+kinds AS (
+    SELECT
+        t.filed_month AS filed_month,
+        CASE WHEN k.is_total = 1 THEN '*' ELSE t.entity_type END AS entity_type,
+        t.filings AS filings
+    FROM typed t
+    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
+),
 lake_months AS (
-    SELECT t.filed_month, t.entity_type, t.filings FROM lake_types t
-    UNION ALL
-    SELECT t.filed_month, '*' AS entity_type, CAST(SUM(t.filings) AS BIGINT) AS filings
-    FROM lake_types t
-    GROUP BY t.filed_month
+    SELECT k.filed_month AS filed_month, k.entity_type AS entity_type, CAST(SUM(k.filings) AS BIGINT) AS filings
+    FROM kinds k
+    GROUP BY k.filed_month, k.entity_type
 ),
 months AS (
     SELECT
@@ -128,12 +134,18 @@ proven_30 AS (
     CROSS JOIN newest_counties n
     WHERE p.filed_date <= n.observed_on AND p.filed_date > n.observed_on - INTERVAL '30 days'
 ),
-lake_counties AS (
-    SELECT f.county AS county, CAST(COUNT(*) AS BIGINT) AS filings
+lake_county_days AS (
+    SELECT f.county AS county, f.filed_date AS filed_date, CAST(COUNT(*) AS BIGINT) AS filings
     FROM filings f
+    WHERE f.listed
+    GROUP BY f.county, f.filed_date
+),
+lake_counties AS (
+    SELECT l.county AS county, CAST(SUM(l.filings) AS BIGINT) AS filings
+    FROM lake_county_days l
     CROSS JOIN newest_counties n
-    WHERE f.listed AND f.filed_date <= n.observed_on AND f.filed_date > n.observed_on - INTERVAL '30 days'
-    GROUP BY f.county
+    WHERE l.filed_date <= n.observed_on AND l.filed_date > n.observed_on - INTERVAL '30 days'
+    GROUP BY l.county
 ),
 by_county AS (
     SELECT

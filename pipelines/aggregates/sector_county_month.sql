@@ -18,31 +18,24 @@ WITH counted AS (
     WHERE f.listed
     GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.county, f.industry_sector
 ),
-counties_month AS (
-    SELECT n.filed_month AS filed_month, n.county AS county, CAST(SUM(n.filings) AS BIGINT) AS filings
+compared AS (
+    SELECT
+        n.filed_month,
+        n.county,
+        n.industry_sector,
+        n.filings,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month, n.county) AS county_filings,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month, n.industry_sector) AS sector_filings,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month) AS state_filings
     FROM counted n
-    GROUP BY n.filed_month, n.county
-),
-sectors_month AS (
-    SELECT n.filed_month AS filed_month, n.industry_sector AS industry_sector, CAST(SUM(n.filings) AS BIGINT) AS filings
-    FROM counted n
-    GROUP BY n.filed_month, n.industry_sector
-),
-state_month AS (
-    SELECT n.filed_month AS filed_month, CAST(SUM(n.filings) AS BIGINT) AS filings
-    FROM counted n
-    GROUP BY n.filed_month
 )
 SELECT
-    n.filed_month AS filed_month,
-    n.county AS county,
-    n.industry_sector AS industry_sector,
-    n.filings AS filings,
-    CAST(n.filings AS DOUBLE) / CAST(c.filings AS DOUBLE) AS share_of_county,
-    (CAST(n.filings AS DOUBLE) / CAST(c.filings AS DOUBLE)) / (CAST(s.filings AS DOUBLE) / CAST(a.filings AS DOUBLE))
-        AS location_quotient
-FROM counted n
-JOIN counties_month c ON c.filed_month = n.filed_month AND c.county = n.county
-JOIN sectors_month s ON s.filed_month = n.filed_month AND s.industry_sector = n.industry_sector
-JOIN state_month a ON a.filed_month = n.filed_month
+    r.filed_month AS filed_month,
+    r.county AS county,
+    r.industry_sector AS industry_sector,
+    r.filings AS filings,
+    CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE) AS share_of_county,
+    (CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE))
+        / (CAST(r.sector_filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE)) AS location_quotient
+FROM compared r
 ORDER BY filed_month DESC, county, industry_sector

@@ -60,36 +60,46 @@ typed AS (
     FROM dated d
     GROUP BY d.month_number, d.filed_month, d.entity_type
 ),
-total AS (
-    SELECT t.month_number AS month_number, t.filed_month AS filed_month, CAST(SUM(t.filings) AS BIGINT) AS filings
+spread AS (
+    -- Every count once for its own month, once for the month after and once for a year after; for its type and for all.
+    SELECT
+        t.month_number + o.months AS month_number,
+        CASE WHEN o.months = 0 THEN t.filed_month END AS filed_month,
+        CASE WHEN k.is_total = 1 THEN '*' ELSE t.entity_type END AS entity_type,
+        CASE WHEN o.months = 0 THEN t.filings ELSE 0 END AS filings,
+        CASE WHEN o.months = 1 THEN t.filings ELSE 0 END AS previous_month_filings,
+        CASE WHEN o.months = 12 THEN t.filings ELSE 0 END AS year_ago_filings
     FROM typed t
-    GROUP BY t.month_number, t.filed_month
+    CROSS JOIN (SELECT 0 AS months UNION ALL SELECT 1 AS months UNION ALL SELECT 12 AS months) o
+    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
 ),
 counted AS (
-    SELECT t.month_number, t.filed_month, t.entity_type, t.filings FROM typed t
-    UNION ALL
-    SELECT a.month_number, a.filed_month, '*' AS entity_type, a.filings FROM total a
+    SELECT
+        s.month_number AS month_number,
+        MAX(s.filed_month) AS filed_month,
+        s.entity_type AS entity_type,
+        CAST(SUM(s.filings) AS BIGINT) AS filings,
+        CAST(SUM(s.previous_month_filings) AS BIGINT) AS previous_month_filings,
+        CAST(SUM(s.year_ago_filings) AS BIGINT) AS year_ago_filings
+    FROM spread s
+    GROUP BY s.month_number, s.entity_type
+    HAVING SUM(s.filings) > 0
 ),
 compared AS (
     SELECT
         n.filed_month AS filed_month,
         n.entity_type AS entity_type,
         n.filings AS filings,
-        CASE WHEN wp.month_number IS NULL THEN NULL ELSE COALESCE(p.filings, CAST(0 AS BIGINT)) END
-            AS previous_month_filings,
-        CASE WHEN wy.month_number IS NULL THEN NULL ELSE COALESCE(y.filings, CAST(0 AS BIGINT)) END
-            AS year_ago_filings,
-        CAST(n.filings AS DOUBLE) / CAST(a.filings AS DOUBLE) AS share_of_month,
+        CASE WHEN wp.month_number IS NOT NULL THEN n.previous_month_filings END AS previous_month_filings,
+        CASE WHEN wy.month_number IS NOT NULL THEN n.year_ago_filings END AS year_ago_filings,
+        SUM(CASE WHEN n.entity_type = '*' THEN n.filings ELSE 0 END) OVER (PARTITION BY n.filed_month) AS month_filings,
         COALESCE(d.days, CAST(0 AS BIGINT)) AS days_proven,
-        CASE WHEN w.month_number IS NULL THEN FALSE ELSE TRUE END AS is_whole
+        w.month_number IS NOT NULL AS is_whole
     FROM counted n
-    JOIN total a ON a.month_number = n.month_number
     LEFT JOIN proven_months d ON d.month_number = n.month_number
     LEFT JOIN whole_months w ON w.month_number = n.month_number
     LEFT JOIN whole_months wp ON wp.month_number = n.month_number - 1
     LEFT JOIN whole_months wy ON wy.month_number = n.month_number - 12
-    LEFT JOIN counted p ON p.month_number = n.month_number - 1 AND p.entity_type = n.entity_type
-    LEFT JOIN counted y ON y.month_number = n.month_number - 12 AND y.entity_type = n.entity_type
 )
 SELECT
     r.filed_month AS filed_month,
@@ -101,7 +111,7 @@ SELECT
     r.year_ago_filings AS year_ago_filings,
     CASE WHEN r.is_whole AND r.year_ago_filings > 0
         THEN CAST(r.filings AS DOUBLE) / CAST(r.year_ago_filings AS DOUBLE) - 1 END AS year_over_year,
-    r.share_of_month AS share_of_month,
+    CAST(r.filings AS DOUBLE) / CAST(r.month_filings AS DOUBLE) AS share_of_month,
     r.days_proven AS days_proven,
     r.is_whole AS is_whole
 FROM compared r

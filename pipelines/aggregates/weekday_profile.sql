@@ -63,18 +63,19 @@ by_day AS (
     WHERE f.listed
     GROUP BY f.filed_date, f.entity_type
 ),
-typed AS (
-    SELECT d.weekday AS weekday, b.entity_type AS entity_type, CAST(SUM(b.filings) AS BIGINT) AS filings
+kinds AS (
+    SELECT
+        d.weekday AS weekday,
+        CASE WHEN k.is_total = 1 THEN '*' ELSE b.entity_type END AS entity_type,
+        b.filings AS filings
     FROM by_day b
     JOIN days_counted d ON d.filed_date = b.filed_date
-    GROUP BY d.weekday, b.entity_type
+    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
 ),
 counted AS (
-    SELECT t.weekday, t.entity_type, t.filings FROM typed t
-    UNION ALL
-    SELECT t.weekday, '*' AS entity_type, CAST(SUM(t.filings) AS BIGINT) AS filings
-    FROM typed t
-    GROUP BY t.weekday
+    SELECT k.weekday AS weekday, k.entity_type AS entity_type, CAST(SUM(k.filings) AS BIGINT) AS filings
+    FROM kinds k
+    GROUP BY k.weekday, k.entity_type
 ),
 crossed AS (
     -- Every weekday that was seen with every type, so that a weekday without filings of a type says 0.
