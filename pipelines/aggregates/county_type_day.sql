@@ -1,0 +1,16 @@
+-- How many businesses were filed each day, by county and type?
+--
+-- One row a day, county and type that has filings. Unit: listed businesses.
+--   filed_date   day of filing; days after today appear, since a filing may carry a date to come
+--   county       county name as the API gives it; '' is outside Florida or unknown
+--   entity_type  llc, corporation, partnership, nonprofit, fictitious, trust
+--   filings      businesses filed
+SELECT
+    f.filed_date AS filed_date,
+    f.county AS county,
+    f.entity_type AS entity_type,
+    CAST(COUNT(*) AS BIGINT) AS filings
+FROM filings f
+WHERE f.listed
+GROUP BY f.filed_date, f.county, f.entity_type
+ORDER BY filed_date DESC, county, entity_type

@@ -1,0 +1,124 @@
+-- How did each county do, month by month and type by type, against the month and the year before?
+--
+-- One row a month, county and type that has filings. Counts are listed businesses; in ratios 1 is 100 %.
+--   filed_month             YYYY-MM
+--   county                  county name; '' is outside Florida or unknown
+--   entity_type             a type, or '*' for all types together (leave '*' out when adding up)
+--   filings                 businesses filed in the month
+--   previous_month_filings  the month before; null unless the lake holds that month whole
+--   month_over_month        filings / previous_month_filings - 1; null unless both months are whole
+--   year_ago_filings        the same month a year ago; null unless the lake holds it whole
+--   year_over_year          filings / year_ago_filings - 1; null unless both months are whole
+--   share_of_state          part of the state's filings of this type and month
+--   rank_in_state           1 has the most filings of this type and month; equal counts share a rank
+--   is_whole                the month is over and coverage proves every day of it complete, as last read; its last
+--                          days go on filling for two weeks (see settling)
+WITH anchor AS (
+    SELECT MAX(s.observed_on) AS today FROM statewide s
+),
+proven_days AS (
+    SELECT c.filed_date AS filed_date
+    FROM coverage c
+    CROSS JOIN anchor a
+    WHERE c.filed_date <= a.today
+    GROUP BY c.filed_date
+    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+),
+numbered_days AS (
+    -- Months numbered through, so that the month before is 1 less and a year ago 12 less.
+    SELECT
+        CAST(EXTRACT(YEAR FROM p.filed_date) AS BIGINT) * 12
+            + CAST(EXTRACT(MONTH FROM p.filed_date) AS BIGINT) AS month_number,
+        p.filed_date AS filed_date
+    FROM proven_days p
+),
+proven_months AS (
+    SELECT d.month_number AS month_number, CAST(COUNT(*) AS BIGINT) AS days, MAX(d.filed_date) AS last_day
+    FROM numbered_days d
+    GROUP BY d.month_number
+),
+whole_months AS (
+    -- As many proven days as the number of the last one, which is over, and the day after it is a 1st.
+    SELECT m.month_number AS month_number
+    FROM proven_months m
+    CROSS JOIN anchor a
+    WHERE m.last_day < a.today
+        AND m.days = EXTRACT(DAY FROM m.last_day)
+        AND EXTRACT(DAY FROM m.last_day + INTERVAL '1 day') = 1
+),
+dated AS (
+    SELECT
+        CAST(EXTRACT(YEAR FROM f.filed_date) AS BIGINT) * 12
+            + CAST(EXTRACT(MONTH FROM f.filed_date) AS BIGINT) AS month_number,
+        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        f.county AS county,
+        f.entity_type AS entity_type
+    FROM filings f
+    WHERE f.listed
+),
+typed AS (
+    SELECT d.month_number, d.filed_month, d.county, d.entity_type, CAST(COUNT(*) AS BIGINT) AS filings
+    FROM dated d
+    GROUP BY d.month_number, d.filed_month, d.county, d.entity_type
+),
+spread AS (
+    -- Every count once for its own month, once for the month after and once for a year after; for its type and for all.
+    SELECT
+        t.month_number + o.months AS month_number,
+        CASE WHEN o.months = 0 THEN t.filed_month END AS filed_month,
+        t.county AS county,
+        CASE WHEN k.is_total = 1 THEN '*' ELSE t.entity_type END AS entity_type,
+        CASE WHEN o.months = 0 THEN t.filings ELSE 0 END AS filings,
+        CASE WHEN o.months = 1 THEN t.filings ELSE 0 END AS previous_month_filings,
+        CASE WHEN o.months = 12 THEN t.filings ELSE 0 END AS year_ago_filings
+    FROM typed t
+    CROSS JOIN (SELECT 0 AS months UNION ALL SELECT 1 AS months UNION ALL SELECT 12 AS months) o
+    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
+),
+counted AS (
+    SELECT
+        s.month_number AS month_number,
+        MAX(s.filed_month) AS filed_month,
+        s.county AS county,
+        s.entity_type AS entity_type,
+        CAST(SUM(s.filings) AS BIGINT) AS filings,
+        CAST(SUM(s.previous_month_filings) AS BIGINT) AS previous_month_filings,
+        CAST(SUM(s.year_ago_filings) AS BIGINT) AS year_ago_filings
+    FROM spread s
+    GROUP BY s.month_number, s.county, s.entity_type
+    HAVING SUM(s.filings) > 0
+),
+compared AS (
+    SELECT
+        n.filed_month AS filed_month,
+        n.county AS county,
+        n.entity_type AS entity_type,
+        n.filings AS filings,
+        CASE WHEN wp.month_number IS NOT NULL THEN n.previous_month_filings END AS previous_month_filings,
+        CASE WHEN wy.month_number IS NOT NULL THEN n.year_ago_filings END AS year_ago_filings,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month, n.entity_type) AS state_filings,
+        CAST(RANK() OVER (PARTITION BY n.filed_month, n.entity_type ORDER BY n.filings DESC) AS BIGINT)
+            AS rank_in_state,
+        w.month_number IS NOT NULL AS is_whole
+    FROM counted n
+    LEFT JOIN whole_months w ON w.month_number = n.month_number
+    LEFT JOIN whole_months wp ON wp.month_number = n.month_number - 1
+    LEFT JOIN whole_months wy ON wy.month_number = n.month_number - 12
+)
+SELECT
+    r.filed_month AS filed_month,
+    r.county AS county,
+    r.entity_type AS entity_type,
+    r.filings AS filings,
+    r.previous_month_filings AS previous_month_filings,
+    CASE WHEN r.is_whole AND r.previous_month_filings > 0
+        THEN CAST(r.filings AS DOUBLE) / CAST(r.previous_month_filings AS DOUBLE) - 1 END AS month_over_month,
+    r.year_ago_filings AS year_ago_filings,
+    CASE WHEN r.is_whole AND r.year_ago_filings > 0
+        THEN CAST(r.filings AS DOUBLE) / CAST(r.year_ago_filings AS DOUBLE) - 1 END AS year_over_year,
+    CAST(r.filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE) AS share_of_state,
+    r.rank_in_state AS rank_in_state,
+    r.is_whole AS is_whole
+FROM compared r
+ORDER BY filed_month DESC, entity_type, rank_in_state, county

@@ -1,0 +1,39 @@
+-- How do the postal regions (first three ZIP digits) do, month by month?
+--
+-- One row a month and region that has filings. Florida's regions are 320-349; others are addresses elsewhere.
+-- Counts are listed businesses; in ratios 1 is 100 %.
+--   filed_month     YYYY-MM
+--   zip3            first three characters of the ZIP code as sent; '' where the record has none
+--   filings         businesses filed in the month
+--   zips            different ZIP codes among them
+--   share_of_state  part of all filings of the month
+--   rank_in_state   1 has the most filings of the month; equal counts share a rank
+WITH counted AS (
+    SELECT
+        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        SUBSTR(f.zip, 1, 3) AS zip3,
+        CAST(COUNT(*) AS BIGINT) AS filings,
+        CAST(COUNT(DISTINCT f.zip) AS BIGINT) AS zips
+    FROM filings f
+    WHERE f.listed
+    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), SUBSTR(f.zip, 1, 3)
+),
+compared AS (
+    SELECT
+        n.filed_month,
+        n.zip3,
+        n.filings,
+        n.zips,
+        SUM(n.filings) OVER (PARTITION BY n.filed_month) AS state_filings,
+        CAST(RANK() OVER (PARTITION BY n.filed_month ORDER BY n.filings DESC) AS BIGINT) AS rank_in_state
+    FROM counted n
+)
+SELECT
+    r.filed_month AS filed_month,
+    r.zip3 AS zip3,
+    r.filings AS filings,
+    r.zips AS zips,
+    CAST(r.filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE) AS share_of_state,
+    r.rank_in_state AS rank_in_state
+FROM compared r
+ORDER BY filed_month DESC, rank_in_state, zip3

@@ -1,0 +1,306 @@
+//! The figures of the report, read from a snapshot's aggregates as plain values.
+
+use super::cells::{Cells, day, flag, long, text};
+use super::{AggregateError, Reconciliation, TABLE_PREFIX, read_reconciliation};
+use crate::contract::eastern::month_of;
+use jiff::civil::Date;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Rows of the lists of cities and ZIP codes.
+const TOP_ROWS: usize = 15;
+
+/// How complete the lake holds one day, all listings together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CoverageDay {
+    /// Filing date.
+    pub day: Date,
+    /// Rows the API said the day has.
+    pub expected: i64,
+    /// Rows of the day in the lake.
+    pub landed: i64,
+    /// Whether every listing of the day is proven complete.
+    pub is_complete: bool,
+    /// Whether every listing of the day was read whole long after the day.
+    pub is_settled: bool,
+}
+
+/// Filings of one day by type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayFigures {
+    /// Filing date.
+    pub day: Date,
+    /// Filings by type; a type without filings is not there.
+    pub by_type: BTreeMap<String, i64>,
+}
+
+/// Filings of one month and type; ratios have 1 for 100 %.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MonthFigures {
+    /// `YYYY-MM`.
+    pub month: String,
+    /// A type, or `*` for all.
+    pub entity_type: String,
+    /// Filings.
+    pub filings: i64,
+    /// Change against the month before, where both are whole.
+    pub month_over_month: Option<f64>,
+    /// Change against the same month a year ago, where both are whole.
+    pub year_over_year: Option<f64>,
+    /// Part of the month's filings.
+    pub share_of_month: Option<f64>,
+    /// Whether the lake proves to hold the whole month.
+    pub is_whole: bool,
+}
+
+/// Filings of one county in windows that end today, all types; ratios have 1 for 100 %.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountyFigures {
+    /// County name; empty for an address outside Florida or unknown.
+    pub county: String,
+    /// Filings of the last 7 days.
+    pub filings_last_7_days: i64,
+    /// Filings of the last 30 days.
+    pub filings_last_30_days: i64,
+    /// Filings of the 30 days before.
+    pub filings_previous_30_days: i64,
+    /// Filings of the last 365 days.
+    pub filings_last_365_days: i64,
+    /// Change of the last 30 days against the 30 before, where all 60 are proven complete.
+    pub growth_30_days: Option<f64>,
+    /// Part of the state's filings of the last 30 days.
+    pub share_of_state_30_days: Option<f64>,
+    /// Place by filings of the last 30 days, from 1.
+    pub rank_30_days: i64,
+}
+
+/// Filings of one city in one month.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CityFigures {
+    /// City in capitals; empty where the records have none.
+    pub city: String,
+    /// County name.
+    pub county: String,
+    /// Filings.
+    pub filings: i64,
+    /// Ways the city was written.
+    pub spellings: i64,
+}
+
+/// Filings of one ZIP code in the last 365 days.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ZipFigures {
+    /// ZIP code.
+    pub zip: String,
+    /// County name.
+    pub county: String,
+    /// Filings.
+    pub filings: i64,
+    /// Part of the county's filings; 1 is 100 %.
+    pub share_of_county: Option<f64>,
+    /// Filings against the mean of the county's ZIP codes; 1 is ordinary.
+    pub times_county_mean: Option<f64>,
+}
+
+/// An ordinary weekday, all types.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeekdayFigures {
+    /// 1 Monday to 7 Sunday.
+    pub weekday: i64,
+    /// Filings a day.
+    pub filings_per_day: Option<f64>,
+}
+
+/// How full one recent day is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SettlingDay {
+    /// Filing date.
+    pub day: Date,
+    /// Filings so far.
+    pub filings: i64,
+    /// Filings against the mean of the same weekday; 1 is as full as usual.
+    pub fullness: Option<f64>,
+}
+
+/// All figures of a snapshot. A list is empty when its aggregate is not in the snapshot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// The day the windows end on.
+    pub as_of: Option<Date>,
+    /// Newest day first.
+    pub coverage: Vec<CoverageDay>,
+    /// Oldest day first, up to `as_of`.
+    pub days: Vec<DayFigures>,
+    /// Newest month first, by type within.
+    pub months: Vec<MonthFigures>,
+    /// Most filings of the last 30 days first.
+    pub counties: Vec<CountyFigures>,
+    /// Month of `cities`, `YYYY-MM`; empty without cities.
+    pub cities_month: String,
+    /// The cities with most filings.
+    pub cities: Vec<CityFigures>,
+    /// The ZIP codes with most filings.
+    pub zips: Vec<ZipFigures>,
+    /// Monday first.
+    pub weekdays: Vec<WeekdayFigures>,
+    /// Newest day first.
+    pub settling: Vec<SettlingDay>,
+    /// The API's counts beside ours.
+    pub reconciliation: Reconciliation,
+}
+
+/// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
+///
+/// # Errors
+/// `Read` when a file of one of them cannot be read or lacks a column.
+pub fn read_figures(tables: &BTreeMap<String, Vec<PathBuf>>) -> Result<Figures, AggregateError> {
+    let aggregate = |name: &str| tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
+    let mut figures = Figures::default();
+    for file in tables.get("coverage").into_iter().flatten() {
+        figures.coverage.extend(read_coverage(&Cells::read(file)?)?);
+    }
+    figures.coverage.sort_by_key(|coverage| std::cmp::Reverse(coverage.day));
+    if let Some(file) = aggregate("county_window") {
+        (figures.as_of, figures.counties) = read_counties(&Cells::read(file)?)?;
+    }
+    if let Some(file) = aggregate("county_type_day") {
+        figures.days = read_days(&Cells::read(file)?, figures.as_of)?;
+    }
+    if let Some(file) = aggregate("type_month") {
+        figures.months = read_months(&Cells::read(file)?)?;
+    }
+    if let Some(file) = aggregate("city_month") {
+        (figures.cities_month, figures.cities) = read_cities(&Cells::read(file)?, figures.as_of)?;
+    }
+    if let Some(file) = aggregate("hot_addresses") {
+        figures.zips = read_zips(&Cells::read(file)?)?;
+    }
+    if let Some(file) = aggregate("weekday_profile") {
+        figures.weekdays = read_weekdays(&Cells::read(file)?)?;
+    }
+    if let Some(file) = aggregate("settling") {
+        figures.settling = read_settling(&Cells::read(file)?)?;
+    }
+    if let Some(file) = aggregate("reconcile") {
+        figures.reconciliation = read_reconciliation(file)?;
+    }
+    Ok(figures)
+}
+
+fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
+    let (dates, expected, landed) =
+        (cells.days("filed_date")?, cells.longs("expected")?, cells.longs("landed")?);
+    let (complete, settled) = (cells.flags("complete")?, cells.flags("settled")?);
+    let mut by_day: BTreeMap<Date, CoverageDay> = BTreeMap::new();
+    for row in cells.rows() {
+        let Some(date) = day(dates, row) else { continue };
+        let nothing = CoverageDay { day: date, expected: 0, landed: 0, is_complete: true, is_settled: true };
+        let entry = by_day.entry(date).or_insert(nothing);
+        entry.expected += long(expected, row);
+        entry.landed += long(landed, row);
+        entry.is_complete &= flag(complete, row);
+        entry.is_settled &= flag(settled, row);
+    }
+    Ok(by_day.into_values().collect())
+}
+
+fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
+    let (as_of, types, names) = (cells.days("as_of")?, cells.texts("entity_type")?, cells.texts("county")?);
+    let (last_7, last_30) = (cells.longs("filings_last_7_days")?, cells.longs("filings_last_30_days")?);
+    let (previous_30, last_365) =
+        (cells.longs("filings_previous_30_days")?, cells.longs("filings_last_365_days")?);
+    let (growth, share) = (cells.doubles("growth_30_days")?, cells.doubles("share_of_state_30_days")?);
+    let ranks = cells.longs("rank_30_days")?;
+    let county = |row| CountyFigures {
+        county: text(names, row),
+        filings_last_7_days: long(last_7, row),
+        filings_last_30_days: long(last_30, row),
+        filings_previous_30_days: long(previous_30, row),
+        filings_last_365_days: long(last_365, row),
+        growth_30_days: growth.get(row),
+        share_of_state_30_days: share.get(row),
+        rank_30_days: long(ranks, row),
+    };
+    let counties = cells.rows().filter(|&row| types.get(row) == Some("*")).map(county).collect();
+    Ok((cells.rows().next().and_then(|row| day(as_of, row)), counties))
+}
+
+fn read_days(cells: &Cells, as_of: Option<Date>) -> Result<Vec<DayFigures>, AggregateError> {
+    let (dates, types, filings) =
+        (cells.days("filed_date")?, cells.texts("entity_type")?, cells.longs("filings")?);
+    let mut by_day: BTreeMap<Date, BTreeMap<String, i64>> = BTreeMap::new();
+    for row in cells.rows() {
+        let Some(date) = day(dates, row).filter(|date| as_of.is_none_or(|as_of| *date <= as_of)) else {
+            continue;
+        };
+        *by_day.entry(date).or_default().entry(text(types, row)).or_default() += long(filings, row);
+    }
+    Ok(by_day.into_iter().map(|(day, by_type)| DayFigures { day, by_type }).collect())
+}
+
+fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
+    let (months, types, filings) =
+        (cells.texts("filed_month")?, cells.texts("entity_type")?, cells.longs("filings")?);
+    let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
+    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_whole")?);
+    let month = |row| MonthFigures {
+        month: text(months, row),
+        entity_type: text(types, row),
+        filings: long(filings, row),
+        month_over_month: monthly.get(row),
+        year_over_year: yearly.get(row),
+        share_of_month: share.get(row),
+        is_whole: flag(whole, row),
+    };
+    Ok(cells.rows().map(month).collect())
+}
+
+/// The top cities of the newest month that is over; of the running month when there is no other.
+fn read_cities(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<CityFigures>), AggregateError> {
+    let (months, names, counties) =
+        (cells.texts("filed_month")?, cells.texts("city")?, cells.texts("county")?);
+    let (filings, spellings) = (cells.longs("filings")?, cells.longs("spellings")?);
+    let running = as_of.map(month_of).unwrap_or_default();
+    let months_there = || cells.rows().filter_map(|row| months.get(row));
+    let over = months_there().filter(|month| running.is_empty() || *month < running.as_str()).max();
+    let month = over.or_else(|| months_there().max()).unwrap_or_default();
+    let city = |row| CityFigures {
+        city: text(names, row),
+        county: text(counties, row),
+        filings: long(filings, row),
+        spellings: long(spellings, row),
+    };
+    let mut cities: Vec<_> = cells.rows().filter(|&row| months.get(row) == Some(month)).map(city).collect();
+    cities.sort_by(|a, b| (b.filings, &a.city, &a.county).cmp(&(a.filings, &b.city, &b.county)));
+    cities.truncate(TOP_ROWS);
+    Ok((month.to_owned(), cities))
+}
+
+fn read_zips(cells: &Cells) -> Result<Vec<ZipFigures>, AggregateError> {
+    let (zips, counties, filings) = (cells.texts("zip")?, cells.texts("county")?, cells.longs("filings")?);
+    let (share, times) = (cells.doubles("share_of_county")?, cells.doubles("times_county_mean")?);
+    let zip = |row| ZipFigures {
+        zip: text(zips, row),
+        county: text(counties, row),
+        filings: long(filings, row),
+        share_of_county: share.get(row),
+        times_county_mean: times.get(row),
+    };
+    Ok(cells.rows().take(TOP_ROWS).map(zip).collect())
+}
+
+fn read_weekdays(cells: &Cells) -> Result<Vec<WeekdayFigures>, AggregateError> {
+    let (weekdays, types) = (cells.longs("weekday")?, cells.texts("entity_type")?);
+    let per_day = cells.doubles("filings_per_day")?;
+    let weekday = |row| WeekdayFigures { weekday: long(weekdays, row), filings_per_day: per_day.get(row) };
+    Ok(cells.rows().filter(|&row| types.get(row) == Some("*")).map(weekday).collect())
+}
+
+fn read_settling(cells: &Cells) -> Result<Vec<SettlingDay>, AggregateError> {
+    let (dates, filings, fullness) =
+        (cells.days("filed_date")?, cells.longs("filings")?, cells.doubles("fullness")?);
+    let settling = |row| {
+        Some(SettlingDay { day: day(dates, row)?, filings: long(filings, row), fullness: fullness.get(row) })
+    };
+    Ok(cells.rows().filter_map(settling).collect())
+}

@@ -1,0 +1,122 @@
+//! An aggregate on the disk: the lake's types, written as Parquet.
+
+use super::AggregateError;
+use polars::datatypes::{DataType, TimeUnit, TimeZone};
+use polars::error::PolarsError;
+use polars::frame::DataFrame;
+use polars::prelude::{ParquetCompression, ParquetWriter, SerReader as _};
+use std::fs::File;
+use std::path::Path;
+use std::sync::PoisonError;
+
+/// The result in types that Spark, pandas and DuckDB all read: no unsigned, no narrow, no nanoseconds.
+pub(super) fn with_lake_types(aggregate: &str, mut frame: DataFrame) -> Result<DataFrame, AggregateError> {
+    let fields: Vec<(String, DataType)> =
+        frame.schema().iter().map(|(name, dtype)| (name.to_string(), dtype.clone())).collect();
+    for (column, dtype) in fields {
+        let Some(target) = lake_type(&dtype) else {
+            return Err(AggregateError::ColumnType {
+                aggregate: aggregate.to_owned(),
+                column,
+                dtype: dtype.to_string(),
+            });
+        };
+        if target != dtype {
+            let failed = |source| AggregateError::Sql { aggregate: aggregate.to_owned(), source };
+            let cast =
+                frame.column(&column).and_then(|values| values.strict_cast(&target)).map_err(failed)?;
+            frame.with_column(cast).map_err(failed)?;
+        }
+    }
+    Ok(frame)
+}
+
+/// The type on disk of a type of polars; none where the lake has no such thing.
+fn lake_type(dtype: &DataType) -> Option<DataType> {
+    Some(match dtype {
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => {
+            DataType::Int32
+        }
+        DataType::Int64 | DataType::UInt32 | DataType::UInt64 => DataType::Int64,
+        DataType::Float32 | DataType::Float64 => DataType::Float64,
+        DataType::String | DataType::Boolean | DataType::Date => dtype.clone(),
+        DataType::Datetime(_, Some(zone)) if *zone == TimeZone::UTC => {
+            DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC))
+        }
+        _ => return None,
+    })
+}
+
+/// Writes the rows; returns how many.
+///
+/// The footer carries no Arrow schema: polars would say there that its texts are views, and readers would obey.
+pub(super) fn write(frame: &mut DataFrame, path: &Path) -> Result<u64, AggregateError> {
+    let failed = |source: PolarsError| AggregateError::Write { path: path.to_owned(), source };
+    let file = File::create(path).map_err(|source| failed(source.into()))?;
+    frame.rechunk_mut();
+    let mut writer = ParquetWriter::new(file)
+        .with_compression(ParquetCompression::Zstd(None))
+        .set_parallel(false)
+        .batched(frame.schema())
+        .map_err(failed)?;
+    writer.write_batch(frame).map_err(failed)?;
+    writer
+        .get_writer()
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .end(Some(Vec::new()))
+        .map_err(failed)?;
+    Ok(frame.height() as u64)
+}
+
+/// Reads a whole file that [`write`] or the lake wrote.
+pub(super) fn read(path: &Path) -> Result<DataFrame, AggregateError> {
+    let failed = |source: PolarsError| AggregateError::Read { path: path.to_owned(), source };
+    let file = File::open(path).map_err(|source| failed(source.into()))?;
+    polars::prelude::ParquetReader::new(file).finish().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::aggregate::AggregateError;
+    use crate::aggregate::tiny_lake::TinyLake;
+    use arrow::datatypes::{DataType, TimeUnit};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    #[test]
+    fn files_hold_only_the_types_of_the_lake() {
+        let lake = TinyLake::default();
+        let sql = "SELECT county, LENGTH(county) AS n, COUNT(*) AS c, EXTRACT(MONTH FROM filed_date) AS m, filed_date, \
+                   listed, first_seen_at, 1.5 AS r FROM filings GROUP BY county, filed_date, listed, first_seen_at \
+                   ORDER BY county, filed_date";
+        let file = lake.run("types", sql).expect("runs");
+        let reader = std::fs::File::open(file.path).expect("a file");
+        let schema = ParquetRecordBatchReaderBuilder::try_new(reader).expect("parquet").schema().clone();
+        let of = |name: &str| schema.field_with_name(name).expect(name).data_type().clone();
+        assert_eq!(of("county"), DataType::Utf8);
+        assert_eq!(of("n"), DataType::Int64);
+        assert_eq!(of("c"), DataType::Int64);
+        assert_eq!(of("m"), DataType::Int32);
+        assert_eq!(of("filed_date"), DataType::Date32);
+        assert_eq!(of("listed"), DataType::Boolean);
+        assert_eq!(of("first_seen_at"), DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())));
+        assert_eq!(of("r"), DataType::Float64);
+    }
+
+    #[test]
+    fn column_of_another_type_says_which_and_the_way_out() {
+        let lake = TinyLake::default();
+        let error =
+            lake.run("types", "SELECT filed_date - filed_date AS gap FROM filings").expect_err("a duration");
+        assert!(matches!(&error, AggregateError::ColumnType { column, .. } if column == "gap"), "{error}");
+        assert!(error.to_string().contains("cast it"), "{error}");
+    }
+
+    #[test]
+    fn empty_result_is_a_file_with_columns() {
+        let lake = TinyLake::default();
+        let file = lake.run("none", "SELECT county FROM filings WHERE county = 'Atlantis'").expect("runs");
+        assert_eq!(file.rows, 0);
+        assert!(super::read(&file.path).expect("reads").column("county").is_ok());
+    }
+}

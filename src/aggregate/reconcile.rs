@@ -1,0 +1,129 @@
+//! Our counts against the API's own: the result of `reconcile.sql`, as the checks read it.
+
+use super::AggregateError;
+use super::cells::{Cells, day, flag, long, text};
+use jiff::civil::Date;
+use std::path::Path;
+
+/// What a count of the API covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scope {
+    /// One day without fictitious names, from the daily counts. Comparable days must agree to the row.
+    Day,
+    /// One month and type, from the statewide figures. May differ by businesses that the API counts but does not list.
+    Month,
+    /// One county's last 30 days. May differ likewise.
+    County,
+}
+
+impl Scope {
+    /// The scope's name in the aggregate.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+            Self::County => "county",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        [Self::Day, Self::Month, Self::County].into_iter().find(|scope| scope.name() == name)
+    }
+}
+
+/// One count of the API beside ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// What is counted.
+    pub scope: Scope,
+    /// `YYYY-MM-DD`, `YYYY-MM` or `last 30 days`.
+    pub period: String,
+    /// `*` for all; of a month also a type, of a county its name.
+    pub subject: String,
+    /// Eastern day on which the API gave its count.
+    pub observed_on: Option<Date>,
+    /// The API's count.
+    pub api_count: i64,
+    /// The lake's count.
+    pub lake_count: i64,
+    /// Whether the lake proves to hold the whole period.
+    pub is_comparable: bool,
+}
+
+impl Comparison {
+    /// Businesses the lake has more than the API says; negative when it has fewer.
+    pub const fn difference(&self) -> i64 {
+        self.lake_count - self.api_count
+    }
+}
+
+/// All comparisons of a snapshot, in the order of the aggregate: by scope, newest period first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reconciliation {
+    /// The comparisons.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Reconciliation {
+    /// The comparisons of one scope whose period the lake proves to hold whole.
+    pub fn comparable(&self, scope: Scope) -> impl Iterator<Item = &Comparison> {
+        self.comparisons.iter().filter(move |row| row.scope == scope && row.is_comparable)
+    }
+
+    /// The comparable ones of a scope that differ, largest difference first.
+    pub fn differences(&self, scope: Scope) -> Vec<&Comparison> {
+        let mut differing: Vec<_> = self.comparable(scope).filter(|row| row.difference() != 0).collect();
+        differing.sort_by_key(|row| std::cmp::Reverse(row.difference().unsigned_abs()));
+        differing
+    }
+}
+
+/// Reads the result of `reconcile.sql`.
+///
+/// # Errors
+/// `Read` when the file is not such a result. Rows of a scope that is not known here are left out: a changed
+/// `reconcile.sql` may compare more.
+pub fn read_reconciliation(path: &Path) -> Result<Reconciliation, AggregateError> {
+    let cells = Cells::read(path)?;
+    let (scopes, periods, subjects) =
+        (cells.texts("scope")?, cells.texts("period")?, cells.texts("subject")?);
+    let (observed, comparable) = (cells.days("observed_on")?, cells.flags("is_comparable")?);
+    let (api, lake) = (cells.longs("api_count")?, cells.longs("lake_count")?);
+    let comparison = |row| {
+        Some(Comparison {
+            scope: Scope::from_name(scopes.get(row)?)?,
+            period: text(periods, row),
+            subject: text(subjects, row),
+            observed_on: day(observed, row),
+            api_count: long(api, row),
+            lake_count: long(lake, row),
+            is_comparable: flag(comparable, row),
+        })
+    };
+    Ok(Reconciliation { comparisons: cells.rows().filter_map(comparison).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_comparable_rows_differ_and_the_largest_comes_first() {
+        let row = |period: &str, api_count, lake_count, is_comparable| Comparison {
+            scope: Scope::Day,
+            period: period.to_owned(),
+            subject: "*".to_owned(),
+            observed_on: None,
+            api_count,
+            lake_count,
+            is_comparable,
+        };
+        let comparisons =
+            vec![row("a", 5, 4, true), row("b", 5, 5, true), row("c", 9, 0, false), row("d", 5, 9, true)];
+        let reconciliation = Reconciliation { comparisons };
+        let periods: Vec<_> =
+            reconciliation.differences(Scope::Day).iter().map(|row| row.period.as_str()).collect();
+        assert_eq!(periods, ["d", "a"]);
+        assert_eq!(reconciliation.differences(Scope::Month).len(), 0);
+    }
+}

@@ -1,0 +1,408 @@
+//! What the shipped SQL files say of a lake small enough to count by hand.
+
+use super::tiny_lake::{Row, TinyLake, row};
+use super::{Scope, load_aggregates, read_figures, read_reconciliation};
+use crate::contract::eastern::days_newest_first;
+use crate::table::Table;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use jiff::civil::{Date, date};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::path::Path;
+
+const SHIPPED: [&str; 11] = [
+    "city_month",
+    "county_type_day",
+    "county_type_month",
+    "county_window",
+    "hot_addresses",
+    "reconcile",
+    "sector_county_month",
+    "settling",
+    "type_month",
+    "weekday_profile",
+    "zip3_month",
+];
+
+fn shipped_dir() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/pipelines/aggregates"))
+}
+
+fn shipped_sql(name: &str) -> String {
+    std::fs::read_to_string(shipped_dir().join(format!("{name}.sql"))).expect(name)
+}
+
+/// Ten filings as of 2 August 2026. June and July 2026 and July 2025 are proven whole, but for `gap`.
+fn lake_with_gap(gap: Option<Date>) -> TinyLake {
+    TinyLake::of([
+        (Table::Filings, filings()),
+        (Table::Coverage, coverage(gap)),
+        (Table::Statewide, vec![row([("observed_on", "2026-06-30")]), row([("observed_on", "2026-08-02")])]),
+        (
+            Table::DailyCounts,
+            vec![
+                row([("observed_on", "2026-08-01"), ("date", "2026-07-06"), ("count", "9")]),
+                row([("observed_on", "2026-08-02"), ("date", "2026-07-06"), ("count", "3")]),
+                row([("observed_on", "2026-08-02"), ("date", "2026-05-01"), ("count", "7")]),
+            ],
+        ),
+        (
+            Table::MonthlyCounts,
+            vec![
+                row([("observed_on", "2026-07-05"), ("month", "2026-07"), ("type", "*"), ("n", "1")]),
+                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "*"), ("n", "6")]),
+                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "other"), ("n", "0")]),
+            ],
+        ),
+        (
+            Table::Counties,
+            vec![row([
+                ("observed_on", "2026-08-02"),
+                ("key", "DUVAL"),
+                ("name", "Duval"),
+                ("filings_last_30_days", "3"),
+            ])],
+        ),
+    ])
+}
+
+fn filings() -> Vec<Row> {
+    let filing = |filed, kind, county, zip, city, sector| {
+        row([
+            ("filed_date", filed),
+            ("entity_type", kind),
+            ("county", county),
+            ("zip", zip),
+            ("city", city),
+            ("industry_sector", sector),
+            ("listed", "true"),
+        ])
+    };
+    let mut vanished = filing("2026-07-06", "llc", "Duval", "32202", "Jacksonville", "food");
+    vanished.insert("listed", "false".to_owned());
+    vec![
+        filing("2026-07-01", "llc", "Duval", "32202", "Jacksonville", "food"),
+        filing("2026-07-06", "llc", "Duval", "32202", "JACKSONVILLE, Fl", "food"),
+        filing("2026-07-06", "corporation", "Duval", "32210", "Jacksonville", "trade"),
+        filing("2026-07-06", "llc", "", "", "", "food"),
+        filing("2026-06-15", "llc", "Lee", "33901", "Fort Myers", "trade"),
+        filing("2026-06-15", "llc", "Duval", "32202", "Jacksonville,", "food"),
+        filing("2025-07-04", "llc", "Duval", "32202", "Jacksonville", "food"),
+        filing("2026-07-06", "fictitious", "Duval", "32202", "Jacksonville", "food"),
+        vanished,
+        filing("2026-08-15", "llc", "Duval", "32202", "Jacksonville", "food"),
+    ]
+}
+
+fn coverage(gap: Option<Date>) -> Vec<Row> {
+    let read = days_newest_first(date(2026, 6, 1), date(2026, 8, 2))
+        .chain(days_newest_first(date(2025, 7, 1), date(2025, 7, 31)));
+    let covered = |day: Date| {
+        let complete = if Some(day) == gap { "false" } else { "true" };
+        row([
+            ("filed_date", &day.to_string()),
+            ("entity_type", "*"),
+            ("expected", "1"),
+            ("landed", "1"),
+            ("complete", complete),
+        ])
+    };
+    read.map(covered).collect()
+}
+
+/// The rows of a shipped aggregate, cells joined by `|`, null as nothing.
+fn run(lake: &TinyLake, name: &str) -> Vec<String> {
+    let file = lake.run(name, &shipped_sql(name)).expect(name);
+    let reader = std::fs::File::open(file.path).expect("a file");
+    let reader = ParquetRecordBatchReaderBuilder::try_new(reader).expect("parquet").build().expect("rows");
+    let options = FormatOptions::default();
+    let mut lines = Vec::new();
+    for batch in reader {
+        let batch = batch.expect("rows");
+        let cells: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|cells| ArrayFormatter::try_new(cells, &options).expect("cells"))
+            .collect();
+        for row in 0..batch.num_rows() {
+            let line: Vec<String> = cells.iter().map(|cell| cell.value(row).to_string()).collect();
+            lines.push(line.join("|"));
+        }
+    }
+    assert_eq!(lines.len() as u64, file.rows);
+    lines
+}
+
+fn starting(lines: Vec<String>, start: &str) -> Vec<String> {
+    lines.into_iter().filter(|line| line.starts_with(start)).collect()
+}
+
+#[test]
+fn folder_holds_the_documented_aggregates_each_with_its_purpose_on_top() {
+    let aggregates = load_aggregates(shipped_dir()).expect("a folder of SQL");
+    let names: Vec<&str> = aggregates.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, SHIPPED);
+    for (name, sql) in &aggregates {
+        assert!(
+            sql.starts_with("-- ") && sql.lines().next().is_some_and(|line| line.ends_with('?')),
+            "{name}"
+        );
+        assert!(sql.contains("\nORDER BY "), "{name} has no order");
+    }
+}
+
+#[test]
+fn county_type_day_counts_listed_rows_of_every_day() {
+    assert_eq!(
+        run(&lake_with_gap(None), "county_type_day"),
+        [
+            "2026-08-15|Duval|llc|1",
+            "2026-07-06||llc|1",
+            "2026-07-06|Duval|corporation|1",
+            "2026-07-06|Duval|fictitious|1",
+            "2026-07-06|Duval|llc|1",
+            "2026-07-01|Duval|llc|1",
+            "2026-06-15|Duval|llc|1",
+            "2026-06-15|Lee|llc|1",
+            "2025-07-04|Duval|llc|1",
+        ]
+    );
+}
+
+#[test]
+fn county_type_month_compares_whole_months_only() {
+    let lines = run(&lake_with_gap(None), "county_type_month");
+    assert_eq!(
+        starting(lines.clone(), "2026-07"),
+        [
+            "2026-07|Duval|*|4|1|3.0|1|3.0|0.8|1|true",
+            "2026-07||*|1|0||0||0.2|2|true",
+            "2026-07|Duval|corporation|1|0||0||1.0|1|true",
+            "2026-07|Duval|fictitious|1|0||0||1.0|1|true",
+            "2026-07|Duval|llc|2|1|1.0|1|1.0|0.6666666666666666|1|true",
+            "2026-07||llc|1|0||0||0.3333333333333333|2|true",
+        ]
+    );
+    assert_eq!(
+        starting(lines.clone(), "2026-08"),
+        ["2026-08|Duval|*|1|4||||1.0|1|false", "2026-08|Duval|llc|1|2||||1.0|1|false"]
+    );
+    assert_eq!(starting(lines, "2026-06|Lee|llc"), ["2026-06|Lee|llc|1|||||0.5|1|true"]);
+}
+
+#[test]
+fn one_unproven_day_takes_its_month_out_of_every_comparison() {
+    let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_type_month");
+    assert_eq!(
+        starting(lines, "2026-07|Duval|llc"),
+        ["2026-07|Duval|llc|2|||1|1.0|0.6666666666666666|1|true"]
+    );
+    let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_window");
+    assert_eq!(starting(lines, "2026-08-02|Duval|*"), ["2026-08-02|Duval|*|0|3|2|5||0.75|1|59|62"]);
+}
+
+#[test]
+fn type_month_sums_the_state() {
+    assert_eq!(
+        run(&lake_with_gap(None), "type_month"),
+        [
+            "2026-08|*|1|5||||1.0|2|false",
+            "2026-08|llc|1|3||||1.0|2|false",
+            "2026-07|*|5|2|1.5|1|4.0|1.0|31|true",
+            "2026-07|corporation|1|0||0||0.2|31|true",
+            "2026-07|fictitious|1|0||0||0.2|31|true",
+            "2026-07|llc|3|2|0.5|1|2.0|0.6|31|true",
+            "2026-06|*|2|||||1.0|30|true",
+            "2026-06|llc|2|||||1.0|30|true",
+            "2025-07|*|1|||||1.0|31|true",
+            "2025-07|llc|1|||||1.0|31|true",
+        ]
+    );
+}
+
+#[test]
+fn county_window_counts_back_from_today_with_today_as_day_one() {
+    assert_eq!(
+        run(&lake_with_gap(None), "county_window"),
+        [
+            "2026-08-02|Duval|*|0|3|2|5|0.5|0.75|1|60|63",
+            "2026-08-02||*|0|1|0|1||0.25|2|60|63",
+            "2026-08-02|Lee|*|0|0|1|1|-1.0|0.0|3|60|63",
+            "2026-08-02|Duval|corporation|0|1|0|1||1.0|1|60|63",
+            "2026-08-02|Duval|fictitious|0|1|0|1||1.0|1|60|63",
+            "2026-08-02||llc|0|1|0|1||0.5|1|60|63",
+            "2026-08-02|Duval|llc|0|1|2|3|-0.5|0.5|1|60|63",
+            "2026-08-02|Lee|llc|0|0|1|1|-1.0|0.0|3|60|63",
+        ]
+    );
+}
+
+#[test]
+fn window_edges_are_today_and_the_days_6_29_59_and_364_before() {
+    let on =
+        |day: &str| row([("filed_date", day), ("county", "Bay"), ("entity_type", "llc"), ("listed", "true")]);
+    let inside = ["2026-08-02", "2026-07-27", "2026-07-04", "2026-06-04", "2025-08-03"];
+    let outside = ["2026-08-03", "2026-07-26", "2026-07-03", "2026-06-03", "2025-08-02"];
+    let counts = |days: [&str; 5]| {
+        let lake = TinyLake::of([
+            (Table::Filings, days.map(on).to_vec()),
+            (Table::Coverage, coverage(None)),
+            (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
+        ]);
+        run(&lake, "county_window")[0].clone()
+    };
+    assert!(counts(inside).starts_with("2026-08-02|Bay|*|2|3|1|5|"), "{}", counts(inside));
+    assert!(counts(outside).starts_with("2026-08-02|Bay|*|0|1|1|3|"), "{}", counts(outside));
+}
+
+#[test]
+fn sector_county_month_sets_a_county_against_the_state() {
+    assert_eq!(
+        starting(run(&lake_with_gap(None), "sector_county_month"), "2026-07"),
+        ["2026-07||food|1|1.0|1.25", "2026-07|Duval|food|3|0.75|0.9375", "2026-07|Duval|trade|1|0.25|1.25"]
+    );
+}
+
+#[test]
+fn city_month_reads_through_spellings() {
+    let lines = run(&lake_with_gap(None), "city_month");
+    assert_eq!(
+        starting(lines.clone(), "2026-07"),
+        ["2026-07|||1|1|1.0|1", "2026-07|Duval|JACKSONVILLE|4|2|1.0|1"]
+    );
+    assert_eq!(
+        starting(lines, "2026-06"),
+        ["2026-06|Duval|JACKSONVILLE|1|1|1.0|1", "2026-06|Lee|FORT MYERS|1|1|1.0|1"]
+    );
+}
+
+#[test]
+fn city_spellings_of_one_place_come_together_and_no_more() {
+    let spelled = |city: &str| row([("filed_date", "2026-07-06"), ("city", city), ("listed", "true")]);
+    let same = ["Miami", " MIAMI ", "miami,", "Miami Fl", "Miami, FL", "Miami,FL", "MIAMI ,", "Miami FL "];
+    let other = ["Miami Beach", "FL", "Flamingo", "Ofl"];
+    let filings = same.iter().chain(&other).map(|city| spelled(city)).collect();
+    let lines = run(&TinyLake::of([(Table::Filings, filings)]), "city_month");
+    assert_eq!(lines[0].split('|').nth(2), Some("MIAMI"));
+    assert_eq!(lines[0].split('|').nth(3), Some("8"));
+    assert_eq!(lines.len(), 1 + other.len(), "{lines:?}");
+}
+
+#[test]
+fn zip3_month_groups_by_postal_region() {
+    assert_eq!(
+        starting(run(&lake_with_gap(None), "zip3_month"), "2026-07"),
+        ["2026-07|322|4|2|0.8|1", "2026-07||1|1|0.2|2"]
+    );
+}
+
+#[test]
+fn weekday_profile_leaves_out_firsts_and_days_that_still_fill() {
+    let lines = run(&lake_with_gap(None), "weekday_profile");
+    assert_eq!(
+        lines[..7],
+        [
+            "1|*|6|6|1.0|1.0",
+            "2|*|7|0|0.0|0.0",
+            "3|*|6|0|0.0|0.0",
+            "4|*|7|0|0.0|0.0",
+            "5|*|7|0|0.0|0.0",
+            "6|*|7|0|0.0|0.0",
+            "7|*|7|0|0.0|0.0",
+        ]
+    );
+    assert_eq!(starting(lines, "1|llc"), ["1|llc|6|4|0.6666666666666666|1.0"]);
+}
+
+#[test]
+fn hot_addresses_show_the_zip_that_outdoes_its_county() {
+    assert_eq!(
+        run(&lake_with_gap(None), "hot_addresses"),
+        [
+            "2026-08-02|32202|Duval|4|2|2|0.5714285714285714|0.8|1.6|1",
+            "2026-08-02|||1|1|1|0.14285714285714285|1.0|1.0|2",
+            "2026-08-02|32210|Duval|1|1|2|0.14285714285714285|0.2|0.4|2",
+            "2026-08-02|33901|Lee|1|0|1|0.14285714285714285|1.0|1.0|2",
+        ]
+    );
+}
+
+#[test]
+fn settling_sets_a_day_against_its_own_weekday() {
+    let lines = run(&lake_with_gap(None), "settling");
+    assert_eq!(lines.len(), 30);
+    assert_eq!(lines[0], "2026-08-02|7|0|1|true|0.0|");
+    assert_eq!(starting(lines, "2026-07-06"), ["2026-07-06|1|4|1|true|0.5|8.0"]);
+}
+
+#[test]
+fn settling_knows_the_weekday_of_a_leap_day() {
+    let read = row([("filed_date", "2028-02-29"), ("entity_type", "*"), ("complete", "true")]);
+    let lake = TinyLake::of([
+        (Table::Filings, vec![]),
+        (Table::Coverage, vec![read]),
+        (Table::Statewide, vec![row([("observed_on", "2028-03-01")])]),
+    ]);
+    assert_eq!(run(&lake, "settling"), ["2028-02-29|2|0|0|true||"]);
+}
+
+#[test]
+fn reconcile_sets_the_newest_observation_against_the_lake() {
+    let lake = lake_with_gap(None);
+    assert_eq!(
+        run(&lake, "reconcile"),
+        [
+            "county|last 30 days|Duval|2026-08-02|3|3|0|true",
+            "day|2026-07-06|*|2026-08-02|3|3|0|true",
+            "day|2026-05-01|*|2026-08-02|7|0|-7|false",
+            "month|2026-07|*|2026-08-02|6|5|-1|true",
+            "month|2026-07|other|2026-08-02|0|0|0|true",
+        ]
+    );
+    let file = lake.run("reconcile", &shipped_sql("reconcile")).expect("runs");
+    let reconciliation = read_reconciliation(&file.path).expect("reads");
+    assert!(reconciliation.differences(Scope::Day).is_empty());
+    assert_eq!(reconciliation.comparable(Scope::Day).count(), 1);
+    assert_eq!(reconciliation.differences(Scope::Month)[0].difference(), -1);
+}
+
+#[test]
+fn empty_lake_gives_empty_aggregates_and_empty_figures() {
+    let lake = TinyLake::of([
+        (Table::Filings, vec![]),
+        (Table::Coverage, vec![]),
+        (Table::Statewide, vec![]),
+        (Table::DailyCounts, vec![]),
+        (Table::MonthlyCounts, vec![]),
+        (Table::Counties, vec![]),
+    ]);
+    let mut tables = lake.tables().clone();
+    for name in SHIPPED {
+        let file = lake.run(name, &shipped_sql(name)).expect(name);
+        assert_eq!(file.rows, 0, "{name}");
+        tables.insert(format!("agg_{name}"), vec![file.path]);
+    }
+    assert_eq!(read_figures(&tables).expect("figures"), super::Figures::default());
+}
+
+#[test]
+fn figures_of_the_report_are_the_aggregates() {
+    let lake = lake_with_gap(Some(date(2026, 7, 20)));
+    let mut tables = lake.tables().clone();
+    for name in SHIPPED {
+        let file = lake.run(name, &shipped_sql(name)).expect(name);
+        tables.insert(format!("agg_{name}"), vec![file.path]);
+    }
+    let figures = read_figures(&tables).expect("figures");
+    assert_eq!(figures.as_of, Some(date(2026, 8, 2)));
+    assert_eq!(figures.coverage[0].day, date(2026, 8, 2));
+    let unproven: Vec<Date> =
+        figures.coverage.iter().filter(|day| !day.is_complete).map(|day| day.day).collect();
+    assert_eq!(unproven, [date(2026, 7, 20)]);
+    assert_eq!(figures.days.last().map(|day| day.day), Some(date(2026, 7, 6)), "days to come are left out");
+    assert_eq!(figures.counties[0].filings_last_30_days, 3);
+    assert_eq!(figures.cities_month, "2026-07");
+    assert_eq!((figures.cities[0].city.as_str(), figures.cities[0].filings), ("JACKSONVILLE", 4));
+    assert_eq!(figures.zips[0].times_county_mean, Some(1.6));
+    assert_eq!((figures.weekdays.len(), figures.settling.len()), (7, 30));
+    assert_eq!(figures.reconciliation.comparisons.len(), 5);
+}
