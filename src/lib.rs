@@ -1,5 +1,6 @@
 //! sunlake turns the Florida Business Filings API into a columnar lake, and serves that API from the lake.
 
+pub mod aggregate;
 pub mod cli;
 pub mod client;
 pub mod contract;

@@ -1,8 +1,8 @@
 //! Parses the command line, carries the command out, and exits with its code. The only place that reads the world.
 
 use clap::Parser;
-use sunlake::cli::{Cli, World, carry_out};
 use std::process::ExitCode;
+use sunlake::cli::{Cli, World, carry_out};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();

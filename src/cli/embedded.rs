@@ -12,7 +12,8 @@ use crate::pipeline::spec::SampleSource;
 use crate::sample::{SampleSpec, businesses, counties, industries};
 use crate::serve::{Accounts, AccountsSource, IndexSource, ServeConfig, serve};
 use crate::table::{
-    CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, TableError,
+    CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
+    TableError,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -40,7 +41,11 @@ pub(super) struct EmbeddedApi {
 
 impl EmbeddedApi {
     /// Writes the sample as it is seen on `today` and serves it.
-    pub(super) async fn start(sample: SampleSource, today: Date, now: fn() -> Timestamp) -> Result<Self, CommandError> {
+    pub(super) async fn start(
+        sample: SampleSource,
+        today: Date,
+        now: fn() -> Timestamp,
+    ) -> Result<Self, CommandError> {
         let folder = tempfile::tempdir().map_err(io("no temporary folder for the sample"))?;
         let root = folder.path().to_owned();
         let limits = limits(&sample);
@@ -92,7 +97,12 @@ fn limits(sample: &SampleSource) -> PlanLimits {
     }
 }
 
-fn write_lake(root: &Path, sample: &SampleSource, today: Date, now: fn() -> Timestamp) -> Result<(), CommandError> {
+fn write_lake(
+    root: &Path,
+    sample: &SampleSource,
+    today: Date,
+    now: fn() -> Timestamp,
+) -> Result<(), CommandError> {
     let table = |error: TableError| CommandError::Bug(error.to_string());
     let lake = Lake::open(root)?;
     let _lock = lake.lock("sample", "the embedded API")?;
@@ -136,7 +146,8 @@ impl Batch {
         officers: Vec<crate::contract::business::Officer>,
         at: Timestamp,
     ) -> Result<(), CommandError> {
-        let unreadable = || CommandError::Bug(format!("the sample's business {} is no record", detail.summary.id));
+        let unreadable =
+            || CommandError::Bug(format!("the sample's business {} is no record", detail.summary.id));
         let filing = FilingRow::from_summary(&detail.summary, at).ok_or_else(unreadable)?;
         let row = DetailRow::from_detail(&detail, at).ok_or_else(unreadable)?;
         for (position, officer) in (0..).zip(&officers) {
@@ -165,8 +176,10 @@ fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), CommandError> {
         })
         .collect();
     let lists = industries();
-    let types: Vec<_> = lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(today, sector)).collect();
-    let segments: Vec<_> = lists.segments.iter().flat_map(|segment| SegmentRow::from(today, segment)).collect();
+    let types: Vec<_> =
+        lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(today, sector)).collect();
+    let segments: Vec<_> =
+        lists.segments.iter().flat_map(|segment| SegmentRow::from(today, segment)).collect();
     let kinds: Vec<_> = EntityType::ALL
         .iter()
         .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() })

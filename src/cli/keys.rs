@@ -4,10 +4,16 @@ use super::args::{Common, KeysCommand};
 use super::exit::{self, CommandError};
 use super::{World, print, print_line, show};
 use crate::serve::{KeyFile, KeyRequest, KeysError};
+use secrecy::ExposeSecret;
 use std::fmt::Write;
 use std::path::Path;
 
-pub(super) fn keys(common: &Common, world: &World, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
+pub(super) fn keys(
+    common: &Common,
+    world: &World,
+    file: &Path,
+    command: &KeysCommand,
+) -> Result<u8, CommandError> {
     let refused = |error: KeysError| CommandError::Serve(error.to_string());
     match command {
         KeysCommand::Create { account, plan, scopes } => {
@@ -18,7 +24,7 @@ pub(super) fn keys(common: &Common, world: &World, file: &Path, command: &KeysCo
             let made = keys.create(request, random, (world.now)()).map_err(refused)?;
             keys.write(file).map_err(refused)?;
             tracing::info!(id = made.id, "a key was made; it is shown this once");
-            print_line(&made.key)?;
+            print_line(made.key.expose_secret())?;
         }
         KeysCommand::List => {
             let keys = KeyFile::read(file).map_err(refused)?;

@@ -4,8 +4,6 @@ use super::args::{Common, LogFormat};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
-use tracing_indicatif::IndicatifWriter;
-use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
@@ -49,25 +47,24 @@ pub(super) fn start_log(common: &Common) {
         (_, 1) => "sunlake=info,warn",
         _ => "sunlake=debug,info",
     };
-    // The layer makes log lines and the moving line share stderr.
-    let indicatif = tracing_indicatif::IndicatifLayer::new();
-    let writer = indicatif.get_stderr_writer();
     let registry = tracing_subscriber::registry().with(EnvFilter::new(level));
+    // The layer makes log lines and the moving line share stderr.
     let started = match common.log_format {
-        LogFormat::Text => registry.with(text(writer)).with(indicatif).try_init(),
-        LogFormat::Json => registry.with(fmt::layer().json().with_writer(writer)).with(indicatif).try_init(),
+        LogFormat::Text => {
+            let indicatif = tracing_indicatif::IndicatifLayer::new();
+            let writer = indicatif.get_stderr_writer();
+            let ansi = std::io::stderr().is_terminal();
+            let text = fmt::layer().with_ansi(ansi).with_target(false).with_writer(writer);
+            registry.with(text).with(indicatif).try_init()
+        }
+        LogFormat::Json => {
+            let indicatif = tracing_indicatif::IndicatifLayer::new();
+            let writer = indicatif.get_stderr_writer();
+            registry.with(fmt::layer().json().with_writer(writer)).with(indicatif).try_init()
+        }
     };
     if let Err(error) = started {
         // A second log in one process, as in tests: the first goes on.
         tracing::debug!(%error, "the log was set up before");
     }
-}
-
-fn text<S>(
-    writer: IndicatifWriter<tracing_indicatif::writer::Stderr>,
-) -> fmt::Layer<S, fmt::format::DefaultFields, fmt::format::Format, IndicatifWriter<tracing_indicatif::writer::Stderr>>
-where
-    IndicatifWriter<tracing_indicatif::writer::Stderr>: for<'a> MakeWriter<'a> + 'static,
-{
-    fmt::layer().with_ansi(std::io::stderr().is_terminal()).with_target(false).with_writer(writer)
 }

@@ -4,17 +4,21 @@ use super::args::Common;
 use super::embedded::EmbeddedApi;
 use super::exit::{self, CommandError};
 use super::progress::Progress;
-use super::{World, print, print_line, show};
+use super::{World, print_line, show};
 use crate::client::{ApiKey, StopSwitch};
-use crate::lake::Lake;
 use crate::pipeline::spec::Pipeline;
 use crate::pipeline::summary::RunSummary;
-use crate::pipeline::{PipelineError, RunContext, Source, price, report};
+use crate::pipeline::{PipelineError, RunContext, Source, price};
 use jiff::civil::Date;
 use std::path::Path;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(super) async fn run(common: &Common, world: &World, today: Date, file: &Path) -> Result<u8, CommandError> {
+pub(super) async fn run(
+    common: &Common,
+    world: &World,
+    today: Date,
+    file: &Path,
+) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let result = with_context(common, world, today, &pipeline, async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
@@ -27,23 +31,18 @@ pub(super) async fn run(common: &Common, world: &World, today: Date, file: &Path
     Ok(summary.exit_code)
 }
 
-pub(super) async fn plan(common: &Common, world: &World, today: Date, file: &Path) -> Result<u8, CommandError> {
+pub(super) async fn plan(
+    common: &Common,
+    world: &World,
+    today: Date,
+    file: &Path,
+) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let price = with_context(common, world, today, &pipeline, async |context| {
         Ok(price::price(&pipeline, context).await?)
     })
     .await?;
     print_line(&if common.json { show::json(&price)? } else { show::price(&price) })?;
-    Ok(exit::DONE)
-}
-
-pub(super) fn report(common: &Common) -> Result<u8, CommandError> {
-    let lake = Lake::open(&common.lake)?;
-    let path = report::write(&lake, None)?;
-    match path {
-        Some(path) => print(&format!("{}\n", path.display()))?,
-        None => return Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned())),
-    }
     Ok(exit::DONE)
 }
 
@@ -124,7 +123,9 @@ fn api_key(world: &World) -> Result<ApiKey, CommandError> {
         (None, Some(file)) => std::fs::read_to_string(&file)
             .map_err(|error| settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}")))?,
         (None, None) => {
-            return Err(settings("no API key: set SUNLAKE_API_KEY, or SUNLAKE_API_KEY_FILE to a file".to_owned()));
+            return Err(settings(
+                "no API key: set SUNLAKE_API_KEY, or SUNLAKE_API_KEY_FILE to a file".to_owned(),
+            ));
         }
     };
     ApiKey::parse(&text).map_err(|error| settings(error.to_string()))

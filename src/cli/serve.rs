@@ -9,7 +9,12 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
-pub(super) async fn serve(common: &Common, world: &World, listen: &str, keys: &Path) -> Result<u8, CommandError> {
+pub(super) async fn serve(
+    common: &Common,
+    world: &World,
+    listen: &str,
+    keys: &Path,
+) -> Result<u8, CommandError> {
     let unbound = |source| CommandError::Io { what: format!("cannot listen on {listen}"), source };
     let listener = TcpListener::bind(listen).await.map_err(unbound)?;
     let address = listener.local_addr().map_err(unbound)?;
@@ -31,6 +36,8 @@ pub(super) async fn serve(common: &Common, world: &World, listen: &str, keys: &P
             _ = terminate.recv() => {}
         }
     };
-    crate::serve::serve(listener, config, stopped).await.map_err(|error| CommandError::Serve(error.to_string()))?;
+    crate::serve::serve(listener, config, stopped)
+        .await
+        .map_err(|error| CommandError::Serve(error.to_string()))?;
     Ok(exit::DONE)
 }

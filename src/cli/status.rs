@@ -20,7 +20,9 @@ pub(super) fn verify(common: &Common, snapshot: Option<u64>) -> Result<u8, Comma
     let lake = Lake::open(&common.lake)?;
     let newest = lake.current()?.map(|commit| commit.snapshot);
     let Some(snapshot) = snapshot.or(newest) else {
-        return Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned()));
+        return Err(CommandError::Settings(
+            "the lake has no snapshot yet; `sunlake run` makes one".to_owned(),
+        ));
     };
     let report = lake.verify(snapshot)?;
     if common.json {

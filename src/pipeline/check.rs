@@ -28,15 +28,29 @@ pub(super) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
         }
     };
     let Evidence { quarantined, unknown_fields, incomplete_days, vanished, rows_before } = *evidence;
-    find(quarantined > 0, spec.quarantine, format!("{quarantined} records could not be normalized and are in quarantine"));
-    find(unknown_fields > 0, spec.unknown_fields, format!("{unknown_fields} unknown field values were kept in `extra`"));
-    find(incomplete_days > 0, spec.incomplete_days, format!("{incomplete_days} days could not be proven whole"));
+    find(
+        quarantined > 0,
+        spec.quarantine,
+        format!("{quarantined} records could not be normalized and are in quarantine"),
+    );
+    find(
+        unknown_fields > 0,
+        spec.unknown_fields,
+        format!("{unknown_fields} unknown field values were kept in `extra`"),
+    );
+    find(
+        incomplete_days > 0,
+        spec.incomplete_days,
+        format!("{incomplete_days} days could not be proven whole"),
+    );
     let percent = if rows_before == 0 { 0.0 } else { vanished as f64 * 100.0 / rows_before as f64 };
     let limit = spec.max_vanished_percent;
     find(
         percent > limit,
         OnFailure::Fail,
-        format!("{vanished} of {rows_before} filings ({percent:.1}%) are no longer listed, more than max_vanished_percent = {limit}"),
+        format!(
+            "{vanished} of {rows_before} filings ({percent:.1}%) are no longer listed, more than max_vanished_percent = {limit}"
+        ),
     );
     findings
 }

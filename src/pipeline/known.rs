@@ -6,7 +6,7 @@ use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::lake::{Commit, Lake};
 use crate::table::{CoverageRow, Row, Table, day_of_epoch, read_table};
-use arrow::array::{Array, AsArray};
+use arrow::array::AsArray;
 use arrow::datatypes::{Date32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
@@ -73,7 +73,9 @@ impl KnownIds {
     fn read_month(&self, month: &str) -> Result<HashMap<Date, HashSet<i64>>, PipelineError> {
         let folder = format!("filed_month={month}");
         let mut days: HashMap<Date, HashSet<i64>> = HashMap::new();
-        for file in self.files.iter().filter(|file| file.components().any(|part| part.as_os_str() == &*folder)) {
+        for file in
+            self.files.iter().filter(|file| file.components().any(|part| part.as_os_str() == &*folder))
+        {
             let columns = ["business_id", "filed_date", "entity_type", "listed"];
             for batch in read_table(Table::Filings, file, Some(&columns))? {
                 note_listed(&batch?, self.label, &mut days);

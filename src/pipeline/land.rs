@@ -61,7 +61,8 @@ impl Landing {
 
     /// Takes a reading in. Rows of days that were not proven wait in the archive and are not landed.
     pub(super) fn land(&mut self, reading: &Reading) -> Result<(), PipelineError> {
-        let proven: HashSet<Date> = reading.days.iter().filter(|day| day.complete).map(|day| day.day).collect();
+        let proven: HashSet<Date> =
+            reading.days.iter().filter(|day| day.complete).map(|day| day.day).collect();
         let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
         let mut batch = Vec::new();
         for key in &reading.pages {
@@ -87,7 +88,10 @@ impl Landing {
     fn rows_of(&mut self, key: &crate::extract::ask::PageKey) -> Result<Vec<FilingRow>, PipelineError> {
         let page = self.pages.0.borrow().get(&key.target, key.occurrence)?;
         let Some(page) = page else {
-            return Err(PipelineError::OutsideContract(format!("the archived page of {} is gone", key.target)));
+            return Err(PipelineError::OutsideContract(format!(
+                "the archived page of {} is gone",
+                key.target
+            )));
         };
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
         let normalized = normalize_page(&page.body, page.received_at, &place);
@@ -104,7 +108,11 @@ impl Landing {
     /// A record that stands on two pages is one record.
     fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
         if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
-            tracing::warn!(slice = reject.slice, "a record goes to quarantine: {}", reject.reasons.join("; "));
+            tracing::warn!(
+                slice = reject.slice,
+                "a record goes to quarantine: {}",
+                reject.reasons.join("; ")
+            );
             self.quarantine.append(reject)?;
         }
         Ok(())

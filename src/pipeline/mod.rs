@@ -12,7 +12,6 @@
 //! | [`state`] | what one run learns for the next |
 //! | [`summary`] | what a run did |
 //! | [`standing`] | where a lake stands |
-//! | [`report`] | the report of a snapshot |
 
 mod check;
 mod error;
@@ -22,7 +21,6 @@ pub mod need;
 mod pages;
 pub mod price;
 mod publish;
-pub mod report;
 pub mod run;
 pub mod spec;
 pub mod standing;

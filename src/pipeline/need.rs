@@ -74,6 +74,8 @@ mod tests {
         assert_eq!(need.moved, BTreeSet::from([day(2)]));
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
-        assert!(need.unread.contains(&day(3)) && need.unread.contains(&day(31)) && !need.unread.contains(&day(1)));
+        assert!(
+            need.unread.contains(&day(3)) && need.unread.contains(&day(31)) && !need.unread.contains(&day(1))
+        );
     }
 }

@@ -84,7 +84,8 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
         StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 },
         StagePrice { name: "counts".to_owned(), slices: 1, rows: 0, requests: 1 },
     ];
-    let priced = listings(&pipeline.spec).into_iter().map(|listing| listing_price(listing, &knowledge, &stats));
+    let priced =
+        listings(&pipeline.spec).into_iter().map(|listing| listing_price(listing, &knowledge, &stats));
     stages.extend(priced);
     Ok(total(pipeline, context.today, &knowledge, stages))
 }

@@ -1,12 +1,14 @@
 //! The end of a run: tables merged, aggregates made, checks held against them, and the commit.
 
+use super::PipelineError;
 use super::check::{Evidence, Finding, findings};
 use super::known::read_coverage_files;
 use super::land::Landing;
 use super::run::Run;
-use super::summary::{CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use super::summary::{
+    CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows,
+};
 use super::work::listings;
-use super::PipelineError;
 use crate::aggregate::{load_aggregates, run_aggregate};
 use crate::contract::eastern::days_newest_first;
 use crate::extract::reference::Reference;
@@ -30,7 +32,11 @@ pub(super) struct Finished {
 }
 
 /// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
-pub(super) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary, PipelineError> {
+pub(super) fn publish(
+    mut run: Run<'_>,
+    mut landing: Landing,
+    done: Finished,
+) -> Result<RunSummary, PipelineError> {
     run.remember_counts(&landing);
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
@@ -82,16 +88,30 @@ fn merge_reference(
     };
     lay(Table::DailyCounts, batch(run.counts.iter().map(|count| DailyCountRow::from(day, count)))?)?;
     lay(Table::Counties, batch(reference.counties.iter().map(|county| CountyRow::from(day, county)))?)?;
-    lay(Table::MonthlyCounts, batch(stats.monthly.iter().flat_map(|month| MonthlyCountRow::from(day, month)))?)?;
+    lay(
+        Table::MonthlyCounts,
+        batch(stats.monthly.iter().flat_map(|month| MonthlyCountRow::from(day, month)))?,
+    )?;
     lay(Table::Statewide, batch([StatewideRow::from(day, stats)])?)?;
     lay(Table::TypeSplit, batch(stats.type_split_30d.iter().map(|split| TypeCountRow::from(day, split)))?)?;
     let industries = &reference.industries;
-    lay(Table::IndustryTypes, batch(industries.sectors.iter().flat_map(|sector| IndustryTypeRow::from(day, sector)))?)?;
-    lay(Table::IndustrySegments, batch(industries.segments.iter().flat_map(|segment| SegmentRow::from(day, segment)))?)?;
-    lay(Table::EntityTypes, batch(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))?)
+    lay(
+        Table::IndustryTypes,
+        batch(industries.sectors.iter().flat_map(|sector| IndustryTypeRow::from(day, sector)))?,
+    )?;
+    lay(
+        Table::IndustrySegments,
+        batch(industries.segments.iter().flat_map(|segment| SegmentRow::from(day, segment)))?,
+    )?;
+    lay(
+        Table::EntityTypes,
+        batch(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))?,
+    )
 }
 
-fn batch<R: Row>(rows: impl IntoIterator<Item = R>) -> Result<arrow::record_batch::RecordBatch, PipelineError> {
+fn batch<R: Row>(
+    rows: impl IntoIterator<Item = R>,
+) -> Result<arrow::record_batch::RecordBatch, PipelineError> {
     Ok(R::batch(&rows.into_iter().collect::<Vec<_>>())?)
 }
 

@@ -14,13 +14,14 @@ use crate::contract::account::Account;
 use crate::contract::count::DailyCount;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
+use crate::extract::ExtractError;
 use crate::extract::ask::Asker;
 use crate::extract::listing::{Surroundings, extract_listing};
 use crate::extract::planner::Vocabulary;
 use crate::extract::reference::{
-    Reference, extract_daily_counts, extract_reference, fetch_account, find_window, plan_limits, window_is_known,
+    Reference, extract_daily_counts, extract_reference, fetch_account, find_window, plan_limits,
+    window_is_known,
 };
-use crate::extract::ExtractError;
 use crate::lake::{Lake, RunDir, RunRecord};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -94,7 +95,11 @@ fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
 }
 
 /// An unfinished run goes on only under the pipeline it began with, and never as of a day still to come.
-fn unfinished(lake: &Lake, pipeline: &Pipeline, fresh: &RunRecord) -> Result<Option<RunRecord>, PipelineError> {
+fn unfinished(
+    lake: &Lake,
+    pipeline: &Pipeline,
+    fresh: &RunRecord,
+) -> Result<Option<RunRecord>, PipelineError> {
     let record = lake.unfinished_run(&pipeline.spec.name)?;
     Ok(record.filter(|record| record.pipeline_digest == pipeline.digest && record.today <= fresh.today))
 }
@@ -238,7 +243,8 @@ impl Run<'_> {
         let words = vocabulary(reference);
         let days = self.pipeline.spec.extract.days;
         // The window has moved on under a run of an earlier day: what has left it cannot be read any more.
-        self.from = first_day(days, self.record.today, &self.plan).max(first_day(days, real_today, &self.plan));
+        self.from =
+            first_day(days, self.record.today, &self.plan).max(first_day(days, real_today, &self.plan));
         let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
         let mut jobs = Vec::new();
         for listing in listings(&self.pipeline.spec) {
@@ -263,7 +269,8 @@ impl Run<'_> {
             // What an earlier run learned is a prior, not a growing total.
             shares.fade();
             let around = Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares };
-            let mut hand_over = |reading| landing.land(&reading).map_err(|error| ExtractError::HandOver(error.into()));
+            let mut hand_over =
+                |reading| landing.land(&reading).map_err(|error| ExtractError::HandOver(error.into()));
             extract_listing(asker, around, job, &mut hand_over).await?;
         }
         Ok(())

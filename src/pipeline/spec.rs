@@ -71,7 +71,15 @@ pub struct SampleSource {
 
 impl Default for SampleSource {
     fn default() -> Self {
-        Self { seed: 1, days: 30, scale: 1.0, plan: Plan::Agency, per_minute: None, per_day: None, per_month: None }
+        Self {
+            seed: 1,
+            days: 30,
+            scale: 1.0,
+            plan: Plan::Agency,
+            per_minute: None,
+            per_day: None,
+            per_month: None,
+        }
     }
 }
 
@@ -246,7 +254,8 @@ impl Pipeline {
             .map_err(|source| SpecError::Unreadable { path: path.to_owned(), source })?;
         let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
         check(&spec).map_err(|(word, problem)| {
-            let line = text.lines().position(|line| line.trim_start().starts_with(word)).map_or(1, |at| at + 1);
+            let line =
+                text.lines().position(|line| line.trim_start().starts_with(word)).map_or(1, |at| at + 1);
             SpecError::Wrong { path: path.to_owned(), line, problem, hint: String::new() }
         })?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
@@ -285,9 +294,8 @@ fn nearest(problem: &str) -> Option<String> {
     }
     let mut quoted = problem.split('`').skip(1).step_by(2);
     let wrong = quoted.next()?;
-    let (score, word) = quoted
-        .map(|word| (strsim::jaro_winkler(wrong, word), word))
-        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (score, word) =
+        quoted.map(|word| (strsim::jaro_winkler(wrong, word), word)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     (score > 0.6).then(|| word.to_owned())
 }
 
@@ -304,7 +312,8 @@ mod tests {
 
     #[test]
     fn a_wrong_key_names_its_line_and_the_nearest_right_one() {
-        let error = read("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n").expect_err("a wrong key").to_string();
+        let error =
+            read("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n").expect_err("a wrong key").to_string();
         assert!(error.contains("line 4"), "{error}");
         assert!(error.contains("did you mean `keep_per_day`?"), "{error}");
     }

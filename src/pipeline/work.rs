@@ -1,10 +1,10 @@
 //! The listings of a pipeline, and what is to be read of each.
 
+use super::EVERY_OTHER_TYPE;
 use super::known::Coverage;
 use super::need::{Need, need};
 use super::spec::{Days, PipelineSpec};
 use super::state::RunState;
-use super::EVERY_OTHER_TYPE;
 use crate::contract::account::Remaining;
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::window_start;
@@ -99,7 +99,8 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
 pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need {
     let nothing = BTreeMap::new();
     let held = knowledge.coverage.get(listing.label).unwrap_or(&nothing);
-    let counts: BTreeMap<Date, i64> = knowledge.counts.iter().map(|count| (count.date, count.count)).collect();
+    let counts: BTreeMap<Date, i64> =
+        knowledge.counts.iter().map(|count| (count.date, count.count)).collect();
     let count_moved = |day: Date| match listing.kind {
         Some(_) => None,
         None => {

@@ -1,1 +1,0 @@
-//! Writes `catalog/report.html` from the newest snapshot.
