@@ -362,3 +362,125 @@ impl NamedBatch<'_> {
         self.column(name, "Timestamp(µs)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::id::BusinessIdParam;
+    use crate::table::{ColumnKind, columns};
+    use arrow::array::ArrayRef;
+    use jiff::civil::date;
+    use parquet::arrow::ArrowWriter;
+    use std::collections::HashMap;
+    use std::sync::Arc;
+
+    type Row<'a> = HashMap<&'a str, &'a str>;
+
+    /// A column of the rows; what a row does not say is null where it may be, else empty, zero or true.
+    fn array(kind: ColumnKind, cells: &[Option<&str>], nullable: bool) -> ArrayRef {
+        let numbers = || cells.iter().map(|cell| cell.map_or(Some(0), |text| text.parse().ok()));
+        match kind {
+            ColumnKind::Text if nullable => Arc::new(cells.iter().copied().collect::<StringArray>()),
+            ColumnKind::Text => Arc::new(cells.iter().map(|cell| cell.or(Some(""))).collect::<StringArray>()),
+            ColumnKind::Int64 => Arc::new(numbers().collect::<Int64Array>()),
+            ColumnKind::Int32 => Arc::new(
+                cells
+                    .iter()
+                    .map(|cell| cell.map_or(Some(0), |text| text.parse().ok()))
+                    .collect::<Int32Array>(),
+            ),
+            ColumnKind::Boolean => {
+                Arc::new(cells.iter().map(|cell| Some(*cell != Some("false"))).collect::<BooleanArray>())
+            }
+            ColumnKind::Date => {
+                let day = |text: &str| super::super::column::epoch_day(text.parse().expect("a day"));
+                Arc::new(cells.iter().map(|cell| cell.map(day)).collect::<Date32Array>())
+            }
+            ColumnKind::Timestamp => {
+                Arc::new(numbers().collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
+            }
+        }
+    }
+
+    fn write(snapshot: &Path, table: Table, file: &str, rows: &[Row<'_>]) {
+        let arrays = columns(table).iter().map(|column| {
+            let cells: Vec<Option<&str>> = rows.iter().map(|row| row.get(column.name).copied()).collect();
+            array(column.kind, &cells, column.nullable)
+        });
+        let batch = RecordBatch::try_new(table.schema(), arrays.collect()).expect("a batch");
+        let path = snapshot.join(table.name()).join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        let mut writer = ArrowWriter::try_new(File::create(path).expect("a file"), table.schema(), None)
+            .expect("a writer");
+        writer.write(&batch).expect("written");
+        writer.close().expect("closed");
+    }
+
+    fn filing<'a>(id: &'a str, day: &'a str, listed: &'a str) -> Row<'a> {
+        Row::from([
+            ("business_id", id),
+            ("id", id),
+            ("document_number", id),
+            ("entity_type", "llc"),
+            ("status", "active"),
+            ("filed_date", day),
+            ("county", "Bay"),
+            ("industry_sector", "food"),
+            ("industry_type", "food.bar"),
+            ("listed", listed),
+            ("last_seen_at", "1785513600000000"),
+        ])
+    }
+
+    #[test]
+    fn a_snapshot_is_read_with_its_newest_lists_and_vanished_rows_are_found_by_id_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = folder.path();
+        let july = [filing("2", "2026-07-31", "true"), filing("3", "2026-07-31", "false")];
+        write(snapshot, Table::Filings, "filed_month=2026-07/part-a.parquet", &july);
+        let june = [filing("1", "2026-06-30", "true")];
+        write(snapshot, Table::Filings, "filed_month=2026-06/part-b.parquet", &june);
+        write(
+            snapshot,
+            Table::Details,
+            "d.parquet",
+            &[Row::from([("business_id", "1"), ("officer_count", "1")])],
+        );
+        let officer = Row::from([("business_id", "1"), ("name", "A"), ("title", "MGR")]);
+        write(snapshot, Table::Officers, "o.parquet", &[officer]);
+        let county = |day, key| Row::from([("observed_on", day), ("key", key), ("name", key)]);
+        write(
+            snapshot,
+            Table::Counties,
+            "c.parquet",
+            &[county("2026-07-30", "OLD"), county("2026-07-31", "BAY")],
+        );
+        let kind = |kind| Row::from([("observed_on", "2026-07-31"), ("sector", "food"), ("type", kind)]);
+        write(snapshot, Table::IndustryTypes, "i.parquet", &[kind("food.cafe"), kind("food.bar")]);
+
+        let index = load_snapshot(snapshot).expect("an index");
+        assert_eq!((index.rows(), index.listed_on(date(2026, 7, 31))), (3, 1));
+        assert_eq!(index.listed_on(date(2026, 6, 30)), 1);
+        let row = |id| index.row_of_id(BusinessIdParam::parse(id).expect("an id"));
+        assert_eq!(row("3").map(|row| index.columns.ids[row as usize]), Some(3));
+        assert_eq!(index.officers_of(row("1").expect("a row")), Some("[{\"name\":\"A\",\"title\":\"MGR\"}]"));
+        assert!(index.detail_json(row("1").expect("a row")).is_some());
+        assert!(index.detail_json(row("2").expect("a row")).is_none());
+        assert_eq!(index.counties, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
+        assert_eq!(index.industries().sectors[0].types, ["food.bar", "food.cafe"]);
+        assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
+        assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);
+    }
+
+    #[test]
+    fn what_is_no_snapshot_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::NoFilings(_))));
+        let twice = [filing("2", "2026-07-31", "true"), filing("2", "2026-07-30", "true")];
+        write(folder.path(), Table::Filings, "f.parquet", &twice);
+        let error = load_snapshot(folder.path()).expect_err("a duplicate");
+        assert!(error.to_string().contains("business 2 occurs twice"), "{error}");
+        std::fs::write(folder.path().join("filings/f.parquet"), "no parquet").expect("written");
+        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged { .. })));
+    }
+}

@@ -335,3 +335,45 @@ fn data_json(data: &impl Serialize) -> Vec<u8> {
 fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    #[test]
+    fn counts_move_when_the_eastern_day_turns() {
+        let seconds = Arc::new(AtomicI64::new(1_785_556_799)); // 2026-07-31 23:59:59 in Eastern time
+        let at = Arc::clone(&seconds);
+        let clock: Clock =
+            Arc::new(move || Timestamp::from_second(at.load(Ordering::Relaxed)).unwrap_or_default());
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let service = Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, None);
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let latest = || {
+            let arguments = Arguments::from_pairs(Endpoint::Stats, &[]);
+            let body = service.answer(&caller, arguments).expect("stats");
+            let stats: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            stats["data"]["latest_filing_date"].clone()
+        };
+        assert_eq!(latest(), "2026-07-31");
+        seconds.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(latest(), "2026-08-01");
+    }
+
+    #[test]
+    fn a_swapped_index_is_served_at_once() {
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let clock = fixture::clock();
+        let service =
+            Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, Some(fixture::TODAY));
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let pairs = [("id".to_owned(), "1".to_owned())];
+        let find = || service.answer(&caller, Arguments::from_pairs(Endpoint::Business, &pairs));
+        assert!(find().is_ok());
+        let empty = super::super::IndexBuilder::default().finish().expect("an empty index");
+        service.swap_index(Arc::new(empty));
+        assert_eq!(find().map_err(|error| error.status()), Err(404));
+    }
+}
