@@ -1,4 +1,4 @@
-//! The one table of parameters: the validator, the OpenAPI document and the MCP input schemas come from it.
+//! The one table of parameters: the validator, the `OpenAPI` document and the MCP input schemas come from it.
 //!
 //! Source: API document, "Endpoints" and "Limits", parameter bounds.
 

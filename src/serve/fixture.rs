@@ -2,6 +2,7 @@
 
 use super::access::Accounts;
 use super::builder::IndexBuilder;
+use super::column::epoch_day;
 use super::index::Index;
 use super::meter::Meter;
 use super::rest::Site;
@@ -9,7 +10,16 @@ use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
 use crate::contract::eastern::parse_date;
 use crate::contract::plan::{Plan, PlanLimits};
+use crate::table::{ColumnKind, Table, columns};
+use arrow::array::{
+    ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    TimestampMicrosecondArray,
+};
 use jiff::civil::{Date, date};
+use parquet::arrow::ArrowWriter;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The day the tests believe in.
@@ -117,4 +127,62 @@ pub(super) fn generous() -> PlanLimits {
         per_month: 1_000_000,
         ..Plan::Enterprise.limits()
     }
+}
+
+/// A row of a table, by column; what it does not say is left at its default.
+pub(super) type Row<'a> = HashMap<&'a str, &'a str>;
+
+/// A column of the rows; what a row does not say is null where it may be, else empty, zero or true.
+fn array(kind: ColumnKind, cells: &[Option<&str>], nullable: bool) -> ArrayRef {
+    let numbers = || cells.iter().map(|cell| cell.map_or(Some(0), |text| text.parse().ok()));
+    match kind {
+        ColumnKind::Text if nullable => Arc::new(cells.iter().copied().collect::<StringArray>()),
+        ColumnKind::Text => Arc::new(cells.iter().map(|cell| cell.or(Some(""))).collect::<StringArray>()),
+        ColumnKind::Int64 => Arc::new(numbers().collect::<Int64Array>()),
+        ColumnKind::Int32 => Arc::new(
+            cells.iter().map(|cell| cell.map_or(Some(0), |text| text.parse().ok())).collect::<Int32Array>(),
+        ),
+        ColumnKind::Boolean => {
+            Arc::new(cells.iter().map(|cell| Some(*cell != Some("false"))).collect::<BooleanArray>())
+        }
+        ColumnKind::Date => {
+            let day = |text: &str| epoch_day(text.parse().expect("a day"));
+            Arc::new(cells.iter().map(|cell| cell.map(day)).collect::<Date32Array>())
+        }
+        ColumnKind::Timestamp => {
+            Arc::new(numbers().collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
+        }
+    }
+}
+
+/// Writes rows as one file of a table.
+pub(super) fn write_table(snapshot: &Path, table: Table, file: &str, rows: &[Row<'_>]) {
+    let arrays = columns(table).iter().map(|column| {
+        let cells: Vec<Option<&str>> = rows.iter().map(|row| row.get(column.name).copied()).collect();
+        array(column.kind, &cells, column.nullable)
+    });
+    let batch = RecordBatch::try_new(table.schema(), arrays.collect()).expect("a batch");
+    let path = snapshot.join(table.name()).join(file);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).expect("a file"), table.schema(), None).expect("a writer");
+    writer.write(&batch).expect("written");
+    writer.close().expect("closed");
+}
+
+/// A row of the filings table.
+pub(super) fn filing<'a>(id: &'a str, day: &'a str, listed: &'a str) -> Row<'a> {
+    Row::from([
+        ("business_id", id),
+        ("id", id),
+        ("document_number", id),
+        ("entity_type", "llc"),
+        ("status", "active"),
+        ("filed_date", day),
+        ("county", "Bay"),
+        ("industry_sector", "food"),
+        ("industry_type", "food.bar"),
+        ("listed", listed),
+        ("last_seen_at", "1785513600000000"),
+    ])
 }

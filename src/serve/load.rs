@@ -365,72 +365,10 @@ impl NamedBatch<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::{Row, filing, write_table as write};
     use super::*;
     use crate::contract::id::BusinessIdParam;
-    use crate::table::{ColumnKind, columns};
-    use arrow::array::ArrayRef;
     use jiff::civil::date;
-    use parquet::arrow::ArrowWriter;
-    use std::collections::HashMap;
-    use std::sync::Arc;
-
-    type Row<'a> = HashMap<&'a str, &'a str>;
-
-    /// A column of the rows; what a row does not say is null where it may be, else empty, zero or true.
-    fn array(kind: ColumnKind, cells: &[Option<&str>], nullable: bool) -> ArrayRef {
-        let numbers = || cells.iter().map(|cell| cell.map_or(Some(0), |text| text.parse().ok()));
-        match kind {
-            ColumnKind::Text if nullable => Arc::new(cells.iter().copied().collect::<StringArray>()),
-            ColumnKind::Text => Arc::new(cells.iter().map(|cell| cell.or(Some(""))).collect::<StringArray>()),
-            ColumnKind::Int64 => Arc::new(numbers().collect::<Int64Array>()),
-            ColumnKind::Int32 => Arc::new(
-                cells
-                    .iter()
-                    .map(|cell| cell.map_or(Some(0), |text| text.parse().ok()))
-                    .collect::<Int32Array>(),
-            ),
-            ColumnKind::Boolean => {
-                Arc::new(cells.iter().map(|cell| Some(*cell != Some("false"))).collect::<BooleanArray>())
-            }
-            ColumnKind::Date => {
-                let day = |text: &str| super::super::column::epoch_day(text.parse().expect("a day"));
-                Arc::new(cells.iter().map(|cell| cell.map(day)).collect::<Date32Array>())
-            }
-            ColumnKind::Timestamp => {
-                Arc::new(numbers().collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
-            }
-        }
-    }
-
-    fn write(snapshot: &Path, table: Table, file: &str, rows: &[Row<'_>]) {
-        let arrays = columns(table).iter().map(|column| {
-            let cells: Vec<Option<&str>> = rows.iter().map(|row| row.get(column.name).copied()).collect();
-            array(column.kind, &cells, column.nullable)
-        });
-        let batch = RecordBatch::try_new(table.schema(), arrays.collect()).expect("a batch");
-        let path = snapshot.join(table.name()).join(file);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        let mut writer = ArrowWriter::try_new(File::create(path).expect("a file"), table.schema(), None)
-            .expect("a writer");
-        writer.write(&batch).expect("written");
-        writer.close().expect("closed");
-    }
-
-    fn filing<'a>(id: &'a str, day: &'a str, listed: &'a str) -> Row<'a> {
-        Row::from([
-            ("business_id", id),
-            ("id", id),
-            ("document_number", id),
-            ("entity_type", "llc"),
-            ("status", "active"),
-            ("filed_date", day),
-            ("county", "Bay"),
-            ("industry_sector", "food"),
-            ("industry_type", "food.bar"),
-            ("listed", listed),
-            ("last_seen_at", "1785513600000000"),
-        ])
-    }
 
     #[test]
     fn a_snapshot_is_read_with_its_newest_lists_and_vanished_rows_are_found_by_id_alone() {
