@@ -1,9 +1,9 @@
 //! HTTP → service → HTTP, and nothing in between: which route, which key, which status and headers.
 
 use super::service::{ApiError, Service};
+use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
-use crate::contract::param::Arguments;
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{
