@@ -2,10 +2,11 @@
 //!
 //! Source: API document, "GET /v1/fl/filings/daily" and "GET /v1/fl/filings/daily/{date}".
 
+use super::argument::Arguments;
 use super::eastern::window_start;
 use super::endpoint::Endpoint;
 use super::error::Violation;
-use super::param::{Arguments, DEFAULT_DAYS};
+use super::param::DEFAULT_DAYS;
 use super::plan::PlanLimits;
 use super::query::join;
 use super::search::CheckedPage;

@@ -16,12 +16,14 @@
 //! | [`id`] | identifiers and their forms |
 //! | [`endpoint`] | the twelve operations |
 //! | [`param`] | the one table of parameters |
+//! | [`argument`] | the parameters of one request, read |
 //! | [`query`] | query strings, taken apart and put together |
 //! | [`search`] | the search of businesses and its rules |
 //! | [`daily`] | days and dates of the daily endpoints |
 //! | [`usage`] | requests used in each window |
 
 pub mod account;
+pub mod argument;
 pub mod business;
 pub mod count;
 pub mod county;

@@ -2,11 +2,12 @@
 //!
 //! Source: API document, "GET /v1/fl/businesses", rules 1 to 4.
 
+use super::argument::Arguments;
 use super::eastern::{minus_days, span_days, window_start};
 use super::endpoint::Endpoint;
 use super::error::Violation;
 use super::id::ZipPrefix;
-use super::param::{Arguments, DEFAULT_LIMIT};
+use super::param::DEFAULT_LIMIT;
 use super::plan::PlanLimits;
 use super::query::join;
 use super::reference::EntityType;

@@ -18,6 +18,8 @@ mod access;
 mod builder;
 mod column;
 mod docs;
+#[cfg(test)]
+mod fixture;
 mod fold;
 mod index;
 mod keys;
@@ -235,4 +237,69 @@ fn connection(
         .header_read_timeout(HEADER_READ_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), respond)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+
+    /// Sends one request on a connection of its own and reads to its end.
+    async fn exchange(address: SocketAddr, request: String) -> String {
+        let talk = move || {
+            let mut stream = std::net::TcpStream::connect(address)?;
+            stream.write_all(request.as_bytes())?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok::<_, std::io::Error>(answer)
+        };
+        tokio::task::spawn_blocking(talk).await.expect("a thread").expect("an answer")
+    }
+
+    #[tokio::test]
+    async fn a_server_answers_over_http_until_it_is_told_to_stop_and_then_writes_its_counts() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let usage_file = folder.path().join("usage.json");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let config = ServeConfig {
+            index: IndexSource::Fixed(Arc::new(fixture::index())),
+            accounts: AccountsSource::Fixed(Accounts::single(
+                fixture::KEY,
+                "acme",
+                fixture::generous(),
+                &["data"],
+            )),
+            usage_file: Some(usage_file.clone()),
+            clock: fixture::clock(),
+            today: Some(fixture::TODAY),
+            public_url: None,
+        };
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let server = tokio::spawn(serve(listener, config, async {
+            let _ = stopped.await;
+        }));
+        let request = format!(
+            "GET /v1/fl/businesses?q=SUN HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
+            fixture::KEY
+        );
+        let answer = exchange(address, request).await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        assert!(answer.contains("\"total\":3"), "{answer}");
+        let refused =
+            exchange(address, "GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".to_owned()).await;
+        assert!(refused.contains(&format!("http://{address}/docs")), "{refused}");
+        stop.send(()).expect("still running");
+        server.await.expect("a task").expect("a good end");
+        let counts = std::fs::read_to_string(usage_file).expect("counts");
+        assert!(counts.contains("\"acme\""), "{counts}");
+    }
+
+    #[test]
+    fn a_lake_without_a_snapshot_says_so() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error =
+            reload::read_index(&IndexSource::Lake(folder.path().to_owned())).expect_err("no snapshot");
+        assert!(error.to_string().contains("no current snapshot"), "{error}");
+    }
 }

@@ -127,3 +127,77 @@ fn look_at_keys(site: &Site, path: &Path, seen: &mut Seen) {
 fn digest(path: &Path) -> Option<blake3::Hash> {
     std::fs::read(path).ok().map(|bytes| blake3::hash(&bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{KEY, TODAY, clock, filing, generous, write_table};
+    use super::super::keys::KeyRequest;
+    use super::super::meter::Meter;
+    use super::super::service::Service;
+    use super::*;
+    use crate::contract::plan::Plan;
+    use crate::table::Table;
+    use jiff::Timestamp;
+    use secrecy::ExposeSecret;
+    use std::os::unix::fs::symlink;
+
+    fn point_current_at(lake: &Path, snapshot: &str) {
+        symlink(lake.join(snapshot), lake.join("next")).expect("a link");
+        std::fs::rename(lake.join("next"), lake.join("current")).expect("swapped");
+    }
+
+    fn site(index: Arc<Index>, accounts: Accounts) -> Site {
+        let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
+        Site { service, docs_url: String::new(), docs_page: String::new() }
+    }
+
+    fn total(site: &Site) -> String {
+        let headers = [("authorization", format!("Bearer {KEY}"))].into_iter();
+        let headers =
+            headers.map(|(name, value)| (name.parse().expect("name"), value.parse().expect("value")));
+        let target = "/v1/fl/stats".parse().expect("a target");
+        let response = site.respond(&hyper::Method::GET, &target, &headers.collect());
+        let body = futures::executor::block_on(http_body_util::BodyExt::collect(response.into_body()));
+        let text = String::from_utf8(body.expect("a body").to_bytes().to_vec()).expect("text");
+        text.split(',').next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_moved_current_is_served_and_a_damaged_snapshot_is_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lake = folder.path();
+        let rows = [filing("1", "2026-07-31", "true"), filing("2", "2026-07-31", "true")];
+        write_table(&lake.join("1"), Table::Filings, "f.parquet", &rows[..1]);
+        write_table(&lake.join("2"), Table::Filings, "f.parquet", &rows);
+        std::fs::create_dir_all(lake.join("3/filings")).expect("made");
+        std::fs::write(lake.join("3/filings/f.parquet"), "damaged").expect("written");
+        point_current_at(lake, "1");
+        let (index, snapshot) = read_index(&IndexSource::Lake(lake.to_owned())).expect("an index");
+        let site = site(index, Accounts::single(KEY, "acme", generous(), &["data"]));
+        let mut seen = Seen { snapshot, key_file: None };
+        for (snapshot, businesses) in [("1", 1), ("2", 2), ("3", 2)] {
+            point_current_at(lake, snapshot);
+            look_at_lake(&site, lake, &mut seen);
+            assert_eq!(total(&site), format!("{{\"data\":{{\"businesses_total\":{businesses}"), "{snapshot}");
+        }
+    }
+
+    #[test]
+    fn a_revoked_key_is_refused_without_a_restart() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("keys.toml");
+        let mut file = KeyFile::default();
+        let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
+        let made = file.create(request, [5; 32], Timestamp::UNIX_EPOCH).expect("a key");
+        file.write(&path).expect("written");
+        let index = super::super::IndexBuilder::default().finish().expect("an index");
+        let site = site(Arc::new(index), read_accounts(&path).expect("accounts"));
+        let mut seen = Seen::at_start(None, &AccountsSource::File(path.clone()));
+        let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();
+        assert!(opens());
+        file.revoke(&made.id, Timestamp::UNIX_EPOCH).expect("revoked");
+        file.write(&path).expect("written");
+        look_at_keys(&site, &path, &mut seen);
+        assert!(!opens());
+    }
+}

@@ -161,7 +161,7 @@ impl IndustryMeaning {
 }
 
 /// Listings kept at most.
-const KEPT_LISTINGS: usize = 16;
+const KEPT_LISTINGS: usize = 64;
 /// Rows of all kept listings together at most; the newest listing is kept whatever its size.
 const KEPT_ROWS: usize = 4_000_000;
 

@@ -5,6 +5,7 @@ use super::index::Index;
 use super::meter::Meter;
 use super::selection::{IndustryMeaning, Selection};
 use crate::contract::account::{Account, AccountLimits};
+use crate::contract::argument::Arguments;
 use crate::contract::count::DailyCount;
 use crate::contract::daily::{CheckedDay, CheckedDays};
 use crate::contract::eastern::{eastern_day, minus_days};
@@ -12,7 +13,6 @@ use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
 use crate::contract::error::{ErrorBody, Message, Violation};
 use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
 use crate::contract::page::{Data, Page, Pagination};
-use crate::contract::param::Arguments;
 use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::contract::search::{CheckedPage, CheckedSearch};
 use arc_swap::ArcSwap;
@@ -334,4 +334,46 @@ fn data_json(data: &impl Serialize) -> Vec<u8> {
 /// Writing to memory does not fail, and none of our records has a key that is not text.
 fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture;
+    use super::*;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    #[test]
+    fn counts_move_when_the_eastern_day_turns() {
+        let seconds = Arc::new(AtomicI64::new(1_785_556_799)); // 2026-07-31 23:59:59 in Eastern time
+        let at = Arc::clone(&seconds);
+        let clock: Clock =
+            Arc::new(move || Timestamp::from_second(at.load(Ordering::Relaxed)).unwrap_or_default());
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let service = Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, None);
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let latest = || {
+            let arguments = Arguments::from_pairs(Endpoint::Stats, &[]);
+            let body = service.answer(&caller, arguments).expect("stats");
+            let stats: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            stats["data"]["latest_filing_date"].clone()
+        };
+        assert_eq!(latest(), "2026-07-31");
+        seconds.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(latest(), "2026-08-01");
+    }
+
+    #[test]
+    fn a_swapped_index_is_served_at_once() {
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let clock = fixture::clock();
+        let service =
+            Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, Some(fixture::TODAY));
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let pairs = [("id".to_owned(), "1".to_owned())];
+        let find = || service.answer(&caller, Arguments::from_pairs(Endpoint::Business, &pairs));
+        assert!(find().is_ok());
+        let empty = super::super::IndexBuilder::default().finish().expect("an empty index");
+        service.swap_index(Arc::new(empty));
+        assert_eq!(find().map_err(|error| error.status()), Err(404));
+    }
 }
