@@ -75,7 +75,7 @@ fn incomplete(coverage: &[CoverageDay]) -> Markup {
             p { "Every day that was read is proven complete." }
         } @else {
             details open[days.len() <= 10] {
-                summary { (days.len()) " of " (coverage.len()) " days are not proven complete" }
+                summary { "Days not proven complete: " (days.len()) " of " (coverage.len()) }
                 ul {
                     @for day in days {
                         li { (day.day) ": " (whole(day.landed)) " of " (whole(day.expected)) " rows, "

@@ -66,7 +66,7 @@ fn incomplete(run: &RunFacts) -> Markup {
     html! {
         @if !run.incomplete.is_empty() {
             details open[run.incomplete.len() <= 10] {
-                summary { (run.incomplete.len()) " days of this run are not proven complete" }
+                summary { "Days this run could not prove complete: " (run.incomplete.len()) }
                 ul { @for day in &run.incomplete {
                     li { (day.day) ": " (count(day.landed)) " of " (count(day.expected)) " rows" }
                 } }

@@ -10,7 +10,7 @@ const MONTHS: usize = 13;
 /// Rows of the growth tables.
 const GROWTH_ROWS: usize = 10;
 /// Filings of the last and the previous 30 days together below which a change is chance.
-const ENOUGH_FILINGS: i64 = 40;
+const ENOUGH_FILINGS: i64 = 100;
 /// A ZIP code with so many times its county's mean is marked.
 const HOT_TIMES: f64 = 5.0;
 /// Rows of differences shown.
@@ -54,42 +54,69 @@ fn change_cell(ratio: Option<f64>) -> Markup {
     html! { td.number.(direction) { (change(ratio)) } }
 }
 
+/// A county's change, and the same against the state's: what is left when the days that still fill are taken out.
+struct Growth<'a> {
+    figures: &'a CountyFigures,
+    against_state: f64,
+}
+
 pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
-    let enough = |row: &&CountyFigures| {
-        row.growth_30_days.is_some()
-            && row.filings_last_30_days + row.filings_previous_30_days >= ENOUGH_FILINGS
-    };
-    let mut known: Vec<&CountyFigures> = counties.iter().filter(enough).collect();
-    known.sort_by(|a, b| b.growth_30_days.unwrap_or(0.0).total_cmp(&a.growth_30_days.unwrap_or(0.0)));
-    let rising: Vec<_> =
-        known.iter().copied().filter(|row| row.growth_30_days > Some(0.0)).take(GROWTH_ROWS).collect();
-    let falling: Vec<_> =
-        known.iter().rev().copied().filter(|row| row.growth_30_days < Some(0.0)).take(GROWTH_ROWS).collect();
+    let known = growths(counties);
+    let rising: Vec<&Growth<'_>> =
+        known.iter().filter(|row| row.against_state > 0.0).take(GROWTH_ROWS).collect();
+    let falling: Vec<&Growth<'_>> =
+        known.iter().rev().filter(|row| row.against_state < 0.0).take(GROWTH_ROWS).collect();
     html! {
         @if known.is_empty() {
             p.note { "No growth yet: the lake must hold 60 days, proven complete, to compare 30 with 30." }
-            (county_table("Counties with most filings", &counties.iter().take(GROWTH_ROWS).collect::<Vec<_>>()))
         } @else {
-            p.note { "The newest days still fill, so every change leans to the low side; compare counties with each other." }
+            p.note {
+                "The last 30 days against the 30 before. The newest days still fill, which pulls every change down, so "
+                "counties are ranked by their change against the state's. Counties with fewer than " (ENOUGH_FILINGS)
+                " filings in the 60 days are left out."
+            }
             div.pair {
-                (county_table("Rising", &rising))
-                (county_table("Falling", &falling))
+                (growth_table("Ahead of the state", &rising))
+                (growth_table("Behind the state", &falling))
             }
         }
     }
 }
 
-fn county_table(caption: &str, rows: &[&CountyFigures]) -> Markup {
+/// Counties with enough filings and a known change, furthest ahead of the state first.
+fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
+    let last: i64 = counties.iter().map(|row| row.filings_last_30_days).sum();
+    let previous: i64 = counties.iter().map(|row| row.filings_previous_30_days).sum();
+    let state = last as f64 / previous.max(1) as f64;
+    let mut known: Vec<Growth<'_>> = Vec::new();
+    for figures in counties {
+        let filings = figures.filings_last_30_days + figures.filings_previous_30_days;
+        if let Some(change) = figures.growth_30_days
+            && filings >= ENOUGH_FILINGS
+            && !figures.county.is_empty()
+            && state > 0.0
+        {
+            known.push(Growth { figures, against_state: (1.0 + change) / state - 1.0 });
+        }
+    }
+    known.sort_by(|a, b| b.against_state.total_cmp(&a.against_state));
+    known
+}
+
+fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
     html! {
         div.wide { table {
             caption { (caption) }
-            thead { tr { th { "county" } th.number { "last 30 days" } th.number { "30 before" } th.number { "change" } th.number { "of the state" } } }
+            thead { tr {
+                th { "county" } th.number { "last 30 days" } th.number { "30 before" } th.number { "change" }
+                th.number { "against the state" }
+            } }
             tbody { @for row in rows { tr {
-                th scope="row" { (county(&row.county)) }
-                td.number { (whole(row.filings_last_30_days)) }
-                td.number { (whole(row.filings_previous_30_days)) }
-                (change_cell(row.growth_30_days))
-                td.number { (share(row.share_of_state_30_days)) }
+                th scope="row" { (county(&row.figures.county)) }
+                td.number { (whole(row.figures.filings_last_30_days)) }
+                td.number { (whole(row.figures.filings_previous_30_days)) }
+                td.number { (change(row.figures.growth_30_days)) }
+                (change_cell(Some(row.against_state)))
             } } }
         } }
     }
@@ -184,4 +211,30 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
             } }
         }
     } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counties_are_ranked_against_the_state_and_small_ones_left_out() {
+        let county = |name: &str, previous: i64, last: i64| CountyFigures {
+            county: name.to_owned(),
+            filings_last_7_days: 0,
+            filings_last_30_days: last,
+            filings_previous_30_days: previous,
+            filings_last_365_days: 0,
+            growth_30_days: Some(last as f64 / previous as f64 - 1.0),
+            share_of_state_30_days: None,
+            rank_30_days: 1,
+        };
+        // The state halves: 1,010 before, 505 in the last 30 days.
+        let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];
+        let names: Vec<(&str, bool)> = growths(&counties)
+            .iter()
+            .map(|row| (row.figures.county.as_str(), row.against_state > 0.0))
+            .collect();
+        assert_eq!(names, [("Bay", true), ("Lee", false)]);
+    }
 }
