@@ -139,7 +139,7 @@ pub struct Figures {
     pub cities_month: String,
     /// The cities with most filings.
     pub cities: Vec<CityFigures>,
-    /// The ZIP codes with most filings.
+    /// The ZIP codes of a county with most filings.
     pub zips: Vec<ZipFigures>,
     /// Monday first.
     pub weekdays: Vec<WeekdayFigures>,
@@ -286,7 +286,8 @@ fn read_zips(cells: &Cells) -> Result<Vec<ZipFigures>, AggregateError> {
         share_of_county: share.get(row),
         times_county_mean: times.get(row),
     };
-    Ok(cells.rows().take(TOP_ROWS).map(zip).collect())
+    let in_florida = |row: &usize| counties.get(*row).is_some_and(|county| !county.is_empty());
+    Ok(cells.rows().filter(in_florida).take(TOP_ROWS).map(zip).collect())
 }
 
 fn read_weekdays(cells: &Cells) -> Result<Vec<WeekdayFigures>, AggregateError> {

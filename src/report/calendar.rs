@@ -1,0 +1,120 @@
+//! The coverage calendar: one cell a day, a column a week.
+
+use super::number::whole;
+use crate::aggregate::CoverageDay;
+use crate::contract::eastern::{minus_days, span_days};
+use jiff::civil::{Date, Weekday};
+use maud::{Markup, html};
+use std::collections::BTreeMap;
+
+const CELL: u32 = 15;
+const LEFT: u32 = 34;
+const TOP: u32 = 18;
+/// A year and the days that fill its first week.
+const MOST_DAYS: u32 = 371;
+
+/// The days of coverage, newest year at most.
+pub(super) fn calendar(coverage: &[CoverageDay]) -> Markup {
+    let (Some(newest), Some(oldest)) =
+        (coverage.iter().map(|day| day.day).max(), coverage.iter().map(|day| day.day).min())
+    else {
+        return html! { p.note { "No day was read yet: nothing to show." } };
+    };
+    let start = monday_of(oldest.max(minus_days(newest, MOST_DAYS - 1)));
+    let by_day: BTreeMap<Date, &CoverageDay> = coverage.iter().map(|day| (day.day, day)).collect();
+    let weeks = span_days(start, newest).div_ceil(7);
+    let width = LEFT + weeks * CELL;
+    html! {
+        svg.calendar viewBox={ "0 0 " (width) " " (TOP + 7 * CELL) } style={ "max-width:" (width * 3 / 2) "px" }
+            role="img" aria-label="Coverage by day" {
+            @for (row, name) in ["Mon", "Wed", "Fri"].into_iter().enumerate() {
+                text x="0" y=(TOP + (row as u32 * 2 + 1) * CELL - 4) { (name) }
+            }
+            @for back in (0..span_days(start, newest)).rev() {
+                @let day = minus_days(newest, back);
+                (cell(day, span_days(start, day) - 1, by_day.get(&day).copied()))
+            }
+        }
+        p.legend {
+            span.key.settled {} "complete and settled" span.key.complete {} "complete, may still fill"
+            span.key.incomplete {} "incomplete" span.key.unread {} "not read"
+        }
+        (incomplete(coverage))
+    }
+}
+
+fn cell(day: Date, since_start: u32, coverage: Option<&CoverageDay>) -> Markup {
+    let x = LEFT + since_start / 7 * CELL;
+    let y = TOP + since_start % 7 * CELL;
+    html! {
+        @if day.day() == 1 { text x=(x) y="11" { (day.strftime("%b")) } }
+        rect.(state(coverage)) x=(x) y=(y) width=(CELL - 2) height=(CELL - 2) rx="2" {
+            title { (day) " " (tip(coverage)) }
+        }
+    }
+}
+
+fn state(coverage: Option<&CoverageDay>) -> &'static str {
+    match coverage {
+        None => "unread",
+        Some(day) if !day.is_complete => "incomplete",
+        Some(day) if day.is_settled => "settled",
+        Some(_) => "complete",
+    }
+}
+
+fn tip(coverage: Option<&CoverageDay>) -> String {
+    let Some(day) = coverage else { return "not read".to_owned() };
+    format!("{}: {} of {} rows", state(coverage), whole(day.landed), whole(day.expected))
+}
+
+fn incomplete(coverage: &[CoverageDay]) -> Markup {
+    let days: Vec<&CoverageDay> = coverage.iter().filter(|day| !day.is_complete).collect();
+    html! {
+        @if days.is_empty() {
+            p { "Every day that was read is proven complete." }
+        } @else {
+            details open[days.len() <= 10] {
+                summary { "Days not proven complete: " (days.len()) " of " (coverage.len()) }
+                ul {
+                    @for day in days {
+                        li { (day.day) ": " (whole(day.landed)) " of " (whole(day.expected)) " rows, "
+                            (whole((day.expected - day.landed).max(0))) " rows missing" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn monday_of(day: Date) -> Date {
+    let since_monday = day.weekday().since(Weekday::Monday);
+    minus_days(day, u32::try_from(since_monday).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    #[test]
+    fn long_coverage_shows_its_newest_year() {
+        let day = |back| CoverageDay {
+            day: minus_days(date(2026, 7, 31), back),
+            expected: 1,
+            landed: 1,
+            is_complete: true,
+            is_settled: true,
+        };
+        let html = calendar(&(0..2_000).map(day).collect::<Vec<_>>()).into_string();
+        let cells = html.matches("<rect").count();
+        assert!((371..378).contains(&cells), "{cells}");
+        assert!(html.contains("2026-07-31 settled"));
+    }
+
+    #[test]
+    fn weeks_start_on_monday() {
+        assert_eq!(monday_of(date(2026, 8, 2)), date(2026, 7, 27));
+        assert_eq!(monday_of(date(2026, 7, 27)), date(2026, 7, 27));
+    }
+}

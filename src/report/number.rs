@@ -1,0 +1,69 @@
+//! Numbers as people read them.
+
+/// A whole number with a comma every three digits.
+pub(super) fn whole(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    if number < 0 { format!("−{grouped}") } else { grouped }
+}
+
+/// A count that cannot be negative.
+pub(super) fn count(number: u64) -> String {
+    whole(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+/// A change: 0.125 is `+12.5 %`; a dash where it is not known.
+pub(super) fn change(ratio: Option<f64>) -> String {
+    match ratio {
+        None => "–".to_owned(),
+        Some(ratio) if ratio < 0.0 => format!("−{:.1} %", -ratio * 100.0),
+        Some(ratio) => format!("+{:.1} %", ratio * 100.0),
+    }
+}
+
+/// A part: 0.125 is `12.5 %`; a dash where it is not known.
+pub(super) fn share(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
+}
+
+/// A span of time: `4.2 s`, `12 min 5 s`.
+pub(super) fn span(secs: f64) -> String {
+    if secs < 60.0 {
+        return format!("{secs:.1} s");
+    }
+    let minutes = (secs / 60.0).floor();
+    format!("{minutes:.0} min {:.0} s", (secs - minutes * 60.0).floor())
+}
+
+/// The county as a reader knows it: the API gives no name for an address that is not in Florida.
+pub(super) fn county(name: &str) -> &str {
+    if name.is_empty() { "outside Florida or unknown" } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_in_threes() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (-12_345_678, "−12,345,678")] {
+            assert_eq!(whole(number), text);
+        }
+        assert_eq!(whole(i64::MIN), "−9,223,372,036,854,775,808");
+    }
+
+    #[test]
+    fn changes_carry_their_sign_and_spans_their_units() {
+        assert_eq!(
+            (change(Some(0.125)), change(Some(-0.5)), change(None)),
+            ("+12.5 %".into(), "−50.0 %".into(), "–".into())
+        );
+        assert_eq!((span(4.25), span(725.9)), ("4.2 s".to_owned(), "12 min 5 s".to_owned()));
+    }
+}

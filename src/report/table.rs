@@ -1,0 +1,240 @@
+//! Tables of figures: months, growth, cities, ZIP codes, settling, reconciliation.
+
+use super::number::{change, county, share, whole};
+use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
+use maud::{Markup, html};
+use std::collections::BTreeSet;
+
+/// Months shown.
+const MONTHS: usize = 13;
+/// Rows of the growth tables.
+const GROWTH_ROWS: usize = 10;
+/// Filings of the last and the previous 30 days together below which a change is chance.
+const ENOUGH_FILINGS: i64 = 100;
+/// A ZIP code with so many times its county's mean is marked.
+const HOT_TIMES: f64 = 5.0;
+/// Rows of differences shown.
+const DIFFERENCES: usize = 15;
+
+pub(super) fn months(figures: &[MonthFigures]) -> Markup {
+    let newest: BTreeSet<&str> = figures.iter().map(|row| row.month.as_str()).collect();
+    let months: Vec<&str> = newest.into_iter().rev().take(MONTHS).collect();
+    let types: BTreeSet<&str> = figures
+        .iter()
+        .filter(|row| months.contains(&row.month.as_str()))
+        .map(|row| row.entity_type.as_str())
+        .filter(|kind| *kind != "*")
+        .collect();
+    let find =
+        |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
+    html! {
+        div.wide { table {
+            caption { "Filings by month and type; changes where the lake holds both months whole" }
+            thead { tr {
+                th { "month" } th.number { "all" } th.number { "on the month before" } th.number { "on a year ago" }
+                @for kind in &types { th.number { (kind) } }
+            } }
+            tbody { @for month in months { @if let Some(all) = find(month, "*") { tr {
+                th scope="row" { (month) @if !all.is_whole { " (not whole)" } }
+                td.number { (whole(all.filings)) }
+                (change_cell(all.month_over_month))
+                (change_cell(all.year_over_year))
+                @for kind in &types { td.number { (whole(find(month, kind).map_or(0, |row| row.filings))) } }
+            } } } }
+        } }
+    }
+}
+
+fn change_cell(ratio: Option<f64>) -> Markup {
+    let direction = match ratio {
+        Some(ratio) if ratio > 0.0 => "up",
+        Some(ratio) if ratio < 0.0 => "down",
+        _ => "flat",
+    };
+    html! { td.number.(direction) { (change(ratio)) } }
+}
+
+/// A county's change, and the same against the state's: what is left when the days that still fill are taken out.
+struct Growth<'a> {
+    figures: &'a CountyFigures,
+    against_state: f64,
+}
+
+pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
+    let known = growths(counties);
+    let rising: Vec<&Growth<'_>> =
+        known.iter().filter(|row| row.against_state > 0.0).take(GROWTH_ROWS).collect();
+    let falling: Vec<&Growth<'_>> =
+        known.iter().rev().filter(|row| row.against_state < 0.0).take(GROWTH_ROWS).collect();
+    html! {
+        @if known.is_empty() {
+            p.note { "No growth yet: the lake must hold 60 days, proven complete, to compare 30 with 30." }
+        } @else {
+            p.note {
+                "The last 30 days against the 30 before. The newest days still fill, which pulls every change down, so "
+                "counties are ranked by their change against the state's. Counties with fewer than " (ENOUGH_FILINGS)
+                " filings in the 60 days are left out."
+            }
+            div.pair {
+                (growth_table("Ahead of the state", &rising))
+                (growth_table("Behind the state", &falling))
+            }
+        }
+    }
+}
+
+/// Counties with enough filings and a known change, furthest ahead of the state first.
+fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
+    let last: i64 = counties.iter().map(|row| row.filings_last_30_days).sum();
+    let previous: i64 = counties.iter().map(|row| row.filings_previous_30_days).sum();
+    let state = last as f64 / previous.max(1) as f64;
+    let mut known: Vec<Growth<'_>> = Vec::new();
+    for figures in counties {
+        let filings = figures.filings_last_30_days + figures.filings_previous_30_days;
+        if let Some(change) = figures.growth_30_days
+            && filings >= ENOUGH_FILINGS
+            && !figures.county.is_empty()
+            && state > 0.0
+        {
+            known.push(Growth { figures, against_state: (1.0 + change) / state - 1.0 });
+        }
+    }
+    known.sort_by(|a, b| b.against_state.total_cmp(&a.against_state));
+    known
+}
+
+fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
+    html! {
+        div.wide { table {
+            caption { (caption) }
+            thead { tr {
+                th { "county" } th.number { "last 30 days" } th.number { "30 before" } th.number { "change" }
+                th.number { "against the state" }
+            } }
+            tbody { @for row in rows { tr {
+                th scope="row" { (county(&row.figures.county)) }
+                td.number { (whole(row.figures.filings_last_30_days)) }
+                td.number { (whole(row.figures.filings_previous_30_days)) }
+                td.number { (change(row.figures.growth_30_days)) }
+                (change_cell(Some(row.against_state)))
+            } } }
+        } }
+    }
+}
+
+pub(super) fn places(figures: &Figures) -> Markup {
+    html! {
+        div.pair {
+            div.wide { table {
+                caption { "Cities with most filings " (figures.cities_month) }
+                thead { tr { th { "city" } th { "county" } th.number { "filings" } th.number { "spellings" } } }
+                tbody { @for row in &figures.cities { tr {
+                    th scope="row" { @if row.city.is_empty() { "no city" } @else { (row.city) } }
+                    td { (county(&row.county)) } td.number { (whole(row.filings)) } td.number { (whole(row.spellings)) }
+                } } }
+            } }
+            div.wide { table {
+                caption { "ZIP codes with most filings, 365 days" }
+                thead { tr { th { "ZIP" } th { "county" } th.number { "filings" } th.number { "of the county" } th.number { "times its mean" } } }
+                tbody { @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
+                    th scope="row" { @if row.zip.is_empty() { "no ZIP" } @else { (row.zip) } }
+                    td { (county(&row.county)) }
+                    td.number { (whole(row.filings)) }
+                    td.number { (share(row.share_of_county)) }
+                    td.number { @if let Some(times) = row.times_county_mean { (format!("{times:.1}")) } @else { "–" } }
+                } } }
+            } }
+        }
+        p.note { "A ZIP code far above its county's mean is mostly one registration service's address, not a busy town." }
+    }
+}
+
+pub(super) fn settling(days: &[SettlingDay]) -> Markup {
+    html! {
+        @if days.is_empty() {
+            p.note { "No recent day was read: nothing to show." }
+        } @else {
+            table.bars { @for row in days.iter().take(14) { tr {
+                th scope="row" { (row.day) }
+                td { div.bar style={ "width:" (format!("{:.1}", row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) "%" } {} }
+                td.number { (whole(row.filings)) }
+                td.number { @if row.fullness.is_some() { (share(row.fullness)) " of usual" } @else { "–" } }
+            } } }
+        }
+    }
+}
+
+pub(super) fn reconciliation(reconciliation: &Reconciliation) -> Markup {
+    let scopes = [
+        (Scope::Day, "days", "must agree to the row"),
+        (
+            Scope::Month,
+            "months and types",
+            "may differ by dissolved businesses, which the API counts and does not list",
+        ),
+        (Scope::County, "counties, last 30 days", "may differ likewise"),
+    ];
+    html! {
+        @if reconciliation.comparisons.is_empty() {
+            p.note { "The API gave no counts: nothing to show." }
+        } @else {
+            div.wide { table {
+                caption { "Our counts against the API's own, for periods the lake proves to hold whole" }
+                thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "" } } }
+                tbody { @for (scope, name, meaning) in scopes {
+                    @let compared = reconciliation.comparable(scope).count();
+                    @let differ = reconciliation.differences(scope).len();
+                    tr {
+                        th scope="row" { (name) } td.number { (compared) } td.number { (compared - differ) }
+                        td.number.down[differ > 0 && scope == Scope::Day] { (differ) } td { (meaning) }
+                    }
+                } }
+            } }
+            @for (scope, name, _) in scopes { (differences(reconciliation, scope, name)) }
+        }
+    }
+}
+
+fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Markup {
+    let rows = reconciliation.differences(scope);
+    html! { @if !rows.is_empty() {
+        details open[scope == Scope::Day] {
+            summary { "Largest differences: " (name) }
+            div.wide { table {
+                thead { tr { th { "period" } th { "of" } th.number { "API" } th.number { "lake" } th.number { "difference" } } }
+                tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
+                    th scope="row" { (row.period) }
+                    td { @if row.subject == "*" { "all" } @else { (row.subject) } }
+                    td.number { (whole(row.api_count)) } td.number { (whole(row.lake_count)) }
+                    td.number { (whole(row.difference())) }
+                } } }
+            } }
+        }
+    } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counties_are_ranked_against_the_state_and_small_ones_left_out() {
+        let county = |name: &str, previous: i64, last: i64| CountyFigures {
+            county: name.to_owned(),
+            filings_last_7_days: 0,
+            filings_last_30_days: last,
+            filings_previous_30_days: previous,
+            filings_last_365_days: 0,
+            growth_30_days: Some(last as f64 / previous as f64 - 1.0),
+            share_of_state_30_days: None,
+            rank_30_days: 1,
+        };
+        // The state halves: 1,010 before, 505 in the last 30 days.
+        let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];
+        let names: Vec<(&str, bool)> = growths(&counties)
+            .iter()
+            .map(|row| (row.figures.county.as_str(), row.against_state > 0.0))
+            .collect();
+        assert_eq!(names, [("Bay", true), ("Lee", false)]);
+    }
+}
