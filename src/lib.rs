@@ -8,6 +8,7 @@ pub mod extract;
 pub mod lake;
 pub mod normalize;
 pub mod pipeline;
+pub mod report;
 pub mod sample;
 pub mod serve;
 pub mod table;
