@@ -1,6 +1,6 @@
 //! Observed filings into a snapshot being made, month by month.
 
-use super::change::Changes;
+use super::change::{Changes, keep_first_old};
 use super::error::LakeError;
 use super::month::{Counts, MonthInput, merge_month};
 use super::moved::{Moved, find_moved};
@@ -169,6 +169,7 @@ impl Staging {
         let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
         let files = self.of_table(table.name()).iter().filter(|file| joined.contains(&file.path));
         let existing = self.read(table, files)?;
+        let rows = &keep_first_old(&existing, rows)?;
         let merged = upsert(table, &existing, rows, &BTreeSet::new())?;
         if let Some(rows) = &merged.rows {
             let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;

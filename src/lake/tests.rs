@@ -418,7 +418,7 @@ fn a_run_that_commits_twice_tells_each_change_once() -> Result {
     load(&lake, "r2", &[filing(2, "2026-11-03").named("B").seen(200)], &[], 200)?;
     load(&lake, "r2", &[filing(2, "2026-11-03").named("C").seen(300)], &[], 300)?;
     let told = changes(&lake)?;
-    assert_eq!(told.iter().map(|row| row.4.as_str()).collect::<Vec<_>>(), ["C"]);
+    assert_eq!(told, [(2, "changed".into(), "name".into(), "BUSINESS 2".into(), "C".into())]);
     assert_sound(&lake)
 }
 
