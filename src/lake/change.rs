@@ -1,9 +1,14 @@
 //! Rows of the `changes` table.
 
 use super::error::LakeError;
+use super::part::column;
+use super::upsert::keys;
 use crate::table::Table;
-use arrow::array::{ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow::array::{Array, ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray};
+use arrow::compute::interleave;
 use arrow::record_batch::RecordBatch;
+use arrow::row::Row;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What can happen to a business.
@@ -86,4 +91,22 @@ impl Changes {
         ];
         RecordBatch::try_new(Table::Changes.schema(), columns).map_err(LakeError::arrow("build change rows"))
     }
+}
+
+/// The rows, where the same run already told of the same field with the value that it first found: A → B and then
+/// B → C is told as A → C.
+pub(super) fn keep_first_old(told: &RecordBatch, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
+    let (told_keys, keys) = (keys(Table::Changes, told)?, keys(Table::Changes, rows)?);
+    let first: HashMap<Row<'_>, usize> = told_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let picks: Vec<(usize, usize)> = keys
+        .iter()
+        .enumerate()
+        .map(|(row, key)| first.get(&key).map_or((0, row), |told| (1, *told)))
+        .collect();
+    let olds: [&dyn Array; 2] = [column(rows, "old")?, column(told, "old")?];
+    let old = interleave(&olds, &picks).map_err(LakeError::arrow("join change rows"))?;
+    let mut columns = rows.columns().to_vec();
+    let at = rows.schema_ref().index_of("old").map_err(LakeError::arrow("join change rows"))?;
+    columns[at] = old;
+    RecordBatch::try_new(rows.schema(), columns).map_err(LakeError::arrow("join change rows"))
 }

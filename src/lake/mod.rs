@@ -29,6 +29,7 @@
 //! | `upsert` | the same for the other tables, by key |
 //! | `plain` | types that every reader knows |
 //! | `staging` | a snapshot being made |
+//! | `filings` | the merge of filings into it |
 //! | `publish` | the commit |
 //! | `verify` | files against their commit |
 //! | `raw` | pages as received |
@@ -38,6 +39,7 @@ mod change;
 mod error;
 #[cfg(test)]
 mod fault;
+mod filings;
 mod lock;
 mod manifest;
 mod month;

@@ -90,7 +90,6 @@ fn properties(
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(zstd))
         .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
-        .set_created_by("sunlake".to_owned())
         .set_key_value_metadata(Some(key_values.collect()));
     let Some(table) = table else { return Ok(properties.build()) };
     let distinct = rows.num_rows().clamp(1, ROW_GROUP_ROWS) as u64;

@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The same rows in types that Spark, pandas and DuckDB all read.
+/// The same rows in types that Spark, pandas and `DuckDB` all read.
 pub(super) fn plain_types(table: &str, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
     // A number that does not fit is an error, never a null.
     let strict = CastOptions { safe: false, ..CastOptions::default() };

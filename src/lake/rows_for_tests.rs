@@ -55,7 +55,7 @@ pub(super) fn filings(rows: &[Filing]) -> RecordBatch {
             "entity_type" => text(&|row| row.entity_type.to_owned()),
             "filed_date" => {
                 let day = |row: &Filing| epoch_day(row.filed_date.parse().expect("a date"));
-                Arc::new(rows.iter().map(day).collect::<Date32Array>())
+                Arc::new(Date32Array::from_iter_values(rows.iter().map(day)))
             }
             "listed" => Arc::new(BooleanArray::from(vec![true; rows.len()])),
             "first_seen_at" | "last_seen_at" => seen(),

@@ -81,6 +81,9 @@ impl Spill {
     /// Takes observed rows; `last_seen_at` says when they were observed.
     pub(super) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         check_schema(Table::Filings, &rows.schema())?;
+        if rows.num_rows() == 0 {
+            return Ok(());
+        }
         let ids = int64(&rows, "business_id")?.clone();
         let seen = micros(&rows, "last_seen_at")?.to_vec();
         let months = months(&rows)?;

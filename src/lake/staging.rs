@@ -1,28 +1,20 @@
 //! A snapshot being made: what is kept from its parent, and what is new.
 
 use super::Lake;
-use super::change::Changes;
 use super::error::LakeError;
 use super::manifest::{Commit, FileEntry, TableManifest};
-use super::month::{Counts, MonthInput, merge_month};
-use super::moved::{Moved, find_moved};
 use super::part::{self, check_schema, read_part, sorted, write_part};
-use super::path::{self, Month, epoch_day, part_name};
+use super::path::{self, Month, part_name};
 use super::plain::plain_types;
-use super::spill::{Spill, SpilledFilings};
+use super::spill::Spill;
 use super::storage::{self, TEMPORARY};
 use super::upsert::upsert;
 use crate::table::{SCHEMA_VERSION, Table};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
-use jiff::Timestamp;
-use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-
-/// Rows of a `changes` file before the next one is begun.
-const CHANGES_ROWS: usize = 512 * 1024;
 
 /// What a merge did to a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -62,7 +54,7 @@ pub struct Staging {
     pub(super) parent: Option<Commit>,
     pub(super) tables: BTreeMap<String, Vec<StagedFile>>,
     pub(super) dir: PathBuf,
-    spill: Option<Spill>,
+    pub(super) spill: Option<Spill>,
 }
 
 impl Lake {
@@ -132,130 +124,6 @@ impl Staging {
         self.parent.as_ref().is_some_and(|parent| parent.tables == self.manifests())
     }
 
-    /// Takes observed filings; `last_seen_at` says when each was observed. They wait on disk for
-    /// [`Staging::merge_filings`].
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Schema`] for rows of another shape; [`LakeError::Storage`].
-    pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
-        match &mut self.spill {
-            Some(spill) => spill.push(rows),
-            None => {
-                let mut spill = self.new_spill()?;
-                spill.push(rows)?;
-                self.spill = Some(spill);
-                Ok(())
-            }
-        }
-    }
-
-    fn new_spill(&self) -> Result<Spill, LakeError> {
-        Spill::new(self.lake.storage.clone(), self.dir.join("spill"))
-    }
-
-    /// Merges the spilled filings month by month: the newest observation of a business wins, the later one where
-    /// they are of the same instant; `first_seen_at` is kept. An observation older than what the lake has changes
-    /// nothing.
-    ///
-    /// `complete` names the listings that were read to their proven end: filing date, and whether it is that of
-    /// fictitious names. A listed business of such a listing that was not observed is marked as vanished, and kept.
-    ///
-    /// What happened goes to `changes`, one row a business and field. `appeared` is written only when the parent
-    /// already has filings: a first load is no news. A month in which only `last_seen_at` would differ keeps its file.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`]; [`LakeError::Damaged`] when a file of the parent is not what its commit says.
-    pub fn merge_filings(
-        &mut self,
-        complete: &BTreeSet<(Date, bool)>,
-        observed_at: Timestamp,
-    ) -> Result<TableDelta, LakeError> {
-        let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
-        let mut spilled = spill.finish()?;
-        let moved = find_moved(&self.months(), &spilled)?;
-        spilled.forget(&moved.stale);
-        let complete: BTreeSet<(i32, bool)> =
-            complete.iter().map(|(day, fictitious)| (epoch_day(*day), *fictitious)).collect();
-        let mut merge = FilingsMerge {
-            has_news: self.parent_has_filings(),
-            observed_at: observed_at.as_microsecond(),
-            same_run: self.changes_of_this_run()?,
-            delta: TableDelta { read: spilled.read, ..TableDelta::default() },
-            changes: Changes::default(),
-            moved,
-            complete,
-        };
-        for month in self.months_to_merge(&spilled, &merge) {
-            self.merge_one_month(month, &spilled, &mut merge)?;
-        }
-        self.write_changes(&mut merge)?;
-        self.lake.storage.remove_dir_all(&self.dir.join("spill"))?;
-        merge.delta.total = self.rows(Table::Filings.name());
-        Ok(merge.delta)
-    }
-
-    fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
-        let known = self.months();
-        let read_whole = merge.complete.iter().filter_map(|(day, _)| Month::of_epoch_day(*day));
-        let mut months = spilled.months();
-        months.extend(read_whole.filter(|month| known.contains_key(month)));
-        months.extend(merge.moved.leaving.keys());
-        months
-    }
-
-    fn merge_one_month(
-        &mut self,
-        month: Month,
-        spilled: &SpilledFilings,
-        merge: &mut FilingsMerge,
-    ) -> Result<(), LakeError> {
-        let existing = merge.moved.apply(month, self.month_rows(month)?)?;
-        let observed = spilled.month(month)?;
-        let input = MonthInput {
-            existing: &existing,
-            observed: &observed,
-            complete: &merge.complete,
-            observed_at: merge.observed_at,
-            has_news: merge.has_news,
-        };
-        let merged = merge_month(&input, &mut merge.changes)?;
-        merge.count(merged.counts);
-        if merged.counts != Counts::default() || merge.moved.leaving.contains_key(&month) {
-            merge.delta.changed_months.insert(month);
-            self.replace_month(month, &sorted(Table::Filings, &merged.rows)?)?;
-        }
-        if merge.changes.len() >= CHANGES_ROWS { self.write_changes(merge) } else { Ok(()) }
-    }
-
-    fn replace_month(&mut self, month: Month, rows: &RecordBatch) -> Result<(), LakeError> {
-        let table = Table::Filings.name();
-        let file = if rows.num_rows() == 0 {
-            None
-        } else {
-            Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows)?)
-        };
-        self.swap(table, |old| path::month_in(&old.entry.path) == Some(month), file)
-    }
-
-    fn month_rows(&self, month: Month) -> Result<RecordBatch, LakeError> {
-        let files = self.of_table(Table::Filings.name());
-        let of_month = files.iter().filter(|file| path::month_in(&file.entry.path) == Some(month));
-        self.read(Table::Filings, of_month)
-    }
-
-    /// The file of each month of filings.
-    fn months(&self) -> BTreeMap<Month, PathBuf> {
-        let files = self.of_table(Table::Filings.name()).iter();
-        files.filter_map(|file| Some((path::month_in(&file.entry.path)?, file.path.clone()))).collect()
-    }
-
-    fn parent_has_filings(&self) -> bool {
-        let filings = self.parent.as_ref().and_then(|parent| parent.tables.get(Table::Filings.name()));
-        filings.is_some_and(|filings| filings.rows > 0)
-    }
-
     /// Lays rows over a table, by key: the later row wins. A table in which nothing differs keeps its file.
     ///
     /// The officers of a business that is among `rows` are replaced as a whole.
@@ -307,46 +175,6 @@ impl Staging {
         })
     }
 
-    fn write_changes(&mut self, merge: &mut FilingsMerge) -> Result<(), LakeError> {
-        let changes = std::mem::take(&mut merge.changes);
-        if changes.len() == 0 {
-            return Ok(());
-        }
-        let rows = changes.into_rows(merge.observed_at, &self.run_id)?;
-        let same_run = std::mem::take(&mut merge.same_run);
-        self.append_changes(&rows, &same_run).map(|_| ())
-    }
-
-    /// Adds change rows to the smallest file while it has room, else as a new file; old full files stay as they are.
-    ///
-    /// `same_run` are files that may hold rows with the same key, which only the same run can have written.
-    fn append_changes(&mut self, rows: &RecordBatch, same_run: &[PathBuf]) -> Result<TableDelta, LakeError> {
-        let table = Table::Changes;
-        let room = CHANGES_ROWS.saturating_sub(rows.num_rows()) as u64;
-        let smallest = self.of_table(table.name()).iter().min_by_key(|file| file.entry.rows);
-        let smallest = smallest.filter(|file| file.entry.rows <= room).map(|file| file.path.clone());
-        let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
-        let files = self.of_table(table.name()).iter().filter(|file| joined.contains(&file.path));
-        let existing = self.read(table, files)?;
-        let merged = upsert(table, &existing, rows, &BTreeSet::new())?;
-        if let Some(rows) = &merged.rows {
-            let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;
-            self.swap(table.name(), |old| joined.contains(&old.path), Some(file))?;
-        }
-        let (read, total) = (rows.num_rows() as u64, self.rows(table.name()));
-        Ok(TableDelta { read, added: merged.added, changed: merged.changed, total, ..TableDelta::default() })
-    }
-
-    fn changes_of_this_run(&self) -> Result<Vec<PathBuf>, LakeError> {
-        let mut found = Vec::new();
-        for file in self.of_table(Table::Changes.name()) {
-            if part::may_hold_text(&file.path, "run_id", &self.run_id)? {
-                found.push(file.path.clone());
-            }
-        }
-        Ok(found)
-    }
-
     /// Sets an aggregate to the rows of a finished Parquet file, which stays where it is.
     ///
     /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
@@ -395,16 +223,16 @@ impl Staging {
         Ok(())
     }
 
-    fn of_table(&self, table: &str) -> &[StagedFile] {
+    pub(super) fn of_table(&self, table: &str) -> &[StagedFile] {
         self.tables.get(table).map_or(&[], Vec::as_slice)
     }
 
-    fn rows(&self, table: &str) -> u64 {
+    pub(super) fn rows(&self, table: &str) -> u64 {
         self.of_table(table).iter().map(|file| file.entry.rows).sum()
     }
 
     /// All rows of some files of a table, after a look whether they are what the commit says.
-    fn read<'a>(
+    pub(super) fn read<'a>(
         &self,
         table: Table,
         files: impl Iterator<Item = &'a StagedFile>,
@@ -431,7 +259,12 @@ impl Staging {
     }
 
     /// Writes rows to a part file in `folder` of the staged snapshot.
-    fn write(&self, table: Option<Table>, folder: &str, rows: &RecordBatch) -> Result<StagedFile, LakeError> {
+    pub(super) fn write(
+        &self,
+        table: Option<Table>,
+        folder: &str,
+        rows: &RecordBatch,
+    ) -> Result<StagedFile, LakeError> {
         let storage = &self.lake.storage;
         let dir = self.dir.join(folder);
         storage.create_dir_all(&dir)?;
@@ -456,7 +289,7 @@ impl Staging {
     }
 
     /// Puts a file in the place of those that `is_old` picks; what was staged before is deleted.
-    fn swap(
+    pub(super) fn swap(
         &mut self,
         table: &str,
         is_old: impl Fn(&StagedFile) -> bool,
@@ -472,25 +305,5 @@ impl Staging {
             self.lake.storage.remove_file(&old.path)?;
         }
         Ok(())
-    }
-}
-
-/// What one merge of filings carries from month to month.
-struct FilingsMerge {
-    has_news: bool,
-    observed_at: i64,
-    same_run: Vec<PathBuf>,
-    delta: TableDelta,
-    changes: Changes,
-    moved: Moved,
-    complete: BTreeSet<(i32, bool)>,
-}
-
-impl FilingsMerge {
-    fn count(&mut self, counts: Counts) {
-        self.delta.added += counts.added;
-        self.delta.changed += counts.changed;
-        self.delta.vanished += counts.vanished;
-        self.delta.returned += counts.returned;
     }
 }

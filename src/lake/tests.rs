@@ -1,6 +1,8 @@
 //! The lake as a whole: loads, moves, kills.
 
-use super::fault::Faults;
+mod faults;
+mod model;
+
 use super::rows_for_tests::{Filing, filing, filings};
 use super::storage::Storage;
 use super::{CommitInfo, Lake, LakeError, TableDelta};
@@ -17,6 +19,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 type Result<T = ()> = std::result::Result<T, LakeError>;
+type StateRow = (i64, String, String, bool, i64);
+type ChangeRow = (i64, String, String, String, String);
 
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
@@ -68,8 +72,8 @@ fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
     commit.table_files(&dir, table.name()).iter().map(|path| super::part::read_part(path, None)).collect()
 }
 
-/// business → (filed_date, name, listed, first seen in seconds).
-fn state(lake: &Lake) -> Result<Vec<(i64, String, String, bool, i64)>> {
+/// business → (`filed_date`, name, listed, first seen in seconds).
+fn state(lake: &Lake) -> Result<Vec<StateRow>> {
     let mut state = Vec::new();
     for rows in table(lake, Table::Filings)? {
         let cell = |name: &str, row: usize| {
@@ -88,7 +92,7 @@ fn state(lake: &Lake) -> Result<Vec<(i64, String, String, bool, i64)>> {
 }
 
 /// (business, change, field, old, new), sorted.
-fn changes(lake: &Lake) -> Result<Vec<(i64, String, String, String, String)>> {
+fn changes(lake: &Lake) -> Result<Vec<ChangeRow>> {
     let mut changes = Vec::new();
     for rows in table(lake, Table::Changes)? {
         let ids = rows.column_by_name("business_id").expect("ids").as_primitive::<Int64Type>();
@@ -105,7 +109,7 @@ fn changes(lake: &Lake) -> Result<Vec<(i64, String, String, String, String)>> {
     Ok(changes)
 }
 
-fn change(id: i64, change: &str) -> (i64, String, String, String, String) {
+fn change(id: i64, change: &str) -> ChangeRow {
     (id, change.to_owned(), String::new(), "-".to_owned(), "-".to_owned())
 }
 
@@ -406,110 +410,42 @@ fn verify_names_what_is_torn_flipped_missing_or_strange() -> Result {
     Ok(())
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
-        let target = to.join(entry.file_name());
-        if kind.is_symlink() {
-            let points = fs::read_link(&path).expect("a link");
-            std::os::unix::fs::symlink(points, &target).expect("a link");
-        } else if kind.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).map(|_| ()).expect("a copy");
-        }
-    }
-}
-
-fn second_rows() -> Vec<Filing> {
-    vec![
-        filing(2, "2026-11-03").named("RENAMED").seen(200),
-        filing(1, "2026-11-05").seen(200),
-        filing(8, "2026-12-01").seen(200),
-    ]
-}
-
-fn second_load(lake: &Lake) -> Result<TableDelta> {
-    load(lake, "r2", &second_rows(), &[("2026-11-03", false)], 200)
-}
-
-/// Fails the second load at each of its operations in turn; each time the lake must show the old or the new
-/// snapshot whole, and the next run must arrive where an undisturbed one does.
-fn survives(faults: impl Fn(u64) -> Faults) -> Result {
-    let base = folder();
-    let lake = Lake::open(&base.path().join("base"))?;
+#[test]
+fn a_run_that_commits_twice_tells_each_change_once() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
     load(&lake, "r1", &first_rows(), &[], 100)?;
-    let old = state(&lake)?;
-    let calm = base.path().join("calm");
-    copy(lake.root(), &calm);
-    let calm = Lake::open(&calm)?;
-    second_load(&calm)?;
-    let (new, news) = (state(&calm)?, changes(&calm)?);
-    let mut shown_old = 0;
-    for at in 1.. {
-        let root = base.path().join(format!("at-{at}"));
-        copy(lake.root(), &root);
-        let faults = faults(at);
-        let ended = second_load(&Lake::open_on(&root, Storage::with_faults(faults.clone()))?);
-        if !faults.was_hit() {
-            ended?;
-            assert!(at > 50 && shown_old > 20, "only {at} operations");
-            break;
-        }
-        let lake = Lake::open(&root)?;
-        let found = state(&lake)?;
-        assert!(found == old || found == new, "operation {at}: {found:?}");
-        shown_old += u64::from(found == old);
-        assert!(root.join("current").join("filings").is_dir(), "operation {at}");
-        assert_sound(&lake)?;
-        second_load(&lake)?;
-        assert_eq!((state(&lake)?, changes(&lake)?), (new.clone(), news.clone()), "operation {at}");
-        assert_sound(&lake)?;
-        assert_no_leftovers(&root);
-        fs::remove_dir_all(&root).expect("removed");
+    load(&lake, "r2", &[filing(2, "2026-11-03").named("B").seen(200)], &[], 200)?;
+    load(&lake, "r2", &[filing(2, "2026-11-03").named("C").seen(300)], &[], 300)?;
+    let told = changes(&lake)?;
+    assert_eq!(told, [(2, "changed".into(), "name".into(), "BUSINESS 2".into(), "C".into())]);
+    assert_sound(&lake)
+}
+
+#[test]
+fn a_new_run_clears_what_a_killed_one_left_and_nothing_else() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let left = [
+        "snapshots/000002/filings",
+        "snapshots/.tmp-000002-r2",
+        "runs/r2/staged",
+        "commits/.tmp-1-000002.json",
+    ];
+    for path in left {
+        fs::create_dir_all(root.path().join(path)).expect("a folder");
     }
-    Ok(())
-}
-
-fn assert_no_leftovers(root: &Path) {
-    let commits = fs::read_dir(root.join("commits")).expect("commits").count();
-    let snapshots = fs::read_dir(root.join("snapshots")).expect("snapshots").count();
-    assert_eq!(commits, snapshots);
-    let names = super::storage::names(root).expect("names");
-    assert_eq!(names, ["commits", "current", "runs", "snapshots", "state"]);
-    let newest = super::path::snapshot_name(commits as u64);
-    let shown = fs::read_link(root.join("current")).expect("a link");
-    assert_eq!(shown, Path::new("snapshots").join(newest));
-    assert!(!root.join("runs/r2/staged").exists());
-}
-
-#[test]
-fn a_kill_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
-    survives(Faults::kill_at)
-}
-
-#[test]
-fn a_full_disk_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
-    survives(Faults::full_once_at)
-}
-
-#[test]
-fn a_kill_in_the_first_load_leaves_an_empty_lake_or_a_whole_one() -> Result {
-    for at in (1..).step_by(7) {
-        let root = folder();
-        let faults = Faults::kill_at(at);
-        let lake = Lake::open_on(root.path(), Storage::with_faults(faults.clone()))?;
-        let ended = load(&lake, "r1", &first_rows(), &[], 100);
-        if !faults.was_hit() {
-            return ended.map(|_| ());
-        }
-        let lake = Lake::open(root.path())?;
-        let snapshots = lake.commits()?.len();
-        assert!(snapshots == usize::from(state(&lake)?.len() == 5), "operation {at}");
-        load(&lake, "r2", &first_rows(), &[], 100)?;
-        assert_eq!((state(&lake)?.len(), changes(&lake)?.len()), (5, 0), "operation {at}");
-        assert_sound(&lake)?;
+    let kept = ["snapshots/000007", "runs/r2/raw", "state/ledger"];
+    for path in kept {
+        fs::create_dir_all(root.path().join(path)).expect("a folder");
     }
+    fs::remove_file(root.path().join("current")).expect("removed");
+    let lock = lake.lock("r3", "test")?;
+    assert_eq!((lock.repair().removed.len(), lock.repair().shown), (4, Some(1)));
+    assert!(kept.iter().all(|path| root.path().join(path).is_dir()));
+    assert!(root.path().join("current/filings").is_dir());
+    drop(lock);
+    assert!(lake.lock("r4", "test")?.repair().is_empty());
     Ok(())
 }
