@@ -1,7 +1,7 @@
 //! Holds each request back until the account's windows, the API's pauses and the run's own bounds allow it.
 
 use super::error::{ClientError, Window};
-use super::ledger::{Allowance, Ledger, Verdict};
+use super::ledger::{Allowance, Counts, Ledger, Verdict};
 use super::stop::Stop;
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
@@ -33,13 +33,13 @@ pub struct Budget {
     ledger: Ledger,
     clock: Clock,
     bounds: Bounds,
-    caps: Mutex<Allowance>,
+    caps: Mutex<Option<Allowance>>,
     sent: AtomicU64,
     deadline: Option<Instant>,
     stop: Stop,
 }
 
-/// Before `/v1/me` has spoken: the smallest plan's pace.
+/// Before `/v1/me` has ever spoken: the smallest plan's pace.
 const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, per_month: u32::MAX };
 
 /// Added to a pause, so that a clock running a little faster than the server's does not end it early.
@@ -49,7 +49,7 @@ impl Budget {
     /// A gate over the ledger of one account.
     pub fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.map(|time| Instant::now() + time);
-        let caps = Mutex::new(UNKNOWN_CAPS);
+        let caps = Mutex::new(None);
         Self { ledger, clock, bounds, caps, sent: AtomicU64::new(0), deadline, stop }
     }
 
@@ -67,7 +67,7 @@ impl Budget {
         let caps =
             Allowance { per_minute: limits.per_minute, per_day: limits.per_day, per_month: limits.per_month };
         if let Ok(mut known) = self.caps.lock() {
-            *known = caps;
+            *known = Some(caps);
         }
         let now = (self.clock)();
         self.update(|counts| counts.correct(now, &caps, &account.remaining))
@@ -78,8 +78,8 @@ impl Budget {
     /// # Errors
     /// `Ledger` when the file cannot be read.
     pub fn remaining(&self) -> Result<Remaining, ClientError> {
-        let (now, allowance) = ((self.clock)(), self.allowance());
-        self.update(|counts| counts.remaining(now, &allowance))
+        let now = (self.clock)();
+        self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
     /// Waits until one request may go out and counts it; gives the instant it was counted at.
@@ -92,8 +92,8 @@ impl Budget {
         }
         loop {
             self.stop.check()?;
-            let (now, allowance) = ((self.clock)(), self.allowance());
-            let wait_ms = match self.update(|counts| counts.admit(now, &allowance))? {
+            let now = (self.clock)();
+            let wait_ms = match self.update(|counts| counts.admit(now, &self.allowance(counts)))? {
                 Verdict::Go => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     return Ok(now);
@@ -150,8 +150,10 @@ impl Budget {
         }
     }
 
-    fn allowance(&self) -> Allowance {
-        let caps = self.caps.lock().map_or(UNKNOWN_CAPS, |caps| *caps);
+    /// What may be used: the caps that `/v1/me` gave this process, else those it gave an earlier one.
+    fn allowance(&self, counts: &Counts) -> Allowance {
+        let known = self.caps.lock().ok().and_then(|caps| *caps);
+        let caps = known.or(counts.caps()).unwrap_or(UNKNOWN_CAPS);
         Allowance {
             per_minute: caps.per_minute,
             per_day: caps.per_day.saturating_sub(self.bounds.keep_per_day),
@@ -159,7 +161,7 @@ impl Budget {
         }
     }
 
-    fn update<T>(&self, change: impl FnOnce(&mut super::ledger::Counts) -> T) -> Result<T, ClientError> {
+    fn update<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> Result<T, ClientError> {
         self.ledger
             .update(change)
             .map_err(|source| ClientError::Ledger { path: self.ledger.path().display().to_string(), source })

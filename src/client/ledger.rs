@@ -19,7 +19,7 @@ const MINUTE_MS: i64 = 60_000;
 const ABANDONED_MS: i64 = 180_000;
 
 /// Requests allowed in each window, after what is kept for the account's other users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance {
     /// A minute.
     pub per_minute: u32,
@@ -68,6 +68,9 @@ pub struct Counts {
     month_used: u32,
     /// No request before this instant, in ms: the API's Retry-After.
     not_before: i64,
+    /// Caps of the account as `/v1/me` gave them last.
+    #[serde(default)]
+    caps: Option<Allowance>,
 }
 
 impl Counts {
@@ -89,6 +92,11 @@ impl Counts {
         if self.month != month {
             (self.month, self.month_used) = (month, 0);
         }
+    }
+
+    /// Caps of the account as `/v1/me` gave them last; none before it was asked.
+    pub fn caps(&self) -> Option<Allowance> {
+        self.caps
     }
 
     fn minute_used(&self) -> u32 {
@@ -140,9 +148,10 @@ impl Counts {
         self.not_before = self.not_before.max(instant.as_millisecond());
     }
 
-    /// Takes over what `/v1/me` says, downwards only: others may use the account, nobody gives back.
+    /// Takes over what `/v1/me` says: caps as they are, remaining requests downwards only, as others may use the account, nobody gives back.
     pub fn correct(&mut self, now: Timestamp, caps: &Allowance, remaining: &Remaining) {
         self.roll(now);
+        self.caps = Some(*caps);
         self.day_used = self.day_used.max(caps.per_day.saturating_sub(remaining.day));
         self.month_used = self.month_used.max(caps.per_month.saturating_sub(remaining.month));
         let elsewhere = caps.per_minute.saturating_sub(remaining.minute).saturating_sub(self.minute_used());
