@@ -177,8 +177,8 @@ async fn read_stretch(
     expected: &BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>, ExtractError> {
     let total = if stretch.in_parts {
-        let days = expected.range(slice.from..=slice.to).map(|(_, rows)| *rows);
-        split::read_in_parts(reader, slice, days.max().unwrap_or(0)).await?
+        let days: Vec<u64> = expected.range(slice.from..=slice.to).map(|(_, rows)| *rows).collect();
+        split::read_in_parts(reader, slice, &days).await?
     } else {
         walk::walk(reader, slice).await?
     };

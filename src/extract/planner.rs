@@ -78,26 +78,26 @@ impl Shares {
         }
     }
 
-    /// Makes what is known weigh as much as a day or so of rows, so that what is learned now counts for more.
-    pub fn fade(&mut self) {
-        let most = 2_000;
-        if self.rows <= most {
-            return;
-        }
-        let divisor = self.rows.div_ceil(most);
-        for counts in [&mut self.sector, &mut self.kind, &mut self.zip3] {
-            for rows in counts.values_mut() {
-                *rows = rows.div_ceil(divisor);
-            }
-        }
-        self.rows /= divisor;
+    /// The share of rows whose ZIP prefix was never seen, by Good and Turing: that of prefixes seen once.
+    fn unseen_zip3(&self) -> f64 {
+        let once = self.zip3.values().filter(|rows| **rows == 1).count();
+        if self.rows == 0 { 0.005 } else { once as f64 / self.rows as f64 }
+    }
+
+    /// Prefixes outside Florida seen so far.
+    fn elsewhere(&self) -> usize {
+        self.zip3.keys().filter(|zip| !FLORIDA_ZIP3.contains(&zip.as_str())).count()
     }
 
     /// The largest share of one value, 0 to 1; all of it while nothing is known.
     fn heaviest(&self, counts: &BTreeMap<String, u64>) -> f64 {
+        self.heaviest_or(counts, 1.0)
+    }
+
+    fn heaviest_or(&self, counts: &BTreeMap<String, u64>, unknown: f64) -> f64 {
         match counts.values().max() {
             Some(most) if self.rows > 0 => *most as f64 / self.rows as f64,
-            _ => 1.0,
+            _ => unknown,
         }
     }
 }
@@ -174,25 +174,71 @@ fn set_core_apart((from, to): (Date, Date), expected: &dyn Fn(Date) -> u64, reac
     stretches
 }
 
-/// The partition for a range whose heaviest day holds `heaviest_day` rows: the coarsest whose heaviest cell is likely
-/// within reach, ZIP prefixes where none is.
-pub fn partition(filter: &Filter, heaviest_day: u64, shares: &Shares, plan: &PlanLimits) -> Dimension {
-    let reach = f64::from(plan.reach_rows());
-    // A tenth is left for days whose mix is not the usual one.
-    let fits = |share: f64| share * heaviest_day as f64 * 1.1 <= reach;
-    if filter.industry.is_none() && shares.rows > 0 && fits(shares.heaviest(&shares.sector)) {
-        return Dimension::Sector;
-    }
-    if filter.kind.is_none() && shares.rows > 0 && fits(shares.heaviest(&shares.kind)) {
-        return Dimension::Kind;
-    }
-    Dimension::Zip
+/// The partition for a range of days of these rows that wastes fewest requests, as far as the shares tell.
+pub fn partition(
+    filter: &Filter,
+    rows_by_day: &[u64],
+    words: &Vocabulary,
+    shares: &Shares,
+    plan: &PlanLimits,
+) -> Dimension {
+    let options = [Dimension::Sector, Dimension::Kind, Dimension::Zip].into_iter();
+    let mut priced: Vec<(u64, Dimension)> = options
+        .filter(|dimension| applies(*dimension, filter))
+        .map(|dimension| (waste(dimension, filter, rows_by_day, words, shares, plan), dimension))
+        .collect();
+    priced.sort_unstable();
+    priced.first().map_or(Dimension::Zip, |(_, dimension)| *dimension)
 }
 
-/// Dimensions by which one day's cell can still be narrowed, in the order to try them.
-pub fn dimensions(filter: &Filter, total: u64, shares: &Shares, plan: &PlanLimits) -> Vec<Dimension> {
-    let first = partition(filter, total, shares, plan);
-    let mut order = vec![first];
+/// Requests to read one day's cell that turns out beyond reach in parts of its own.
+const DAY_IN_PARTS: f64 = 60.0;
+
+/// Requests to find one row whose ZIP prefix nobody asked for.
+const ROW_ELSEWHERE: f64 = 8.0;
+
+/// Requests beyond full pages: half a page for each part, more for each day whose heaviest cell is beyond reach, and what
+/// finding the rows costs that no part holds.
+fn waste(
+    dimension: Dimension,
+    filter: &Filter,
+    rows_by_day: &[u64],
+    words: &Vocabulary,
+    shares: &Shares,
+    plan: &PlanLimits,
+) -> u64 {
+    let rows: u64 = rows_by_day.iter().sum();
+    let heaviest = match dimension {
+        Dimension::Sector => shares.heaviest(&shares.sector),
+        Dimension::Kind => shares.heaviest(&shares.kind),
+        _ if filter.zip.is_some() => 1.0,
+        _ => shares.heaviest_or(&shares.zip3, 0.1),
+    };
+    let beyond =
+        rows_by_day.iter().filter(|day| heaviest * **day as f64 > f64::from(plan.reach_rows())).count();
+    let parts = match dimension {
+        Dimension::Sector => words.sectors.len() as f64 / 2.0,
+        Dimension::Kind => words.kinds.len() as f64 / 2.0,
+        _ => FLORIDA_ZIP3.len() as f64 / 2.0 + shares.elsewhere() as f64 / 2.0,
+    };
+    let elsewhere = match dimension {
+        Dimension::Zip => shares.unseen_zip3() * rows as f64 * ROW_ELSEWHERE,
+        _ => 0.0,
+    };
+    (parts + beyond as f64 * DAY_IN_PARTS + elsewhere) as u64
+}
+
+/// Dimensions by which one day's cell can still be narrowed, in the order to try them; `exhausted` ones gave all they have
+/// on a wider cell.
+pub fn dimensions(
+    filter: &Filter,
+    total: u64,
+    exhausted: &[Dimension],
+    words: &Vocabulary,
+    shares: &Shares,
+    plan: &PlanLimits,
+) -> Vec<Dimension> {
+    let first = partition(filter, &[total], words, shares, plan);
     let all = [
         Dimension::Sector,
         Dimension::Zip,
@@ -202,8 +248,9 @@ pub fn dimensions(filter: &Filter, total: u64, shares: &Shares, plan: &PlanLimit
         Dimension::City,
         Dimension::NameStart,
     ];
+    let mut order = vec![first];
     order.extend(all.into_iter().filter(|dimension| *dimension != first));
-    order.retain(|dimension| applies(*dimension, filter));
+    order.retain(|dimension| applies(*dimension, filter) && !exhausted.contains(dimension));
     order
 }
 
@@ -230,10 +277,12 @@ pub struct Vocabulary {
     pub kinds: Vec<EntityType>,
 }
 
-/// The narrower filters of a cell along one dimension, those that hold most of `seen` first.
+/// The narrower filters of a cell along one dimension, the likeliest first. `rows` are those of the cell: a part that
+/// would hold none of them, as far as the shares tell, is not worth a request.
 pub fn narrower<'a>(
     filter: &Filter,
     dimension: Dimension,
+    rows: u64,
     words: &Vocabulary,
     shares: &Shares,
     seen: impl Iterator<Item = &'a SeenRow>,
@@ -256,16 +305,19 @@ pub fn narrower<'a>(
             let kinds = words.kinds.iter().filter(|kind| **kind != EntityType::Fictitious);
             kinds.map(|kind| Filter { kind: Some(*kind), ..filter.clone() }).collect()
         }
-        Dimension::Zip => {
-            zips(filter, shares).into_iter().map(|zip| Filter { zip: Some(zip), ..filter.clone() }).collect()
-        }
+        Dimension::Zip => zips(filter, rows, shares)
+            .into_iter()
+            .map(|zip| Filter { zip: Some(zip), ..filter.clone() })
+            .collect(),
         Dimension::County => words
             .counties
             .iter()
             .map(|name| Filter { county: Some(name.clone()), ..filter.clone() })
             .collect(),
         Dimension::City => {
-            let cities = counted(seen.map(|row| row.city.to_uppercase()).filter(|city| is_city(city)));
+            // Rows in Florida have a ZIP prefix of Florida; those still missing have not.
+            let elsewhere = seen.filter(|row| !FLORIDA_ZIP3.contains(&row.zip.get(..3).unwrap_or("")));
+            let cities = counted(elsewhere.map(|row| row.city.to_uppercase()).filter(|city| is_city(city)));
             cities.into_iter().map(|city| Filter { city: Some(city), ..filter.clone() }).collect()
         }
         Dimension::NameStart => name_starts(seen)
@@ -280,15 +332,20 @@ fn is_city(city: &str) -> bool {
     (1..=40).contains(&city.chars().count()) && !city.chars().any(char::is_control) && city.trim() == city
 }
 
-fn zips(filter: &Filter, shares: &Shares) -> Vec<String> {
+fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<String> {
     if let Some(prefix) = &filter.zip {
         return (0..10).map(|digit| format!("{prefix}{digit}")).collect();
     }
     let is_florida = |zip: &String| FLORIDA_ZIP3.contains(&zip.as_str());
+    let likely = |seen: u64| seen as f64 * rows as f64 / shares.rows.max(1) as f64 > 0.25;
     let mut zips = by_weight(FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned()), &shares.zip3);
-    zips.extend(by_weight(shares.zip3.keys().filter(|zip| !is_florida(zip)).cloned(), &shares.zip3));
-    let elsewhere = ELSEWHERE_ZIP3.iter().filter(|zip| !shares.zip3.contains_key(**zip));
-    zips.extend(elsewhere.map(|zip| (*zip).to_owned()));
+    let learned = shares.zip3.iter().filter(|(zip, seen)| !is_florida(zip) && likely(**seen));
+    zips.extend(by_weight(learned.map(|(zip, _)| zip.clone()), &shares.zip3));
+    // While little is known, the usual places are worth a try.
+    if shares.rows < 20_000 && rows > 5_000 {
+        let untried = ELSEWHERE_ZIP3.iter().filter(|zip| !shares.zip3.contains_key(**zip));
+        zips.extend(untried.map(|zip| (*zip).to_owned()));
+    }
     zips
 }
 
@@ -344,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_partition_is_the_coarsest_whose_heaviest_day_fits() {
+    fn a_partition_is_the_one_that_wastes_least() {
         let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|(k, n)| ((*k).to_owned(), *n)).collect();
         let shares = Shares {
             rows: 100,
@@ -353,9 +410,15 @@ mod tests {
             zip3: counts(&[("331", 20)]),
         };
         let untyped = Filter::default();
-        assert_eq!(partition(&untyped, 1_500, &shares, &STARTER), Dimension::Sector);
-        assert_eq!(partition(&untyped, 2_700, &shares, &STARTER), Dimension::Zip);
-        assert_eq!(partition(&untyped, 2_700, &Shares::default(), &STARTER), Dimension::Zip);
+        let words = Vocabulary {
+            sectors: vec![("other".to_owned(), Vec::new()), ("trades".to_owned(), Vec::new())],
+            kinds: EntityType::ALL.to_vec(),
+            ..Vocabulary::default()
+        };
+        let choose = |rows: &[u64], shares: &Shares| partition(&untyped, rows, &words, shares, &STARTER);
+        assert_eq!(choose(&[1_500, 1_400], &shares), Dimension::Sector);
+        assert_eq!(choose(&[2_700, 2_600], &shares), Dimension::Zip);
+        assert_eq!(choose(&[2_700, 2_600], &Shares::default()), Dimension::Zip);
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! The first stage: the account, the lists, the counts. Everything the planner wants to know costs six requests.
 
 use super::ask::{Asker, PageKey};
+use super::planner::MAX_SPAN_DAYS;
 use super::{ExtractError, PlanOverride};
 use crate::client::{Call, Client};
 use crate::contract::account::Account;
@@ -33,6 +34,11 @@ pub struct Reference {
     /// Statewide figures.
     pub stats: Stats,
 }
+
+/// Largest `limit` that is not a 400; the plan reduces it.
+///
+/// Source: API document, "Limits", parameter bounds.
+const MAX_LIMIT: u32 = 1_000;
 
 /// Asks who we are and what is left; never from the archive.
 ///
@@ -87,36 +93,87 @@ pub fn plan_limits(account: &Account, learned: Option<PlanLimits>, given: &PlanO
     }
 }
 
-/// Whether the window is written anywhere, so that it need not be found out.
-pub fn window_is_known(account: &Account, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
+/// Whether the plan's numbers are written anywhere, so that they need not be found out.
+pub fn plan_is_known(account: &Account, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let caps = account.limits;
-    given.window_days.is_some()
-        || learned.is_some()
-        || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
+    let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
+    all_given || learned.is_some() || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
 }
 
-/// Finds out the window of a plan that no table knows: the daily counts end where a short window does; beyond them, the
-/// windows of the table are tried, longest first (a 403 says no).
+/// Finds out the numbers of a plan that no table knows, for four requests at most. What the pipeline gives is taken as it
+/// is.
 ///
 /// # Errors
 /// What the client or the archive says.
-pub async fn find_window(asker: &mut Asker<'_>, counted_days: u32, today: Date) -> Result<u32, ExtractError> {
+pub async fn find_plan(
+    asker: &mut Asker<'_>,
+    plan: &mut PlanLimits,
+    given: &PlanOverride,
+    counted_days: u32,
+    today: Date,
+) -> Result<(), ExtractError> {
+    if given.window_days.is_none() {
+        plan.window_days = find_window(asker, counted_days, today).await?;
+    }
+    if given.max_offset.is_none() {
+        plan.max_offset = find_max_offset(asker, plan, today).await?;
+    }
+    Ok(())
+}
+
+/// The daily counts end where a short window does; beyond them, the windows of the table are tried, longest first (a 403
+/// says no).
+async fn find_window(asker: &mut Asker<'_>, counted_days: u32, today: Date) -> Result<u32, ExtractError> {
     if counted_days < MAX_COUNT_DAYS {
         return Ok(counted_days.max(1));
     }
-    for plan in Plan::ALL.into_iter().rev().filter(|plan| plan.limits().window_days > MAX_COUNT_DAYS) {
-        let from = window_start(today, plan.limits().window_days);
-        let search = BusinessSearch {
-            filed_from: Some(from),
-            filed_to: Some(from),
-            limit: Some(1),
-            ..BusinessSearch::default()
-        };
-        match asker.ask(COUNTS, &Call::search(&search)).await {
-            Ok(_) => return Ok(plan.limits().window_days),
-            Err(ExtractError::Client(error)) if error.refused_status() == Some(403) => {}
-            Err(error) => return Err(error),
+    for row in Plan::ALL.map(Plan::limits).into_iter().rev().filter(|row| row.window_days > MAX_COUNT_DAYS) {
+        let from = window_start(today, row.window_days);
+        if probe(asker, from, from, 1, 0, 403).await?.is_some() {
+            return Ok(row.window_days);
         }
     }
     Ok(MAX_COUNT_DAYS)
+}
+
+/// The max offsets of the table are tried, largest first (a 400 says no); the answers also tell the rows per call.
+async fn find_max_offset(
+    asker: &mut Asker<'_>,
+    plan: &mut PlanLimits,
+    today: Date,
+) -> Result<u32, ExtractError> {
+    let from = window_start(today, plan.window_days.min(MAX_SPAN_DAYS));
+    let mut offsets = Plan::ALL.map(|row| row.limits().max_offset);
+    offsets.sort_unstable_by(|a, b| b.cmp(a));
+    let smallest = Plan::Starter.limits().max_offset;
+    for offset in offsets {
+        if let Some(limit) = probe(asker, from, today, MAX_LIMIT, offset, 400).await? {
+            plan.rows_per_call = plan.rows_per_call.min(limit);
+            return Ok(offset);
+        }
+    }
+    Ok(smallest)
+}
+
+/// Asks for a page and gives the limit applied; none when it is refused with `no`.
+async fn probe(
+    asker: &mut Asker<'_>,
+    from: Date,
+    to: Date,
+    limit: u32,
+    offset: u32,
+    no: u16,
+) -> Result<Option<u32>, ExtractError> {
+    let search = BusinessSearch {
+        filed_from: Some(from),
+        filed_to: Some(to),
+        limit: Some(limit),
+        offset: Some(offset),
+        ..BusinessSearch::default()
+    };
+    match asker.ask(COUNTS, &Call::search(&search)).await {
+        Ok((page, _)) => Ok(Some(page.pagination.limit)),
+        Err(ExtractError::Client(error)) if error.refused_status() == Some(no) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

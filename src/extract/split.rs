@@ -1,38 +1,48 @@
 //! Reads a cell in parts and closes the gap between what the parts gave and what the whole holds.
 //!
 //! No dimension is sure to be exhaustive, so a cell is done when the distinct rows seen of it are as
-//! many as its `total` says, and not before.
+//! many as its `total` says, and not before. Rows that no dimension reached stay a hole, which the proof
+//! finds and tells.
 
 use super::ExtractError;
-use super::planner;
+use super::planner::{self, Dimension};
 use super::reader::{PageRead, Reader};
 use super::slice::Slice;
 use super::walk::walk;
-use crate::contract::eastern::{minus_days, plus_days};
+use crate::contract::eastern::minus_days;
 use std::collections::HashSet;
 
+/// What narrower cells know of the cell they are part of.
+#[derive(Default)]
+struct Wider<'a> {
+    /// Rows that stand first in it. A narrower query keeps the order, so as many rows of it as are among these are skipped.
+    newest: Option<&'a HashSet<i64>>,
+    /// Dimensions that gave all they have.
+    exhausted: Vec<Dimension>,
+}
+
 /// Reads a range of days that holds days beyond reach: the whole range under each value of one dimension, then
-/// whatever is still missing.
+/// whatever is still missing. Gives the range's total.
 pub(super) async fn read_in_parts(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
-    heaviest_day: u64,
+    rows_by_day: &[u64],
 ) -> Result<u64, ExtractError> {
     let total = reader.total(slice).await?;
-    let dimension = planner::partition(&slice.filter, heaviest_day, reader.shares, reader.plan);
-    let parts = planner::narrower(&slice.filter, dimension, reader.words, reader.shares, std::iter::empty());
+    let dimension = planner::partition(&slice.filter, rows_by_day, reader.words, reader.shares, reader.plan);
+    let unseen = std::iter::empty();
+    let parts = planner::narrower(&slice.filter, dimension, total, reader.words, reader.shares, unseen);
     for part in parts {
         if reader.seen.count(slice) >= total {
             return Ok(total);
         }
         walk(reader, &slice.under(part)).await?;
     }
-    Box::pin(close_gap(reader, slice, total)).await?;
+    close_gap(reader, slice, total).await?;
     Ok(total)
 }
 
-/// Reads one day's cell that is beyond reach. `newest` are rows that stand first in it: a narrower query keeps the
-/// order, so as many rows of it as `newest` holds are skipped.
+/// Reads one day's cell that is beyond reach; `newest` are the rows that stand first in it.
 pub(super) async fn split_day(
     reader: &mut Reader<'_, '_>,
     cell: &Slice,
@@ -42,51 +52,52 @@ pub(super) async fn split_day(
         PageRead::Rows(page) => page.total,
         PageRead::BeyondReach => return Ok(()),
     };
-    Box::pin(split_cell(reader, cell, total, newest)).await
+    let mut wider = Wider { newest: Some(newest), exhausted: Vec::new() };
+    split_cell(reader, cell, total, &mut wider).await
 }
 
 async fn split_cell(
     reader: &mut Reader<'_, '_>,
     cell: &Slice,
     total: u64,
-    newest: &HashSet<i64>,
+    wider: &mut Wider<'_>,
 ) -> Result<(), ExtractError> {
-    for dimension in planner::dimensions(&cell.filter, total, reader.shares, reader.plan) {
+    let outer = wider.exhausted.len();
+    let dimensions =
+        planner::dimensions(&cell.filter, total, &wider.exhausted, reader.words, reader.shares, reader.plan);
+    for dimension in dimensions {
         let seen = reader.seen.rows_of(cell.from, cell.to);
-        let parts = planner::narrower(&cell.filter, dimension, reader.words, reader.shares, seen);
+        let parts = planner::narrower(&cell.filter, dimension, total, reader.words, reader.shares, seen);
         for filter in parts {
             if reader.seen.count(cell) >= total {
-                return Ok(());
+                break;
             }
-            read_part(reader, &cell.under(filter), newest).await?;
+            Box::pin(read_part(reader, &cell.under(filter), wider)).await?;
         }
+        wider.exhausted.push(dimension);
     }
-    // Rows that no dimension reached stay a hole, which the proof finds and tells.
+    wider.exhausted.truncate(outer);
     Ok(())
 }
 
+/// Reads one part of a day's cell, as far as it holds rows not seen yet.
 async fn read_part(
     reader: &mut Reader<'_, '_>,
     part: &Slice,
-    newest: &HashSet<i64>,
+    wider: &mut Wider<'_>,
 ) -> Result<(), ExtractError> {
-    let skipped = rows_among(reader, part, newest);
+    let skipped = wider.newest.map_or(0, |newest| rows_among(reader, part, newest));
     let mut offset = skipped.min(reader.plan.max_offset);
-    loop {
-        let PageRead::Rows(page) = reader.page(part, offset).await? else {
-            break;
-        };
+    while let PageRead::Rows(page) = reader.page(part, offset).await? {
         if reader.seen.count(part) >= page.total {
             return Ok(());
         }
         offset += page.rows.len() as u32;
-        let reach = u64::from(reader.plan.reach_rows());
-        if page.total > reach && offset + reader.plan.rows_per_call > reader.plan.max_offset {
-            let total = page.total;
-            return Box::pin(split_cell(reader, part, total, newest)).await;
-        }
         if page.rows.is_empty() || u64::from(offset) >= page.total {
             break;
+        }
+        if page.total > u64::from(reader.plan.reach_rows()) && offset > reader.plan.max_offset {
+            return split_cell(reader, part, page.total, wider).await;
         }
     }
     // The order was not inherited after all, or rows moved: read the part from its beginning.
@@ -97,41 +108,29 @@ async fn read_part(
 }
 
 fn rows_among(reader: &Reader<'_, '_>, part: &Slice, ids: &HashSet<i64>) -> u32 {
-    reader
-        .seen
-        .rows_of(part.from, part.to)
-        .filter(|row| ids.contains(&row.id) && part.filter.matches(row))
-        .count() as u32
+    let rows = reader.seen.rows_of(part.from, part.to);
+    rows.filter(|row| ids.contains(&row.id) && part.filter.matches(row)).count() as u32
 }
 
 /// Finds the rows of a slice that were not seen yet: halves the days where totals and rows seen differ, reads what is
 /// small, and narrows single days.
-pub(super) async fn close_gap(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    total: u64,
-) -> Result<(), ExtractError> {
-    let seen = reader.seen.count(slice);
-    if seen >= total {
+async fn close_gap(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<(), ExtractError> {
+    let missing = total.saturating_sub(reader.seen.count(slice));
+    if missing == 0 {
         return Ok(());
     }
-    let missing = total - seen;
     let pages = reader.plan.pages_for(total);
-    if pages <= 2 || (pages <= missing && total <= u64::from(reader.plan.reach_rows())) {
+    let within_reach = total <= u64::from(reader.plan.reach_rows());
+    if pages <= 2 || (within_reach && (pages <= missing || slice.is_one_day())) {
         Box::pin(walk(reader, slice)).await?;
         return Ok(());
     }
     if slice.is_one_day() {
-        if total > u64::from(reader.plan.reach_rows()) {
-            return Box::pin(split_cell(reader, slice, total, &HashSet::new())).await;
-        }
-        Box::pin(walk(reader, slice)).await?;
-        return Ok(());
+        return split_cell(reader, slice, total, &mut Wider::default()).await;
     }
     let middle = minus_days(slice.to, slice.days() / 2 - 1);
     let newer = slice.between(middle, slice.to);
     let older = slice.between(slice.from, minus_days(middle, 1));
-    debug_assert_eq!(plus_days(older.to, 1), newer.from);
     let newer_total = reader.total(&newer).await?;
     Box::pin(close_gap(reader, &newer, newer_total)).await?;
     Box::pin(close_gap(reader, &older, total.saturating_sub(newer_total))).await

@@ -19,8 +19,7 @@ use crate::extract::ask::Asker;
 use crate::extract::listing::{Surroundings, extract_listing};
 use crate::extract::planner::Vocabulary;
 use crate::extract::reference::{
-    Reference, extract_daily_counts, extract_reference, fetch_account, find_window, plan_limits,
-    window_is_known,
+    Reference, extract_daily_counts, extract_reference, fetch_account, find_plan, plan_is_known, plan_limits,
 };
 use crate::lake::{Lake, RunDir, RunRecord};
 use jiff::Timestamp;
@@ -217,10 +216,10 @@ impl Run<'_> {
         let early = |error: ExtractError| (None, PipelineError::from(error));
         let reference = extract_reference(asker).await.map_err(early)?;
         let counts = extract_daily_counts(asker).await.map_err(early)?;
-        let unknown = !window_is_known(account, self.state.plan, &self.pipeline.spec.plan);
-        if unknown {
+        let given = &self.pipeline.spec.plan;
+        if !plan_is_known(account, self.state.plan, given) {
             let counted = counts.len() as u32;
-            self.plan.window_days = find_window(asker, counted, real_today).await.map_err(early)?;
+            find_plan(asker, &mut self.plan, given, counted, real_today).await.map_err(early)?;
         }
         self.counts = counts;
         let result = self.read_listings(asker, client, &reference, real_today, landing).await;
@@ -266,8 +265,6 @@ impl Run<'_> {
             let mut ids = KnownIds::new(self.lake, commit.as_ref(), label);
             let mut known = |day: Date| ids.on(day).map_err(Into::into);
             let shares = self.state.shares.entry(label.to_owned()).or_default();
-            // What an earlier run learned is a prior, not a growing total.
-            shares.fade();
             let around = Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares };
             let mut hand_over =
                 |reading| landing.land(&reading).map_err(|error| ExtractError::HandOver(error.into()));
