@@ -191,11 +191,14 @@ pub fn partition(
     priced.first().map_or(Dimension::Zip, |(_, dimension)| *dimension)
 }
 
-/// Requests to read one day's cell that turns out beyond reach in parts of its own.
-const DAY_IN_PARTS: f64 = 60.0;
+/// Requests to read one day's cell that turns out beyond reach in parts of its own, as measured.
+const DAY_IN_PARTS: f64 = 80.0;
 
 /// Requests to find one row whose ZIP prefix nobody asked for.
-const ROW_ELSEWHERE: f64 = 8.0;
+const ROW_ELSEWHERE: f64 = 4.0;
+
+/// Requests to find all such rows of a range, at worst: most prefixes that are rare at first are asked for once known.
+const ALL_ELSEWHERE: f64 = 400.0;
 
 /// Requests beyond full pages: half a page for each part, more for each day whose heaviest cell is beyond reach, and what
 /// finding the rows costs that no part holds.
@@ -222,7 +225,7 @@ fn waste(
         _ => FLORIDA_ZIP3.len() as f64 / 2.0 + shares.elsewhere() as f64 / 2.0,
     };
     let elsewhere = match dimension {
-        Dimension::Zip => shares.unseen_zip3() * rows as f64 * ROW_ELSEWHERE,
+        Dimension::Zip => (shares.unseen_zip3() * rows as f64 * ROW_ELSEWHERE).min(ALL_ELSEWHERE),
         _ => 0.0,
     };
     (parts + beyond as f64 * DAY_IN_PARTS + elsewhere) as u64
