@@ -4,6 +4,11 @@ use clap::Parser;
 use std::process::ExitCode;
 use sunlake::cli::{Cli, World, carry_out};
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the clock and the environment enter the program here, and here only"
+)]
+#[expect(clippy::print_stderr, reason = "without a runtime there is no log yet")]
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let world = World {

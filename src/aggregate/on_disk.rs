@@ -69,7 +69,7 @@ pub(super) fn write(frame: &mut DataFrame, path: &Path) -> Result<u64, Aggregate
     Ok(frame.height() as u64)
 }
 
-/// Reads a whole file that [`write`] or the lake wrote.
+/// Reads a whole file that [`write()`] or the lake wrote.
 pub(super) fn read(path: &Path) -> Result<DataFrame, AggregateError> {
     let failed = |source: PolarsError| AggregateError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(|source| failed(source.into()))?;

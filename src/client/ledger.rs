@@ -177,7 +177,7 @@ impl Counts {
     }
 }
 
-/// The file that holds [`Counts`], changed only under its lock.
+/// The file that holds `Counts`, changed only under its lock.
 #[derive(Debug, Clone)]
 pub struct Ledger {
     path: PathBuf,

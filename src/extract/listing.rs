@@ -114,7 +114,7 @@ pub async fn extract_listing(
 fn newest_first(unread: Vec<Stretch>, moved: impl Iterator<Item = Date>) -> Vec<Stretch> {
     let single = moved.map(|day| Stretch { from: day, to: day, in_parts: false });
     let mut all: Vec<Stretch> = unread.into_iter().chain(single).collect();
-    all.sort_by(|a, b| b.to.cmp(&a.to));
+    all.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     all
 }
 

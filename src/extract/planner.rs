@@ -433,7 +433,7 @@ mod tests {
         ) {
             let today = date(2026, 7, 31);
             let days: Vec<Date> = offsets.iter().map(|back| minus_days(today, *back)).collect();
-            let expected = |day: Date| if span_days(day, today) % heavy_every == 0 { 4_000 } else { 400 };
+            let expected = |day: Date| if span_days(day, today).is_multiple_of(heavy_every) { 4_000 } else { 400 };
             let stretches = plan_stretches(days.clone(), &expected, &STARTER, rows_at_once);
             let read: Vec<Date> = stretches
                 .iter()

@@ -55,7 +55,7 @@ pub enum LakeError {
         known: u32,
     },
     /// The lake has no such snapshot.
-    #[error("the lake has no snapshot {snapshot}; `sunlake snapshot list` names those it has")]
+    #[error("the lake has no snapshot {snapshot}; `sunlake status` names those it has")]
     NoSnapshot {
         /// The number asked for.
         snapshot: u64,

@@ -43,7 +43,7 @@ impl Staging {
         let commit = self.describe(info);
         let path = self.lake.layout.commit(self.snapshot);
         let bytes = commit.encode().map_err(|error| LakeError::damaged(&path, error.to_string()))?;
-        if path.exists() {
+        if matches!(path.try_exists(), Ok(true)) {
             return Err(LakeError::Conflict { snapshot: self.snapshot });
         }
         self.place_snapshot()?;
@@ -51,7 +51,8 @@ impl Staging {
             Ok(true) => {}
             Ok(false) => return Err(LakeError::Conflict { snapshot: self.snapshot }),
             Err(error) => {
-                if !path.exists() {
+                // A commit that may have landed keeps the files it names.
+                if matches!(path.try_exists(), Ok(false)) {
                     self.discard(&self.lake.layout.snapshot(self.snapshot));
                 }
                 return Err(error);

@@ -152,7 +152,7 @@ async fn one_run(
     let before = client.budget().sent();
     let dir = lake.run(&record.run_id)?;
     let account = match fetch_account(client).await.map_err(PipelineError::from) {
-        Err(error) if error.is_pause() => return Ok(nothing_done(&record, lake, &error)?),
+        Err(error) if error.is_pause() => return nothing_done(&record, lake, &error),
         other => other?,
     };
     client.budget().learn(&account)?;

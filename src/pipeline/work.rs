@@ -81,7 +81,7 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(0);
     unread.extend(plan_stretches(rest, &rows, knowledge.plan, rows_at_once(knowledge, &need, &expected)));
-    unread.sort_by(|a, b| b.to.cmp(&a.to));
+    unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
     ListingJob {
         label: listing.label,
