@@ -43,6 +43,8 @@ pub enum Dimension {
     IndustryType,
     /// `zip` by one digit more, three to begin with: rows elsewhere have any prefix.
     Zip,
+    /// `zip` by prefixes outside Florida, rare ones too.
+    Elsewhere,
     /// `county`: empty on some rows.
     County,
     /// `city`: only spellings already seen.
@@ -182,17 +184,13 @@ pub fn partition(
     shares: &Shares,
     plan: &PlanLimits,
 ) -> Dimension {
-    let options = [Dimension::Sector, Dimension::Kind, Dimension::Zip].into_iter();
-    let mut priced: Vec<(u64, Dimension)> = options
-        .filter(|dimension| applies(*dimension, filter))
-        .map(|dimension| (waste(dimension, filter, rows_by_day, words, shares, plan), dimension))
-        .collect();
-    priced.sort_unstable();
-    priced.first().map_or(Dimension::Zip, |(_, dimension)| *dimension)
+    let left: Vec<Dimension> = PARTITIONS.into_iter().filter(|way| applies(*way, filter)).collect();
+    let scale = Scale { words, shares, plan };
+    cheapest(&left, rows_by_day, &scale).map_or(Dimension::Zip, |(_, dimension)| dimension)
 }
 
-/// Requests to read one day's cell that turns out beyond reach in parts of its own, as measured.
-const DAY_IN_PARTS: f64 = 80.0;
+/// The dimensions that cut a whole range, coarsest first.
+const PARTITIONS: [Dimension; 3] = [Dimension::Sector, Dimension::Kind, Dimension::Zip];
 
 /// Requests to find one row whose ZIP prefix nobody asked for.
 const ROW_ELSEWHERE: f64 = 4.0;
@@ -200,35 +198,39 @@ const ROW_ELSEWHERE: f64 = 4.0;
 /// Requests to find all such rows of a range, at worst: most prefixes that are rare at first are asked for once known.
 const ALL_ELSEWHERE: f64 = 400.0;
 
-/// Requests beyond full pages: half a page for each part, more for each day whose heaviest cell is beyond reach, and what
-/// finding the rows costs that no part holds.
-fn waste(
-    dimension: Dimension,
-    filter: &Filter,
-    rows_by_day: &[u64],
-    words: &Vocabulary,
-    shares: &Shares,
-    plan: &PlanLimits,
-) -> u64 {
-    let rows: u64 = rows_by_day.iter().sum();
-    let heaviest = match dimension {
-        Dimension::Sector => shares.heaviest(&shares.sector),
-        Dimension::Kind => shares.heaviest(&shares.kind),
-        _ if filter.zip.is_some() => 1.0,
-        _ => shares.heaviest_or(&shares.zip3, 0.1),
+/// Requests to read a day's cell that none of the partitions brings within reach.
+const HOPELESS: f64 = 80.0;
+
+/// What waste is measured by.
+struct Scale<'a> {
+    words: &'a Vocabulary,
+    shares: &'a Shares,
+    plan: &'a PlanLimits,
+}
+
+fn cheapest(left: &[Dimension], rows_by_day: &[u64], scale: &Scale<'_>) -> Option<(u64, Dimension)> {
+    left.iter().map(|way| (waste(*way, left, rows_by_day, scale) as u64, *way)).min()
+}
+
+/// Requests beyond full pages: half a page for each part, what finding the rows costs that no part holds, and for each day
+/// whose heaviest cell is still beyond reach, the waste of cutting that cell along one of the other dimensions.
+fn waste(way: Dimension, left: &[Dimension], rows_by_day: &[u64], scale: &Scale<'_>) -> f64 {
+    let shares = scale.shares;
+    let rows = rows_by_day.iter().sum::<u64>() as f64;
+    let (parts, heaviest, elsewhere) = match way {
+        Dimension::Sector => (scale.words.sectors.len(), shares.heaviest(&shares.sector), 0.0),
+        Dimension::Kind => (scale.words.kinds.len(), shares.heaviest(&shares.kind), 0.0),
+        _ => {
+            let elsewhere = (shares.unseen_zip3() * rows * ROW_ELSEWHERE).min(ALL_ELSEWHERE);
+            (FLORIDA_ZIP3.len() + shares.elsewhere(), shares.heaviest_or(&shares.zip3, 0.1), elsewhere)
+        }
     };
-    let beyond =
-        rows_by_day.iter().filter(|day| heaviest * **day as f64 > f64::from(plan.reach_rows())).count();
-    let parts = match dimension {
-        Dimension::Sector => words.sectors.len() as f64 / 2.0,
-        Dimension::Kind => words.kinds.len() as f64 / 2.0,
-        _ => FLORIDA_ZIP3.len() as f64 / 2.0 + shares.elsewhere() as f64 / 2.0,
-    };
-    let elsewhere = match dimension {
-        Dimension::Zip => (shares.unseen_zip3() * rows as f64 * ROW_ELSEWHERE).min(ALL_ELSEWHERE),
-        _ => 0.0,
-    };
-    (parts + beyond as f64 * DAY_IN_PARTS + elsewhere) as u64
+    let others: Vec<Dimension> = left.iter().copied().filter(|other| *other != way).collect();
+    let reach = f64::from(scale.plan.reach_rows());
+    let cells = rows_by_day.iter().map(|day| heaviest * *day as f64).filter(|cell| *cell > reach);
+    let deeper =
+        cells.map(|cell| cheapest(&others, &[cell as u64], scale).map_or(HOPELESS, |(w, _)| w as f64));
+    parts as f64 / 2.0 + elsewhere + deeper.sum::<f64>()
 }
 
 /// Dimensions by which one day's cell can still be narrowed, in the order to try them; `exhausted` ones gave all they have
@@ -247,8 +249,9 @@ pub fn dimensions(
         Dimension::Zip,
         Dimension::Kind,
         Dimension::IndustryType,
-        Dimension::County,
+        Dimension::Elsewhere,
         Dimension::City,
+        Dimension::County,
         Dimension::NameStart,
     ];
     let mut order = vec![first];
@@ -263,6 +266,7 @@ fn applies(dimension: Dimension, filter: &Filter) -> bool {
         Dimension::IndustryType => filter.industry.as_ref().is_some_and(|key| !key.contains('.')),
         Dimension::Kind => filter.kind.is_none(),
         Dimension::Zip => filter.zip.as_ref().is_none_or(|zip| zip.len() < 5),
+        Dimension::Elsewhere => filter.zip.is_none(),
         Dimension::County => filter.county.is_none() && filter.zip.is_none(),
         Dimension::City => filter.city.is_none(),
         Dimension::NameStart => filter.name_start.is_none(),
@@ -312,6 +316,9 @@ pub fn narrower<'a>(
             .into_iter()
             .map(|zip| Filter { zip: Some(zip), ..filter.clone() })
             .collect(),
+        Dimension::Elsewhere => {
+            elsewhere(shares).into_iter().map(|zip| Filter { zip: Some(zip), ..filter.clone() }).collect()
+        }
         Dimension::County => words
             .counties
             .iter()
@@ -339,16 +346,23 @@ fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<String> {
     if let Some(prefix) = &filter.zip {
         return (0..10).map(|digit| format!("{prefix}{digit}")).collect();
     }
-    let is_florida = |zip: &String| FLORIDA_ZIP3.contains(&zip.as_str());
-    let likely = |seen: u64| seen as f64 * rows as f64 / shares.rows.max(1) as f64 > 0.25;
+    let likely = |zip: &String| {
+        let seen = shares.zip3.get(zip).copied().unwrap_or(0);
+        seen as f64 * rows as f64 / shares.rows.max(1) as f64 > 0.25
+    };
+    // While little is known of a wide range, the usual places are worth a try.
+    let try_all = shares.rows < 20_000 && rows > 5_000;
     let mut zips = by_weight(FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned()), &shares.zip3);
-    let learned = shares.zip3.iter().filter(|(zip, seen)| !is_florida(zip) && likely(**seen));
-    zips.extend(by_weight(learned.map(|(zip, _)| zip.clone()), &shares.zip3));
-    // While little is known, the usual places are worth a try.
-    if shares.rows < 20_000 && rows > 5_000 {
-        let untried = ELSEWHERE_ZIP3.iter().filter(|zip| !shares.zip3.contains_key(**zip));
-        zips.extend(untried.map(|zip| (*zip).to_owned()));
-    }
+    zips.extend(elsewhere(shares).into_iter().filter(|zip| try_all || likely(zip)));
+    zips
+}
+
+/// ZIP prefixes outside Florida: those seen, most frequent first, then the usual ones.
+fn elsewhere(shares: &Shares) -> Vec<String> {
+    let seen = shares.zip3.keys().filter(|zip| !FLORIDA_ZIP3.contains(&zip.as_str()));
+    let mut zips = by_weight(seen.cloned(), &shares.zip3);
+    let unseen = ELSEWHERE_ZIP3.iter().filter(|zip| !shares.zip3.contains_key(**zip));
+    zips.extend(unseen.map(|zip| (*zip).to_owned()));
     zips
 }
 
