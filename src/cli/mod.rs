@@ -1,6 +1,8 @@
 //! The command line: settings resolved, one command carried out, its result told, its exit code chosen.
 
 mod args;
+#[cfg(test)]
+mod docs_tests;
 mod embedded;
 pub mod exit;
 mod keys;

@@ -201,7 +201,11 @@ const ENTITY_TYPES: &[Column] =
 
 const COVERAGE: &[Column] = &[
     req("filed_date", Date, "filing date"),
-    req("entity_type", Text, "fictitious, or * for every other type"),
+    req(
+        "entity_type",
+        Text,
+        "the listing: * for all types but fictitious, or the one type that was asked for",
+    ),
     req("expected", Int64, "rows the API said the day has"),
     req("landed", Int64, "rows of the day that the lake shows as listed"),
     req("complete", Boolean, "whether the day was proven whole"),
