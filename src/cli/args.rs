@@ -96,6 +96,8 @@ pub enum Command {
         #[command(subcommand)]
         command: KeysCommand,
     },
+    /// Write the HTML report of the newest snapshot
+    Report,
     /// Shell completions on stdout
     Completions {
         /// Shell

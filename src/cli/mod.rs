@@ -57,6 +57,7 @@ async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandEr
         Command::Verify { snapshot } => status::verify(common, *snapshot),
         Command::Serve { listen, keys } => serve::serve(common, world, listen, keys).await,
         Command::Keys { keys, command } => keys::keys(common, world, keys, command),
+        Command::Report => status::report(common),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);

@@ -1,9 +1,10 @@
-//! `status` and `verify`: what the lake holds, and whether it is what its commits say.
+//! `status`, `verify` and `report`: what the lake holds, and whether it is what its commits say.
 
 use super::args::Common;
 use super::exit::{self, CommandError};
 use super::{World, print, print_line, show};
 use crate::lake::{Lake, VerifyReport};
+use crate::pipeline::report::write_report;
 use crate::pipeline::standing::{Standing, standing};
 
 pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
@@ -35,6 +36,20 @@ pub(super) fn verify(common: &Common, snapshot: Option<u64>) -> Result<u8, Comma
         print(&format!("snapshot {snapshot}: {} files, {} rows, {verdict}\n", report.files, report.rows))?;
     }
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
+}
+
+pub(super) fn report(common: &Common) -> Result<u8, CommandError> {
+    let lake = Lake::open(&common.lake)?;
+    let Some(commit) = lake.current()? else {
+        return Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned()));
+    };
+    let path = write_report(&lake, &commit, None)?;
+    let path = path.display().to_string();
+    match common.json {
+        true => print_line(&serde_json::json!({ "snapshot": commit.snapshot, "report": path }).to_string())?,
+        false => print_line(&path)?,
+    }
+    Ok(exit::DONE)
 }
 
 fn verify_json(snapshot: u64, report: &VerifyReport) -> String {

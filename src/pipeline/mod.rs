@@ -11,6 +11,7 @@
 //! | [`price`] | what a run would cost |
 //! | [`state`] | what one run learns for the next |
 //! | [`summary`] | what a run did |
+//! | [`report`] | the report of a snapshot |
 //! | [`standing`] | where a lake stands |
 
 mod check;
@@ -21,6 +22,7 @@ pub mod need;
 mod pages;
 pub mod price;
 mod publish;
+pub mod report;
 pub mod run;
 pub mod spec;
 pub mod standing;

@@ -4,6 +4,7 @@ use super::PipelineError;
 use super::check::{Evidence, Finding, findings};
 use super::known::read_coverage_files;
 use super::land::Landing;
+use super::report::write_report;
 use super::run::Run;
 use super::summary::{
     CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows,
@@ -57,6 +58,7 @@ pub(super) fn publish(
     }
     conclude(&mut run, &mut summary)?;
     summary.elapsed_secs = done.started.elapsed().as_secs_f64();
+    tell(&run, &summary)?;
     run.dir.write_summary(&summary)?;
     Ok(summary)
 }
@@ -176,6 +178,17 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
     summary.snapshot = Some(commit.snapshot);
     summary.outcome = Outcome::Complete;
     Ok(())
+}
+
+/// Writes the report of the newest snapshot, with what this run did.
+fn tell(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
+    match run.lake.current()? {
+        Some(commit) if run.pipeline.spec.report.enabled => {
+            write_report(run.lake, &commit, Some(summary))?;
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The outcome, and whether the run is over: one that paused goes on next time, one that found days it cannot read does not.
