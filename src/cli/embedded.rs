@@ -4,6 +4,7 @@ use super::exit::CommandError;
 use crate::client::ApiKey;
 use crate::contract::business::Detail;
 use crate::contract::count::County;
+use crate::contract::eastern::day_start;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::lake::{CommitInfo, Lake, Staging};
@@ -49,7 +50,7 @@ impl EmbeddedApi {
         let folder = tempfile::tempdir().map_err(io("no temporary folder for the sample"))?;
         let root = folder.path().to_owned();
         let limits = limits(&sample);
-        tokio::task::spawn_blocking(move || write_lake(&root, &sample, today, now))
+        tokio::task::spawn_blocking(move || write_lake(&root, &sample, today))
             .await
             .map_err(|error| CommandError::Bug(error.to_string()))??;
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(io("no port for the embedded API"))?;
@@ -97,19 +98,15 @@ fn limits(sample: &SampleSource) -> PlanLimits {
     }
 }
 
-fn write_lake(
-    root: &Path,
-    sample: &SampleSource,
-    today: Date,
-    now: fn() -> Timestamp,
-) -> Result<(), CommandError> {
+fn write_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<(), CommandError> {
     let table = |error: TableError| CommandError::Bug(error.to_string());
     let lake = Lake::open(root)?;
     let _lock = lake.lock("sample", "the embedded API")?;
     let mut staging = lake.stage("sample")?;
     let spec = SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale };
     let mut batch = Batch::default();
-    let at = now();
+    // The sample is as new as its day: served twice, it tells the same `updated_at`.
+    let at = day_start(today);
     for business in businesses(&spec) {
         batch.push(business.detail, business.officers, at)?;
         if batch.filings.len() >= BATCH_ROWS {
