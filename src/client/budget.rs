@@ -112,6 +112,11 @@ impl Budget {
         self.update(|counts| counts.settle(sent, now))
     }
 
+    /// What tells the run to stop.
+    pub(super) fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
     /// Holds every request of the account back for as long as the API asked.
     pub(super) fn pause(&self, pause: Duration) -> Result<(), ClientError> {
         let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;

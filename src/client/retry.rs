@@ -4,8 +4,10 @@
 
 use super::ClientError;
 use super::budget::Budget;
+use super::stop::Stop;
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -51,10 +53,25 @@ where
     })
     .retry(schedule)
     .when(|error| error.is_retryable() && budget.may_wait(error.retry_after().unwrap_or_default()))
+    // A run told to stop wakes at once; the attempt that then begins sends nothing.
+    .sleep(pauses(budget.stop().clone()))
     .adjust(|error, pause| pause.map(|pause| pause.max(error.retry_after().unwrap_or_default())))
     .notify(|error, pause| tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; trying again"))
     .await;
     result.map_err(|error| given_up(error, attempts.load(Ordering::Relaxed), budget))
+}
+
+/// Sleeps that end early when the run is told to stop.
+fn pauses(stop: Stop) -> impl Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    move |pause| {
+        let stop = stop.clone();
+        Box::pin(async move {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = stop.told() => {}
+            }
+        })
+    }
 }
 
 fn given_up(error: ClientError, attempts: u32, budget: &Budget) -> ClientError {
