@@ -42,6 +42,11 @@ impl ApiKey {
         Ok(value)
     }
 
+    /// A text of others, the key in it blotted out: an error may give back what was sent.
+    pub(super) fn blot(&self, text: &str) -> String {
+        text.replace(self.0.expose_secret(), "[key]")
+    }
+
     /// A short digest that tells accounts' ledgers apart without telling the key.
     pub fn fingerprint(&self) -> String {
         blake3::hash(self.0.expose_secret().as_bytes()).to_hex()[..16].to_owned()
@@ -58,6 +63,12 @@ mod tests {
         assert!(!format!("{key:?}").contains("secret"));
         assert!(!format!("{:?}", key.header().expect("a header")).contains("secret"));
         assert!(!key.fingerprint().contains("secret"));
+    }
+
+    #[test]
+    fn a_text_that_holds_the_key_is_told_without_it() {
+        let key = ApiKey::parse("flb_secret").expect("a key");
+        assert_eq!(key.blot("Bearer flb_secret: flb_secret is gone"), "Bearer [key]: [key] is gone");
     }
 
     #[test]

@@ -140,8 +140,18 @@ impl Client {
             self.budget.pause(pause)?;
         }
         let body = outcome?;
-        let value = call.decode(&body)?;
+        let value = call.decode(&body).map_err(|error| self.without_key(error))?;
         Ok(Answer { value, body, received_at: (self.clock)() })
+    }
+
+    /// What the parser quotes of a body does not tell the key either.
+    fn without_key(&self, error: ClientError) -> ClientError {
+        match error {
+            ClientError::OutsideContract { target, reason, retryable } => {
+                ClientError::OutsideContract { target, reason: self.key.blot(&reason), retryable }
+            }
+            other => other,
+        }
     }
 
     async fn send(&self, target: &str) -> Result<Vec<u8>, ClientError> {
@@ -164,7 +174,7 @@ impl Client {
         };
         match status {
             StatusCode::OK => Ok(body),
-            _ => Err(failure(target, status, retry_after, &body)),
+            _ => Err(failure(target, status, retry_after, self.key.blot(&message(status, &body)))),
         }
     }
 
@@ -236,14 +246,18 @@ fn retry_after(response: &Response) -> Option<Duration> {
     text.trim().parse().ok().map(Duration::from_secs)
 }
 
-fn failure(target: &str, status: StatusCode, retry_after: Option<Duration>, body: &[u8]) -> ClientError {
-    let target = target.to_owned();
-    let message = match serde_json::from_slice::<ErrorBody>(body) {
+/// The API's own words for an error.
+fn message(status: StatusCode, body: &[u8]) -> String {
+    match serde_json::from_slice::<ErrorBody>(body) {
         Ok(error) => error.message.to_string(),
         Err(_) => {
             format!("{} without the documented error body", status.canonical_reason().unwrap_or("an answer"))
         }
-    };
+    }
+}
+
+fn failure(target: &str, status: StatusCode, retry_after: Option<Duration>, message: String) -> ClientError {
+    let target = target.to_owned();
     let status = status.as_u16();
     match status {
         429 | 500 | 502 | 503 | 504 => ClientError::Busy { target, status, message, retry_after },
