@@ -148,6 +148,11 @@ fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
     }
     let aggregates = load_aggregates(&run.pipeline.folder.join(&spec.folder))?;
     let tables = staging.files();
+    if tables.get(Table::Filings.name()).is_none_or(Vec::is_empty) {
+        // A run that stopped before its first day was whole: there is nothing to add up yet.
+        staging.retain_aggregates(&BTreeSet::new());
+        return Ok(());
+    }
     let out = run.dir.path().join("aggregates");
     let unwritten = |source| PipelineError::Write { path: out.clone(), source };
     std::fs::create_dir_all(&out).map_err(unwritten)?;
