@@ -1,0 +1,406 @@
+//! Who may know whom: the program's floors as data, and a reader of the sources that holds every path against them.
+
+use crate::support::command::project;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Each module and the modules it may name. What is not listed is upward or sideways.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("contract", &[]),
+    ("client", &["contract"]),
+    ("table", &["contract"]),
+    ("sample", &["contract"]),
+    ("extract", &["contract", "client"]),
+    ("normalize", &["contract", "table"]),
+    ("lake", &["contract", "table"]),
+    ("aggregate", &["contract", "table", "lake"]),
+    ("serve", &["contract", "table", "lake"]),
+    ("report", &["contract", "extract", "normalize", "lake", "aggregate"]),
+    (
+        "pipeline",
+        &["contract", "client", "table", "sample", "extract", "normalize", "lake", "aggregate", "report"],
+    ),
+    (
+        "cli",
+        &[
+            "contract",
+            "client",
+            "table",
+            "sample",
+            "extract",
+            "normalize",
+            "lake",
+            "aggregate",
+            "serve",
+            "report",
+            "pipeline",
+        ],
+    ),
+    ("main", &["cli"]),
+];
+
+/// Paths that no module may name but these.
+const HOMES: &[(&str, &[&str])] = &[
+    ("reqwest", &["client"]),
+    ("polars", &["aggregate"]),
+    ("axum", &["serve"]),
+    ("hyper", &["serve"]),
+    ("hyper_util", &["serve"]),
+    ("clap", &["cli", "main"]),
+    ("anyhow", &["cli", "main"]),
+];
+
+/// Paths that a module may not name.
+const NEVER: &[(&str, &[&str])] = &[
+    (
+        "contract",
+        &[
+            "tokio", "reqwest", "axum", "hyper", "arrow", "parquet", "polars", "std::fs", "std::net",
+            "std::env", "now",
+        ],
+    ),
+    ("sample", &["tokio", "arrow", "parquet", "std::fs", "std::env", "now"]),
+    ("client", &["arrow", "parquet", "std::env"]),
+    ("extract", &["arrow", "parquet", "std::fs", "std::env", "now"]),
+    ("normalize", &["tokio", "std::fs", "std::env", "now"]),
+    ("table", &["tokio", "std::env", "now"]),
+    ("lake", &["tokio", "std::env"]),
+    ("report", &["tokio", "arrow", "parquet", "std::fs", "std::env", "now"]),
+    ("pipeline", &["std::env"]),
+];
+
+#[test]
+fn no_module_names_one_above_or_beside_it() {
+    let mut found = Vec::new();
+    let mut read = 0;
+    for file in crate::support::lake::files_below(&project().join("src")) {
+        if file.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(&file).expect("a source file");
+            let inside = file.strip_prefix(project().join("src")).expect("a file of src").to_owned();
+            found.extend(violations(&inside, &text));
+            read += 1;
+        }
+    }
+    assert!(read > 50, "only {read} source files were read");
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn every_module_has_a_floor() {
+    let lib = std::fs::read_to_string(project().join("src/lib.rs")).expect("src/lib.rs");
+    let modules = lib.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+    let unknown: Vec<_> = modules.filter(|name| floor(name).is_none()).collect();
+    assert!(unknown.is_empty(), "{unknown:?} stand on no floor");
+}
+
+#[test]
+fn planted_violations_are_caught_however_they_are_written() {
+    for (file, source, what) in [
+        ("contract/page.rs", "use crate::client::Call;", "client"),
+        ("client/mod.rs", "fn f() -> crate::extract::Outcome { g() }", "extract"),
+        ("client/mod.rs", "use crate::{contract::page, table::{Row, Table}};", "table"),
+        ("extract/walk.rs", "use super::super::lake;", "lake"),
+        ("extract/mod.rs", "use super::{contract, pipeline::run};", "pipeline"),
+        ("extract/walk.rs", "mod tests { use super::super::super::serve::Site; }", "serve"),
+        ("serve/rest.rs", "use crate::client as wire;", "client"),
+        ("aggregate/mod.rs", "use crate::serve;", "serve"),
+        ("pipeline/run.rs", "type S = crate :: serve :: Site;", "serve"),
+        ("contract/eastern.rs", "fn f() { let now = jiff::Timestamp::now(); }", "now"),
+        ("contract/eastern.rs", "use jiff::Timestamp;\nfn f() { let t = Timestamp::now(); }", "now"),
+        ("contract/page.rs", "use std::{fmt, fs::File};", "std::fs"),
+        ("contract/page.rs", "fn f() { std::env::var(\"x\").ok(); }", "std::env"),
+        ("contract/page.rs", "use ::tokio::net;", "tokio"),
+        ("lake/part.rs", "use polars::prelude::*;", "polars"),
+        ("extract/walk.rs", "use arrow::array::Array;", "arrow"),
+        ("cli/run.rs", "use reqwest::Client;", "reqwest"),
+        ("pipeline/run.rs", "fn f() { hyper_util::rt::x(); }", "hyper_util"),
+        ("pipeline/args.rs", "#[derive(clap::Parser)] struct A;", "clap"),
+    ] {
+        let found = violations(Path::new(file), source);
+        assert!(found.len() == 1 && found[0].contains(what), "{file}: {source}\nfound {found:?}");
+    }
+}
+
+#[test]
+fn what_is_allowed_is_not_reported() {
+    for (file, source) in [
+        ("client/mod.rs", "use crate::contract::page; use super::client::Call; use self::crate_like::x;"),
+        (
+            "client/retry.rs",
+            "// use crate::serve;\n/* crate::lake /* nested */ */ const A: &str = \"crate::lake::x\";",
+        ),
+        (
+            "client/retry.rs",
+            "const A: &str = r#\"crate::lake \"quoted\" \"#; const C: char = '\"'; use crate::contract;",
+        ),
+        ("client/retry.rs", "fn f<'a>(x: &'a str) -> &'a str { crate::client::g(x) }"),
+        ("extract/walk.rs", "mod tests { use super::super::reader; use super::walk; }"),
+        ("extract/walk.rs", "pub(in crate::extract) fn f() {} pub(crate) fn g() {}"),
+        ("lake/part.rs", "fn f() { let now = clock(); let arrow = 1; self.tokio(arrow) }"),
+        ("main.rs", "use sunlake::cli::carry_out; use clap::Parser;"),
+        ("lib.rs", "pub mod contract;"),
+    ] {
+        let found = violations(Path::new(file), source);
+        assert!(found.is_empty(), "{file}: {source}\nfound {found:?}");
+    }
+}
+
+fn floor(module: &str) -> Option<&'static [&'static str]> {
+    FLOORS.iter().find(|(name, _)| *name == module).map(|(_, below)| *below)
+}
+
+/// Every rule a source file breaks, in words.
+fn violations(file: &Path, text: &str) -> Vec<String> {
+    let place = module_path(file);
+    let Some(module) = place.first().cloned() else { return Vec::new() };
+    let mut found: Vec<String> = Vec::new();
+    for path in paths(text, &place) {
+        let named = match path.names.as_slice() {
+            [root, name, ..] if root == "crate" || root == "sunlake" => Some(name.as_str()),
+            _ => None,
+        };
+        let line = path.line;
+        if let Some(other) = named.filter(|name| *name != module && floor(name).is_some())
+            && !floor(&module).is_some_and(|below| below.contains(&other))
+        {
+            found.push(format!("{}:{line}: {module} names {other}, which is not below it", file.display()));
+        }
+        for (root, homes) in HOMES {
+            if path.names[0] == *root && !homes.contains(&module.as_str()) {
+                found.push(format!("{}:{line}: {root} belongs to {homes:?} alone", file.display()));
+            }
+        }
+        for what in NEVER.iter().filter(|(name, _)| *name == module).flat_map(|(_, never)| *never) {
+            let is_home_rule = HOMES.iter().any(|(root, _)| root == what);
+            if !is_home_rule && is_named(&path.names, what) {
+                found.push(format!("{}:{line}: {module} must not know {what}", file.display()));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether a path names a crate, a module of std, or ends in the clock's `now`.
+fn is_named(names: &[String], what: &str) -> bool {
+    match what {
+        "now" => names.len() > 1 && names.last().is_some_and(|name| name == "now"),
+        _ => {
+            what.split("::").zip(names).filter(|(part, name)| part == name).count()
+                == what.split("::").count()
+        }
+    }
+}
+
+/// `lake/part.rs` → `lake`, `part`; `lake/mod.rs` → `lake`; `lib.rs` → nothing.
+fn module_path(file: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if names.last().is_some_and(|name| name == "mod" || name == "lib") {
+        names.pop();
+    }
+    names
+}
+
+/// A path as written, `super` and `self` resolved to `crate`.
+struct Named {
+    names: Vec<String>,
+    line: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Word(String),
+    /// `::`
+    Sep,
+    Sign(char),
+}
+
+fn paths(text: &str, place: &[String]) -> Vec<Named> {
+    let tokens = tokens(text);
+    let mut reader = Reader { tokens: &tokens, at: 0, found: Vec::new() };
+    let mut scopes: Vec<bool> = Vec::new();
+    let mut place = place.to_vec();
+    while let Some((token, _)) = tokens.get(reader.at) {
+        let word = |at: usize| match tokens.get(at) {
+            Some((Token::Word(word), _)) => Some(word.as_str()),
+            _ => None,
+        };
+        match token {
+            Token::Word(name)
+                if name == "mod" && tokens.get(reader.at + 2).is_some_and(|t| t.0 == Token::Sign('{')) =>
+            {
+                place.push(word(reader.at + 1).unwrap_or_default().to_owned());
+                scopes.push(true);
+                reader.at += 3;
+            }
+            Token::Sign('{') => {
+                scopes.push(false);
+                reader.at += 1;
+            }
+            Token::Sign('}') => {
+                if scopes.pop() == Some(true) {
+                    place.pop();
+                }
+                reader.at += 1;
+            }
+            Token::Sign('.') => reader.at += 2,
+            // A path that follows one of these is another path, even where it begins with `::`.
+            Token::Word(word)
+                if ["use", "as", "dyn", "impl", "in", "mut", "return"].contains(&word.as_str()) =>
+            {
+                reader.at += 1;
+            }
+            Token::Word(_) | Token::Sep => reader.path(Vec::new(), &place),
+            Token::Sign(_) => reader.at += 1,
+        }
+    }
+    reader.found
+}
+
+struct Reader<'t> {
+    tokens: &'t [(Token, usize)],
+    at: usize,
+    found: Vec<Named>,
+}
+
+impl Reader<'_> {
+    fn token(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|(token, _)| token)
+    }
+
+    /// Reads a path that goes on from `names`; a group in braces gives a path each.
+    fn path(&mut self, mut names: Vec<String>, place: &[String]) {
+        let line = self.tokens[self.at].1;
+        if self.token() == Some(&Token::Sep) {
+            self.at += 1;
+        }
+        loop {
+            match self.token().cloned() {
+                Some(Token::Word(word)) => {
+                    self.at += 1;
+                    step(&mut names, &word, place);
+                }
+                Some(Token::Sign('{')) => return self.group(&names, place),
+                _ => break,
+            }
+            if self.token() != Some(&Token::Sep) {
+                break;
+            }
+            self.at += 1;
+        }
+        if !names.is_empty() {
+            self.found.push(Named { names, line });
+        }
+    }
+
+    fn group(&mut self, names: &[String], place: &[String]) {
+        self.at += 1;
+        while let Some(token) = self.token() {
+            match token {
+                Token::Sign('}') => {
+                    self.at += 1;
+                    return;
+                }
+                Token::Word(word) if word == "as" => self.at += 2,
+                Token::Word(_) | Token::Sep => self.path(names.to_vec(), place),
+                Token::Sign('{') => self.group(names, place),
+                Token::Sign(_) => self.at += 1,
+            }
+        }
+    }
+}
+
+/// Adds a word to a path. A path that begins with `super` or `self` begins where the file stands.
+fn step(names: &mut Vec<String>, word: &str, place: &[String]) {
+    let here = || std::iter::once("crate".to_owned()).chain(place.iter().cloned()).collect::<Vec<_>>();
+    match word {
+        "super" => {
+            if names.is_empty() {
+                *names = here();
+            }
+            if names.len() > 1 {
+                names.pop();
+            }
+        }
+        "self" if names.is_empty() => *names = here(),
+        "self" => {}
+        other => names.push(other.to_owned()),
+    }
+}
+
+/// Words and signs with their lines; comments, texts and character literals are left out.
+fn tokens(text: &str) -> Vec<(Token, usize)> {
+    let chars: Vec<char> = text.chars().collect();
+    let (mut tokens, mut at, mut line) = (Vec::new(), 0, 1);
+    while at < chars.len() {
+        let rest = &chars[at..];
+        let length = match rest {
+            ['/', '/', ..] => rest.iter().position(|c| *c == '\n').unwrap_or(rest.len()),
+            ['/', '*', ..] => comment_length(rest),
+            ['r', '"' | '#', ..] if raw_text_length(rest).is_some() => raw_text_length(rest).unwrap_or(1),
+            ['"', ..] => text_length(rest),
+            ['\'', '\\', ..] => 3 + rest[3..].iter().position(|c| *c == '\'').unwrap_or(0),
+            ['\'', _, '\'', ..] => 2,
+            ['\'', ..] => 0,
+            [':', ':', ..] => {
+                tokens.push((Token::Sep, line));
+                1
+            }
+            [c, ..] if c.is_alphanumeric() || *c == '_' => {
+                let end = rest.iter().position(|c| !(c.is_alphanumeric() || *c == '_')).unwrap_or(rest.len());
+                tokens.push((Token::Word(rest[..end].iter().collect()), line));
+                end - 1
+            }
+            [c, ..] => {
+                if !c.is_whitespace() {
+                    tokens.push((Token::Sign(*c), line));
+                }
+                0
+            }
+            [] => 0,
+        };
+        let end = (at + length + 1).min(chars.len());
+        line += chars[at..end].iter().filter(|c| **c == '\n').count();
+        at = end;
+    }
+    tokens
+}
+
+/// Length of a nested comment, less its last character; so the others below.
+fn comment_length(rest: &[char]) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at + 1 < rest.len() {
+        match (rest[at], rest[at + 1]) {
+            ('/', '*') => (depth, at) = (depth + 1, at + 2),
+            ('*', '/') => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            return at - 1;
+        }
+    }
+    rest.len() - 1
+}
+
+fn text_length(rest: &[char]) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != '"' {
+        at += if rest[at] == '\\' { 2 } else { 1 };
+    }
+    at.min(rest.len() - 1)
+}
+
+fn raw_text_length(rest: &[char]) -> Option<usize> {
+    let hashes = rest[1..].iter().take_while(|c| **c == '#').count();
+    if rest.get(1 + hashes) != Some(&'"') {
+        return None;
+    }
+    let mut end = String::from("\"");
+    let _ = write!(end, "{}", "#".repeat(hashes));
+    let end: Vec<char> = end.chars().collect();
+    let body = &rest[2 + hashes..];
+    let length = body.windows(end.len()).position(|part| part == end)?;
+    Some(2 + hashes + length + end.len() - 1)
+}

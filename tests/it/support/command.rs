@@ -1,0 +1,211 @@
+//! Starts the binary with a clean environment and shows everything it said when a claim fails.
+
+use super::{PATIENCE, wait_for};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The project's folder.
+pub(crate) fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A pipeline file as shipped.
+pub(crate) fn shipped(name: &str) -> PathBuf {
+    project().join("pipelines").join(name)
+}
+
+/// The binary as it was when the tests began, through an open file: a build beside them does not swap it.
+fn binary() -> PathBuf {
+    static OPENED: OnceLock<File> = OnceLock::new();
+    let file = OPENED.get_or_init(|| File::open(env!("CARGO_BIN_EXE_sunlake")).expect("the built binary"));
+    let through = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
+    if through.exists() { through } else { PathBuf::from(env!("CARGO_BIN_EXE_sunlake")) }
+}
+
+/// A command line in the making.
+pub(crate) struct Sunlake {
+    command: Command,
+    told: String,
+}
+
+impl Sunlake {
+    /// `sunlake` with arguments; no `SUNLAKE_` variable comes in from outside.
+    pub(crate) fn new<I: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = I>) -> Self {
+        let mut command = Command::new(binary());
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SUNLAKE_"))
+        {
+            command.env_remove(name);
+        }
+        command.current_dir(super::scratch::root());
+        Self { command, told: "sunlake".to_owned() }.args(arguments)
+    }
+
+    /// `sunlake run FILE --lake LAKE --json`.
+    pub(crate) fn run(pipeline: &Path, lake: &Path) -> Self {
+        Self::new([
+            "run".as_ref(),
+            pipeline.as_os_str(),
+            "--lake".as_ref(),
+            lake.as_os_str(),
+            "--json".as_ref(),
+        ])
+    }
+
+    pub(crate) fn args<I: AsRef<std::ffi::OsStr>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
+        for argument in arguments {
+            self.told.push_str(&format!(" {}", argument.as_ref().to_string_lossy()));
+            self.command.arg(argument);
+        }
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.told = format!("{name}={value} {}", self.told);
+        self.command.env(name, value);
+        self
+    }
+
+    pub(crate) fn within(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn finish(self) -> Finished {
+        self.start().finish()
+    }
+
+    /// Starts it.
+    pub(crate) fn start(mut self) -> Running {
+        self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.told));
+        let stderr = child.stderr.take().expect("stderr is piped");
+        Running {
+            stdout: child.stdout.take().map(BufReader::new),
+            stderr: Some(std::thread::spawn(move || collect(stderr))),
+            child,
+            told: self.told,
+            begun: Instant::now(),
+        }
+    }
+}
+
+fn collect(mut stream: impl Read) -> String {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).expect("what the program says");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A process under way; killed when dropped.
+pub(crate) struct Running {
+    child: Child,
+    stdout: Option<BufReader<ChildStdout>>,
+    stderr: Option<JoinHandle<String>>,
+    told: String,
+    begun: Instant,
+}
+
+impl Running {
+    /// The next line on stdout.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.as_mut().expect("stdout").read_line(&mut line).expect("a line on stdout");
+        line.trim_end().to_owned()
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("a process").is_none()
+    }
+
+    /// SIGKILL: the process gets no chance to do anything.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("a process to kill");
+        self.child.wait().expect("a killed process");
+    }
+
+    /// SIGTERM.
+    pub(crate) fn terminate(&self) {
+        let command = format!("kill -TERM {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &command]).status().expect("sh");
+        assert!(sent.success(), "{command}");
+    }
+
+    /// Waits for its end.
+    pub(crate) fn finish(mut self) -> Finished {
+        let stdout = self.stdout.take().map(|stdout| std::thread::spawn(move || collect(stdout)));
+        let status: ExitStatus = wait_for(&format!("the end of {}", self.told), PATIENCE, || {
+            self.child.try_wait().expect("a process")
+        });
+        let took = self.begun.elapsed();
+        let text = |handle: Option<JoinHandle<String>>| {
+            handle.map(|handle| handle.join().expect("a reader")).unwrap_or_default()
+        };
+        let (stdout, stderr) = (text(stdout), text(self.stderr.take()));
+        Finished { told: self.told.clone(), status, stdout, stderr, took }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Already ended, mostly.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a process did.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    told: String,
+    status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl Finished {
+    /// Everything, for a failed claim.
+    pub(crate) fn shown(&self) -> String {
+        let Self { told, status, stdout, stderr, took } = self;
+        format!("\n$ {told}\n{status}, {took:.1?}\n--- stdout\n{stdout}--- stderr\n{stderr}---")
+    }
+
+    /// Claims an exit code.
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(self.status.code(), Some(code), "the exit code should be {code}{}", self.shown());
+        self
+    }
+
+    /// Claims words on stderr.
+    pub(crate) fn says(self, words: &str) -> Self {
+        assert!(self.stderr.contains(words), "stderr should say {words:?}{}", self.shown());
+        self
+    }
+
+    /// The one JSON object on stdout.
+    pub(crate) fn json(&self) -> Value {
+        let lines: Vec<&str> = self.stdout.lines().collect();
+        assert_eq!(lines.len(), 1, "stdout should be one line{}", self.shown());
+        let value: Value =
+            serde_json::from_str(lines[0]).unwrap_or_else(|error| panic!("{error}{}", self.shown()));
+        assert!(value.is_object(), "stdout should be an object{}", self.shown());
+        value
+    }
+
+    /// The summary of a run that ended `complete`, with exit code 0.
+    pub(crate) fn complete(self) -> Value {
+        let done = self.exits(0);
+        let summary = done.json();
+        assert_eq!(summary["outcome"], "complete", "{}", done.shown());
+        assert_eq!(summary["coverage"]["days"], summary["coverage"]["complete"], "{}", done.shown());
+        summary
+    }
+}

@@ -1,0 +1,78 @@
+//! The smallest HTTP client: one request, one connection, nothing rewritten on the way.
+
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// An answer as it came.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
+    }
+}
+
+/// Sends a request without a body.
+pub(crate) fn send(
+    to: SocketAddr,
+    method: &str,
+    target: &str,
+    headers: &[(&str, &str)],
+) -> std::io::Result<Answer> {
+    let mut stream = TcpStream::connect(to)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let mut head = format!("{method} {target} HTTP/1.1\r\nHost: {to}\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("\r\n");
+    stream.write_all(head.as_bytes())?;
+    read_answer(BufReader::new(stream), method == "HEAD")
+}
+
+fn read_answer(mut stream: BufReader<TcpStream>, is_head: bool) -> std::io::Result<Answer> {
+    let broken = || std::io::Error::other("not an HTTP answer");
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    let status = line.split(' ').nth(1).and_then(|text| text.parse().ok()).ok_or_else(broken)?;
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        headers.push((name.to_owned(), value.trim().to_owned()));
+    }
+    let mut answer = Answer { status, headers, body: Vec::new() };
+    if is_head {
+        return Ok(answer);
+    }
+    match answer.header("content-length").and_then(|text| text.parse().ok()) {
+        Some(length) => {
+            answer.body = vec![0; length];
+            stream.read_exact(&mut answer.body)?;
+        }
+        None => {
+            stream.read_to_end(&mut answer.body)?;
+        }
+    }
+    Ok(answer)
+}

@@ -1,0 +1,172 @@
+//! Reads lakes with the Parquet and Arrow crates alone.
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use arrow::record_batch::RecordBatch;
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// Every file below a folder, links not followed, sorted.
+pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
+    assert!(folder.is_dir(), "{} is no folder", folder.display());
+    files_below_if_there(folder)
+}
+
+/// As [`files_below`], of a folder that others write to: what goes away meanwhile is left out.
+pub(crate) fn files_below_if_there(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(_) => files.push(entry.path()),
+                Err(_) => {}
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The newest snapshot's folder.
+pub(crate) fn current(lake: &Path) -> PathBuf {
+    lake.join("current").canonicalize().expect("a current snapshot")
+}
+
+/// The batches of a table of the newest snapshot.
+pub(crate) fn batches(lake: &Path, table: &str) -> Vec<RecordBatch> {
+    let mut batches = Vec::new();
+    for path in files_below(&current(lake).join(table)) {
+        let file = File::open(&path).expect("a file");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+            .and_then(ParquetRecordBatchReaderBuilder::build)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        batches.extend(reader.map(|batch| batch.expect("a batch")));
+    }
+    batches
+}
+
+/// Cells of a row by column, null as none.
+pub(crate) type Cells = BTreeMap<String, Option<String>>;
+
+/// The rows of a table, without the columns named; instants as microseconds.
+pub(crate) fn rows(lake: &Path, table: &str, without: &[&str]) -> Vec<Cells> {
+    let options = FormatOptions::default();
+    let mut rows = Vec::new();
+    for batch in batches(lake, table) {
+        let schema = batch.schema();
+        let kept: Vec<(&String, ArrayRef)> = schema
+            .fields()
+            .iter()
+            .zip(batch.columns())
+            .filter(|(field, _)| !without.contains(&field.name().as_str()))
+            .map(|(field, cells)| (field.name(), printable(cells)))
+            .collect();
+        let texts: Vec<_> = kept
+            .iter()
+            .map(|(_, cells)| ArrayFormatter::try_new(cells, &options).expect("cells that can be printed"))
+            .collect();
+        for row in 0..batch.num_rows() {
+            let cell = |((name, cells), text): (&(&String, ArrayRef), &ArrayFormatter<'_>)| {
+                ((*name).clone(), cells.is_valid(row).then(|| text.value(row).to_string()))
+            };
+            rows.push(kept.iter().zip(&texts).map(cell).collect());
+        }
+    }
+    rows
+}
+
+/// Instants print as numbers, since the formatter knows no time zone by name.
+fn printable(cells: &ArrayRef) -> ArrayRef {
+    match cells.data_type() {
+        DataType::Timestamp(..) => cast(cells, &DataType::Int64).expect("microseconds"),
+        _ => ArrayRef::clone(cells),
+    }
+}
+
+/// When a row was seen, which two runs over the same records do not share.
+const SEEN: [&str; 2] = ["first_seen_at", "last_seen_at"];
+
+/// Filings by business; none may stand there twice.
+pub(crate) fn filings(lake: &Path) -> BTreeMap<i64, Cells> {
+    let mut filings = BTreeMap::new();
+    for cells in rows(lake, "filings", &SEEN) {
+        let id = cells["business_id"].as_deref().and_then(|text| text.parse().ok()).expect("an id");
+        let double = filings.insert(id, cells);
+        assert!(double.is_none(), "business {id} stands twice in {}", lake.display());
+    }
+    filings
+}
+
+/// What differs between two sets of filings, in words, the first few of each kind.
+pub(crate) fn difference(found: &BTreeMap<i64, Cells>, expected: &BTreeMap<i64, Cells>) -> String {
+    let missing: Vec<_> = expected.keys().filter(|id| !found.contains_key(id)).collect();
+    let strange: Vec<_> = found.keys().filter(|id| !expected.contains_key(id)).collect();
+    let other: Vec<_> = expected
+        .iter()
+        .filter_map(|(id, cells)| found.get(id).filter(|found| *found != cells).map(|found| (found, cells)))
+        .collect();
+    let first = |ids: &[&i64]| ids.iter().take(5).map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
+    format!(
+        "{} rows found, {} expected; {} missing ({}), {} strange ({}), {} other than expected ({:?})",
+        found.len(),
+        expected.len(),
+        missing.len(),
+        first(&missing),
+        strange.len(),
+        first(&strange),
+        other.len(),
+        other.first()
+    )
+}
+
+/// Claims that two sets of filings are the same, every field of every row.
+pub(crate) fn assert_same(found: &BTreeMap<i64, Cells>, expected: &BTreeMap<i64, Cells>, what: &str) {
+    assert!(!expected.is_empty(), "{what}: there is nothing to compare with");
+    assert!(found == expected, "{what}: {}", difference(found, expected));
+}
+
+/// Values of an integer column.
+pub(crate) fn integers(lake: &Path, table: &str, column: &str) -> Vec<i64> {
+    let mut values = Vec::new();
+    for batch in batches(lake, table) {
+        let cells = batch.column_by_name(column).unwrap_or_else(|| panic!("{table} has no {column}")).clone();
+        values.extend(cells.as_primitive::<Int64Type>().iter().flatten());
+    }
+    values
+}
+
+/// The commit files of a lake.
+pub(crate) fn commits(lake: &Path) -> Vec<Value> {
+    let folder = lake.join("commits");
+    if !folder.exists() {
+        return Vec::new();
+    }
+    let read =
+        |path: &PathBuf| serde_json::from_slice(&std::fs::read(path).expect("a commit")).expect("JSON");
+    files_below(&folder).iter().map(read).collect()
+}
+
+/// Names of the entries of a folder.
+pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// The records in quarantine, of all runs.
+pub(crate) fn quarantined(lake: &Path) -> Vec<Value> {
+    let files = files_below(&lake.join("runs")).into_iter();
+    let files = files.filter(|path| path.parent().is_some_and(|folder| folder.ends_with("quarantine")));
+    let mut records = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).expect("a quarantine file");
+        records.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).expect("a JSON line")));
+    }
+    records
+}

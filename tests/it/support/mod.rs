@@ -1,0 +1,27 @@
+//! What the tests stand on.
+
+pub(crate) mod command;
+pub(crate) mod http;
+pub(crate) mod lake;
+pub(crate) mod proxy;
+pub(crate) mod python;
+pub(crate) mod scratch;
+pub(crate) mod server;
+pub(crate) mod source;
+
+use std::time::{Duration, Instant};
+
+/// Looks again and again until there is something to see; panics when the deadline passes first.
+pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(begun.elapsed() < deadline, "waited {deadline:?} in vain for {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Long enough for anything the tests wait for on a slow machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(100);

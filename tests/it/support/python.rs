@@ -1,0 +1,59 @@
+//! Python with the readers of `requirements.txt`, installed once beside the build and used again.
+
+use super::command::project;
+use serde_json::Value;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs a script of this folder; gives the JSON it printed.
+pub(crate) fn json(script: &str, arguments: &[&Path]) -> Value {
+    let script = project().join("tests/it").join(script);
+    let output = Command::new(interpreter()).arg(&script).args(arguments).output().expect("python");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "\n$ {} {arguments:?}\n{}\n--- stdout\n{stdout}--- stderr\n{stderr}---",
+        script.display(),
+        output.status
+    );
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}"))
+}
+
+/// The interpreter of the environment, which is made where it is missing. One process makes it, others wait.
+fn interpreter() -> PathBuf {
+    let requirements = project().join("tests/it/requirements.txt");
+    let mut hasher = DefaultHasher::new();
+    std::fs::read(&requirements).expect("requirements.txt").hash(&mut hasher);
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(all).expect("the folder for temporary files");
+    let home = all.join(format!("pyenv-{:016x}", hasher.finish()));
+    let lock = File::create(home.with_extension("lock")).expect("a lock file");
+    lock.lock().expect("the lock of the Python environment");
+    let (python, ready) = (home.join("bin/python"), home.join("ready"));
+    if !ready.exists() {
+        // What a broken installation left.
+        let _ = std::fs::remove_dir_all(&home);
+        succeed(Command::new("python3").args(["-m", "venv"]).arg(&home));
+        let pip = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--only-binary",
+            ":all:",
+            "-r",
+        ];
+        succeed(Command::new(&python).args(pip).arg(&requirements));
+        std::fs::write(&ready, "").expect("a mark");
+    }
+    python
+}
+
+fn succeed(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "\n$ {command:?}\n{}\n{said}", output.status);
+}

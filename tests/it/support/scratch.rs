@@ -1,0 +1,54 @@
+//! Temporary folders under the build's own folder, so that nothing outside the project is touched.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// A folder of one test, gone with it.
+pub(crate) struct Scratch(TempDir);
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir_in(root()).expect("a temporary folder"))
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Root of the lake that the test's runs write.
+    pub(crate) fn lake(&self) -> PathBuf {
+        self.path("lake")
+    }
+
+    /// Writes a file and says where.
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("a file in the temporary folder");
+        path
+    }
+}
+
+/// Folder of this test process. Those of processes that are gone are removed.
+pub(crate) fn root() -> &'static Path {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    ROOT.get_or_init(|| {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        std::fs::create_dir_all(all).expect("the folder for temporary files");
+        remove_left_behind(all);
+        let own = all.join(format!("it-{}", std::process::id()));
+        std::fs::create_dir_all(&own).expect("a folder for this process");
+        own
+    })
+}
+
+fn remove_left_behind(all: &Path) {
+    for entry in std::fs::read_dir(all).expect("the folder for temporary files").flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix("it-"));
+        if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            // Another test process may be doing the same.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `sunlake serve` under way, on a lake made for the tests.
+
+use super::command::{Running, Sunlake};
+use super::http::{self, Answer};
+use super::scratch::Scratch;
+use super::source::Source;
+use std::net::SocketAddr;
+use std::path::Path;
+
+/// Numbers of an account: those of the plan's row, or its rows per call, max offset and window with room for any number
+/// of requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) name: &'static str,
+    pub(crate) rows_per_call: i64,
+    pub(crate) max_offset: i64,
+    pub(crate) window_days: i64,
+}
+
+pub(crate) const STARTER: Plan =
+    Plan { name: "starter", rows_per_call: 50, max_offset: 1_000, window_days: 30 };
+pub(crate) const AGENCY: Plan =
+    Plan { name: "agency", rows_per_call: 100, max_offset: 2_000, window_days: 90 };
+pub(crate) const ENTERPRISE: Plan =
+    Plan { name: "enterprise", rows_per_call: 100, max_offset: 5_000, window_days: 365 };
+
+/// The server, its key, and its files.
+pub(crate) struct ApiServer {
+    pub(crate) address: SocketAddr,
+    pub(crate) key: String,
+    pub(crate) scratch: Scratch,
+    pub(crate) process: Running,
+}
+
+impl ApiServer {
+    /// Serves a source with the plan's rows per call, max offset and window, and room for any number of requests.
+    pub(crate) fn generous(source: &Source, plan: Plan) -> Self {
+        Self::start(source, plan, Some(1_000_000))
+    }
+
+    /// Serves a source under the plan's own row of the limits table.
+    pub(crate) fn strict(source: &Source, plan: Plan) -> Self {
+        Self::start(source, plan, None)
+    }
+
+    fn start(source: &Source, plan: Plan, requests: Option<i64>) -> Self {
+        let scratch = Scratch::new();
+        let key = create_key(&scratch, "acme", plan.name, &["data"]);
+        if let Some(requests) = requests {
+            widen(&scratch.path("keys.toml"), plan, requests);
+        }
+        let lake = scratch.path("served");
+        std::fs::create_dir_all(lake.join("state")).expect("a folder for the server's counts");
+        let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
+        std::os::unix::fs::symlink(snapshot, lake.join("current")).expect("a link");
+        let keys = scratch.path("keys.toml");
+        let mut process = Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", source.today])
+            .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
+            .start();
+        let line = process.line();
+        let Some(address) = line.strip_prefix("listening http://").and_then(|text| text.parse().ok()) else {
+            panic!("the server said {line:?}{}", process.finish().shown());
+        };
+        Self { address, key, scratch, process }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// GET with the account's key.
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.get_with(target, &self.key)
+    }
+
+    pub(crate) fn get_with(&self, target: &str, key: &str) -> Answer {
+        let authorization = format!("Bearer {key}");
+        self.send("GET", target, &[("Authorization", &authorization)])
+    }
+
+    pub(crate) fn send(&self, method: &str, target: &str, headers: &[(&str, &str)]) -> Answer {
+        http::send(self.address, method, target, headers)
+            .unwrap_or_else(|error| panic!("{method} {target}: {error}"))
+    }
+}
+
+/// Makes a key in the folder's `keys.toml`.
+pub(crate) fn create_key(scratch: &Scratch, account: &str, plan: &str, scopes: &[&str]) -> String {
+    let keys = scratch.path("keys.toml");
+    let done =
+        Sunlake::new(["keys", "create", "--account", account, "--plan", plan, "--scopes", &scopes.join(",")])
+            .args(["--keys".as_ref(), keys.as_os_str()])
+            .finish()
+            .exits(0);
+    let key = done.stdout.strip_suffix('\n').unwrap_or_default();
+    let is_key = key.len() > 20 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    assert!(is_key, "the key stands alone on stdout{}", done.shown());
+    key.to_owned()
+}
+
+fn widen(keys: &Path, plan: Plan, requests: i64) {
+    let text = std::fs::read_to_string(keys).expect("the key file");
+    let mut file: toml::Table = text.parse().expect("a key file");
+    let mut limits = toml::Table::new();
+    for (name, value) in [
+        ("rows_per_call", plan.rows_per_call),
+        ("max_offset", plan.max_offset),
+        ("window_days", plan.window_days),
+        ("per_minute", requests),
+        ("per_day", requests),
+        ("per_month", requests),
+    ] {
+        limits.insert(name.to_owned(), toml::Value::Integer(value));
+    }
+    let account = file.get_mut("account").and_then(|accounts| accounts.get_mut(0)).expect("an account");
+    account.as_table_mut().expect("a table").insert("limits".to_owned(), toml::Value::Table(limits));
+    std::fs::write(keys, toml::to_string(&file).expect("TOML")).expect("the key file");
+}
