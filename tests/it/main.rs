@@ -4,4 +4,5 @@
 //! the program's own code.
 
 mod floors;
+mod sample_run;
 mod support;
