@@ -6,3 +6,4 @@
 mod floors;
 mod sample_run;
 mod support;
+mod truth;

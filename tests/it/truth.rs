@@ -1,0 +1,84 @@
+//! What is extracted is what is there: a source lake is served under each plan's limits, read back over HTTP through the
+//! shipped backfill pipeline, and compared field by field.
+
+use crate::support::command::{Sunlake, shipped};
+use crate::support::lake::{self, Cells};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, Plan, STARTER};
+use crate::support::source::{self, Source};
+use std::collections::BTreeMap;
+
+/// Rows that the API lists for a window: active ones, from its first day to today.
+fn within_window(source: &Source, window_days: i64) -> BTreeMap<i64, Cells> {
+    let today: jiff::civil::Date = source.today.parse().expect("a day");
+    let first = today.checked_sub(jiff::Span::new().days(window_days - 1)).expect("a day").to_string();
+    let mut rows = lake::filings(&source.lake);
+    rows.retain(|_, cells| {
+        let day = cells["filed_date"].as_deref().expect("a day");
+        cells["status"].as_deref() == Some("active") && (first.as_str()..=source.today).contains(&day)
+    });
+    rows
+}
+
+fn backfill(source: &Source, plan: Plan) {
+    let server = ApiServer::generous(source, plan);
+    let scratch = Scratch::new();
+    let summary = Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+        .args(["--base-url", &server.url(), "--today", source.today])
+        .env("SUNLAKE_API_KEY", &server.key)
+        .finish()
+        .complete();
+    let expected = within_window(source, plan.window_days);
+    let found = lake::filings(&scratch.lake());
+    lake::assert_same(&found, &expected, plan.name);
+    assert_eq!(summary["rows"]["filings"]["total"], expected.len());
+    let ids = lake::integers(&scratch.lake(), "filings", "business_id");
+    assert_eq!(ids.len(), expected.len(), "no row is there twice");
+    assert_beyond_reach(&expected, plan);
+}
+
+/// The comparison would say less if every day could be paged to its end.
+fn assert_beyond_reach(rows: &BTreeMap<i64, Cells>, plan: Plan) {
+    let mut by_day: BTreeMap<&str, i64> = BTreeMap::new();
+    for cells in rows.values().filter(|cells| cells["entity_type"].as_deref() != Some("fictitious")) {
+        *by_day.entry(cells["filed_date"].as_deref().expect("a day")).or_default() += 1;
+    }
+    let heaviest = by_day.values().max().copied().unwrap_or(0);
+    let reach = plan.max_offset + plan.rows_per_call;
+    assert!(heaviest > reach, "the heaviest day has {heaviest} rows, within the reach of {reach}");
+}
+
+#[test]
+fn backfill_under_starter_limits_lands_every_row_once() {
+    backfill(source::large(), STARTER);
+}
+
+#[test]
+fn backfill_under_agency_limits_lands_every_row_once() {
+    backfill(source::large(), AGENCY);
+}
+
+#[test]
+fn backfill_under_enterprise_limits_lands_every_row_once() {
+    backfill(source::large(), ENTERPRISE);
+}
+
+#[test]
+fn counts_of_the_api_and_rows_of_the_lake_agree_day_by_day() {
+    let source = source::small();
+    let server = ApiServer::generous(source, AGENCY);
+    let scratch = Scratch::new();
+    Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+        .args(["--base-url", &server.url(), "--today", source.today])
+        .env("SUNLAKE_API_KEY", &server.key)
+        .finish()
+        .complete();
+    let mut compared = 0;
+    for row in lake::rows(&scratch.lake(), "agg_reconcile", &[]) {
+        if row["scope"].as_deref() == Some("day") && row["is_comparable"].as_deref() == Some("true") {
+            assert_eq!(row["difference"].as_deref(), Some("0"), "{row:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 14, "{compared} days were compared");
+}
