@@ -4,6 +4,7 @@
 //! the program's own code.
 
 mod floors;
+mod resume;
 mod sample_run;
 mod support;
 mod truth;
