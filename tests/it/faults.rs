@@ -1,0 +1,387 @@
+//! What the network, the API and the records do to a run, and what it does then.
+
+use crate::support::command::{Finished, Sunlake};
+use crate::support::http;
+use crate::support::lake;
+use crate::support::proxy::{Proxy, Reply, Request};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer};
+use crate::support::source::{self, Source};
+use serde_json::Value;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+/// A served source, a proxy that misbehaves before it, and a lake.
+struct Weather {
+    source: &'static Source,
+    server: ApiServer,
+    proxy: Proxy,
+    scratch: Scratch,
+}
+
+impl Weather {
+    fn new(script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
+        let source = source::small();
+        let server = ApiServer::generous(source, AGENCY);
+        let proxy = Proxy::scripted(server.address, script);
+        Self { source, server, proxy, scratch: Scratch::new() }
+    }
+
+    /// A run with further lines in its pipeline file.
+    fn command(&self, lines: &str) -> Sunlake {
+        let text = format!("name = \"backfill\"\n{lines}\n[aggregates]\nenabled = false\n");
+        let pipeline = self.scratch.file("backfill.toml", &text);
+        Sunlake::run(&pipeline, &self.scratch.lake())
+            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
+            .env("SUNLAKE_API_KEY", &self.server.key)
+    }
+
+    fn run(&self, lines: &str) -> Finished {
+        self.command(lines).finish()
+    }
+
+    fn assert_whole(&self) {
+        let found = lake::filings(&self.scratch.lake());
+        lake::assert_same(&found, &lake::filings(&self.source.lake), "after the faults");
+    }
+
+    fn assert_nothing_published(&self) {
+        assert!(lake::commits(&self.scratch.lake()).is_empty());
+        assert!(self.scratch.lake().join("current").symlink_metadata().is_err());
+    }
+}
+
+fn html(status: u16) -> Reply {
+    let page = "<html><body><h1>Bad gateway</h1></body></html>".to_owned();
+    Reply::Answer(status, vec![("Content-Type", "text/html".to_owned())], page)
+}
+
+/// Seconds from the answer of one request until the next one comes.
+fn pause_after(proxy: &Proxy, number: usize) -> f64 {
+    let log = proxy.log();
+    log[number].at.duration_since(log[number - 1].at).as_secs_f64()
+}
+
+#[test]
+fn every_kind_of_passing_fault_is_ridden_out_and_the_lake_is_whole() {
+    let weather = Weather::new(|request| match request.number {
+        1 | 14 => Reply::error(503, Vec::new()),
+        4 => Reply::BreakOff,
+        7 => Reply::Reset,
+        9 => Reply::Answer(200, Vec::new(), "{\"data\": [{\"id\": ".to_owned()),
+        11 => html(502),
+        16 => Reply::Slow(Duration::from_millis(1_500)),
+        18 => Reply::error(500, Vec::new()),
+        20 => Reply::error(504, Vec::new()),
+        22 => Reply::Answer(200, Vec::new(), "\u{0}\u{1}garbage".to_owned()),
+        24 => html(200),
+        _ => Reply::Forward,
+    });
+    let summary = weather.run("").complete();
+    weather.assert_whole();
+    assert_eq!(summary["requests"]["retried"], 10, "{summary}");
+    assert_eq!(summary["requests"]["sent"], weather.proxy.log().len(), "{summary}");
+}
+
+#[test]
+fn a_service_that_stays_down_ends_the_run_after_so_many_attempts() {
+    let weather = Weather::new(|request| match request.number {
+        1..=8 => Reply::Forward,
+        _ => Reply::error(503, Vec::new()),
+    });
+    let done = weather.run("[budget]\nattempts = 3").exits(6).says("503").says("3 attempts");
+    assert_eq!(weather.proxy.log().len(), 11, "three attempts and no more{}", done.shown());
+    assert_eq!(done.json()["exit_code"], 6);
+    weather.assert_nothing_published();
+    weather.proxy.follow(|_| Reply::Forward);
+    weather.run("[budget]\nattempts = 3").complete();
+    weather.assert_whole();
+    let targets = weather.proxy.targets();
+    let distinct: std::collections::BTreeSet<_> = targets.iter().collect();
+    assert!(targets.len() <= distinct.len() + 3, "what had been answered was not asked again: {targets:#?}");
+}
+
+#[test]
+fn answers_outside_the_contract_end_the_run_after_retries() {
+    for body in ["{\"data\": {}}", "null", "<html></html>", "{\"data\": []}"] {
+        let weather = Weather::new(move |request| match request.target.starts_with("/v1/fl/businesses") {
+            true => Reply::Answer(200, Vec::new(), body.to_owned()),
+            false => Reply::Forward,
+        });
+        let done = weather.run("[budget]\nattempts = 2").exits(6).says("/v1/fl/businesses");
+        assert!(done.stderr.lines().count() < 10, "it is told in short{}", done.shown());
+        weather.assert_nothing_published();
+    }
+}
+
+#[test]
+fn no_request_goes_out_before_a_retry_after_has_passed() {
+    let weather = Weather::new(|request| match request.number {
+        10 => Reply::error(429, vec![("Retry-After", "2".to_owned())]),
+        _ => Reply::Forward,
+    });
+    weather.run("").complete();
+    weather.assert_whole();
+    let pause = pause_after(&weather.proxy, 10);
+    assert!(pause >= 2.0, "the next request came after {pause:.3} s");
+    assert!(pause < 4.0, "the next request came only after {pause:.3} s");
+}
+
+#[test]
+fn a_retry_after_outlives_the_process_that_heard_it() {
+    let weather = Weather::new(|request| match request.number {
+        10 => Reply::error(429, vec![("Retry-After", "3".to_owned())]),
+        _ => Reply::Forward,
+    });
+    let run = weather.command("").start();
+    weather.proxy.wait_for_requests(10);
+    // The ledger is written once the answer is in.
+    let ledger_tells = || {
+        let ledgers = lake::files_below_if_there(&weather.scratch.lake().join("state"));
+        let texts = ledgers.iter().filter_map(|path| std::fs::read(path).ok());
+        let read = texts.filter_map(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        read.into_iter().any(|ledger| ledger["not_before"].as_i64() > Some(0)).then_some(())
+    };
+    crate::support::wait_for("the pause in the ledger", Duration::from_secs(3), ledger_tells);
+    run.kill();
+    weather.run("").complete();
+    let pause = pause_after(&weather.proxy, 10);
+    assert!(pause >= 3.0, "another process asked after {pause:.3} s");
+}
+
+#[test]
+fn a_429_with_a_retry_after_of_nothing_or_none_is_retried_soon() {
+    for header in [Some("0"), None, Some("soon")] {
+        let weather = Weather::new(move |request| match request.number {
+            10 | 11 => {
+                Reply::error(429, header.map(|value| ("Retry-After", value.to_owned())).into_iter().collect())
+            }
+            _ => Reply::Forward,
+        });
+        let summary = weather.run("").complete();
+        weather.assert_whole();
+        assert_eq!(summary["requests"]["retried"], 2, "{header:?}: {summary}");
+        let pauses = [pause_after(&weather.proxy, 10), pause_after(&weather.proxy, 11)];
+        assert!(pauses.iter().all(|pause| *pause > 0.1), "{header:?}: not at once, but after {pauses:?} s");
+        assert!(pauses.iter().all(|pause| *pause < 10.0), "{header:?}: soon, not after {pauses:?} s");
+    }
+}
+
+#[test]
+fn an_absurd_retry_after_ends_the_run_at_once_and_holds_the_next_one_back() {
+    let weather = Weather::new(|request| match request.number {
+        10 => Reply::error(429, vec![("Retry-After", "86400".to_owned())]),
+        _ => Reply::Forward,
+    });
+    let done = weather.run("").exits(5);
+    assert!(done.took < Duration::from_secs(20), "{}", done.shown());
+    let summary = done.json();
+    assert_eq!(summary["outcome"], "partial", "{summary}");
+    assert!(summary["stopped"].as_str().is_some_and(|why| why.contains("864")), "{summary}");
+    let again = weather.run("").exits(5);
+    assert!(again.took < Duration::from_secs(20), "{}", again.shown());
+    assert_eq!(weather.proxy.log().len(), 10, "nothing goes out before the day is over{}", again.shown());
+}
+
+#[test]
+fn a_spent_day_ends_the_run_in_good_order() {
+    let source = source::small();
+    let server = ApiServer::generous(source, AGENCY);
+    // The account record says that three requests are left today.
+    let proxy = Proxy::scripted(server.address, |request| match request.target.as_str() {
+        "/v1/me" => Reply::Change(|body| {
+            let mut account: Value = serde_json::from_str(&body).expect("an account");
+            account["remaining"]["day"] = 3.into();
+            account.to_string()
+        }),
+        _ => Reply::Forward,
+    });
+    let scratch = Scratch::new();
+    let pipeline = scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
+    let done = Sunlake::run(&pipeline, &scratch.lake())
+        .args(["--base-url", &proxy.url(), "--today", source.today])
+        .env("SUNLAKE_API_KEY", &server.key)
+        .finish()
+        .exits(5);
+    assert_eq!(proxy.targets().len(), 3, "{:?}{}", proxy.targets(), done.shown());
+    assert!(done.took < Duration::from_secs(20), "it does not wait for tomorrow{}", done.shown());
+}
+
+#[test]
+fn a_redirect_is_not_followed_and_the_key_reaches_no_other_address() {
+    let elsewhere = Proxy::scripted("127.0.0.1:9".parse().expect("an address"), |_| html(200));
+    for status in [301, 302, 307, 308] {
+        let target = format!("{}/v1/me", elsewhere.url());
+        let weather =
+            Weather::new(move |_| Reply::Answer(status, vec![("Location", target.clone())], String::new()));
+        weather.run("").exits(6).says("redirect");
+        assert_eq!(weather.proxy.log().len(), 1, "a redirect is not worth another try");
+        weather.assert_nothing_published();
+    }
+    assert!(elsewhere.log().is_empty(), "{:?}", elsewhere.log());
+    // The claim can fail: what is sent there is seen.
+    http::send(elsewhere.address, "GET", "/", &[]).expect("an answer");
+    assert_eq!(elsewhere.log().len(), 1);
+}
+
+#[test]
+fn a_wrong_key_and_a_key_without_scope_end_the_run_with_4_at_once() {
+    let weather = Weather::new(|_| Reply::Forward);
+    let wrong = "flb_ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
+    let done = weather.command("").env("SUNLAKE_API_KEY", wrong).finish().exits(4).says("401");
+    assert_eq!(weather.proxy.log().len(), 1, "{}", done.shown());
+    weather.proxy.follow(|request| match request.target.as_str() {
+        "/v1/me" => Reply::Forward,
+        _ => Reply::error(403, Vec::new()),
+    });
+    let before = weather.proxy.log().len();
+    weather.run("").exits(4).says("403");
+    assert_eq!(weather.proxy.log().len(), before + 2);
+    weather.assert_nothing_published();
+}
+
+#[test]
+fn an_address_where_nobody_listens_ends_the_run_after_bounded_attempts() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    drop(listener);
+    let scratch = Scratch::new();
+    let pipeline = scratch.file("p.toml", "name = \"p\"\n[budget]\nattempts = 2\n");
+    let done = Sunlake::run(&pipeline, &scratch.lake())
+        .args(["--base-url", &format!("http://{address}")])
+        .env("SUNLAKE_API_KEY", "flb_0000")
+        .finish()
+        .exits(6)
+        .says("2 attempts");
+    assert!(done.took < Duration::from_secs(15), "{}", done.shown());
+    assert_eq!(done.json()["outcome"], "failed");
+}
+
+#[test]
+fn a_second_run_at_the_same_time_exits_with_8_and_disturbs_nothing() {
+    let weather = Weather::new(|_| Reply::Forward);
+    weather.proxy.hold_after(10);
+    let first = weather.command("").start();
+    weather.proxy.wait_for_requests(11);
+    let begun = Instant::now();
+    let second = weather.run("").exits(8).says("process");
+    assert!(begun.elapsed() < Duration::from_secs(10), "it does not wait{}", second.shown());
+    assert_eq!(weather.proxy.log().len(), 11, "the second run asked nothing");
+    weather.proxy.follow(|_| Reply::Forward);
+    weather.proxy.release();
+    first.finish().complete();
+    weather.assert_whole();
+}
+
+/// Breaks the record of one business wherever it is listed, and gives two others a field that nobody knows.
+fn odd_records(body: String) -> String {
+    let Ok(mut page) = serde_json::from_str::<Value>(&body) else { return body };
+    for record in page["data"].as_array_mut().into_iter().flatten() {
+        let Some(id) = record["id"].as_str().map(str::to_owned) else { continue };
+        let digits: u64 =
+            id.chars().filter(char::is_ascii_digit).collect::<String>().parse().expect("a number");
+        match digits % 100 {
+            7 => record["name"] = Value::Null,
+            8 => record["industry"]["naics"] = "238160".into(),
+            9 => record["llc_series"] = serde_json::json!({ "of": [1, 2.50] }),
+            _ => {}
+        }
+    }
+    page.to_string()
+}
+
+#[test]
+fn bad_records_go_to_quarantine_whole_unknown_fields_are_kept_and_the_run_succeeds() {
+    let weather = Weather::new(|request| match request.target.starts_with("/v1/fl/businesses?") {
+        true => Reply::Change(odd_records),
+        false => Reply::Forward,
+    });
+    let summary = weather.run("").exits(0).json();
+    assert_eq!(summary["outcome"], "complete", "{summary}");
+    let expected = lake::filings(&weather.source.lake);
+    let found = lake::filings(&weather.scratch.lake());
+    let bad: Vec<i64> = expected.keys().copied().filter(|id| id % 100 == 7).collect();
+    assert!(bad.len() > 2, "{} records are bad", bad.len());
+    assert_eq!(summary["quarantined"], bad.len(), "{summary}");
+    assert_eq!(found.len(), expected.len() - bad.len(), "all others landed");
+    let records = lake::quarantined(&weather.scratch.lake());
+    let mut held: Vec<i64> = records.iter().filter_map(|record| record["business_id"].as_i64()).collect();
+    held.sort_unstable();
+    assert_eq!(held, bad);
+    for record in &records {
+        let whole: Value =
+            serde_json::from_str(record["record"].as_str().expect("text")).expect("the record, whole");
+        assert!(whole["document_number"].is_string() && whole["name"].is_null(), "{record}");
+        assert!(record["reasons"].to_string().contains("name"), "{record}");
+        assert!(
+            record["slice"].as_str().is_some_and(|slice| slice.contains("/v1/fl/businesses")),
+            "{record}"
+        );
+    }
+    for (id, cells) in &found {
+        let extra = cells["extra"].as_deref();
+        match id % 100 {
+            8 => assert_eq!(extra, Some("{\"industry.naics\":\"238160\"}")),
+            9 => assert_eq!(extra, Some("{\"llc_series\":{\"of\":[1,2.5]}}")),
+            _ => assert_eq!(extra, None, "{id}"),
+        }
+    }
+    let told = summary["unknown_fields"].as_object().expect("fields").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(told, ["industry.naics", "llc_series"], "{summary}");
+    let short = summary["coverage"]["incomplete"].as_array().map(Vec::len);
+    assert!(short > Some(0), "days that miss a record are told: {summary}");
+}
+
+#[test]
+fn checks_told_to_fail_hold_the_snapshot_back() {
+    for (script, lines) in
+        [("record", "[checks]\nquarantine = \"fail\""), ("record", "[checks]\nunknown_fields = \"fail\"")]
+    {
+        let weather = Weather::new(|request| match request.target.starts_with("/v1/fl/businesses?") {
+            true => Reply::Change(odd_records),
+            false => Reply::Forward,
+        });
+        let done = weather.run(lines).exits(7).says("nothing was published");
+        assert_eq!(done.json()["exit_code"], 7, "{script}{}", done.shown());
+        weather.assert_nothing_published();
+        assert!(
+            !lake::quarantined(&weather.scratch.lake()).is_empty(),
+            "the bad records are kept all the same"
+        );
+    }
+}
+
+#[test]
+fn a_register_that_lost_most_of_its_rows_is_not_published() {
+    let weather = Weather::new(|_| Reply::Forward);
+    weather.run("").complete();
+    // The next morning every listing is half empty, and every count of it says so.
+    weather.proxy.follow(|request| match request.target.as_str() {
+        "/v1/me" => Reply::Forward,
+        target if target.starts_with("/v1/fl/businesses?") => Reply::Change(|body| {
+            let mut page: Value = serde_json::from_str(&body).expect("a page");
+            page["data"] = Value::Array(Vec::new());
+            page["pagination"]["total"] = 0.into();
+            page["pagination"]["has_more"] = false.into();
+            page.to_string()
+        }),
+        target if target.starts_with("/v1/fl/filings/daily/") => Reply::Change(|body| {
+            let mut page: Value = serde_json::from_str(&body).expect("a page");
+            page["data"] = Value::Array(Vec::new());
+            page["pagination"]["total"] = 0.into();
+            page["pagination"]["has_more"] = false.into();
+            page.to_string()
+        }),
+        target if target.starts_with("/v1/fl/filings/daily") => Reply::Change(|body| {
+            let mut page: Value = serde_json::from_str(&body).expect("counts");
+            for day in page["data"].as_array_mut().into_iter().flatten() {
+                day["count"] = 0.into();
+            }
+            page.to_string()
+        }),
+        _ => Reply::Forward,
+    });
+    weather.run("").exits(7).says("max_vanished_percent");
+    assert_eq!(lake::commits(&weather.scratch.lake()).len(), 1);
+    weather.assert_whole();
+}
