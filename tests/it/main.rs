@@ -7,5 +7,6 @@ mod faults;
 mod floors;
 mod resume;
 mod sample_run;
+mod settings;
 mod support;
 mod truth;

@@ -1,0 +1,172 @@
+//! Settings that lead nowhere are told before a request is spent: what is wrong, where, and the way out.
+
+use crate::support::command::{Sunlake, shipped};
+use crate::support::lake;
+use crate::support::proxy::Proxy;
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer};
+use crate::support::source;
+
+const KEY: &str = "flb_0000000000000000000000000000000000000000000000000000000000000000";
+/// Port 9 of this machine is the discard service, which nobody runs; nothing is sent in these tests anyway.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+#[test]
+fn a_wrong_word_in_a_pipeline_names_its_line_and_the_nearest_right_one() {
+    let scratch = Scratch::new();
+    for (text, line, word) in [
+        ("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n", "line 4", "keep_per_day"),
+        ("name = \"p\"\n[extrct]\ndays = 3\n", "line 2", "extract"),
+        ("name = \"p\"\n[extract]\ndays = 3\ntypes = [\"lcc\"]\n", "line 4", "llc"),
+        ("name = \"p\"\n[checks]\nquarantine = \"fial\"\n", "line 3", "fail"),
+        ("name = \"p\"\n[source.sample]\nplan = \"agencey\"\n", "line 3", "agency"),
+    ] {
+        let pipeline = scratch.file("p.toml", text);
+        let done = Sunlake::run(&pipeline, &scratch.lake())
+            .args(["--base-url", NOWHERE])
+            .env("SUNLAKE_API_KEY", KEY);
+        done.finish().exits(3).says(line).says("p.toml").says(&format!("did you mean `{word}`?"));
+    }
+    assert!(!scratch.lake().join("commits").exists());
+}
+
+#[test]
+fn a_wrong_value_names_its_line_and_what_is_right() {
+    let scratch = Scratch::new();
+    for (text, line, right) in [
+        ("name = \"p\"\n[extract]\ndays = 0\n", "line 3", "window"),
+        ("name = \"p\"\n[extract]\ndays = \"month\"\n", "line 3", "window"),
+        ("name = \"Bad Name\"\n", "line 1", "lower-case"),
+        ("name = \"p\"\n[budget]\nmax_requests = -1\n", "line 3", "u64"),
+        ("name = \"p\n", "line 1", "string"),
+    ] {
+        let pipeline = scratch.file("p.toml", text);
+        let done = Sunlake::run(&pipeline, &scratch.lake())
+            .args(["--base-url", NOWHERE])
+            .env("SUNLAKE_API_KEY", KEY);
+        done.finish().exits(3).says(line).says(right);
+    }
+}
+
+#[test]
+fn a_missing_pipeline_file_is_named() {
+    let scratch = Scratch::new();
+    Sunlake::run(&scratch.path("nowhere.toml"), &scratch.lake()).finish().exits(3).says("nowhere.toml");
+}
+
+#[test]
+fn a_missing_key_or_address_says_how_to_give_one() {
+    let scratch = Scratch::new();
+    let backfill = shipped("backfill.toml");
+    let no_key = Sunlake::run(&backfill, &scratch.lake()).args(["--base-url", NOWHERE]).finish().exits(3);
+    no_key.says("SUNLAKE_API_KEY").says("SUNLAKE_API_KEY_FILE");
+    let no_address = Sunlake::run(&backfill, &scratch.lake()).env("SUNLAKE_API_KEY", KEY).finish().exits(3);
+    no_address.says("--base-url").says("SUNLAKE_BASE_URL");
+    let empty =
+        Sunlake::run(&backfill, &scratch.lake()).args(["--base-url", NOWHERE]).env("SUNLAKE_API_KEY", " ");
+    empty.finish().exits(3).says("empty");
+    let no_file = Sunlake::run(&backfill, &scratch.lake())
+        .args(["--base-url", NOWHERE])
+        .env("SUNLAKE_API_KEY_FILE", "/nonexistent/key");
+    no_file.finish().exits(3).says("/nonexistent/key");
+}
+
+#[test]
+fn a_failed_run_still_prints_one_object_with_json() {
+    let scratch = Scratch::new();
+    let done = Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+        .args(["--base-url", NOWHERE])
+        .finish()
+        .exits(3);
+    let summary = done.json();
+    assert_eq!((&summary["outcome"], &summary["exit_code"]), (&"failed".into(), &3.into()), "{summary}");
+    assert_eq!(summary["pipeline"], "backfill");
+}
+
+#[test]
+fn plain_http_to_another_host_and_keys_in_addresses_are_refused() {
+    let scratch = Scratch::new();
+    for (address, says) in [
+        ("http://192.0.2.1", "https"),
+        ("ftp://127.0.0.1", "ftp"),
+        ("http://user:secret@127.0.0.1:9", "base URL"),
+        ("not an address", "base URL"),
+    ] {
+        let run = Sunlake::run(&shipped("backfill.toml"), &scratch.lake()).args(["--base-url", address]);
+        let done = run.env("SUNLAKE_API_KEY", KEY).finish().exits(3).says(says);
+        assert!(!done.stderr.contains("secret"), "{}", done.shown());
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_a_usage_error() {
+    for arguments in
+        [&["rum"][..], &["run", "--frobnicate"], &["run", "--today", "2026-02-30"], &["serve"], &[]]
+    {
+        let done = Sunlake::new(arguments).finish().exits(2);
+        assert!(done.stdout.is_empty(), "{}", done.shown());
+        assert!(!done.stderr.is_empty(), "{}", done.shown());
+    }
+}
+
+#[test]
+fn the_key_may_come_from_a_file_and_flags_from_variables() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let scratch = Scratch::new();
+    let file = scratch.file("key", &format!("{}\n", server.key));
+    Sunlake::new([shipped("backfill.toml").as_os_str()].into_iter().fold(
+        vec!["run".as_ref()],
+        |mut all, path| {
+            all.push(path);
+            all
+        },
+    ))
+    .env("SUNLAKE_API_KEY_FILE", &file.to_string_lossy())
+    .env("SUNLAKE_BASE_URL", &server.url())
+    .env("SUNLAKE_LAKE", &scratch.lake().to_string_lossy())
+    .env("SUNLAKE_TODAY", source::small().today)
+    .env("SUNLAKE_JSON", "true")
+    .finish()
+    .complete();
+    assert!(!lake::filings(&scratch.lake()).is_empty());
+}
+
+#[test]
+fn a_price_costs_three_requests_at_most_and_a_run_then_spends_about_as_much() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let proxy = Proxy::counting(server.address);
+    let scratch = Scratch::new();
+    let command = |what: &str| {
+        let (pipeline, lake) = (shipped("backfill.toml"), scratch.lake());
+        Sunlake::new([
+            what.as_ref(),
+            pipeline.as_os_str(),
+            "--lake".as_ref(),
+            lake.as_os_str(),
+            "--json".as_ref(),
+        ])
+        .args(["--base-url", &proxy.url(), "--today", source::small().today])
+        .env("SUNLAKE_API_KEY", &server.key)
+        .finish()
+    };
+    let price = command("plan").exits(0).json();
+    assert!(proxy.log().len() <= 3, "{:?}", proxy.targets());
+    for key in
+        ["pipeline", "today", "plan", "remaining", "stages", "requests", "lower_bound", "minutes", "fits"]
+    {
+        assert!(price.get(key).is_some(), "{key} is missing in {price}");
+    }
+    for key in ["rows_per_call", "max_offset", "window_days", "per_minute", "per_day", "per_month"] {
+        assert!(price["plan"].get(key).is_some(), "plan.{key} is missing in {price}");
+    }
+    let stage = &price["stages"][0];
+    for key in ["name", "slices", "rows", "requests"] {
+        assert!(stage.get(key).is_some(), "stages[].{key} is missing in {price}");
+    }
+    let number = |key: &str| price[key].as_f64().expect("a number");
+    assert!(number("requests") >= number("lower_bound"), "{price}");
+    let summary = command("run").complete();
+    let sent = summary["requests"]["sent"].as_f64().expect("a number");
+    assert!(sent <= number("requests") * 1.5 + 10.0, "{sent} were sent: {price}");
+    assert!(number("requests") <= sent * 1.5 + 10.0, "{sent} were sent: {price}");
+}
