@@ -5,6 +5,7 @@
 
 mod faults;
 mod floors;
+mod key_leak;
 mod resume;
 mod sample_run;
 mod settings;
