@@ -11,3 +11,4 @@ mod sample_run;
 mod settings;
 mod support;
 mod truth;
+mod verify;
