@@ -6,6 +6,7 @@
 mod faults;
 mod floors;
 mod key_leak;
+mod readers;
 mod resume;
 mod sample_run;
 mod settings;
