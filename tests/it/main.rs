@@ -3,6 +3,7 @@
 //! One module a capability; `support/` starts programs, stands between client and server, and reads lakes without any of
 //! the program's own code.
 
+mod aggregates;
 mod faults;
 mod floors;
 mod key_leak;
