@@ -4,6 +4,7 @@
 //! the program's own code.
 
 mod aggregates;
+mod api;
 mod faults;
 mod floors;
 mod key_leak;
