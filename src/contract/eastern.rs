@@ -40,9 +40,9 @@ pub fn plus_days(day: Date, days: u32) -> Date {
     day.saturating_add(span_of(days))
 }
 
-/// A span jiff takes; the calendar has fewer days than its longest.
+/// A span jiff takes; its longest is the whole calendar, from the year -9999 to 9999.
 fn span_of(days: u32) -> jiff::Span {
-    i64::from(days).min(4_000_000).days()
+    i64::from(days).min(7_304_484).days()
 }
 
 /// Days from `from` to `to`, both ends included; 0 when `from` is after `to`.
