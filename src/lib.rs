@@ -39,7 +39,8 @@
 //! 4. [`extract::listing`] reads them, newest first, until distinct rows equal the API's `total`. Every answer passes
 //!    [`extract::ask`], which archives it before it counts, and [`client::Budget`], which counts the request before it is sent.
 //! 5. `pipeline::land` takes proven days through [`normalize`] into a [`lake::Staging`].
-//! 6. `pipeline::publish` merges tables, holds the checks, runs [`aggregate`], commits; `cli::show` tells.
+//! 6. `pipeline::publish` merges tables, holds the checks, runs [`aggregate`], commits, and has [`report`] written; `cli::show`
+//!    tells.
 //!
 //! Start with [`contract::search`], [`extract`] and [`lake`]: the rest follows from them.
 //!
