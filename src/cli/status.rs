@@ -41,7 +41,9 @@ pub(super) fn verify(common: &Common, snapshot: Option<u64>) -> Result<u8, Comma
 pub(super) fn report(common: &Common) -> Result<u8, CommandError> {
     let lake = Lake::open(&common.lake)?;
     let Some(commit) = lake.current()? else {
-        return Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned()));
+        return Err(CommandError::Settings(
+            "the lake has no snapshot yet; `sunlake run` makes one".to_owned(),
+        ));
     };
     let path = write_report(&lake, &commit, None)?;
     let path = path.display().to_string();

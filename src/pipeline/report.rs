@@ -13,7 +13,11 @@ use std::path::PathBuf;
 ///
 /// # Errors
 /// Files that cannot be read or written.
-pub fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary>) -> Result<PathBuf, PipelineError> {
+pub fn write_report(
+    lake: &Lake,
+    commit: &Commit,
+    run: Option<&RunSummary>,
+) -> Result<PathBuf, PipelineError> {
     let dir = lake.snapshot_dir(commit.snapshot);
     let tables = commit.tables.keys().map(|table| (table.clone(), commit.table_files(&dir, table))).collect();
     let data = ReportData {
