@@ -11,7 +11,7 @@ use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest range of days a search without a name may span.
 ///
@@ -317,7 +317,7 @@ pub fn narrower<'a>(
             .map(|zip| Filter { zip: Some(zip), ..filter.clone() })
             .collect(),
         Dimension::Elsewhere => {
-            elsewhere(shares).into_iter().map(|zip| Filter { zip: Some(zip), ..filter.clone() }).collect()
+            everywhere(shares).into_iter().map(|zip| Filter { zip: Some(zip), ..filter.clone() }).collect()
         }
         Dimension::County => words
             .counties
@@ -366,6 +366,16 @@ fn elsewhere(shares: &Shares) -> Vec<String> {
     zips
 }
 
+/// Every ZIP prefix outside Florida, the likely ones first: whoever asks on until the last row is there finds it, where it
+/// has a ZIP code at all.
+fn everywhere(shares: &Shares) -> Vec<String> {
+    let mut zips = elsewhere(shares);
+    let mut known: BTreeSet<String> = zips.iter().cloned().collect();
+    known.extend(FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned()));
+    zips.extend((0..1_000).map(|number| format!("{number:03}")).filter(|zip| !known.contains(zip)));
+    zips
+}
+
 fn by_weight(keys: impl Iterator<Item = String>, weights: &BTreeMap<String, u64>) -> Vec<String> {
     let mut keys: Vec<String> = keys.collect();
     // A stable sort keeps the given order among equals.
@@ -406,6 +416,14 @@ mod tests {
     use proptest::prelude::*;
 
     const STARTER: PlanLimits = Plan::Starter.limits();
+
+    #[test]
+    fn rows_elsewhere_are_asked_for_under_every_prefix_there_is() {
+        let asked = everywhere(&Shares::default());
+        let all: BTreeSet<&String> = asked.iter().collect();
+        assert_eq!((all.len(), asked.len()), (1_000 - FLORIDA_ZIP3.len(), 1_000 - FLORIDA_ZIP3.len()));
+        assert!(all.contains(&"074".to_owned()));
+    }
 
     #[test]
     fn days_beyond_reach_are_set_apart_from_calm_ones() {

@@ -35,6 +35,9 @@ fn backfill(source: &Source, plan: Plan) {
     let ids = lake::integers(&scratch.lake(), "filings", "business_id");
     assert_eq!(ids.len(), expected.len(), "no row is there twice");
     assert_beyond_reach(&expected, plan);
+    let pages = expected.len() as i64 / plan.rows_per_call;
+    let sent = summary["requests"]["sent"].as_i64().expect("a number");
+    assert!(sent < pages * 5, "{sent} requests for {pages} pages of rows: requests are the scarce good");
 }
 
 /// The comparison would say less if every day could be paged to its end.
