@@ -119,11 +119,23 @@ fn newest_first(unread: Vec<Stretch>, moved: impl Iterator<Item = Date>) -> Vec<
 }
 
 impl Reader<'_, '_> {
+    /// Forgets how the last reading went.
+    fn calm(&mut self) {
+        (self.drifted, self.adrift, self.narrowed) = (false, false, false);
+    }
+
+    /// Whether what was seen of a slice is proven to be the whole: as many rows as its total says; or, where rows moved
+    /// meanwhile and no total can fit, one unbroken walk over all of it.
+    fn has_whole(&self, slice: &Slice, total: u64) -> bool {
+        let unbroken = self.drifted && !self.adrift && !self.narrowed;
+        unbroken || (!self.drifted && self.seen.count(slice) == total)
+    }
+
     /// Ends a stretch: what it gave, and a clean slate for the next.
     fn finish(&mut self, label: &'static str, days: Vec<DayReading>) -> Reading {
         let seen = std::mem::take(&mut self.seen);
         let pages = std::mem::take(&mut self.pages);
-        self.drifted = false;
+        self.calm();
         let mut rows = HashMap::new();
         for reading in &days {
             self.shares.learn(seen.rows_of(reading.day, reading.day));
@@ -182,7 +194,7 @@ async fn read_stretch(
     } else {
         walk::walk(reader, slice).await?
     };
-    if reader.drifted || reader.seen.count(slice) != total {
+    if !reader.has_whole(slice, total) {
         return mend(reader, slice).await;
     }
     Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect())
@@ -215,9 +227,9 @@ async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayR
     let mut total = 0;
     for _ in 0..MAX_DAY_READINGS {
         reader.seen.forget(day.to);
-        reader.drifted = false;
+        reader.calm();
         total = walk::walk(reader, day).await?;
-        if !reader.drifted && reader.seen.count(day) == total {
+        if reader.has_whole(day, total) {
             return Ok(proven_day(reader, day.to));
         }
     }

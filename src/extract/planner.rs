@@ -233,6 +233,13 @@ fn waste(way: Dimension, left: &[Dimension], rows_by_day: &[u64], scale: &Scale<
     parts as f64 / 2.0 + elsewhere + deeper.sum::<f64>()
 }
 
+impl Dimension {
+    /// Whether it asks many questions for few rows: worth it to close a gap, not where rows move and no total can fit.
+    pub fn is_last_resort(self) -> bool {
+        matches!(self, Self::Elsewhere | Self::City | Self::County | Self::NameStart)
+    }
+}
+
 /// Dimensions by which one day's cell can still be narrowed, in the order to try them; `exhausted` ones gave all they have
 /// on a wider cell.
 pub fn dimensions(

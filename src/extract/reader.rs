@@ -40,6 +40,10 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) pages: Vec<PageKey>,
     /// Whether rows moved while the stretch in hand was read.
     pub(super) drifted: bool,
+    /// Whether they moved more often than a walk could follow.
+    pub(super) adrift: bool,
+    /// Whether a cell was read in parts, which only a total proves to be the whole.
+    pub(super) narrowed: bool,
     /// A day read from its newest end, and the ids known of it from before.
     pub(super) known: Option<(Slice, HashSet<i64>)>,
     interner: Interner,
@@ -54,7 +58,20 @@ impl<'r, 'a> Reader<'r, 'a> {
         shares: &'r mut Shares,
     ) -> Self {
         let (seen, pages, interner) = (Seen::default(), Vec::new(), Interner::default());
-        Self { asker, stage, plan, words, shares, seen, pages, drifted: false, known: None, interner }
+        Self {
+            asker,
+            stage,
+            plan,
+            words,
+            shares,
+            seen,
+            pages,
+            drifted: false,
+            adrift: false,
+            narrowed: false,
+            known: None,
+            interner,
+        }
     }
 
     /// Asks for the page of a slice at an offset and takes its rows in.

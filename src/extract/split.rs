@@ -28,6 +28,7 @@ pub(super) async fn read_in_parts(
     slice: &Slice,
     rows_by_day: &[u64],
 ) -> Result<u64, ExtractError> {
+    reader.narrowed = true;
     let total = reader.total(slice).await?;
     let dimension = planner::partition(&slice.filter, rows_by_day, reader.words, reader.shares, reader.plan);
     let unseen = std::iter::empty();
@@ -48,6 +49,7 @@ pub(super) async fn split_day(
     cell: &Slice,
     newest: &HashSet<i64>,
 ) -> Result<(), ExtractError> {
+    reader.narrowed = true;
     let total = match reader.page(cell, 0).await? {
         PageRead::Rows(page) => page.total,
         PageRead::BeyondReach => return Ok(()),
@@ -66,6 +68,9 @@ async fn split_cell(
     let dimensions =
         planner::dimensions(&cell.filter, total, &wider.exhausted, reader.words, reader.shares, reader.plan);
     for dimension in dimensions {
+        if reader.drifted && dimension.is_last_resort() {
+            break;
+        }
         let seen = reader.seen.rows_of(cell.from, cell.to);
         let parts = planner::narrower(&cell.filter, dimension, total, reader.words, reader.shares, seen);
         for filter in parts {
@@ -116,7 +121,7 @@ fn rows_among(reader: &Reader<'_, '_>, part: &Slice, ids: &HashSet<i64>) -> u32 
 /// small, and narrows single days.
 async fn close_gap(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<(), ExtractError> {
     let missing = total.saturating_sub(reader.seen.count(slice));
-    if missing == 0 {
+    if missing == 0 || reader.drifted {
         return Ok(());
     }
     let pages = reader.plan.pages_for(total);

@@ -4,15 +4,15 @@
 //! days whole and one day in part; the walk goes on with `filed_to` at that day and `offset` at the rows
 //! of it already seen. Only a single day beyond reach stops it; that day is read in parts.
 
-use super::reader::{PageRead, Reader};
+use super::reader::{PageRead, PageSeen, Reader};
 use super::slice::Slice;
 use super::{ExtractError, split};
 use crate::contract::eastern::minus_days;
 use jiff::civil::Date;
 use std::collections::HashSet;
 
-/// Times a walk may step back because rows moved under it before it leaves the rest to the proof.
-const MAX_STEPS_BACK: u32 = 25;
+/// Pages a walk may go back for because rows moved under it, before it leaves the rest to the proof.
+const MAX_STEPS_BACK: u32 = 400;
 
 /// How a stretch of pages ended.
 enum End {
@@ -20,8 +20,8 @@ enum End {
     Listing,
     /// The offset cap was met.
     Reach,
-    /// Rows arrived or left while it was read.
-    Drift,
+    /// Rows moved more often than the walk could follow.
+    Adrift,
 }
 
 /// Where the walk stands.
@@ -34,23 +34,23 @@ struct Position {
     seen: HashSet<i64>,
     /// Rows of the whole slice, by its first page.
     total: Option<u64>,
+    steps_back: u32,
 }
 
 /// Reads every row of a slice that its days' cells let one reach; gives the slice's total as its first page had it.
+///
+/// Rows may arrive or leave between pages. Then the walk goes back until a page begins with a row it has seen, so that no
+/// row that was there all the time is passed over; the reader is told that rows moved.
 pub(super) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<u64, ExtractError> {
-    let mut at = Position { upper: slice.to, offset: 0, seen: HashSet::new(), total: None };
-    let mut steps_back = 0;
+    let mut at = Position { upper: slice.to, offset: 0, seen: HashSet::new(), total: None, steps_back: 0 };
     while at.upper >= slice.from {
         let (end, day, rows_of_day) = read_pages(reader, slice, &mut at).await?;
         match end {
             End::Listing => break,
-            End::Drift if steps_back < MAX_STEPS_BACK => {
-                steps_back += 1;
-                tracing::info!(%day, "rows moved while they were read; reading the day again");
-                reader.drifted = true;
-                (at.upper, at.offset, at.seen) = (day, 0, HashSet::new());
+            End::Adrift => {
+                reader.adrift = true;
+                break;
             }
-            End::Drift => break,
             End::Reach if day < at.upper => (at.upper, at.offset) = (day, rows_of_day),
             End::Reach => {
                 split::split_day(reader, &slice.on(day), &at.seen).await?;
@@ -61,15 +61,18 @@ pub(super) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<u
     Ok(at.total.unwrap_or(0))
 }
 
-/// Reads pages from where the walk stands until the listing, reach or the calm ends; gives the day it stands on then and
-/// how many rows of that day are behind it.
+/// Reads pages from where the walk stands until the listing or reach ends; gives the day it stands on then and how many
+/// rows of that day are behind it.
 async fn read_pages(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     at: &mut Position,
 ) -> Result<(End, Date, u32), ExtractError> {
     let span = slice.between(slice.from, at.upper);
-    let (mut day, mut rows_of_day, mut offset) = (at.upper, at.offset, at.offset);
+    let (mut day, mut rows_of_day) = (at.upper, at.offset);
+    // Where an earlier query left off, one row is read again: it shows whether the two queries join.
+    let mut offset = at.offset.saturating_sub(1);
+    let mut must_join = at.offset > 0;
     let mut total = None;
     loop {
         if offset > reader.plan.max_offset {
@@ -80,19 +83,39 @@ async fn read_pages(
             PageRead::BeyondReach => return Ok((End::Reach, day, rows_of_day)),
         };
         at.total.get_or_insert(page.total);
-        if *total.get_or_insert(page.total) != page.total {
-            return Ok((End::Drift, day, rows_of_day));
-        }
-        for (id, filed_date) in &page.rows {
-            if !at.seen.insert(*id) {
-                return Ok((End::Drift, day, rows_of_day));
+        let moved = total.replace(page.total).is_some_and(|before| before != page.total);
+        reader.drifted |= moved || (!must_join && repeats(&page, at));
+        if offset > 0 && !joins(&page, at, must_join || moved) {
+            if at.steps_back == MAX_STEPS_BACK {
+                return Ok((End::Adrift, day, rows_of_day));
             }
-            (day, rows_of_day) = if *filed_date == day { (day, rows_of_day + 1) } else { (*filed_date, 1) };
+            (at.steps_back, must_join) = (at.steps_back + 1, true);
+            offset = offset.saturating_sub(reader.plan.rows_per_call);
+            continue;
+        }
+        must_join = false;
+        for (id, filed_date) in &page.rows {
+            if at.seen.insert(*id) {
+                (day, rows_of_day) =
+                    if *filed_date == day { (day, rows_of_day + 1) } else { (*filed_date, 1) };
+            }
         }
         offset += page.rows.len() as u32;
-        if page.rows.is_empty() || u64::from(offset) >= page.total || reader.knows_the_rest(&span, page.total)
-        {
+        let ended = page.rows.is_empty() || u64::from(offset) >= page.total;
+        if ended || reader.knows_the_rest(&span, page.total) {
             return Ok((End::Listing, day, rows_of_day));
         }
     }
+}
+
+/// Whether a page goes on where the walk stands: it begins with a row seen before, or, while nothing says that rows moved,
+/// it holds new rows alone.
+fn joins(page: &PageSeen, at: &Position, must_join: bool) -> bool {
+    let begins_with_known = page.rows.first().is_some_and(|(id, _)| at.seen.contains(id));
+    begins_with_known || (!must_join && !repeats(page, at))
+}
+
+/// Whether a page holds a row that the walk has seen.
+fn repeats(page: &PageSeen, at: &Position) -> bool {
+    page.rows.iter().any(|(id, _)| at.seen.contains(id))
 }
