@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 use crate::contract::plan::Plan;
+use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -40,19 +41,19 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_TODAY", value_name = "YYYY-MM-DD")]
     pub today: Option<Date>,
     /// One JSON object on stdout, as the last line; everything else goes to stderr
-    #[arg(long, global = true, env = "SUNLAKE_JSON")]
+    #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = FalseyValueParser::new())]
     pub json: bool,
     /// Form of the log on stderr
     #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
     pub log_format: LogFormat,
     /// Less on stderr: errors alone
-    #[arg(short, long, global = true, env = "SUNLAKE_QUIET")]
+    #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = FalseyValueParser::new())]
     pub quiet: bool,
     /// More on stderr; twice for every request
     #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
     pub verbose: u8,
     /// No progress bar
-    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS")]
+    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = FalseyValueParser::new())]
     pub no_progress: bool,
 }
 

@@ -10,6 +10,7 @@ use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::lake::{CommitInfo, Lake, Staging};
 use crate::pipeline::Source;
 use crate::pipeline::spec::SampleSource;
+use crate::pipeline::state::SourceKind;
 use crate::sample::{SampleSpec, businesses, counties, industries};
 use crate::serve::{Accounts, AccountsSource, IndexSource, ServeConfig, serve};
 use crate::table::{
@@ -69,7 +70,12 @@ impl EmbeddedApi {
             let _ = stopped.await;
         }));
         let key = ApiKey::parse(SAMPLE_KEY).map_err(|error| CommandError::Bug(error.to_string()))?;
-        let source = Source { base_url: format!("http://{address}"), key, allow_plain_http: false };
+        let source = Source {
+            base_url: format!("http://{address}"),
+            key,
+            allow_plain_http: false,
+            kind: SourceKind::Embedded,
+        };
         tracing::info!(%address, "the embedded API serves the sample");
         Ok(Self { source, stop, serving, _lake: folder })
     }

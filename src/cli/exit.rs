@@ -69,7 +69,7 @@ impl CommandError {
 
 fn pipeline(error: &PipelineError) -> u8 {
     match error {
-        PipelineError::Spec(_) => SETTINGS,
+        PipelineError::Spec(_) | PipelineError::OtherSource { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,
         PipelineError::Lake(error) => lake(error),

@@ -7,6 +7,7 @@ use super::progress::Progress;
 use super::{World, print_line, show};
 use crate::client::{ApiKey, StopSwitch};
 use crate::pipeline::spec::Pipeline;
+use crate::pipeline::state::SourceKind;
 use crate::pipeline::summary::RunSummary;
 use crate::pipeline::{PipelineError, RunContext, Source, price};
 use jiff::civil::Date;
@@ -112,7 +113,12 @@ fn account_source(common: &Common, world: &World, pipeline: &Pipeline) -> Result
             "no address of the API: give --base-url, SUNLAKE_BASE_URL or [source] base_url in the pipeline file".to_owned(),
         )
     })?;
-    Ok(Source { base_url, key: api_key(world)?, allow_plain_http: spec.allow_plain_http })
+    Ok(Source {
+        base_url,
+        key: api_key(world)?,
+        allow_plain_http: spec.allow_plain_http,
+        kind: SourceKind::Account,
+    })
 }
 
 /// The key from its variable, or from the file that a variable names; never from the command line.

@@ -28,6 +28,16 @@ pub enum PipelineError {
     /// An aggregate.
     #[error(transparent)]
     Aggregate(#[from] AggregateError),
+    /// The lake holds rows of another kind of source.
+    #[error("the lake {lake} was filled from {held}, this run would read {asked}; give another --lake")]
+    OtherSource {
+        /// The lake.
+        lake: std::path::PathBuf,
+        /// What filled it.
+        held: super::state::SourceKind,
+        /// What the run would read.
+        asked: super::state::SourceKind,
+    },
     /// A check failed; nothing was published.
     #[error("nothing was published: {}", failures.join("; "))]
     CheckFailed {

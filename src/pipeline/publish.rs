@@ -171,6 +171,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
     }
     let mut state = run.state.clone();
     state.plan = Some(run.plan);
+    state.source = Some(run.source);
     let info = CommitInfo {
         committed_at: (run.now)(),
         today: run.record.today,

@@ -5,7 +5,7 @@ use super::land::Landing;
 use super::pages::Pages;
 use super::publish::{Finished, publish};
 use super::spec::Pipeline;
-use super::state::RunState;
+use super::state::{RunState, SourceKind};
 use super::summary::{Outcome, Requests, RunSummary};
 use super::work::{Knowledge, RunPlan, first_day, job, listings};
 use super::{EVERY_OTHER_TYPE, PipelineError};
@@ -39,6 +39,8 @@ pub struct Source {
     pub key: ApiKey,
     /// Plain http to another host.
     pub allow_plain_http: bool,
+    /// Whether it is the embedded sample.
+    pub kind: SourceKind,
 }
 
 /// What a run takes from the world.
@@ -67,6 +69,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     let lake = Lake::open(&context.lake_root)?;
     let fresh = new_record(pipeline, context);
     let _lock = lake.lock(&fresh.run_id, &context.holder)?;
+    check_source(&lake, context)?;
     let client = make_client(pipeline, context, &lake)?;
     if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
         let of_today = record.today == fresh.today;
@@ -77,6 +80,18 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
         }
     }
     one_run(pipeline, context, &lake, &client, fresh).await
+}
+
+/// A sample and the register never share a lake: their ids would replace each other.
+fn check_source(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineError> {
+    let held = lake.current()?.and_then(|commit| RunState::from_commit(&commit.state).source);
+    let asked = context.source.kind;
+    match held {
+        Some(held) if held != asked => {
+            Err(PipelineError::OtherSource { lake: context.lake_root.clone(), held, asked })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
@@ -132,6 +147,7 @@ pub(super) struct Run<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) now: fn() -> Timestamp,
     pub(super) lake: &'a Lake,
+    pub(super) source: SourceKind,
     pub(super) record: RunRecord,
     pub(super) dir: RunDir,
     pub(super) state: RunState,
@@ -162,8 +178,18 @@ async fn one_run(
     let plan = plan_limits(&account, state.plan, &pipeline.spec.plan);
     let from = record.today;
     dir.write_record(&record)?;
-    let mut run =
-        Run { pipeline, now: context.now, lake, record, dir, state, plan, counts: Vec::new(), from };
+    let mut run = Run {
+        pipeline,
+        now: context.now,
+        lake,
+        source: context.source.kind,
+        record,
+        dir,
+        state,
+        plan,
+        counts: Vec::new(),
+        from,
+    };
     let mut pages = Pages(Rc::new(RefCell::new(run.dir.raw()?)));
     let staging = lake.stage(&run.record.run_id)?;
     let mut landing =

@@ -238,7 +238,8 @@ pub enum SpecError {
 pub struct Pipeline {
     /// What it says.
     pub spec: PipelineSpec,
-    /// Digest of its text: a run goes on only under the file it began with.
+    /// Digest of what it asks for: an unfinished run goes on only where that is the same. Budget, checks, aggregates and
+    /// report may change meanwhile.
     pub digest: String,
     /// Folder it lies in; its own paths start there.
     pub folder: PathBuf,
@@ -259,7 +260,8 @@ impl Pipeline {
             SpecError::Wrong { path: path.to_owned(), line, problem, hint: String::new() }
         })?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        Ok(Self { spec, digest: blake3::hash(text.as_bytes()).to_hex().to_string(), folder })
+        let digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
+        Ok(Self { spec, digest: blake3::hash(digest.as_bytes()).to_hex().to_string(), folder })
     }
 }
 

@@ -6,9 +6,31 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// What kind of API filled a lake; a lake never holds both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// The sample that the program serves itself.
+    Embedded,
+    /// An account's API.
+    Account,
+}
+
+impl std::fmt::Display for SourceKind {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Embedded => "the embedded sample",
+            Self::Account => "an account's API",
+        })
+    }
+}
+
 /// State of a lake after a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {
+    /// What filled the lake.
+    #[serde(default)]
+    pub source: Option<SourceKind>,
     /// The plan's numbers as found.
     #[serde(default)]
     pub plan: Option<PlanLimits>,
