@@ -53,8 +53,11 @@ pub(super) fn publish(
         let found = findings(&run.pipeline.spec.checks, &evidence(&landing, &deltas, &summary));
         summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
         refuse(&found)?;
-        add_up(&run, &mut landing.staging)?;
-        commit(&run, landing, &mut summary)?;
+        // A first run that stopped before a day was whole has nothing to show yet; what it read waits in the archive.
+        if summary.stopped.is_none() || has_filings(&landing.staging) {
+            add_up(&run, &mut landing.staging)?;
+            commit(&run, landing, &mut summary)?;
+        }
     }
     conclude(&mut run, &mut summary)?;
     summary.elapsed_secs = done.started.elapsed().as_secs_f64();
@@ -141,6 +144,10 @@ fn refuse(found: &[Finding]) -> Result<(), PipelineError> {
     if failures.is_empty() { Ok(()) } else { Err(PipelineError::CheckFailed { failures }) }
 }
 
+fn has_filings(staging: &Staging) -> bool {
+    staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
+}
+
 fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
     let spec = &run.pipeline.spec.aggregates;
     if !spec.enabled {
@@ -148,8 +155,8 @@ fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
     }
     let aggregates = load_aggregates(&run.pipeline.folder.join(&spec.folder))?;
     let tables = staging.files();
-    if tables.get(Table::Filings.name()).is_none_or(Vec::is_empty) {
-        // A run that stopped before its first day was whole: there is nothing to add up yet.
+    if !has_filings(staging) {
+        // A pipeline of lists and counts alone: there is nothing to add up.
         staging.retain_aggregates(&BTreeSet::new());
         return Ok(());
     }
