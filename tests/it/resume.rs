@@ -129,8 +129,11 @@ fn a_run_killed_again_and_again_leaves_the_same_lake_and_asks_no_page_twice() {
     assert_eq!(lake::names(&story.scratch.lake().join("runs")).len(), 1, "it is one run all along");
 }
 
+/// Something a run leaves on the disk, and how to see it.
+type Milestone = (&'static str, fn(&Path) -> bool);
+
 /// What a run leaves on the disk as it publishes, in that order.
-const MILESTONES: [(&str, fn(&Path) -> bool); 5] = [
+const MILESTONES: [Milestone; 5] = [
     ("the first aggregate", |lake| lake_holds(&lake.join("runs"), "/aggregates/agg_")),
     ("the last aggregate", |lake| lake_holds(&lake.join("runs"), "/aggregates/agg_zip3_month")),
     ("files of the snapshot", |lake| !files_below_if_there(&lake.join("snapshots")).is_empty()),
