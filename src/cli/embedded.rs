@@ -4,6 +4,7 @@ use super::exit::CommandError;
 use crate::client::ApiKey;
 use crate::contract::business::Detail;
 use crate::contract::count::County;
+use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::eastern::day_start;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::{EntityType, EntityTypeEntry};
@@ -11,7 +12,7 @@ use crate::lake::{CommitInfo, Lake, Staging};
 use crate::pipeline::Source;
 use crate::pipeline::spec::SampleSource;
 use crate::pipeline::state::SourceKind;
-use crate::sample::{SampleSpec, businesses, counties, industries};
+use crate::sample::{SampleSpec, businesses, industries};
 use crate::serve::{Accounts, AccountsSource, IndexSource, ServeConfig, serve};
 use crate::table::{
     CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
@@ -164,20 +165,17 @@ impl Batch {
 
 /// The lists that the server answers from; it counts the rest from the rows.
 fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), CommandError> {
-    let counties: Vec<CountyRow> = counties()
-        .iter()
-        .map(|county| {
-            let county = County {
-                key: county.key.to_owned(),
-                name: county.name.to_owned(),
-                filings_last_7_days: 0,
-                filings_last_30_days: 0,
-                filings_previous_30_days: 0,
-                active_businesses: 0,
-            };
-            CountyRow::from(today, &county)
-        })
-        .collect();
+    let counties = FLORIDA_COUNTIES.map(|name| {
+        let county = County {
+            key: county_key(name),
+            name: name.to_owned(),
+            filings_last_7_days: 0,
+            filings_last_30_days: 0,
+            filings_previous_30_days: 0,
+            active_businesses: 0,
+        };
+        CountyRow::from(today, &county)
+    });
     let lists = industries();
     let types: Vec<_> =
         lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(today, sector)).collect();

@@ -27,7 +27,6 @@ mod record;
 mod series;
 
 pub use industry::industries;
-pub use place::{CountyName, counties};
 
 use crate::contract::business::{Detail, Officer};
 use crate::contract::eastern::{minus_days, window_start};

@@ -132,90 +132,6 @@ fn mistyped(city: &str, draw: &mut Draw) -> String {
     letters.into_iter().collect()
 }
 
-/// One of Florida's 67 counties.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CountyName {
-    /// Key in capitals, for the county path.
-    pub key: &'static str,
-    /// Display name, as records carry it.
-    pub name: &'static str,
-}
-
-/// All 67 counties of Florida, alphabetical.
-pub fn counties() -> &'static [CountyName] {
-    &COUNTIES
-}
-
-const COUNTIES: [CountyName; 67] = [
-    CountyName { key: "ALACHUA", name: "Alachua" },
-    CountyName { key: "BAKER", name: "Baker" },
-    CountyName { key: "BAY", name: "Bay" },
-    CountyName { key: "BRADFORD", name: "Bradford" },
-    CountyName { key: "BREVARD", name: "Brevard" },
-    CountyName { key: "BROWARD", name: "Broward" },
-    CountyName { key: "CALHOUN", name: "Calhoun" },
-    CountyName { key: "CHARLOTTE", name: "Charlotte" },
-    CountyName { key: "CITRUS", name: "Citrus" },
-    CountyName { key: "CLAY", name: "Clay" },
-    CountyName { key: "COLLIER", name: "Collier" },
-    CountyName { key: "COLUMBIA", name: "Columbia" },
-    CountyName { key: "DESOTO", name: "DeSoto" },
-    CountyName { key: "DIXIE", name: "Dixie" },
-    CountyName { key: "DUVAL", name: "Duval" },
-    CountyName { key: "ESCAMBIA", name: "Escambia" },
-    CountyName { key: "FLAGLER", name: "Flagler" },
-    CountyName { key: "FRANKLIN", name: "Franklin" },
-    CountyName { key: "GADSDEN", name: "Gadsden" },
-    CountyName { key: "GILCHRIST", name: "Gilchrist" },
-    CountyName { key: "GLADES", name: "Glades" },
-    CountyName { key: "GULF", name: "Gulf" },
-    CountyName { key: "HAMILTON", name: "Hamilton" },
-    CountyName { key: "HARDEE", name: "Hardee" },
-    CountyName { key: "HENDRY", name: "Hendry" },
-    CountyName { key: "HERNANDO", name: "Hernando" },
-    CountyName { key: "HIGHLANDS", name: "Highlands" },
-    CountyName { key: "HILLSBOROUGH", name: "Hillsborough" },
-    CountyName { key: "HOLMES", name: "Holmes" },
-    CountyName { key: "INDIAN RIVER", name: "Indian River" },
-    CountyName { key: "JACKSON", name: "Jackson" },
-    CountyName { key: "JEFFERSON", name: "Jefferson" },
-    CountyName { key: "LAFAYETTE", name: "Lafayette" },
-    CountyName { key: "LAKE", name: "Lake" },
-    CountyName { key: "LEE", name: "Lee" },
-    CountyName { key: "LEON", name: "Leon" },
-    CountyName { key: "LEVY", name: "Levy" },
-    CountyName { key: "LIBERTY", name: "Liberty" },
-    CountyName { key: "MADISON", name: "Madison" },
-    CountyName { key: "MANATEE", name: "Manatee" },
-    CountyName { key: "MARION", name: "Marion" },
-    CountyName { key: "MARTIN", name: "Martin" },
-    CountyName { key: "MIAMI-DADE", name: "Miami-Dade" },
-    CountyName { key: "MONROE", name: "Monroe" },
-    CountyName { key: "NASSAU", name: "Nassau" },
-    CountyName { key: "OKALOOSA", name: "Okaloosa" },
-    CountyName { key: "OKEECHOBEE", name: "Okeechobee" },
-    CountyName { key: "ORANGE", name: "Orange" },
-    CountyName { key: "OSCEOLA", name: "Osceola" },
-    CountyName { key: "PALM BEACH", name: "Palm Beach" },
-    CountyName { key: "PASCO", name: "Pasco" },
-    CountyName { key: "PINELLAS", name: "Pinellas" },
-    CountyName { key: "POLK", name: "Polk" },
-    CountyName { key: "PUTNAM", name: "Putnam" },
-    CountyName { key: "SANTA ROSA", name: "Santa Rosa" },
-    CountyName { key: "SARASOTA", name: "Sarasota" },
-    CountyName { key: "SEMINOLE", name: "Seminole" },
-    CountyName { key: "ST. JOHNS", name: "St. Johns" },
-    CountyName { key: "ST. LUCIE", name: "St. Lucie" },
-    CountyName { key: "SUMTER", name: "Sumter" },
-    CountyName { key: "SUWANNEE", name: "Suwannee" },
-    CountyName { key: "TAYLOR", name: "Taylor" },
-    CountyName { key: "UNION", name: "Union" },
-    CountyName { key: "VOLUSIA", name: "Volusia" },
-    CountyName { key: "WAKULLA", name: "Wakulla" },
-    CountyName { key: "WALTON", name: "Walton" },
-    CountyName { key: "WASHINGTON", name: "Washington" },
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,12 +143,9 @@ mod tests {
 
     #[test]
     fn every_county_has_a_place_and_every_place_a_county() {
-        let known: BTreeSet<&str> = counties().iter().map(|county| county.name).collect();
+        let known: BTreeSet<&str> = crate::contract::county::FLORIDA_COUNTIES.into_iter().collect();
         let placed: BTreeSet<&str> = FLORIDA.items().iter().map(|place| place.county).collect();
         assert_eq!(known, placed);
-        assert_eq!(counties().len(), 67);
-        assert!(counties().is_sorted_by_key(|county| county.key));
-        assert!(counties().iter().all(|county| county.key == county.name.to_uppercase()));
     }
 
     #[test]
