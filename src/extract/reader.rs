@@ -101,6 +101,12 @@ impl<'r, 'a> Reader<'r, 'a> {
         offset: u32,
     ) -> Result<PageRead, ExtractError> {
         let (page, key) = match self.asker.ask(self.stage, call).await {
+            Err(ExtractError::Client(error))
+                if error.refused_status() == Some(400) && slice.filter.holds_words_of_records() =>
+            {
+                tracing::info!(%slice, "the API refuses this part; its rows are sought otherwise");
+                return Ok(PageRead::BeyondReach);
+            }
             Err(ExtractError::Client(error)) if error.refused_status() == Some(400) && offset > 0 => {
                 self.learn_max_offset(offset, error)?;
                 return Ok(PageRead::BeyondReach);

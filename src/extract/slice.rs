@@ -24,6 +24,11 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Whether it asks for a word that came from a record, which the API may not take back as a parameter.
+    pub fn holds_words_of_records(&self) -> bool {
+        self.city.is_some() || self.name_start.is_some()
+    }
+
     /// Whether the API would list this row under the filter.
     pub fn matches(&self, row: &SeenRow) -> bool {
         let same = |wanted: &Option<String>, held: &str| {
