@@ -9,14 +9,10 @@ use super::slice::Filter;
 use crate::contract::eastern::{minus_days, plus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
+use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Longest range of days a search without a name may span.
-///
-/// Source: API document, businesses search, rule 3.
-pub const MAX_SPAN_DAYS: u32 = 92;
 
 /// First three digits of the ZIP codes of Florida.
 const FLORIDA_ZIP3: [&str; 26] = [

@@ -1,26 +1,21 @@
 //! The first stage: the account, the lists, the counts. Everything the planner wants to know costs six requests.
 
 use super::ask::{Asker, PageKey};
-use super::planner::MAX_SPAN_DAYS;
 use super::{ExtractError, PlanOverride};
 use crate::client::{Call, Client};
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
+use crate::contract::param::{MAX_DAYS, MAX_LIMIT};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::reference::{EntityTypeEntry, Industries};
-use crate::contract::search::BusinessSearch;
+use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
 use jiff::civil::Date;
 
 /// Stage name of the reference lists.
 pub const REFERENCE: &str = "reference";
 /// Stage name of the daily counts.
 pub const COUNTS: &str = "counts";
-
-/// Days the daily counts reach back at most.
-///
-/// Source: API document, `GET /v1/fl/filings/daily`, `days`.
-pub const MAX_COUNT_DAYS: u32 = 90;
 
 /// Answers of the reference stage.
 #[derive(Debug, Clone)]
@@ -34,11 +29,6 @@ pub struct Reference {
     /// Statewide figures.
     pub stats: Stats,
 }
-
-/// Largest `limit` that is not a 400; the plan reduces it.
-///
-/// Source: API document, "Limits", parameter bounds.
-const MAX_LIMIT: u32 = 1_000;
 
 /// Asks who we are and what is left; never from the archive.
 ///
@@ -70,7 +60,7 @@ pub async fn extract_reference(asker: &mut Asker<'_>) -> Result<Reference, Extra
 /// # Errors
 /// What the client or the archive says.
 pub async fn extract_daily_counts(asker: &mut Asker<'_>) -> Result<Vec<DailyCount>, ExtractError> {
-    let (page, _) = asker.ask(COUNTS, &Call::daily_counts(MAX_COUNT_DAYS)).await?;
+    let (page, _) = asker.ask(COUNTS, &Call::daily_counts(MAX_DAYS)).await?;
     Ok(page.data)
 }
 
@@ -124,16 +114,16 @@ pub async fn find_plan(
 /// The daily counts end where a short window does; beyond them, the windows of the table are tried, longest first (a 403
 /// says no).
 async fn find_window(asker: &mut Asker<'_>, counted_days: u32, today: Date) -> Result<u32, ExtractError> {
-    if counted_days < MAX_COUNT_DAYS {
+    if counted_days < MAX_DAYS {
         return Ok(counted_days.max(1));
     }
-    for row in Plan::ALL.map(Plan::limits).into_iter().rev().filter(|row| row.window_days > MAX_COUNT_DAYS) {
+    for row in Plan::ALL.map(Plan::limits).into_iter().rev().filter(|row| row.window_days > MAX_DAYS) {
         let from = window_start(today, row.window_days);
         if probe(asker, from, from, 1, 0, 403).await?.is_some() {
             return Ok(row.window_days);
         }
     }
-    Ok(MAX_COUNT_DAYS)
+    Ok(MAX_DAYS)
 }
 
 /// The max offsets of the table are tried, largest first (a 400 says no); the answers also tell the rows per call.

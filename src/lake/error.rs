@@ -133,10 +133,4 @@ impl LakeError {
     pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
     }
-
-    /// Whether the disk had no room left.
-    pub fn is_storage_full(&self) -> bool {
-        matches!(self, Self::Storage { source, .. }
-            if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
-    }
 }

@@ -10,10 +10,11 @@ use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{DailyCount, Stats};
 use crate::contract::eastern::{month_of, span_days};
+use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::planner::ranges;
-use crate::extract::reference::{MAX_COUNT_DAYS, fetch_account, plan_limits};
+use crate::extract::reference::{fetch_account, plan_limits};
 use crate::lake::Lake;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -69,7 +70,7 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
     let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
     let coverage = read_coverage(&lake, commit.as_ref())?;
     let plan = plan_limits(&account, state.plan, &pipeline.spec.plan);
-    let counts = fetch(&client, &Call::daily_counts(MAX_COUNT_DAYS)).await?.data;
+    let counts = fetch(&client, &Call::daily_counts(MAX_DAYS)).await?.data;
     let stats = fetch(&client, &Call::stats()).await?.data;
     let knowledge = Knowledge {
         coverage: &coverage,
