@@ -14,6 +14,7 @@ use crate::aggregate::{load_aggregates, run_aggregate};
 use crate::contract::eastern::days_newest_first;
 use crate::extract::reference::Reference;
 use crate::lake::{CommitInfo, Staging, TableDelta};
+use crate::normalize::OpenValues;
 use crate::table::{
     CountyRow, CoverageRow, DailyCountRow, EntityTypeRow, IndustryTypeRow, MonthlyCountRow, Row, SegmentRow,
     StatewideRow, Table, TypeCountRow,
@@ -50,6 +51,7 @@ pub(super) fn publish(
         summary.coverage = coverage_summary(&run, &landing.staging)?;
         summary.quarantined = landing.rejected.len() as u64;
         summary.unknown_fields = landing.unknown_fields.clone();
+        summary.new_values = new_values(&mut run, &landing);
         let found = findings(&run.pipeline.spec.checks, &evidence(&landing, &deltas, &summary));
         summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
         refuse(&found)?;
@@ -64,6 +66,20 @@ pub(super) fn publish(
     tell(&run, &summary)?;
     run.dir.write_summary(&summary)?;
     Ok(summary)
+}
+
+/// Values this run saw first. They are kept like any other, and told.
+fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
+    let first = run.state.open_values.is_empty();
+    let new = landing.open_values.unseen_in(&run.state.open_values);
+    run.state.open_values.absorb(new.clone());
+    if first {
+        return OpenValues::default();
+    }
+    for (column, values) in new.iter() {
+        tracing::warn!(column, ?values, "values never seen before");
+    }
+    new
 }
 
 fn merge(

@@ -2,6 +2,7 @@
 
 use crate::contract::plan::PlanLimits;
 use crate::extract::planner::Shares;
+use crate::normalize::OpenValues;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +35,9 @@ pub struct RunState {
     /// The plan's numbers as found.
     #[serde(default)]
     pub plan: Option<PlanLimits>,
+    /// Values seen so far in the columns whose sets are open.
+    #[serde(default)]
+    pub open_values: OpenValues,
     /// How often each value occurs, by listing.
     #[serde(default)]
     pub shares: BTreeMap<String, Shares>,

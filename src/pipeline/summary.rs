@@ -1,6 +1,7 @@
 //! What a run did, as told to people and schedulers.
 
 use crate::lake::TableDelta;
+use crate::normalize::OpenValues;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -123,6 +124,8 @@ pub struct RunSummary {
     pub quarantined: u64,
     /// Fields the schema does not know, and how often each was sent.
     pub unknown_fields: BTreeMap<String, u64>,
+    /// Values never seen before in columns whose sets are open; none on a lake's first run, to which all are new.
+    pub new_values: OpenValues,
     /// What failed checks found.
     pub checks: Vec<String>,
     /// Why the run stopped early, if it did.
@@ -148,6 +151,7 @@ impl RunSummary {
             coverage: CoverageSummary::default(),
             quarantined: 0,
             unknown_fields: BTreeMap::new(),
+            new_values: OpenValues::default(),
             checks: Vec::new(),
             stopped: None,
             elapsed_secs: 0.0,
