@@ -96,7 +96,7 @@ fn client(error: &ClientError) -> u8 {
 fn lake(error: &LakeError) -> u8 {
     match error {
         LakeError::Held { .. } | LakeError::Conflict { .. } => HELD,
-        LakeError::NoSnapshot { .. } => SETTINGS,
+        LakeError::NoSnapshot { .. } | LakeError::Address { .. } => SETTINGS,
         _ => STORAGE,
     }
 }

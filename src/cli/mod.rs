@@ -6,6 +6,7 @@ mod docs_tests;
 mod embedded;
 pub mod exit;
 mod keys;
+mod lake;
 mod progress;
 mod run;
 mod serve;
@@ -54,10 +55,10 @@ async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandEr
         Command::Run { pipeline } => run::run(common, world, today, pipeline).await,
         Command::Plan { pipeline } => run::plan(common, world, today, pipeline).await,
         Command::Status => status::status(common, world),
-        Command::Verify { snapshot } => status::verify(common, *snapshot),
+        Command::Verify { snapshot } => status::verify(common, world, *snapshot),
         Command::Serve { listen, keys } => serve::serve(common, world, listen, keys).await,
         Command::Keys { keys, command } => keys::keys(common, world, keys, command),
-        Command::Report => status::report(common),
+        Command::Report => status::report(common, world),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);

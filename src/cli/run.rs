@@ -3,6 +3,7 @@
 use super::args::Common;
 use super::embedded::EmbeddedApi;
 use super::exit::{self, CommandError};
+use super::lake::open_lake;
 use super::progress::Progress;
 use super::{World, print_line, show};
 use crate::client::{ApiKey, StopSwitch};
@@ -69,7 +70,7 @@ async fn with_context<T>(
     let progress = Progress::new(common);
     let tell = |stage: &'static str, _sent: u64| progress.tell(stage);
     let context = RunContext {
-        lake_root: common.lake.clone(),
+        lake: open_lake(common, world)?,
         today,
         now: world.now,
         source,

@@ -2,13 +2,14 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
+use super::lake::open_lake;
 use super::{World, print, print_line, show};
-use crate::lake::{Lake, VerifyReport};
+use crate::lake::VerifyReport;
 use crate::pipeline::report::write_report;
 use crate::pipeline::standing::{Standing, standing};
 
 pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
-    let lake = Lake::open(&common.lake)?;
+    let lake = open_lake(common, world)?;
     let standing: Standing = standing(&lake, (world.now)())?;
     match common.json {
         true => print_line(&show::json(&standing)?)?,
@@ -17,8 +18,8 @@ pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError>
     Ok(exit::DONE)
 }
 
-pub(super) fn verify(common: &Common, snapshot: Option<u64>) -> Result<u8, CommandError> {
-    let lake = Lake::open(&common.lake)?;
+pub(super) fn verify(common: &Common, world: &World, snapshot: Option<u64>) -> Result<u8, CommandError> {
+    let lake = open_lake(common, world)?;
     let newest = lake.current()?.map(|commit| commit.snapshot);
     let Some(snapshot) = snapshot.or(newest) else {
         return Err(CommandError::Settings(
@@ -38,8 +39,8 @@ pub(super) fn verify(common: &Common, snapshot: Option<u64>) -> Result<u8, Comma
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
 }
 
-pub(super) fn report(common: &Common) -> Result<u8, CommandError> {
-    let lake = Lake::open(&common.lake)?;
+pub(super) fn report(common: &Common, world: &World) -> Result<u8, CommandError> {
+    let lake = open_lake(common, world)?;
     let Some(commit) = lake.current()? else {
         return Err(CommandError::Settings(
             "the lake has no snapshot yet; `sunlake run` makes one".to_owned(),

@@ -18,6 +18,24 @@ pub enum LakeError {
         /// What the system said.
         source: io::Error,
     },
+    /// The object store refused, or could not be reached.
+    #[error("cannot {op} {url}: {what}")]
+    Remote {
+        /// What was tried, as a verb.
+        op: &'static str,
+        /// On what, without credentials.
+        url: String,
+        /// What the store or the network said.
+        what: String,
+    },
+    /// An address that leads to no lake.
+    #[error("{address} is no address of a lake: {what}")]
+    Address {
+        /// As given, without credentials.
+        address: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// Another run holds the lake.
     #[error("another run holds the lake ({holder}); wait for it to end, or stop it")]
     Held {
@@ -32,14 +50,12 @@ pub enum LakeError {
         /// Number of the snapshot that both wanted to make.
         snapshot: u64,
     },
-    /// The snapshot is committed, yet `current` could not be moved to it.
-    #[error(
-        "snapshot {snapshot} is committed, but `current` does not show it yet; the next run repairs that"
-    )]
+    /// The snapshot is committed, yet readers could not be led to it.
+    #[error("snapshot {snapshot} is committed, but readers are not led to it yet; the next run repairs that")]
     NotShown {
         /// The committed snapshot.
         snapshot: u64,
-        /// Why `current` did not move.
+        /// Why not.
         source: Box<LakeError>,
     },
     /// A newer sunlake wrote this.

@@ -50,11 +50,15 @@ pub struct TableManifest {
     pub files: Vec<FileEntry>,
 }
 
-/// One file of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One file of a snapshot. Two are equal when they hold the same, wherever they lie.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FileEntry {
     /// Path in the snapshot's folder, with `/`.
     pub path: String,
+    /// The older snapshot in whose folder the file lies: an object store knows no links, so an unchanged file is
+    /// named in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lies_in: Option<u64>,
     /// Rows.
     pub rows: u64,
     /// Size.
@@ -66,6 +70,15 @@ pub struct FileEntry {
     /// Newest filing date in it, where the table has one.
     pub max_filed_date: Option<Date>,
 }
+
+impl PartialEq for FileEntry {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |entry: &Self| (entry.rows, entry.bytes, entry.min_filed_date, entry.max_filed_date);
+        (&self.path, &self.blake3) == (&other.path, &other.blake3) && of(self) == of(other)
+    }
+}
+
+impl Eq for FileEntry {}
 
 impl TableManifest {
     /// The manifest of these files, in order of their paths.

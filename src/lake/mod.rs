@@ -18,6 +18,8 @@
 //! | file | knows |
 //! | --- | --- |
 //! | `path` | names and folders, and what never becomes one |
+//! | `home` | what the commit protocol asks of the place of a lake |
+//! | `folder` | that place as a folder of the local disk |
 //! | `storage` | every operation that changes the disk |
 //! | `part` | one Parquet file |
 //! | `manifest` | what a commit says |
@@ -40,6 +42,8 @@ mod error;
 #[cfg(test)]
 mod fault;
 mod filings;
+mod folder;
+mod home;
 mod lock;
 mod manifest;
 mod month;
@@ -70,18 +74,29 @@ pub use run::{Quarantine, RunDir, RunRecord};
 pub use staging::{Staging, TableDelta};
 pub use verify::{Problem, VerifyReport};
 
+use folder::Folder;
+use home::Home;
 use path::Layout;
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use storage::Storage;
 
-/// A lake on the local disk.
+/// A lake: in a folder, or in an object store with a folder as its working copy.
 #[derive(Debug, Clone)]
 pub struct Lake {
     layout: Layout,
     storage: Storage,
+    home: Arc<dyn Home>,
+}
+
+impl fmt::Display for Lake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.home.shown())
+    }
 }
 
 impl Lake {
@@ -96,29 +111,31 @@ impl Lake {
     }
 
     fn open_on(root: &Path, storage: Storage) -> Result<Self, LakeError> {
-        match fs::metadata(root) {
-            Ok(found) if !found.is_dir() => {
-                let source = io::Error::from(io::ErrorKind::NotADirectory);
-                return Err(LakeError::Storage { op: "open", path: root.to_path_buf(), source });
-            }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(LakeError::Storage { op: "open", path: root.to_path_buf(), source: error });
-            }
-            _ => {}
-        }
-        let lake = Self { layout: Layout { root: root.to_path_buf() }, storage };
+        check_folder(root)?;
+        let layout = Layout { root: root.to_path_buf() };
+        let folder = Folder { layout: layout.clone(), storage: storage.clone() };
+        let lake = Self { layout, storage, home: Arc::new(folder) };
         lake.current()?;
         Ok(lake)
     }
 
-    /// Folder of the lake.
+    /// Folder of the lake; of a lake in an object store, its working copy.
     pub fn root(&self) -> &Path {
         &self.layout.root
     }
 
     /// The newest commit; none in an empty lake.
     pub fn current(&self) -> Result<Option<Commit>, LakeError> {
-        self.commits()?.last().map(|snapshot| self.commit(*snapshot)).transpose()
+        self.home.newest()?.map(|snapshot| self.commit(snapshot)).transpose()
+    }
+
+    /// Looks for what others committed to an object store since this lake was opened. A folder needs no such look.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Remote`].
+    pub fn refresh(&self) -> Result<(), LakeError> {
+        self.home.refresh()
     }
 
     /// The commit of a snapshot.
@@ -128,11 +145,8 @@ impl Lake {
     /// [`LakeError::NoSnapshot`]; [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`].
     pub fn commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let path = self.layout.commit(snapshot);
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(LakeError::NoSnapshot { snapshot });
-            }
-            other => other.map_err(LakeError::storage("read", &path))?,
+        let Some(bytes) = self.home.read_commit(snapshot)? else {
+            return Err(LakeError::NoSnapshot { snapshot });
         };
         let commit = Commit::decode(&bytes, &path)?;
         if commit.snapshot != snapshot {
@@ -143,14 +157,75 @@ impl Lake {
 
     /// Numbers of all commits, oldest first.
     pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
-        let names = storage::names(&self.layout.commits())?;
-        let mut numbers: Vec<u64> =
-            names.iter().filter_map(|name| path::parse_snapshot(name.strip_suffix(".json")?)).collect();
-        numbers.sort_unstable();
-        Ok(numbers)
+        self.home.commits()
     }
 
-    /// Folder of a snapshot's tables.
+    /// Numbers of the snapshots whose files are still there: all but the pruned ones.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn kept_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
+        self.home.kept()
+    }
+
+    /// Paths of the files of a table in a snapshot, none when it has no such table. What an object store holds is
+    /// brought first, and is as the commit says when it is given out.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`], [`LakeError::Damaged`].
+    pub fn table_files(&self, commit: &Commit, table: &str) -> Result<Vec<PathBuf>, LakeError> {
+        self.home.bring(commit, Some(table))?;
+        Ok(commit.table_files(&self.snapshot_dir(commit.snapshot), table))
+    }
+
+    /// Folder of a snapshot with all of its tables, brought first where it lies in an object store.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::table_files`].
+    pub fn whole_snapshot(&self, commit: &Commit) -> Result<PathBuf, LakeError> {
+        self.home.bring(commit, None)?;
+        Ok(self.snapshot_dir(commit.snapshot))
+    }
+
+    /// A small file of the lake by its name in it, say `catalog/TABLES.md`; none where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`] for a name that leads out of the lake; [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError> {
+        path::check_file_name(name)?;
+        self.home.read(name)
+    }
+
+    /// Replaces a small file of the lake, whole: a reader sees the old one or the new one. Gives its path on this
+    /// machine.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::read_file`].
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LakeError> {
+        path::check_file_name(name)?;
+        self.home.write(name, bytes)?;
+        Ok(self.layout.root.join(name))
+    }
+
+    /// Tries what a commit needs of the lake's home: a file is written, read back, refused a second creation and
+    /// deleted. `token` makes the name of that file, and must be new each time.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`] when the home does not keep what commits rely on; [`LakeError::Storage`],
+    /// [`LakeError::Remote`], [`LakeError::Name`].
+    pub fn probe(&self, token: &str) -> Result<(), LakeError> {
+        path::check_run_id(token)?;
+        self.home.probe(&format!("state/probe-{token}"))
+    }
+
+    /// Folder of a snapshot's tables on this machine. Of a lake in an object store it holds what was brought:
+    /// [`Lake::table_files`] and [`Lake::whole_snapshot`] bring first.
     pub fn snapshot_dir(&self, snapshot: u64) -> PathBuf {
         self.layout.snapshot(snapshot)
     }
@@ -174,15 +249,17 @@ impl Lake {
     ///
     /// Files that other snapshots share stay, since each snapshot has its own link. Returns what was deleted.
     pub fn prune(&self, _lock: &LakeLock, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError> {
-        let newest = self.commits()?.last().copied();
-        let mut pruned = Vec::new();
-        for snapshot in snapshots.iter().copied().filter(|snapshot| Some(*snapshot) != newest) {
-            let dir = self.layout.snapshot(snapshot);
-            if dir.is_dir() {
-                self.storage.remove_dir_all(&dir)?;
-                pruned.push(snapshot);
-            }
-        }
-        Ok(pruned)
+        let newest = self.home.newest()?;
+        let old = snapshots.iter().copied().filter(|snapshot| Some(*snapshot) != newest).collect();
+        self.home.drop_snapshots(&old)
     }
+}
+
+fn check_folder(root: &Path) -> Result<(), LakeError> {
+    let source = match fs::metadata(root) {
+        Ok(found) if !found.is_dir() => io::Error::from(io::ErrorKind::NotADirectory),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => error,
+        _ => return Ok(()),
+    };
+    Err(LakeError::storage("open", root)(source))
 }

@@ -89,6 +89,15 @@ pub(super) fn check_run_id(run_id: &str) -> Result<(), LakeError> {
     if fits { Ok(()) } else { Err(LakeError::Name { what: "run id", name: run_id.to_owned() }) }
 }
 
+/// A name of a small file: folders and a file of the lake's own making, none hidden.
+pub(super) fn check_file_name(name: &str) -> Result<(), LakeError> {
+    if name.split('/').all(|part| check_run_id(part).is_ok()) {
+        Ok(())
+    } else {
+        Err(LakeError::Name { what: "name of a file of the lake", name: name.to_owned() })
+    }
+}
+
 /// The folder of an aggregate: `agg_` and its name of lower-case letters, digits and `_`.
 pub(super) fn aggregate_folder(name: &str) -> Result<String, LakeError> {
     let fits = (1..=64).contains(&name.len()) && name.bytes().all(is_table_byte);
@@ -171,6 +180,10 @@ impl Layout {
         self.run(run_id).join("staged")
     }
 
+    pub(super) fn catalog(&self) -> PathBuf {
+        self.root.join("catalog")
+    }
+
     pub(super) fn state(&self) -> PathBuf {
         self.root.join("state")
     }
@@ -218,6 +231,10 @@ mod tests {
         assert!(check_run_id("20261120T115500Z-ab12").is_ok());
         for wrong in ["", "..", ".hidden", "a/b", "a\\b", "ä"] {
             assert!(check_run_id(wrong).is_err(), "{wrong}");
+        }
+        assert!(check_file_name("catalog/TABLES.md").is_ok());
+        for wrong in ["", "/etc/passwd", "catalog/../x", "catalog//x", "catalog/"] {
+            assert!(check_file_name(wrong).is_err(), "{wrong}");
         }
         assert!(aggregate_folder("county_type_day").is_ok());
         assert!(aggregate_folder("../x").is_err());

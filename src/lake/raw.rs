@@ -7,18 +7,23 @@
 //! zstd frame:            the body
 //! ```
 //!
+//! Of a lake in an object store, a segment is a chunk: once it is long enough it is closed and goes to the store, so
+//! that another machine can go on from there. What is still in the open segment is on this machine alone.
+//!
 //! So `zstdcat` of a segment prints the bodies. The header has the length and digest of the frame behind it; what is
 //! torn or damaged is recognised when the archive is opened and does not count: that page is asked for again.
 
 use super::error::LakeError;
+use super::home::Home;
 use super::storage::{self, Storage, StoredFile};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// First bytes of a record: one of the magics that zstd decoders skip.
 const MAGIC: [u8; 4] = 0x184D_2A5A_u32.to_le_bytes();
@@ -26,6 +31,8 @@ const MAGIC: [u8; 4] = 0x184D_2A5A_u32.to_le_bytes();
 const LEAD: usize = 16;
 /// A segment takes no more records once it is this long.
 const SEGMENT_BYTES: u64 = 64 << 20;
+/// A chunk, a segment that goes to an object store, takes no more records once it is this long: some 250 pages.
+const CHUNK_BYTES: u64 = 1 << 20;
 /// No page of this API comes near; a header that says more is damaged.
 const BODY_BYTES: u64 = 1 << 30;
 
@@ -73,6 +80,47 @@ pub struct RawArchive {
     index: HashMap<String, HashMap<u32, usize>>,
     tail: Option<(StoredFile, u64)>,
     dropped_bytes: u64,
+    chunks: Option<Chunks>,
+}
+
+/// The chunks of an archive that are at home, in the object store.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    home: Arc<dyn Home>,
+    /// The archive's folder in the lake.
+    folder: String,
+    there: BTreeSet<String>,
+    /// Segments known to be there, so that none is read twice.
+    settled: BTreeSet<PathBuf>,
+}
+
+impl Chunks {
+    pub(super) fn new(home: Arc<dyn Home>, folder: String, there: BTreeSet<String>) -> Self {
+        Self { home, folder, there, settled: BTreeSet::new() }
+    }
+
+    /// Puts segments there that are not. A chunk's name holds its digest, so that two machines that go on with the
+    /// same run never overwrite each other's pages.
+    fn keep(&mut self, segments: &[PathBuf]) -> Result<(), LakeError> {
+        for segment in segments.iter().filter(|segment| !self.settled.contains(*segment)).collect::<Vec<_>>()
+        {
+            let name = chunk_name(segment)?;
+            if !self.there.contains(&name) {
+                self.home.keep(segment, &format!("{}/{name}", self.folder))?;
+                self.there.insert(name);
+            }
+            self.settled.insert(segment.clone());
+        }
+        Ok(())
+    }
+}
+
+/// The name of a segment as a chunk: its number and its digest. One that another machine made has it already.
+pub(super) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
+    let name = segment.file_name().unwrap_or_default().to_string_lossy();
+    let number = name.split(['-', '.']).next().unwrap_or_default();
+    let (_, blake3) = storage::digest(segment)?;
+    Ok(format!("{number}-{}.zst", blake3.get(..16).unwrap_or(&blake3)))
 }
 
 impl RawArchive {
@@ -83,11 +131,11 @@ impl RawArchive {
     ///
     /// [`LakeError::Storage`].
     pub fn open(dir: &Path) -> Result<Self, LakeError> {
-        Self::open_on(dir, Storage::default())
+        Self::open_on(dir, Storage::default(), None)
     }
 
-    pub(super) fn open_on(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
-        storage.create_dir_all(dir)?;
+    pub(super) fn open_on(dir: &Path, storage: Storage, chunks: Option<Chunks>) -> Result<Self, LakeError> {
+        storage.create_durable_dir_all(dir)?;
         let names = storage::names(dir)?;
         let segments =
             names.iter().filter(|name| name.ends_with(".zst")).map(|name| dir.join(name)).collect();
@@ -99,6 +147,7 @@ impl RawArchive {
             index: HashMap::new(),
             tail: None,
             dropped_bytes: 0,
+            chunks,
         };
         for segment in 0..archive.segments.len() {
             archive.read_segment(segment)?;
@@ -181,7 +230,8 @@ impl RawArchive {
         let offset = self.write(&record)?;
         let offset = offset + (record.len() - packed.len()) as u64;
         self.note(Place { segment: self.segments.len() - 1, offset, header });
-        Ok(())
+        let is_long = self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
+        if is_long && self.chunks.is_some() { self.sync() } else { Ok(()) }
     }
 
     fn tail_path(&self) -> PathBuf {
@@ -201,7 +251,8 @@ impl RawArchive {
     }
 
     fn next_segment(&mut self) -> Result<(StoredFile, u64), LakeError> {
-        if let (Some(last), None) = (self.segments.last(), &self.tail) {
+        // A chunk that went to the store is never added to.
+        if let (Some(last), None, None) = (self.segments.last(), &self.tail, &self.chunks) {
             let length = fs::metadata(last).map_err(LakeError::storage("read", last))?.len();
             let known = self.places.iter().rev().find(|place| place.segment + 1 == self.segments.len());
             let sound = known.map_or(0, |place| place.offset + place.header.packed_bytes);
@@ -217,17 +268,22 @@ impl RawArchive {
 
     fn last_number(&self) -> u64 {
         let stem = self.segments.last().and_then(|path| path.file_stem());
-        stem.and_then(|stem| stem.to_str()?.parse().ok()).unwrap_or(0)
+        stem.and_then(|stem| stem.to_str()?.split('-').next()?.parse().ok()).unwrap_or(0)
     }
 
-    /// Makes what was appended outlive the machine.
+    /// Makes what was appended outlive the machine: synced, and in the object store if the lake lies in one.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
-    pub fn sync(&self) -> Result<(), LakeError> {
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn sync(&mut self) -> Result<(), LakeError> {
         self.tail.as_ref().map_or(Ok(()), |(file, _)| file.sync())?;
-        self.storage.sync_dir(&self.dir)
+        self.storage.sync_dir(&self.dir)?;
+        if let Some(chunks) = &mut self.chunks {
+            self.tail = None;
+            chunks.keep(&self.segments)?;
+        }
+        Ok(())
     }
 
     /// The page of a request, if it is kept.
@@ -384,7 +440,8 @@ mod tests {
     fn a_page_that_could_not_be_written_does_not_count_and_harms_no_other() {
         let dir = tempfile::tempdir().expect("a folder");
         let faults = super::super::fault::Faults::full_once_at(4);
-        let mut archive = RawArchive::open_on(dir.path(), Storage::with_faults(faults)).expect("an archive");
+        let mut archive =
+            RawArchive::open_on(dir.path(), Storage::with_faults(faults), None).expect("an archive");
         let kept: Vec<bool> =
             (0..4).map(|page| archive.append("GET /x", page, 200, at(0), b"body").is_ok()).collect();
         assert_eq!(kept.iter().filter(|kept| !**kept).count(), 1);

@@ -2,8 +2,9 @@
 
 use super::Lake;
 use super::error::LakeError;
+use super::home::Home;
 use super::path;
-use super::raw::RawArchive;
+use super::raw::{Chunks, RawArchive};
 use super::storage::{self, Storage, StoredFile};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What a run is, in `runs/<run_id>/run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,8 +37,10 @@ pub struct RunRecord {
 /// The folder of a run.
 #[derive(Debug, Clone)]
 pub struct RunDir {
+    run_id: String,
     dir: PathBuf,
     storage: Storage,
+    home: Arc<dyn Home>,
 }
 
 impl Lake {
@@ -47,8 +51,13 @@ impl Lake {
     /// [`LakeError::Name`], [`LakeError::Storage`].
     pub fn run(&self, run_id: &str) -> Result<RunDir, LakeError> {
         let dir = self.run_dir(run_id)?;
-        self.storage.create_dir_all(&dir)?;
-        Ok(RunDir { dir, storage: self.storage.clone() })
+        self.storage.create_durable_dir_all(&dir)?;
+        Ok(RunDir {
+            run_id: run_id.to_owned(),
+            dir,
+            storage: self.storage.clone(),
+            home: Arc::clone(&self.home),
+        })
     }
 
     /// The records of all runs, oldest first.
@@ -57,6 +66,7 @@ impl Lake {
     ///
     /// [`LakeError::Damaged`] names a record that cannot be read.
     pub fn runs(&self) -> Result<Vec<RunRecord>, LakeError> {
+        self.home.bring_runs()?;
         let mut records = Vec::new();
         for name in storage::names(&self.layout.runs())? {
             if path::check_run_id(&name).is_ok() {
@@ -132,22 +142,28 @@ impl RunDir {
         let mut bytes = serde_json::to_vec_pretty(value)
             .map_err(|error| LakeError::storage("write", &path)(io::Error::from(error)))?;
         bytes.push(b'\n');
-        self.storage.replace(&path, &bytes)
+        self.storage.replace(&path, &bytes)?;
+        self.home.keep(&path, &format!("runs/{}/{name}", self.run_id))
     }
 
-    /// The run's raw pages.
+    /// The run's raw pages, those that another machine archived among them.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn raw(&self) -> Result<RawArchive, LakeError> {
-        RawArchive::open_on(&self.dir.join("raw"), self.storage.clone())
+        let there = self.home.bring_pages(&self.run_id)?;
+        let chunks = there
+            .map(|there| Chunks::new(Arc::clone(&self.home), format!("runs/{}/raw", self.run_id), there));
+        RawArchive::open_on(&self.dir.join("raw"), self.storage.clone(), chunks)
     }
 
     /// The run's rejected records.
     pub fn quarantine(&self) -> Quarantine {
         let path = self.dir.join("quarantine").join("records.jsonl");
-        Quarantine { path, storage: self.storage.clone(), file: None, count: 0 }
+        let name = format!("runs/{}/quarantine/records.jsonl", self.run_id);
+        let (storage, home) = (self.storage.clone(), Arc::clone(&self.home));
+        Quarantine { path, name, storage, home, file: None, count: 0 }
     }
 }
 
@@ -155,7 +171,10 @@ impl RunDir {
 #[derive(Debug)]
 pub struct Quarantine {
     path: PathBuf,
+    /// The file's name in the lake.
+    name: String,
     storage: Storage,
+    home: Arc<dyn Home>,
     file: Option<StoredFile>,
     count: u64,
 }
@@ -186,7 +205,7 @@ impl Quarantine {
     /// Opens the file; a line that a kill left torn is ended, so that the next one stands alone.
     fn open(&self) -> Result<StoredFile, LakeError> {
         if let Some(folder) = self.path.parent() {
-            self.storage.create_dir_all(folder)?;
+            self.storage.create_durable_dir_all(folder)?;
         }
         let is_torn = fs::read(&self.path).is_ok_and(|bytes| bytes.last().is_some_and(|last| *last != b'\n'));
         let mut file = self.storage.append(&self.path)?;
@@ -205,9 +224,14 @@ impl Quarantine {
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn sync(&self) -> Result<(), LakeError> {
-        self.file.as_ref().map_or(Ok(()), StoredFile::sync)
+        let Some(file) = &self.file else { return Ok(()) };
+        file.sync()?;
+        if let Some(folder) = self.path.parent() {
+            self.storage.sync_dir(folder)?;
+        }
+        self.home.keep(&self.path, &self.name)
     }
 }
 

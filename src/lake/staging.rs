@@ -40,7 +40,7 @@ pub struct TableDelta {
 pub(super) struct StagedFile {
     pub(super) entry: FileEntry,
     pub(super) path: PathBuf,
-    is_new: bool,
+    pub(super) is_new: bool,
 }
 
 /// A new snapshot being made from the newest one, in `runs/<run_id>/staged`.
@@ -68,6 +68,9 @@ impl Lake {
     pub fn stage(&self, run_id: &str) -> Result<Staging, LakeError> {
         path::check_run_id(run_id)?;
         let parent = self.current()?;
+        if let Some(parent) = &parent {
+            self.home.bring(parent, None)?;
+        }
         let dir = self.layout.staged(run_id);
         self.storage.remove_dir_all(&dir)?;
         self.storage.create_dir_all(&dir)?;
@@ -86,10 +89,10 @@ impl Lake {
 
     fn kept(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
         let dir = self.snapshot_dir(commit.snapshot);
-        let keep = |entry: &FileEntry| StagedFile {
-            path: dir.join(&entry.path),
-            entry: entry.clone(),
-            is_new: false,
+        let keep = |entry: &FileEntry| {
+            let lies_in = self.home.lies_in(commit.snapshot, entry);
+            let entry = FileEntry { lies_in, ..entry.clone() };
+            StagedFile { path: dir.join(&entry.path), entry, is_new: false }
         };
         let tables = commit.tables.iter();
         tables.map(|(table, manifest)| (table.clone(), manifest.files.iter().map(keep).collect())).collect()
@@ -279,6 +282,7 @@ impl Staging {
         storage.rename(&staged, &path)?;
         let entry = FileEntry {
             path: format!("{folder}/{name}"),
+            lies_in: None,
             rows: info.rows,
             bytes: info.bytes,
             blake3: info.blake3,

@@ -29,6 +29,19 @@ impl Storage {
         self.attempt("create", path, || fs::create_dir_all(path))
     }
 
+    /// Makes a folder and those above it, and makes their names durable; one that exists is fine.
+    pub(super) fn create_durable_dir_all(&self, path: &Path) -> Done {
+        if path.is_dir() {
+            return Ok(());
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent {
+            self.create_durable_dir_all(parent)?;
+        }
+        self.create_dir_all(path)?;
+        self.sync_dir(parent.unwrap_or(Path::new(".")))
+    }
+
     /// Makes an empty file, or empties one.
     pub(super) fn create(&self, path: &Path) -> Result<StoredFile, LakeError> {
         let file = self.attempt("create", path, || File::create(path))?;
@@ -200,6 +213,14 @@ impl Write for StoredFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// A whole file; none where there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, LakeError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some).map_err(LakeError::storage("read", path)),
     }
 }
 

@@ -61,15 +61,33 @@ impl Lake {
         let commit = self.commit(snapshot)?;
         let dir = self.snapshot_dir(snapshot);
         let mut report = VerifyReport::default();
-        if !dir.is_dir() {
+        if !self.kept_snapshots()?.contains(&snapshot) {
             report.note(&dir, "the snapshot's folder is missing");
             return Ok(report);
         }
         for (table, manifest) in &commit.tables {
+            self.bring_anew(&commit, manifest, &mut report)?;
             verify_table(&dir, table, manifest, &mut report)?;
         }
         note_strangers(&dir, &commit, &mut report)?;
         Ok(report)
+    }
+
+    /// Sees to it that what is looked at is what lies at home. A file that does not come is noted as missing by
+    /// whoever looks at it.
+    fn bring_anew(
+        &self,
+        commit: &Commit,
+        manifest: &TableManifest,
+        report: &mut VerifyReport,
+    ) -> Result<(), LakeError> {
+        for entry in &manifest.files {
+            match self.home.bring_anew(commit, entry) {
+                Err(LakeError::Damaged { path, what }) => report.note(&path, what),
+                other => other?,
+            }
+        }
+        Ok(())
     }
 }
 

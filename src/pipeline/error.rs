@@ -32,7 +32,7 @@ pub enum PipelineError {
     #[error("the lake {lake} was filled from {held}, this run would read {asked}; give another --lake")]
     OtherSource {
         /// The lake.
-        lake: std::path::PathBuf,
+        lake: String,
         /// What filled it.
         held: super::state::SourceKind,
         /// What the run would read.

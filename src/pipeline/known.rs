@@ -30,8 +30,7 @@ pub(super) fn read_coverage(lake: &Lake, commit: Option<&Commit>) -> Result<Cove
 /// Rows of the coverage table of a snapshot.
 pub(super) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>, PipelineError> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
-    let files = commit.table_files(&lake.snapshot_dir(commit.snapshot), Table::Coverage.name());
-    read_coverage_files(&files)
+    read_coverage_files(&lake.table_files(commit, Table::Coverage.name())?)
 }
 
 /// Rows of coverage files.
@@ -53,11 +52,13 @@ pub(super) struct KnownIds {
 }
 
 impl KnownIds {
-    pub(super) fn new(lake: &Lake, commit: Option<&Commit>, label: &'static str) -> Self {
-        let files = commit
-            .map(|commit| commit.table_files(&lake.snapshot_dir(commit.snapshot), Table::Filings.name()))
-            .unwrap_or_default();
-        Self { files, label, months: HashMap::new() }
+    pub(super) fn new(
+        lake: &Lake,
+        commit: Option<&Commit>,
+        label: &'static str,
+    ) -> Result<Self, PipelineError> {
+        let files = commit.map(|commit| lake.table_files(commit, Table::Filings.name())).transpose()?;
+        Ok(Self { files: files.unwrap_or_default(), label, months: HashMap::new() })
     }
 
     /// Ids listed on a day.

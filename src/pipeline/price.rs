@@ -15,7 +15,6 @@ use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::planner::ranges;
 use crate::extract::reference::{fetch_account, plan_limits};
-use crate::lake::Lake;
 use jiff::civil::Date;
 use serde::Serialize;
 
@@ -62,13 +61,13 @@ pub struct Price {
 /// # Errors
 /// What the client says, or a lake that cannot be read.
 pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
-    let lake = Lake::open(&context.lake_root)?;
-    let client = make_client(pipeline, context, &lake)?;
+    let lake = &context.lake;
+    let client = make_client(pipeline, context, lake)?;
     let account = fetch_account(&client).await?;
     client.budget().learn(&account)?;
     let commit = lake.current()?;
     let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
-    let coverage = read_coverage(&lake, commit.as_ref())?;
+    let coverage = read_coverage(lake, commit.as_ref())?;
     let plan = plan_limits(&account, state.plan, &pipeline.spec.plan);
     let counts = fetch(&client, &Call::daily_counts(MAX_DAYS)).await?.data;
     let stats = fetch(&client, &Call::stats()).await?.data;

@@ -5,8 +5,6 @@ use super::summary::RunSummary;
 use crate::aggregate::read_figures;
 use crate::lake::{Commit, Lake};
 use crate::report::{IncompleteDay, ReportData, RunFacts, TableRows, render};
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 /// Writes the report of a snapshot; `run` are the facts of the run that made it, where they are at hand.
@@ -18,24 +16,15 @@ pub fn write_report(
     commit: &Commit,
     run: Option<&RunSummary>,
 ) -> Result<PathBuf, PipelineError> {
-    let dir = lake.snapshot_dir(commit.snapshot);
+    let dir = lake.whole_snapshot(commit)?;
     let tables = commit.tables.keys().map(|table| (table.clone(), commit.table_files(&dir, table))).collect();
     let data = ReportData {
-        lake: lake.root().display().to_string(),
+        lake: lake.to_string(),
         snapshot: Some(commit.snapshot),
         run: run.map(facts),
         figures: read_figures(&tables)?,
     };
-    let folder = lake.root().join("catalog");
-    let path = folder.join("report.html");
-    let unwritten = |source| PipelineError::Write { path: path.clone(), source };
-    std::fs::create_dir_all(&folder).map_err(unwritten)?;
-    // A report is for others to read, unlike most temporary files.
-    let readable = std::fs::Permissions::from_mode(0o644);
-    let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(&folder).map_err(unwritten)?;
-    file.write_all(render(&data).as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(unwritten)?;
-    file.persist(&path).map_err(|error| unwritten(error.error))?;
-    Ok(path)
+    Ok(lake.write_file("catalog/report.html", render(&data).as_bytes())?)
 }
 
 fn facts(summary: &RunSummary) -> RunFacts {

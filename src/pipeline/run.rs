@@ -26,7 +26,6 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -45,8 +44,8 @@ pub struct Source {
 
 /// What a run takes from the world.
 pub struct RunContext<'a> {
-    /// Root of the lake.
-    pub lake_root: PathBuf,
+    /// The lake.
+    pub lake: Lake,
     /// Eastern day to run as.
     pub today: Date,
     /// The wall clock.
@@ -66,7 +65,7 @@ pub struct RunContext<'a> {
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After is an outcome, `partial`.
 pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary, PipelineError> {
-    let lake = Lake::open(&context.lake_root)?;
+    let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
     let _lock = lake.lock(&fresh.run_id, &context.holder)?;
     check_source(&lake, context)?;
@@ -88,7 +87,7 @@ fn check_source(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineErr
     let asked = context.source.kind;
     match held {
         Some(held) if held != asked => {
-            Err(PipelineError::OtherSource { lake: context.lake_root.clone(), held, asked })
+            Err(PipelineError::OtherSource { lake: lake.to_string(), held, asked })
         }
         _ => Ok(()),
     }
@@ -206,7 +205,7 @@ async fn one_run(
         replayed: asker.replayed(),
         by_stage,
     };
-    store.0.borrow().sync()?;
+    store.0.borrow_mut().sync()?;
     let (reference, stopped) = match read {
         Ok(reference) => (Some(reference), None),
         Err((reference, error)) if error.is_pause() => (reference, Some(error.to_string())),
@@ -288,7 +287,7 @@ impl Run<'_> {
         self.dir.write_record(&self.record)?;
         for job in jobs {
             let label = job.label;
-            let mut ids = KnownIds::new(self.lake, commit.as_ref(), label);
+            let mut ids = KnownIds::new(self.lake, commit.as_ref(), label)?;
             let mut known = |day: Date| ids.on(day).map_err(Into::into);
             let shares = self.state.shares.entry(label.to_owned()).or_default();
             let around = Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares };

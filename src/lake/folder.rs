@@ -1,0 +1,257 @@
+//! A lake at home in a folder: hard links, renames, and everything synced before it is spoken of.
+
+use super::error::LakeError;
+use super::home::Home;
+use super::lock::Repair;
+use super::manifest::{Commit, FileEntry};
+use super::path::{self, Layout, snapshot_name};
+use super::staging::StagedFile;
+use super::storage::{self, Storage, TEMPORARY};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder, and the disk it lies on.
+#[derive(Debug, Clone)]
+pub(super) struct Folder {
+    pub(super) layout: Layout,
+    pub(super) storage: Storage,
+}
+
+impl Home for Folder {
+    fn refresh(&self) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    fn newest(&self) -> Result<Option<u64>, LakeError> {
+        Ok(self.commits()?.last().copied())
+    }
+
+    fn commits(&self) -> Result<Vec<u64>, LakeError> {
+        let names = storage::names(&self.layout.commits())?;
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| path::parse_snapshot(name.strip_suffix(".json")?)).collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
+        storage::read(&self.layout.commit(snapshot))
+    }
+
+    fn kept(&self) -> Result<BTreeSet<u64>, LakeError> {
+        let commits = self.commits()?.into_iter();
+        Ok(commits.filter(|snapshot| self.layout.snapshot(*snapshot).is_dir()).collect())
+    }
+
+    fn lies_in(&self, _snapshot: u64, _entry: &FileEntry) -> Option<u64> {
+        None
+    }
+
+    fn bring(&self, _commit: &Commit, _table: Option<&str>) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    fn bring_anew(&self, _commit: &Commit, _entry: &FileEntry) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    /// Builds the snapshot's folder under a temporary name and gives it its own.
+    fn place(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError> {
+        if matches!(self.layout.commit(snapshot).try_exists(), Ok(true)) {
+            return Err(LakeError::Conflict { snapshot });
+        }
+        let built = self.layout.snapshots().join(format!("{TEMPORARY}{}-{run_id}", snapshot_name(snapshot)));
+        let placed = self.build(&built, files).and_then(|()| {
+            self.storage.rename(&built, &self.layout.snapshot(snapshot))?;
+            self.storage.sync_dir(&self.layout.snapshots())
+        });
+        placed.map_err(|error| {
+            self.discard(&built);
+            match error {
+                LakeError::Storage { op: "rename", source, .. } if is_taken(&source) => {
+                    LakeError::Conflict { snapshot }
+                }
+                other => other,
+            }
+        })
+    }
+
+    fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError> {
+        self.storage.put_if_absent(&self.layout.commit(snapshot), bytes)
+    }
+
+    /// A commit that may have landed keeps the files it names.
+    fn withdraw(&self, snapshot: u64, _files: &[&StagedFile]) {
+        if matches!(self.layout.commit(snapshot).try_exists(), Ok(false)) {
+            self.discard(&self.layout.snapshot(snapshot));
+        }
+    }
+
+    fn show(&self, commit: &Commit) -> Result<(), LakeError> {
+        self.point_current(commit.snapshot)
+    }
+
+    /// A snapshot's folder goes away under a temporary name first, so that none is ever half there.
+    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError> {
+        let mut dropped = Vec::new();
+        for snapshot in snapshots.iter().copied() {
+            let dir = self.layout.snapshot(snapshot);
+            if dir.is_dir() {
+                let doomed = self.layout.snapshots().join(format!("{TEMPORARY}{}", snapshot_name(snapshot)));
+                self.storage.remove_dir_all(&doomed)?;
+                self.storage.rename(&dir, &doomed)?;
+                self.storage.sync_dir(&self.layout.snapshots())?;
+                self.storage.remove_dir_all(&doomed)?;
+                dropped.push(snapshot);
+            }
+        }
+        Ok(dropped)
+    }
+
+    fn put_right(&self) -> Result<Repair, LakeError> {
+        let newest = self.newest()?;
+        let mut repair = Repair { removed: self.clear_leftovers(newest)?, shown: None };
+        if let Some(newest) = newest.filter(|newest| self.needs_showing(*newest)) {
+            self.point_current(newest)?;
+            repair.shown = Some(newest);
+        }
+        Ok(repair)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError> {
+        storage::read(&self.layout.root.join(name))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError> {
+        let path = self.layout.root.join(name);
+        if let Some(folder) = path.parent() {
+            self.storage.create_durable_dir_all(folder)?;
+        }
+        self.storage.replace(&path, bytes)
+    }
+
+    fn keep(&self, _file: &Path, _name: &str) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    fn bring_runs(&self) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    fn bring_pages(&self, _run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError> {
+        Ok(None)
+    }
+
+    fn probe(&self, name: &str) -> Result<(), LakeError> {
+        let path = self.layout.root.join(name);
+        if let Some(folder) = path.parent() {
+            self.storage.create_dir_all(folder)?;
+        }
+        let tried = self.try_out(&path, name.as_bytes());
+        let cleared = self.storage.remove_file(&path);
+        tried.and(cleared)
+    }
+
+    fn shown(&self) -> String {
+        self.layout.root.display().to_string()
+    }
+}
+
+impl Folder {
+    fn build(&self, root: &Path, files: &[&StagedFile]) -> Result<(), LakeError> {
+        self.storage.remove_dir_all(root)?;
+        self.storage.create_dir_all(root)?;
+        let mut folders = BTreeSet::from([root.to_path_buf()]);
+        for file in files {
+            let target = root.join(&file.entry.path);
+            let above: Vec<PathBuf> = target
+                .ancestors()
+                .skip(1)
+                .take_while(|above| *above != root)
+                .map(Path::to_path_buf)
+                .collect();
+            if let Some(folder) = above.first().filter(|folder| !folders.contains(*folder)) {
+                self.storage.create_dir_all(folder)?;
+            }
+            folders.extend(above);
+            self.storage.link(&file.path, &target)?;
+        }
+        // Deepest first, so that a folder is durable before the one that names it.
+        folders.iter().rev().try_for_each(|folder| self.storage.sync_dir(folder))
+    }
+
+    fn needs_showing(&self, snapshot: u64) -> bool {
+        let shown = fs::read_link(self.layout.current()).ok();
+        shown != Some(Layout::current_target(snapshot)) && self.layout.snapshot(snapshot).is_dir()
+    }
+
+    /// Points `current` at a committed snapshot.
+    fn point_current(&self, snapshot: u64) -> Result<(), LakeError> {
+        self.storage.point(&self.layout.current(), &Layout::current_target(snapshot))
+    }
+
+    /// Removes what no commit speaks of; gives what it was.
+    pub(super) fn clear_leftovers(&self, newest: Option<u64>) -> Result<Vec<PathBuf>, LakeError> {
+        let mut removed = Vec::new();
+        for path in self.leftovers(newest)? {
+            if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+                self.storage.remove_dir_all(&path)?;
+            } else {
+                self.storage.remove_file(&path)?;
+            }
+            removed.push(path);
+        }
+        Ok(removed)
+    }
+
+    /// What a killed run can leave: temporary names, a snapshot without its commit, staged files.
+    ///
+    /// Only the number after the newest commit can be such a snapshot; others without a commit were not left by a
+    /// run, so they are not touched.
+    fn leftovers(&self, newest: Option<u64>) -> Result<Vec<PathBuf>, LakeError> {
+        let layout = &self.layout;
+        let mut folders = vec![layout.root.clone(), layout.commits(), layout.snapshots(), layout.state()];
+        folders.push(layout.catalog());
+        let mut found = vec![layout.snapshot(newest.unwrap_or(0) + 1)];
+        for run in storage::names(&layout.runs())? {
+            found.push(layout.runs().join(&run).join("staged"));
+            folders.push(layout.runs().join(&run));
+        }
+        for folder in folders {
+            let names = storage::names(&folder).unwrap_or_default();
+            let temporary = names.iter().filter(|name| name.starts_with(TEMPORARY));
+            found.extend(temporary.map(|name| folder.join(name)));
+        }
+        found.retain(|path| fs::symlink_metadata(path).is_ok());
+        Ok(found)
+    }
+
+    /// Deletes what no one needs; what cannot be deleted now is cleared by the next lock.
+    fn discard(&self, dir: &Path) {
+        if let Err(error) = self.storage.remove_dir_all(dir) {
+            tracing::debug!(path = %dir.display(), %error, "a leftover stays until the next repair");
+        }
+    }
+
+    fn try_out(&self, path: &Path, bytes: &[u8]) -> Result<(), LakeError> {
+        if !self.storage.put_if_absent(path, bytes)? {
+            return Err(LakeError::damaged(path, "a file made for a trial was there before"));
+        }
+        if storage::read(path)?.as_deref() != Some(bytes) {
+            return Err(LakeError::damaged(path, "what was written is not what is read"));
+        }
+        if self.storage.put_if_absent(path, b"again")? {
+            return Err(LakeError::damaged(
+                path,
+                "it was created a second time; two runs would overwrite each other",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn is_taken(source: &io::Error) -> bool {
+    matches!(source.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
+}

@@ -1,0 +1,83 @@
+//! Where a lake is at home: what the commit protocol asks of the place that holds its snapshots.
+//!
+//! Two places are known: a folder ([`Folder`](super::folder::Folder)), and an object store with a folder as its
+//! working copy ([`Bucket`](super::bucket::Bucket)). The order of a commit is the same in both: files placed, commit
+//! created if it is absent, snapshot shown. Before the second step nothing has happened; from then on it has.
+
+use super::error::LakeError;
+use super::lock::Repair;
+use super::manifest::{Commit, FileEntry};
+use super::staging::StagedFile;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+
+/// The place of a lake. Everything that changes it goes through here or through
+/// [`Storage`](super::storage::Storage), which writes the local disk.
+pub(super) trait Home: fmt::Debug + Send + Sync {
+    /// Looks for what others committed. A folder is always as new as it can be.
+    fn refresh(&self) -> Result<(), LakeError>;
+
+    /// Number of the newest commit; none in an empty lake.
+    fn newest(&self) -> Result<Option<u64>, LakeError>;
+
+    /// Numbers of all commits, oldest first.
+    fn commits(&self) -> Result<Vec<u64>, LakeError>;
+
+    /// The commit file of a snapshot; none where there is no such commit.
+    fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError>;
+
+    /// Snapshots whose files are still there, oldest first.
+    fn kept(&self) -> Result<BTreeSet<u64>, LakeError>;
+
+    /// Where a file lies that a coming snapshot takes over unchanged: the snapshot that names it in its place, or
+    /// none where it gets a link in the folder of each.
+    fn lies_in(&self, snapshot: u64, entry: &FileEntry) -> Option<u64>;
+
+    /// Sees to it that files of a snapshot, of all tables or of one, lie in its local folder as the commit says.
+    fn bring(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError>;
+
+    /// Brings a file as it lies at home now, whatever the working copy has: for a verification. Where there is none,
+    /// there is none in the local folder either.
+    fn bring_anew(&self, commit: &Commit, entry: &FileEntry) -> Result<(), LakeError>;
+
+    /// Puts the files of a coming snapshot where its commit will name them. Nobody reads them before the commit.
+    fn place(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError>;
+
+    /// Creates a commit; `false` when another writer created this one before.
+    fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError>;
+
+    /// Takes back what was placed for a commit that did not come about. What stays is cleared later.
+    fn withdraw(&self, snapshot: u64, files: &[&StagedFile]);
+
+    /// Lets readers who ask first of all for the newest snapshot find this one.
+    fn show(&self, commit: &Commit) -> Result<(), LakeError>;
+
+    /// Deletes the files of snapshots that no other kept snapshot names; their commits stay. Gives those that had files.
+    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError>;
+
+    /// Puts right what a killed writer left. Only the holder of the lock calls this.
+    fn put_right(&self) -> Result<Repair, LakeError>;
+
+    /// Reads a small file of the lake by its name, say `catalog/TABLES.md`; none where there is none.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError>;
+
+    /// Replaces a small file of the lake, whole.
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError>;
+
+    /// Keeps a finished file of this machine at home, under a name of the lake's.
+    fn keep(&self, file: &Path, name: &str) -> Result<(), LakeError>;
+
+    /// Brings the records of runs that others made, newest last.
+    fn bring_runs(&self) -> Result<(), LakeError>;
+
+    /// Brings the raw pages that others archived of a run into its folder. Names the chunks that are at home; none
+    /// where the working folder is home, and pages need no other place.
+    fn bring_pages(&self, run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError>;
+
+    /// Tries what a commit needs: write, read back, be refused a second creation, delete. `name` must be unused.
+    fn probe(&self, name: &str) -> Result<(), LakeError>;
+
+    /// The place as a person names it, without credentials.
+    fn shown(&self) -> String;
+}
