@@ -133,6 +133,13 @@ pub fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateErr
     Ok(aggregates)
 }
 
+/// The comment at the head of an aggregate's SQL, its marks taken away: a question, then what its columns are.
+pub fn head_comment(sql: &str) -> String {
+    let lines = sql.lines().map_while(|line| line.strip_prefix("--"));
+    let plain = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    plain.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
 fn aggregate_name(path: &Path) -> Result<String, AggregateError> {
     let is_name = |name: &&str| {
         !name.is_empty() && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))

@@ -139,7 +139,8 @@ fn every_column_of_every_table_is_in_the_readme_as_the_dictionary_has_it() {
         let rows: String = columns(table).iter().map(readme_row).collect();
         assert!(text.contains(&rows), "{} should have\n{rows}", table.name());
         let key: Vec<String> = table.key().iter().map(|name| format!("`{name}`")).collect();
-        assert!(text.contains(&format!("Key: {}.", key.join(", "))), "the key of {}", table.name());
+        let about = format!("\n{} Key: {}.", table.meaning(), key.join(", "));
+        assert!(text.contains(&about), "{} should have {about}", table.name());
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can go wrong in the lake, told apart by what a caller does about it.
 
-use parquet::errors::ParquetError;
+use crate::table::TableError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -133,20 +133,35 @@ impl LakeError {
         move |source| Self::Arrow { op, source }
     }
 
-    /// For `map_err`: a Parquet failure, which is the disk's where an I/O error caused it.
-    pub(super) fn parquet(op: &'static str, path: &Path) -> impl FnOnce(ParquetError) -> Self {
-        let path = path.to_path_buf();
-        move |source| match source {
-            ParquetError::External(cause) => match cause.downcast::<io::Error>() {
-                Ok(source) => Self::Storage { op, path, source: *source },
-                Err(cause) => Self::Damaged { path, what: cause.to_string() },
-            },
-            other => Self::Damaged { path, what: other.to_string() },
-        }
-    }
-
     /// A file that is not what the lake wrote.
     pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
+    }
+}
+
+impl From<TableError> for LakeError {
+    fn from(error: TableError) -> Self {
+        let what = error.to_string();
+        match error {
+            TableError::Io { action, path, source } => Self::Storage { op: action, path, source },
+            TableError::Parquet { path, source, .. } => Self::Damaged { path, what: source.to_string() },
+            TableError::Arrow { action: "read", place, source } => {
+                Self::Damaged { path: PathBuf::from(place), what: source.to_string() }
+            }
+            TableError::Arrow { action, source, .. } => Self::Arrow { op: action, source },
+            TableError::NewerSchema { path, found, known } => {
+                let found = found.parse().unwrap_or(u32::MAX);
+                Self::Newer { path, what: "schema version", found, known }
+            }
+            TableError::MissingColumn { place, .. }
+            | TableError::UnknownColumn { place, .. }
+            | TableError::ColumnOrder { place, .. }
+            | TableError::ColumnType { place, .. }
+            | TableError::Null { place, .. } => Self::Schema { table: place, what },
+            TableError::UnsupportedType { column, .. } | TableError::Value { column, .. } => {
+                Self::Schema { table: format!("with column {column}"), what }
+            }
+            TableError::Unsorted { path, .. } => Self::Damaged { path, what },
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::plain::plain_types;
 use super::spill::Spill;
 use super::storage::{self, TEMPORARY};
 use super::upsert::upsert;
-use crate::table::{SCHEMA_VERSION, Table};
+use crate::table::{ABOUT_KEY, Table};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
 use serde::Serialize;
@@ -178,7 +178,8 @@ impl Staging {
         })
     }
 
-    /// Sets an aggregate to the rows of a finished Parquet file, which stays where it is.
+    /// Sets an aggregate to the rows of a finished Parquet file, which stays where it is. `about` says in words what
+    /// the aggregate and its columns are; it goes into the file, so that every snapshot explains itself.
     ///
     /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
     /// strings, dictionaries, naive timestamps (taken as UTC).
@@ -186,26 +187,32 @@ impl Staging {
     /// # Errors
     ///
     /// [`LakeError::Name`]; [`LakeError::Schema`] for a type without such a form, lists and structs say.
-    pub fn aggregate_file(&mut self, name: &str, path: &Path) -> Result<TableDelta, LakeError> {
-        self.aggregate(name, &read_part(path, None)?)
+    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
+        self.aggregate(name, &read_part(path, None)?, about)
     }
 
-    /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows keep their file.
+    /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows under the same words keep their file.
     ///
     /// # Errors
     ///
     /// As [`Staging::aggregate_file`].
-    pub fn aggregate(&mut self, name: &str, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
+    pub fn aggregate(
+        &mut self,
+        name: &str,
+        rows: &RecordBatch,
+        about: &str,
+    ) -> Result<TableDelta, LakeError> {
         let table = path::aggregate_folder(name)?;
         let rows = plain_types(&table, rows)?;
         let count = rows.num_rows() as u64;
         let delta = TableDelta { read: count, total: count, ..TableDelta::default() };
         if let [file] = self.of_table(&table)
             && self.check_kept(file).and_then(|()| read_part(&file.path, None))? == rows
+            && part::about(&file.path)? == about
         {
             return Ok(delta);
         }
-        let file = self.write(None, &table, &rows)?;
+        let file = self.write_about(None, &table, &rows, about)?;
         self.swap(&table, |_| true, Some(file))?;
         Ok(delta)
     }
@@ -268,14 +275,24 @@ impl Staging {
         folder: &str,
         rows: &RecordBatch,
     ) -> Result<StagedFile, LakeError> {
+        self.write_about(table, folder, rows, "")
+    }
+
+    fn write_about(
+        &self,
+        table: Option<Table>,
+        folder: &str,
+        rows: &RecordBatch,
+        about: &str,
+    ) -> Result<StagedFile, LakeError> {
         let storage = &self.lake.storage;
         let dir = self.dir.join(folder);
         storage.create_dir_all(&dir)?;
         let staged = dir.join(format!("{TEMPORARY}part"));
-        let key_values = [
-            ("sunlake.snapshot", self.snapshot.to_string()),
-            ("sunlake.schema_version", SCHEMA_VERSION.to_string()),
-        ];
+        let mut key_values = vec![("sunlake.snapshot", self.snapshot.to_string())];
+        if !about.is_empty() {
+            key_values.push((ABOUT_KEY, about.to_owned()));
+        }
         let info = write_part(storage, table, rows, &staged, &key_values)?;
         let name = part_name(&info.blake3);
         let path = dir.join(&name);

@@ -329,13 +329,13 @@ fn aggregates_are_kept_when_their_rows_are_and_dropped_with_their_definition() -
     let lake = Lake::open(root.path())?;
     let _lock = lake.lock("r1", "test")?;
     let mut staging = lake.stage("r1")?;
-    staging.aggregate("county_day", &rows(1))?;
-    assert!(matches!(staging.aggregate("../x", &rows(1)), Err(LakeError::Name { .. })));
+    staging.aggregate("county_day", &rows(1), "How many?")?;
+    assert!(matches!(staging.aggregate("../x", &rows(1), ""), Err(LakeError::Name { .. })));
     staging.commit(info())?;
     let mut staging = lake.stage("r2")?;
-    staging.aggregate("county_day", &rows(1))?;
+    staging.aggregate("county_day", &rows(1), "How many?")?;
     assert!(staging.is_unchanged());
-    staging.aggregate("county_day", &rows(2))?;
+    staging.aggregate("county_day", &rows(2), "How many?")?;
     assert!(!staging.is_unchanged());
     assert!(staging.files().contains_key("agg_county_day"));
     staging.retain_aggregates(&BTreeSet::new());

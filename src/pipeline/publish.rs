@@ -10,7 +10,7 @@ use super::summary::{
     CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows,
 };
 use super::work::listings;
-use crate::aggregate::{load_aggregates, run_aggregate};
+use crate::aggregate::{head_comment, load_aggregates, run_aggregate};
 use crate::contract::eastern::days_newest_first;
 use crate::extract::reference::Reference;
 use crate::lake::{CommitInfo, Staging, TableDelta};
@@ -181,7 +181,7 @@ fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
     std::fs::create_dir_all(&out).map_err(unwritten)?;
     for (name, sql) in &aggregates {
         let made = run_aggregate(name, sql, &tables, &out)?;
-        staging.aggregate_file(name, &made.path)?;
+        staging.aggregate_file(name, &made.path, &head_comment(sql))?;
     }
     staging.retain_aggregates(&aggregates.into_iter().map(|(name, _)| name).collect());
     std::fs::remove_dir_all(&out).map_err(unwritten)

@@ -1,6 +1,7 @@
 //! What can be wrong with a table's batch or file.
 
 use arrow::datatypes::DataType;
+use parquet::errors::ParquetError;
 use std::path::{Path, PathBuf};
 
 /// A batch or a file that is not what its table says, or that could not be read or written.
@@ -117,7 +118,7 @@ pub enum TableError {
         /// The file.
         path: PathBuf,
         /// Why not.
-        source: parquet::errors::ParquetError,
+        source: ParquetError,
     },
     /// Arrow could not build, join or sort a batch.
     #[error("cannot {action} rows of {place}")]
@@ -136,8 +137,16 @@ impl TableError {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    pub(super) fn parquet(action: &'static str, path: &Path, source: parquet::errors::ParquetError) -> Self {
-        Self::Parquet { action, path: path.to_owned(), source }
+    /// A Parquet failure, which is the disk's where an I/O error caused it.
+    pub(super) fn parquet(action: &'static str, path: &Path, source: ParquetError) -> Self {
+        let path = path.to_owned();
+        match source {
+            ParquetError::External(cause) => match cause.downcast::<std::io::Error>() {
+                Ok(source) => Self::Io { action, path, source: *source },
+                Err(cause) => Self::Parquet { action, path, source: ParquetError::External(cause) },
+            },
+            source => Self::Parquet { action, path, source },
+        }
     }
 
     pub(super) fn arrow(

@@ -17,12 +17,15 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Rows of a row group; the last one of a file may have fewer.
 pub const ROW_GROUP_ROWS: usize = 128 * 1024;
 /// Key of the schema version in a file's metadata.
 pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
+/// Key of what an aggregate's file says about itself: a question, and what its columns are.
+pub const ABOUT_KEY: &str = "sunlake.about";
 /// Fixed, so that a release without a change of layout writes the same bytes. Spark ignores the statistics of
 /// files whose writer does not read as `<name> version <number>`.
 const CREATED_BY: &str = "sunlake version 1";
@@ -45,13 +48,29 @@ pub struct WrittenFile {
     pub max_filed_date: Option<Date>,
 }
 
+/// Where the bytes of a file go.
+pub trait Sink: Write + Send {
+    /// Waits until the disk has what was written.
+    ///
+    /// # Errors
+    ///
+    /// What the disk refuses.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Sink for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_all()
+    }
+}
+
 /// A file being written: rows go in in the layout's order, [`ParquetFile::finish`] makes it durable.
 ///
 /// Holds at most one row group in memory. A file dropped before that is not whole; no reader accepts it.
-pub struct ParquetFile {
+pub struct ParquetFile<S: Sink = File> {
     path: PathBuf,
     layout: FileLayout,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<S>,
     coalescer: BatchCoalescer,
     last: Option<RecordBatch>,
     rows: u64,
@@ -69,14 +88,30 @@ impl ParquetFile {
         path: &Path,
         key_values: &[(&str, String)],
     ) -> Result<Self, TableError> {
+        let file = File::create(path).map_err(|source| TableError::io("create", path, source))?;
+        Self::on(file, layout, path, key_values)
+    }
+}
+
+impl<S: Sink> ParquetFile<S> {
+    /// Writes the file to `sink`; `path` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Parquet`], and [`TableError::Io`] for what the sink refuses.
+    pub fn on(
+        sink: S,
+        layout: impl Into<FileLayout>,
+        path: &Path,
+        key_values: &[(&str, String)],
+    ) -> Result<Self, TableError> {
         let layout = layout.into();
         let parquet = |source| TableError::parquet("write", path, source);
         let options = ArrowWriterOptions::new()
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
-        let file = File::create(path).map_err(|source| TableError::io("create", path, source))?;
         let writer =
-            ArrowWriter::try_new_with_options(file, layout.schema().clone(), options).map_err(parquet)?;
+            ArrowWriter::try_new_with_options(sink, layout.schema().clone(), options).map_err(parquet)?;
         let coalescer = BatchCoalescer::new(layout.schema().clone(), BATCH_ROWS);
         Ok(Self { path: path.to_owned(), layout, writer, coalescer, last: None, rows: 0, filed_days: None })
     }
@@ -112,13 +147,12 @@ impl ParquetFile {
         self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
         self.write_completed()?;
         self.writer.finish().map_err(|source| TableError::parquet("write", &self.path, source))?;
-        let file = self.writer.inner();
-        file.sync_all().map_err(|source| TableError::io("sync", &self.path, source))?;
-        let metadata = file.metadata().map_err(|source| TableError::io("measure", &self.path, source))?;
+        let bytes = self.writer.bytes_written() as u64;
+        self.writer.inner_mut().sync().map_err(|source| TableError::io("sync", &self.path, source))?;
         let day = |pick: fn((i32, i32)) -> i32| self.filed_days.map(pick).and_then(day_of_epoch);
         Ok(WrittenFile {
             rows: self.rows,
-            bytes: metadata.len(),
+            bytes,
             min_filed_date: day(|(oldest, _)| oldest),
             max_filed_date: day(|(_, newest)| newest),
         })

@@ -80,7 +80,11 @@ fn is_stored(kind: &DataType) -> bool {
 /// Checks that a schema is another one column by column: names, order, types, nullability.
 ///
 /// Metadata does not count. `place` is the table or file named by the error.
-pub(super) fn check_schema(found: &Schema, expected: &Schema, place: &str) -> Result<(), TableError> {
+///
+/// # Errors
+///
+/// The first difference, naming the column.
+pub fn check_schema(found: &Schema, expected: &Schema, place: &str) -> Result<(), TableError> {
     let (place, column) = (|| place.to_owned(), |field: &Field| field.name().clone());
     for field in expected.fields() {
         if found.index_of(field.name()).is_err() {

@@ -14,6 +14,7 @@ mod count;
 mod coverage;
 mod error;
 mod file;
+mod footer;
 mod layout;
 mod officer;
 mod order;
@@ -28,11 +29,14 @@ pub use column::{Column, ColumnKind, columns};
 pub use count::{ALL_TYPES, CountyRow, DailyCountRow, MonthlyCountRow, StatewideRow, TypeCountRow};
 pub use coverage::{CoverageRow, EVERY_OTHER_TYPE};
 pub use error::TableError;
-pub use file::{ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile, write_parquet, write_rows};
-pub use layout::FileLayout;
+pub use file::{
+    ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink, WrittenFile, write_parquet, write_rows,
+};
+pub use footer::{Bounds, Footer, Span};
+pub use layout::{FileLayout, check_schema};
 pub use officer::OfficerRow;
 pub use order::{concat_batches, sort_batch};
-pub use read::{ParquetRows, read_parquet, read_rows, read_table};
+pub use read::{ParquetRows, read_parquet, read_rows, read_table, read_whole};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
 pub use stored::stored_batch;
@@ -111,6 +115,25 @@ impl Table {
         }
     }
 
+    /// What a row of it says.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Filings => "One row a business, the newest observation.",
+            Self::Details => "What a look-up of one business adds.",
+            Self::Officers => "Officers of looked-up businesses.",
+            Self::Changes => "What appeared, changed, vanished, returned.",
+            Self::DailyCounts => "The API's own count of each day, by the day it was asked.",
+            Self::Counties => "The API's own counts of each county, by the day they were asked.",
+            Self::MonthlyCounts => "The API's own monthly counts, by the day they were asked.",
+            Self::Statewide => "The API's own statewide figures, by the day they were asked.",
+            Self::TypeSplit => "The API's own split by type of the last 30 days, by the day it was asked.",
+            Self::IndustryTypes => "Sectors and industry types.",
+            Self::IndustrySegments => "Segments and what they hold.",
+            Self::EntityTypes => "Entity types and labels.",
+            Self::Coverage => "How complete each day is.",
+        }
+    }
+
     /// The table of a folder name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|table| table.name() == name)
@@ -134,15 +157,19 @@ impl Table {
         }
     }
 
-    /// Sort order in a file: column and whether it descends.
+    /// Sort order in a file: column and whether it descends. It holds the whole key, so that rows have one order.
     pub const fn sort(self) -> &'static [(&'static str, bool)] {
         match self {
             Self::Filings => &[("filed_date", true), ("business_id", true)],
             Self::Details => &[("business_id", true)],
             Self::Officers => &[("business_id", true), ("position", false)],
-            Self::Changes => {
-                &[("observed_at", true), ("business_id", true), ("change", false), ("field", false)]
-            }
+            Self::Changes => &[
+                ("observed_at", true),
+                ("business_id", true),
+                ("change", false),
+                ("field", false),
+                ("run_id", false),
+            ],
             Self::DailyCounts => &[("observed_on", true), ("date", true)],
             Self::Counties => &[("observed_on", true), ("key", false)],
             Self::MonthlyCounts => &[("observed_on", true), ("month", true), ("type", false)],
@@ -194,7 +221,11 @@ mod tests {
                 assert!(!field.is_nullable(), "{}.{name}", table.name());
             }
             for (name, _) in table.sort() {
-                assert!(schema.field_with_name(name).is_ok(), "{}.{name}", table.name());
+                let field = schema.field_with_name(name).expect("an order names a column");
+                assert!(!field.is_nullable(), "{}.{name}", table.name());
+            }
+            for name in table.key() {
+                assert!(table.sort().iter().any(|(by, _)| by == name), "{} by {name}", table.name());
             }
             for name in table.bloom() {
                 assert!(schema.field_with_name(name).is_ok(), "{}.{name}", table.name());

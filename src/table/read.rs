@@ -1,16 +1,14 @@
 //! Parquet files read back as batches, their schema checked.
 
-use super::file::{BATCH_ROWS, SCHEMA_VERSION_KEY};
-use super::layout::check_schema;
-use super::{Row, SCHEMA_VERSION, Table, TableError};
+use super::file::BATCH_ROWS;
+use super::footer::Footer;
+use super::{Row, Table, TableError};
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
-use std::fs::File;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Batches of one file, in its order, read as they are asked for.
 pub struct ParquetRows {
@@ -48,10 +46,7 @@ impl Iterator for ParquetRows {
 /// A schema other than the table's, naming file and column; [`TableError::NewerSchema`]; [`TableError::Io`];
 /// [`TableError::Parquet`] for a file that is not whole.
 pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
-    let builder = open(path)?;
-    check_version(&builder, path)?;
-    check_schema(builder.schema(), &table.schema(), &path.display().to_string())?;
-    stream(builder, path, projection)
+    stream(Footer::of_table(table, path)?, projection)
 }
 
 /// All rows of a file of a table, in its order.
@@ -73,60 +68,53 @@ pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
 ///
 /// [`TableError::Io`], [`TableError::Parquet`], and [`TableError::MissingColumn`] for a name it does not have.
 pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
-    stream(open(path)?, path, projection)
+    stream(Footer::open(path)?, projection)
 }
 
-type Builder = ParquetRecordBatchReaderBuilder<File>;
-
-fn open(path: &Path) -> Result<Builder, TableError> {
-    let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
-    // What the Parquet schema says is what other tools see; an embedded Arrow schema may say otherwise.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    Builder::try_new_with_options(file, options).map_err(|source| TableError::parquet("read", path, source))
+/// All rows of any Parquet file in one batch: all its columns, or those named.
+///
+/// # Errors
+///
+/// As [`read_parquet`]; [`TableError::Arrow`] when the texts of a column pass 2 GiB.
+pub fn read_whole(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, TableError> {
+    let rows = read_parquet(path, projection)?;
+    let schema = rows.schema().clone();
+    let batches = rows.collect::<Result<Vec<_>, _>>()?;
+    arrow::compute::concat_batches(&schema, &batches)
+        .map_err(|source| TableError::arrow("join", path.display().to_string(), source))
 }
 
-fn check_version(builder: &Builder, path: &Path) -> Result<(), TableError> {
-    let key_values = builder.metadata().file_metadata().key_value_metadata();
-    let found = key_values
-        .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_VERSION_KEY))
-        .and_then(|pair| pair.value.clone());
-    match found {
-        Some(found) if !found.parse::<u32>().is_ok_and(|version| version <= SCHEMA_VERSION) => {
-            Err(TableError::NewerSchema { path: path.to_owned(), found, known: SCHEMA_VERSION })
-        }
-        _ => Ok(()),
-    }
-}
-
-fn stream(builder: Builder, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
+fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
+    let (rows, path) = (footer.rows(), footer.path.clone());
     let mut roots = Vec::new();
     for name in projection.unwrap_or_default() {
-        roots.push(builder.schema().index_of(name).map_err(|_| TableError::MissingColumn {
+        roots.push(footer.schema().index_of(name).map_err(|_| TableError::MissingColumn {
             place: path.display().to_string(),
             column: (*name).to_owned(),
         })?);
     }
     let mask = match projection {
-        Some(_) => ProjectionMask::roots(builder.parquet_schema(), roots),
+        Some(_) => ProjectionMask::roots(footer.builder.parquet_schema(), roots),
         None => ProjectionMask::all(),
     };
-    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    let reader = builder
+    let reader = footer
+        .builder
         .with_projection(mask)
         .with_batch_size(BATCH_ROWS)
         .build()
-        .map_err(|source| TableError::parquet("read", path, source))?;
+        .map_err(|source| TableError::parquet("read", &path, source))?;
     let schema = arrow::array::RecordBatchReader::schema(&reader);
-    Ok(ParquetRows { path: path.to_owned(), schema, rows, reader })
+    let schema = Arc::new(Schema::new(schema.fields().clone()));
+    Ok(ParquetRows { path, schema, rows, reader })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::file::SCHEMA_VERSION_KEY;
     use crate::table::file::tests::filings;
-    use crate::table::{FileLayout, write_parquet, write_rows};
-    use arrow::datatypes::{DataType, Field, Schema};
-    use std::sync::Arc;
+    use crate::table::{FileLayout, SCHEMA_VERSION, write_parquet, write_rows};
+    use arrow::datatypes::{DataType, Field};
 
     fn folder() -> tempfile::TempDir {
         tempfile::tempdir().expect("a folder")

@@ -1,0 +1,273 @@
+//! What a file's footer says, without reading its rows: columns, row count, key values, spans, bloom filters.
+
+use super::file::SCHEMA_VERSION_KEY;
+use super::layout::check_schema;
+use super::row::day_of_epoch;
+use super::{SCHEMA_VERSION, Table, TableError};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
+use jiff::civil::Date;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::file::statistics::Statistics;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Up to how many values a look at the bloom filters is worth it: each errs about once in a hundred times.
+const BLOOM_VALUES: usize = 32;
+
+pub(super) type Builder = ParquetRecordBatchReaderBuilder<File>;
+
+/// The footer of one file.
+pub struct Footer {
+    pub(super) path: PathBuf,
+    pub(super) builder: Builder,
+    schema: SchemaRef,
+}
+
+/// Smallest and largest value of a column, both values that a row has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bounds {
+    /// Of an integer column.
+    Integers(i64, i64),
+    /// Of a column of days.
+    Days(Date, Date),
+    /// Of a text column, by its bytes.
+    Texts(String, String),
+}
+
+/// What the footer says about the values of one column.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Rows that are null; none where the footer does not say.
+    pub nulls: Option<u64>,
+    /// Smallest and largest value; none where there is no value, or the footer does not say both exactly.
+    pub bounds: Option<Bounds>,
+}
+
+impl Footer {
+    /// Reads the footer of any Parquet file.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`]; [`TableError::Parquet`] for a file that is not whole.
+    pub fn open(path: &Path) -> Result<Self, TableError> {
+        let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
+        // What the Parquet schema says is what other tools see; an embedded Arrow schema may say otherwise.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let builder = Builder::try_new_with_options(file, options)
+            .map_err(|source| TableError::parquet("read", path, source))?;
+        let schema = Arc::new(Schema::new(builder.schema().fields().clone()));
+        Ok(Self { path: path.to_owned(), builder, schema })
+    }
+
+    /// Reads the footer of a file of a table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Footer::open`]; a schema other than the table's, naming file and column; [`TableError::NewerSchema`].
+    pub fn of_table(table: Table, path: &Path) -> Result<Self, TableError> {
+        let footer = Self::open(path)?;
+        footer.check_version()?;
+        check_schema(footer.schema(), &table.schema(), &path.display().to_string())?;
+        Ok(footer)
+    }
+
+    /// The file's columns, in its order.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Rows of the file.
+    pub fn rows(&self) -> u64 {
+        u64::try_from(self.builder.metadata().file_metadata().num_rows()).unwrap_or(0)
+    }
+
+    /// What its writer noted under a key.
+    pub fn key_value(&self, key: &str) -> Option<&str> {
+        let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
+        pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+    }
+
+    /// Nulls and bounds of a column over the whole file; nothing is known of a column that is not there.
+    pub fn span(&self, column: &str) -> Span {
+        let (Some(leaf), Ok(field)) = (self.leaf(column), self.schema.field_with_name(column)) else {
+            return Span::default();
+        };
+        let mut groups = self.builder.metadata().row_groups().iter().map(|group| {
+            let statistics = group.column(leaf).statistics();
+            let nulls = statistics.and_then(Statistics::null_count_opt);
+            let all_null = nulls.is_some_and(|nulls| i64::try_from(nulls) == Ok(group.num_rows()));
+            let bounds = statistics.and_then(|found| bounds(found, field.data_type()));
+            (nulls, bounds, all_null)
+        });
+        let Some((mut nulls, mut found, mut is_empty)) = groups.next() else {
+            return Span { nulls: Some(0), bounds: None };
+        };
+        for (more, bounds, all_null) in groups {
+            nulls = nulls.zip(more).map(|(one, other)| one + other);
+            found = match (found, bounds) {
+                // A group without a value says nothing and takes nothing away.
+                (found, None) if all_null => found,
+                (_, bounds) if is_empty => bounds,
+                (Some(one), Some(other)) => one.widened(other),
+                _ => None,
+            };
+            is_empty &= all_null;
+        }
+        Span { nulls, bounds: found }
+    }
+
+    /// Whether an integer column may hold one of `values`, which are sorted: by the bounds of its row groups and,
+    /// for a few values, by their bloom filters. True where the footer does not say.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Parquet`] for a filter that cannot be read.
+    pub fn may_hold_any(&self, column: &str, values: &[i64]) -> Result<bool, TableError> {
+        let Some(leaf) = self.leaf(column) else { return Ok(true) };
+        for (at, group) in self.builder.metadata().row_groups().iter().enumerate() {
+            let within = match group.column(leaf).statistics() {
+                Some(Statistics::Int64(span)) => between(values, span.min_opt(), span.max_opt()),
+                _ => values,
+            };
+            if within.is_empty() {
+                continue;
+            }
+            if within.len() > BLOOM_VALUES {
+                return Ok(true);
+            }
+            let bloom = self
+                .builder
+                .get_row_group_column_bloom_filter(at, leaf)
+                .map_err(|source| TableError::parquet("read", &self.path, source))?;
+            if bloom.is_none_or(|bloom| within.iter().any(|value| bloom.check(value))) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a text column may hold a value, by the bounds of its row groups; a column that is not there holds none.
+    pub fn may_hold_text(&self, column: &str, value: &str) -> bool {
+        let Some(leaf) = self.leaf(column) else { return false };
+        let value = value.as_bytes();
+        let may_hold = |statistics: Option<&Statistics>| match statistics {
+            Some(Statistics::ByteArray(span)) => {
+                span.min_opt().is_none_or(|min| min.data() <= value)
+                    && span.max_opt().is_none_or(|max| max.data() >= value)
+            }
+            _ => true,
+        };
+        self.builder.metadata().row_groups().iter().any(|group| may_hold(group.column(leaf).statistics()))
+    }
+
+    fn leaf(&self, column: &str) -> Option<usize> {
+        self.builder.parquet_schema().columns().iter().position(|leaf| leaf.name() == column)
+    }
+
+    fn check_version(&self) -> Result<(), TableError> {
+        match self.key_value(SCHEMA_VERSION_KEY) {
+            Some(found) if !found.parse::<u32>().is_ok_and(|version| version <= SCHEMA_VERSION) => {
+                let (path, found) = (self.path.clone(), found.to_owned());
+                Err(TableError::NewerSchema { path, found, known: SCHEMA_VERSION })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Bounds {
+    /// Bounds of both; none for two kinds.
+    fn widened(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::Integers(low, high), Self::Integers(least, most)) => {
+                Self::Integers(low.min(least), high.max(most))
+            }
+            (Self::Days(low, high), Self::Days(least, most)) => Self::Days(low.min(least), high.max(most)),
+            (Self::Texts(low, high), Self::Texts(least, most)) => Self::Texts(low.min(least), high.max(most)),
+            _ => return None,
+        })
+    }
+}
+
+fn bounds(statistics: &Statistics, kind: &DataType) -> Option<Bounds> {
+    if !(statistics.min_is_exact() && statistics.max_is_exact()) {
+        return None;
+    }
+    match (statistics, kind) {
+        (Statistics::Int64(span), DataType::Int64) => {
+            Some(Bounds::Integers(*span.min_opt()?, *span.max_opt()?))
+        }
+        (Statistics::Int32(span), DataType::Int32) => {
+            Some(Bounds::Integers(i64::from(*span.min_opt()?), i64::from(*span.max_opt()?)))
+        }
+        (Statistics::Int32(span), DataType::Date32) => {
+            Some(Bounds::Days(day_of_epoch(*span.min_opt()?)?, day_of_epoch(*span.max_opt()?)?))
+        }
+        (Statistics::ByteArray(span), DataType::Utf8) => {
+            let text = |bytes: &[u8]| std::str::from_utf8(bytes).ok().map(str::to_owned);
+            Some(Bounds::Texts(text(span.min_opt()?.data())?, text(span.max_opt()?.data())?))
+        }
+        _ => None,
+    }
+}
+
+fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [i64] {
+    let from = min.map_or(0, |min| values.partition_point(|value| value < min));
+    let to = max.map_or(values.len(), |max| values.partition_point(|value| value <= max));
+    values.get(from..to).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::file::tests::filings;
+    use crate::table::{FilingRow, write_rows};
+    use jiff::civil::date;
+
+    fn written(rows: &[FilingRow]) -> (tempfile::TempDir, Footer) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("part.parquet");
+        write_rows(rows, &path, &[("sunlake.snapshot", "7".to_owned())]).expect("written");
+        let footer = Footer::of_table(Table::Filings, &path).expect("a footer");
+        (folder, footer)
+    }
+
+    #[test]
+    fn a_footer_tells_rows_spans_and_notes() {
+        let rows = filings(150_000);
+        let (_folder, footer) = written(&rows);
+        assert_eq!(footer.builder.metadata().num_row_groups(), 2);
+        assert_eq!((footer.rows(), footer.key_value("sunlake.snapshot")), (150_000, Some("7")));
+        let span = |name| footer.span(name);
+        assert_eq!(span("business_id"), Span { nulls: Some(0), bounds: Some(Bounds::Integers(1, 150_000)) });
+        let days = Bounds::Days(date(2026, 11, 1), rows[0].filed_date);
+        assert_eq!(span("filed_date").bounds, Some(days));
+        assert_eq!(span("dissolved_date").nulls, Some(100_000));
+        let same = Bounds::Texts(rows[0].county.clone(), rows[0].county.clone());
+        assert_eq!(span("county").bounds, Some(same));
+        assert_eq!((span("listed").bounds, span("nope")), (None, Span::default()));
+    }
+
+    #[test]
+    fn a_column_without_a_value_has_nulls_and_no_bounds() {
+        let rows: Vec<_> =
+            filings(10).into_iter().map(|row| FilingRow { dissolved_date: None, ..row }).collect();
+        let (_folder, footer) = written(&rows);
+        assert_eq!(footer.span("dissolved_date"), Span { nulls: Some(10), bounds: None });
+        let (_folder, empty) = written(&[]);
+        assert_eq!(empty.span("business_id"), Span { nulls: Some(0), bounds: None });
+    }
+
+    #[test]
+    fn few_and_many_values_are_ruled_out_or_not() {
+        let rows: Vec<_> = filings(400).into_iter().filter(|row| row.business_id % 2 == 0).collect();
+        let (_folder, footer) = written(&rows);
+        let may = |values: &[i64]| footer.may_hold_any("business_id", values).expect("filters");
+        assert!(may(&[1, 4]) && may(&(1..100).collect::<Vec<_>>()));
+        assert!(!may(&[401, 5_000]) && !may(&[]));
+        assert!(!may(&[1]) || !may(&[3]) || !may(&[5]), "bloom filters rule odd ids out, mostly");
+        assert!(footer.may_hold_text("county", &rows[0].county));
+        assert!(!footer.may_hold_text("county", "\u{10ffff}") && !footer.may_hold_text("nope", "x"));
+    }
+}
