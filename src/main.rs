@@ -16,6 +16,7 @@ fn main() -> ExitCode {
         variable: |name| std::env::var(name).ok(),
         holder: || format!("process {}", std::process::id()),
         peak_rss_bytes,
+        max_open_files,
         random,
     };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -34,6 +35,13 @@ fn peak_rss_bytes() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
+}
+
+/// The soft limit of open files, by the kernel's own account.
+fn max_open_files() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 /// 256 bits from the kernel.

@@ -1,6 +1,7 @@
 //! The command line as typed.
 
 use crate::contract::plan::Plan;
+use crate::serve::DEFAULT_MAX_CONNECTIONS;
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use jiff::civil::Date;
@@ -80,14 +81,7 @@ pub enum Command {
         snapshot: Option<u64>,
     },
     /// Serve the API from the lake
-    Serve {
-        /// Address to listen on; port 0 takes a free one
-        #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
-        listen: String,
-        /// File of accounts and keys, made by `sunlake keys create`
-        #[arg(long, env = "SUNLAKE_KEYS", value_name = "FILE")]
-        keys: PathBuf,
-    },
+    Serve(ServeArguments),
     /// Keys of `serve`
     Keys {
         /// File of accounts and keys
@@ -104,6 +98,23 @@ pub enum Command {
         /// Shell
         shell: clap_complete::Shell,
     },
+}
+
+/// Flags of `serve`.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// Address to listen on; port 0 takes a free one
+    #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
+    pub listen: String,
+    /// File of accounts and keys, made by `sunlake keys create`
+    #[arg(long, env = "SUNLAKE_KEYS", value_name = "FILE")]
+    pub keys: PathBuf,
+    /// Address of a page of metrics for Prometheus, at /metrics [default: none]
+    #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
+    pub metrics: Option<String>,
+    /// Connections at once; a further client is told to come again
+    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS", value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
+    pub max_connections: usize,
 }
 
 /// What to do with keys.

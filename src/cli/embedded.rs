@@ -13,7 +13,7 @@ use crate::pipeline::Source;
 use crate::pipeline::spec::SampleSource;
 use crate::pipeline::state::SourceKind;
 use crate::sample::{SampleSpec, businesses, industries};
-use crate::serve::{Accounts, AccountsSource, IndexSource, ServeConfig, serve};
+use crate::serve::{Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig, serve};
 use crate::table::{
     CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
     TableError,
@@ -23,6 +23,7 @@ use jiff::civil::Date;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -64,6 +65,11 @@ impl EmbeddedApi {
             clock: Arc::new(now),
             today: Some(today),
             public_url: None,
+            random: [0; 32],
+            max_connections: DEFAULT_MAX_CONNECTIONS,
+            // Its one client is this program, which has its answers by then.
+            linger: Duration::ZERO,
+            metrics: None,
         };
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(serve(listener, config, async move {

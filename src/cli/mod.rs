@@ -13,7 +13,7 @@ mod serve;
 mod show;
 mod status;
 
-pub use args::{Cli, Command, Common, KeysCommand, LogFormat};
+pub use args::{Cli, Command, Common, KeysCommand, LogFormat, ServeArguments};
 
 use crate::contract::eastern::eastern_day;
 use clap::CommandFactory;
@@ -32,6 +32,8 @@ pub struct World {
     pub holder: fn() -> String,
     /// Most memory the process held at once, in bytes; 0 where the system does not tell.
     pub peak_rss_bytes: fn() -> u64,
+    /// Files the process may have open; `None` where the system does not tell.
+    pub max_open_files: fn() -> Option<u64>,
     /// 256 random bits.
     pub random: fn() -> Result<[u8; 32], std::io::Error>,
 }
@@ -56,7 +58,7 @@ async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandEr
         Command::Plan { pipeline } => run::plan(common, world, today, pipeline).await,
         Command::Status => status::status(common, world),
         Command::Verify { snapshot } => status::verify(common, world, *snapshot),
-        Command::Serve { listen, keys } => serve::serve(common, world, listen, keys).await,
+        Command::Serve(arguments) => serve::serve(common, world, arguments).await,
         Command::Keys { keys, command } => keys::keys(common, world, keys, command),
         Command::Report => status::report(common, world),
         Command::Completions { shell } => {

@@ -1,30 +1,45 @@
 //! `serve`: the API from the lake until a signal.
 
-use super::args::Common;
+use super::args::{Common, ServeArguments};
 use super::exit::{self, CommandError};
 use super::{World, print_line};
-use crate::serve::{AccountsSource, IndexSource, ServeConfig};
-use std::path::Path;
+use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// Files a server has open beside the sockets of its clients, with room to spare.
+const OTHER_OPEN_FILES: u64 = 64;
+
 pub(super) async fn serve(
     common: &Common,
     world: &World,
-    listen: &str,
-    keys: &Path,
+    arguments: &ServeArguments,
 ) -> Result<u8, CommandError> {
-    let unbound = |source| CommandError::Io { what: format!("cannot listen on {listen}"), source };
-    let listener = TcpListener::bind(listen).await.map_err(unbound)?;
-    let address = listener.local_addr().map_err(unbound)?;
+    let (listener, address) = bind(&arguments.listen).await?;
+    let metrics = match &arguments.metrics {
+        Some(metrics) => {
+            let (listener, address) = bind(metrics).await?;
+            tracing::info!(%address, "metrics are served at /metrics");
+            Some(listener)
+        }
+        None => None,
+    };
     let config = ServeConfig {
         index: IndexSource::Lake(common.lake.clone()),
-        accounts: AccountsSource::File(keys.to_owned()),
+        accounts: AccountsSource::File(arguments.keys.clone()),
         usage_file: Some(common.lake.join("state").join("usage.json")),
         clock: Arc::new(world.now),
         today: common.today,
         public_url: None,
+        random: (world.random)().map_err(|source| CommandError::Io {
+            what: "no random bits for request ids".to_owned(),
+            source,
+        })?,
+        max_connections: connections(arguments.max_connections, (world.max_open_files)()),
+        linger: DEFAULT_LINGER,
+        metrics,
     };
     let unheard = |source| CommandError::Io { what: "cannot listen for signals".to_owned(), source };
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
@@ -40,4 +55,39 @@ pub(super) async fn serve(
         .await
         .map_err(|error| CommandError::Serve(error.to_string()))?;
     Ok(exit::DONE)
+}
+
+async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), CommandError> {
+    let unbound = |source| CommandError::Io { what: format!("cannot listen on {address}"), source };
+    let listener = TcpListener::bind(address).await.map_err(unbound)?;
+    let bound = listener.local_addr().map_err(unbound)?;
+    Ok((listener, bound))
+}
+
+/// As many connections as wanted, or as the system allows open files for.
+fn connections(wanted: usize, open_files: Option<u64>) -> usize {
+    let room = open_files.map_or(u64::MAX, |files| files.saturating_sub(OTHER_OPEN_FILES).max(1));
+    let allowed = wanted.min(usize::try_from(room).unwrap_or(usize::MAX));
+    if allowed < wanted {
+        tracing::warn!(
+            allowed,
+            wanted,
+            "fewer connections than wanted: the system's limit of open files is low"
+        );
+    }
+    allowed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_as_many_as_wanted_or_as_files_may_be_open() {
+        for (wanted, files, expected) in
+            [(100, None, 100), (100, Some(1_024), 100), (4_096, Some(1_024), 960), (100, Some(10), 1)]
+        {
+            assert_eq!(connections(wanted, files), expected, "{wanted}, {files:?}");
+        }
+    }
 }

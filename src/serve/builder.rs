@@ -80,6 +80,7 @@ pub struct IndexBuilder {
     counties: Vec<CountyName>,
     industries: Option<Industries>,
     updated_at: Option<Timestamp>,
+    identity: [u8; 32],
 }
 
 impl IndexBuilder {
@@ -194,6 +195,11 @@ impl IndexBuilder {
         self.updated_at = self.updated_at.max(Some(instant));
     }
 
+    /// Says what tells these rows from others; rows without it are taken for the same.
+    pub fn set_identity(&mut self, identity: [u8; 32]) {
+        self.identity = identity;
+    }
+
     /// Rows added so far.
     pub fn rows(&self) -> usize {
         self.columns.ids.len()
@@ -228,6 +234,7 @@ impl IndexBuilder {
             counties: self.counties,
             industries,
             updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),
+            identity: self.identity,
             days,
             recent: RecentSelections::default(),
         })

@@ -37,6 +37,11 @@ impl TextColumn {
         &self.texts[start..self.ends[row]]
     }
 
+    /// Memory it holds.
+    pub(super) fn bytes(&self) -> usize {
+        self.texts.capacity() + size_of::<usize>() * self.ends.capacity()
+    }
+
     /// The same texts in another order.
     pub(super) fn permuted(&self, order: &[u32]) -> Self {
         let mut sorted =
@@ -83,6 +88,13 @@ impl CodedColumn {
     /// For each code, whether its text is wanted.
     pub(super) fn wanted(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<bool> {
         self.values.iter().map(|text| is_wanted(text)).collect()
+    }
+
+    /// Memory it holds.
+    pub(super) fn bytes(&self) -> usize {
+        let texts: usize =
+            self.values.iter().map(|text| 2 * (text.len() + size_of::<(Box<str>, u32)>())).sum();
+        size_of::<u32>() * self.codes.capacity() + texts
     }
 
     pub(super) fn permute(&mut self, order: &[u32]) {

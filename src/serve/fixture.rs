@@ -5,6 +5,7 @@ use super::builder::IndexBuilder;
 use super::column::epoch_day;
 use super::index::Index;
 use super::meter::Meter;
+use super::metrics::Metrics;
 use super::rest::Site;
 use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
@@ -17,6 +18,7 @@ use arrow::array::{
 };
 use jiff::civil::{Date, date};
 use parquet::arrow::ArrowWriter;
+use prometheus_client::registry::Registry;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
@@ -113,11 +115,8 @@ pub(super) fn clock() -> Clock {
 
 pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
-    Site {
-        service: Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY)),
-        docs_url: "http://127.0.0.1:1/docs".to_owned(),
-        docs_page: super::docs::page(),
-    }
+    let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
+    Site::new(service, "http://127.0.0.1:1", Metrics::new(Registry::default()), [1; 32])
 }
 
 pub(super) fn generous() -> PlanLimits {

@@ -58,6 +58,26 @@ pub(super) struct Columns {
 }
 
 impl Columns {
+    /// Memory they hold.
+    fn bytes(&self) -> usize {
+        let texts = [&self.document_numbers, &self.names, &self.urls];
+        let coded = [
+            &self.entity_types,
+            &self.company_types,
+            &self.statuses,
+            &self.cities,
+            &self.zips,
+            &self.counties,
+            &self.sectors,
+            &self.industry_types,
+        ];
+        size_of::<i32>() * (self.filed.capacity() + self.dissolved.capacity())
+            + size_of::<i64>() * self.ids.capacity()
+            + self.flags.capacity()
+            + texts.into_iter().map(TextColumn::bytes).sum::<usize>()
+            + coded.into_iter().map(CodedColumn::bytes).sum::<usize>()
+    }
+
     /// The rows filed from one day to another, both included.
     pub(super) fn filed_between(&self, first: Option<i32>, last: i32) -> std::ops::Range<u32> {
         let start = self.filed.partition_point(|day| *day > last);
@@ -88,6 +108,10 @@ impl Attached {
         Self { ids, texts: self.texts.permuted(&order) }
     }
 
+    fn bytes(&self) -> usize {
+        size_of::<i64>() * self.ids.capacity() + self.texts.bytes()
+    }
+
     pub(super) fn get(&self, business_id: i64) -> Option<&str> {
         let after = self.ids.partition_point(|id| *id <= business_id);
         let place = after.checked_sub(1).filter(|place| self.ids[*place] == business_id)?;
@@ -108,6 +132,7 @@ pub struct Index {
     pub(super) counties: Vec<CountyName>,
     pub(super) industries: Industries,
     pub(super) updated_at: Timestamp,
+    pub(super) identity: [u8; 32],
     pub(super) days: Vec<DayTally>,
     pub(super) recent: RecentSelections,
 }
@@ -116,6 +141,21 @@ impl Index {
     /// Businesses in it, those no longer listed included.
     pub fn rows(&self) -> usize {
         self.columns.ids.len()
+    }
+
+    /// What tells these rows from others: the same snapshot has the same one, in every process.
+    pub fn identity(&self) -> [u8; 32] {
+        self.identity
+    }
+
+    /// Memory it holds, without the listings asked for last.
+    pub fn bytes(&self) -> usize {
+        let orders = [&self.by_id, &self.by_document, &self.by_name];
+        self.columns.bytes()
+            + orders.into_iter().map(|order| size_of::<u32>() * order.capacity()).sum::<usize>()
+            + self.details.bytes()
+            + self.officers.bytes()
+            + size_of::<i64>() * self.without_officers.capacity()
     }
 
     /// The industry lists.

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What every key begins with.
-const KEY_PREFIX: &str = "flb_";
+pub(super) const KEY_PREFIX: &str = "flb_";
 
 /// Why the key file cannot be used or changed.
 #[derive(Debug, thiserror::Error)]

@@ -14,6 +14,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// Rows read from a file at a time.
 const BATCH_ROWS: usize = 8_192;
@@ -69,6 +70,7 @@ pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     if !folder(snapshot, Table::Filings).is_dir() {
         return Err(LoadError::NoFilings(snapshot.to_owned()));
     }
+    builder.set_identity(identity(snapshot)?);
     load_filings(snapshot, &mut builder)?;
     load_details(snapshot, &mut builder)?;
     load_officers(snapshot, &mut builder)?;
@@ -301,6 +303,23 @@ fn each_batch(
         }
     }
     Ok(())
+}
+
+/// A digest of names, sizes and times of all files: names of a lake's files are digests of their content.
+fn identity(snapshot: &Path) -> Result<[u8; 32], LoadError> {
+    let mut files = Vec::new();
+    find_files(snapshot, &mut files)?;
+    files.sort_unstable();
+    let mut hasher = blake3::Hasher::new();
+    for path in files {
+        let metadata =
+            path.metadata().map_err(|source| LoadError::Unreadable { path: path.clone(), source })?;
+        let written = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        hasher.update(path.strip_prefix(snapshot).unwrap_or(&path).as_os_str().as_encoded_bytes());
+        hasher.update(&metadata.len().to_le_bytes());
+        hasher.update(&written.unwrap_or_default().as_nanos().to_le_bytes());
+    }
+    Ok(*hasher.finalize().as_bytes())
 }
 
 fn find_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {

@@ -2,22 +2,30 @@
 //!
 //! | file | knows |
 //! | --- | --- |
-//! | `rest.rs` | HTTP: routes, headers, statuses |
+//! | `connection.rs`, `socket.rs` | connections: how many, how long, and their end |
+//! | `exchange.rs`, `body.rs`, `coding.rs`, `request_id.rs` | what holds for every request, whatever it asks |
+//! | `rest.rs`, `etag.rs` | HTTP: routes, headers, statuses |
 //! | `service.rs` | the twelve operations; neither HTTP nor MCP |
 //! | `access.rs`, `keys.rs` | who may ask; the key file |
 //! | `meter.rs` | requests of every account |
 //! | `index.rs`, `selection.rs`, `tally.rs`, `row_json.rs` | the rows: look-ups, listings, counts, JSON |
 //! | `builder.rs`, `load.rs` | rows or snapshot folder → index |
 //! | `reload.rs` | what changes under a running server |
+//! | `metrics.rs` | what the server counts about itself |
 //! | `docs.rs` | the reference page |
 //!
 //! Order of checks: route (404, not counted) → method (405) → key (401) → plan and scope (403) → limits (429) →
 //! parameters (400) → the plan's window (403) → existence (404).
 
 mod access;
+mod body;
 mod builder;
+mod coding;
 mod column;
+mod connection;
 mod docs;
+mod etag;
+mod exchange;
 #[cfg(test)]
 mod fixture;
 mod fold;
@@ -25,11 +33,14 @@ mod index;
 mod keys;
 mod load;
 mod meter;
+mod metrics;
 mod reload;
+mod request_id;
 mod rest;
 mod row_json;
 mod selection;
 mod service;
+mod socket;
 mod tally;
 
 pub use access::{AccountEntry, Accounts, Caller};
@@ -40,30 +51,20 @@ pub use load::{LoadError, load_snapshot};
 pub use meter::{Meter, MeterError};
 pub use service::{ApiError, Clock, Service};
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use connection::Reception;
 use jiff::civil::Date;
+use metrics::Metrics;
+use prometheus_client::registry::Registry;
 use rest::Site;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-/// A client that has not sent its whole request head by then is let go.
-const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Requests under way at shutdown have this long to end.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a request head at most.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// Connections at once; a further one waits in the listener's queue.
-const MAX_CONNECTIONS: usize = 4_096;
-/// Pause after a connection could not be accepted, as when file handles have run out.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Where the rows come from.
 #[derive(Debug, Clone)]
@@ -97,9 +98,22 @@ pub struct ServeConfig {
     pub clock: Clock,
     /// The Eastern day to believe in; `None` follows the clock.
     pub today: Option<Date>,
-    /// Address under which clients know this server, without a final slash; `None` takes the listener's.
+    /// Address under which clients know this server; `None` takes the listener's.
     pub public_url: Option<String>,
+    /// 256 random bits, for the ids of requests.
+    pub random: [u8; 32],
+    /// Connections at once; a further one is answered 503 and closed.
+    pub max_connections: usize,
+    /// At the end, clients have this long to hear from an answer that it is the last of its connection.
+    pub linger: Duration,
+    /// Where the page of metrics is served; `None` serves none.
+    pub metrics: Option<TcpListener>,
 }
+
+/// Connections at once, unless told otherwise.
+pub const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
+/// [`ServeConfig::linger`] of a server with clients that it does not know.
+pub const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 
 /// Why a server could not start, or ended badly.
 #[derive(Debug, thiserror::Error)]
@@ -136,35 +150,42 @@ pub enum ServeError {
 /// [`ServeError`] when it cannot start, or when the last counts cannot be written.
 pub async fn serve(
     listener: TcpListener,
-    config: ServeConfig,
+    mut config: ServeConfig,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Listener)?;
-    let (site, seen, source, key_file) = tokio::task::spawn_blocking(move || open(config, address)).await??;
+    let (metrics, linger, max_connections) = (config.metrics.take(), config.linger, config.max_connections);
+    let Opened { site, seen, index, key_file } =
+        tokio::task::spawn_blocking(move || open(config, address)).await??;
     let site = Arc::new(site);
     let mut background = JoinSet::new();
-    background.spawn(reload::keep_current(Arc::clone(&site), source, key_file, seen));
-
-    let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
+    background.spawn(reload::keep_current(Arc::clone(&site), index, key_file, seen));
+    if let Some(listener) = metrics {
+        background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
+    }
+    let mut reception = Reception::new(listener, Arc::clone(&site), max_connections);
     tokio::select! {
         () = shutdown => {}
-        () = accept(&listener, &site, &graceful, &mut connections) => {}
+        () = reception.accept() => {}
     }
-    drop(listener);
-    if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some connections did not end in time and were cut");
-    }
+    reception.end(linger, DRAIN_TIMEOUT).await;
     background.shutdown().await;
     site.service.meter().write_if_changed()?;
     Ok(())
 }
 
+/// A server about to accept.
+struct Opened {
+    site: Site,
+    seen: reload::Seen,
+    index: IndexSource,
+    key_file: Option<PathBuf>,
+}
+
 /// Reads every source; blocks while it does.
-fn open(
-    config: ServeConfig,
-    address: SocketAddr,
-) -> Result<(Site, reload::Seen, IndexSource, Option<PathBuf>), ServeError> {
-    let (index, snapshot) = reload::read_index(&config.index)?;
+fn open(config: ServeConfig, address: SocketAddr) -> Result<Opened, ServeError> {
+    let metrics = Metrics::new(Registry::default());
+    let (index, snapshot) = reload::read_index(&config.index, &metrics)?;
     let seen = reload::Seen::at_start(snapshot, &config.accounts);
     let (accounts, key_file) = match config.accounts {
         AccountsSource::Fixed(accounts) => (accounts, None),
@@ -172,12 +193,9 @@ fn open(
     };
     let meter = Meter::open(config.usage_file)?;
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
-    let site = Site {
-        service: Service::new(index, accounts, meter, config.clock, config.today),
-        docs_url: format!("{}/docs", base.trim_end_matches('/')),
-        docs_page: docs::page(),
-    };
-    Ok((site, seen, config.index, key_file))
+    let service = Service::new(index, accounts, meter, config.clock, config.today);
+    let site = Site::new(service, base.trim_end_matches('/'), metrics, config.random);
+    Ok(Opened { site, seen, index: config.index, key_file })
 }
 
 /// An address that stands for all interfaces is reached over loopback.
@@ -189,54 +207,6 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
         });
     }
     address
-}
-
-/// Accepts connections for ever; each is a task of its own.
-async fn accept(
-    listener: &TcpListener,
-    site: &Arc<Site>,
-    graceful: &GracefulShutdown,
-    connections: &mut JoinSet<()>,
-) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let connection = graceful.watch(connection(stream, Arc::clone(site)));
-                connections.spawn(async move {
-                    if let Err(error) = connection.await {
-                        tracing::debug!(%error, "a connection ended early");
-                    }
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
-        while connections.try_join_next().is_some() {}
-    }
-}
-
-fn connection(
-    stream: TcpStream,
-    site: Arc<Site>,
-) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> {
-    // Without this a small answer may wait for the acknowledgement of the one before.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "answers of a connection may be slow");
-    }
-    let respond = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let response = site.respond(request.method(), request.uri(), request.headers());
-        std::future::ready(Ok::<_, std::convert::Infallible>(response))
-    });
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_READ_TIMEOUT)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(stream), respond)
 }
 
 #[cfg(test)]
@@ -274,6 +244,10 @@ mod tests {
             clock: fixture::clock(),
             today: Some(fixture::TODAY),
             public_url: None,
+            random: [1; 32],
+            max_connections: DEFAULT_MAX_CONNECTIONS,
+            linger: Duration::ZERO,
+            metrics: None,
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = tokio::spawn(serve(listener, config, async {
@@ -298,8 +272,11 @@ mod tests {
     #[test]
     fn a_lake_without_a_snapshot_says_so() {
         let folder = tempfile::tempdir().expect("a folder");
-        let error =
-            reload::read_index(&IndexSource::Lake(folder.path().to_owned())).expect_err("no snapshot");
+        let error = reload::read_index(
+            &IndexSource::Lake(folder.path().to_owned()),
+            &Metrics::new(Registry::default()),
+        )
+        .expect_err("no snapshot");
         assert!(error.to_string().contains("no current snapshot"), "{error}");
     }
 }

@@ -3,12 +3,13 @@
 use super::access::Accounts;
 use super::index::Index;
 use super::keys::{KeyFile, KeysError};
-use super::load::load_snapshot;
+use super::load::{LoadError, load_snapshot};
+use super::metrics::{Loaded, Metrics};
 use super::rest::Site;
 use super::{AccountsSource, IndexSource, ServeError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the sources are looked at and the counts written down.
 const EVERY: Duration = Duration::from_secs(1);
@@ -21,7 +22,10 @@ pub(super) struct Seen {
 }
 
 /// The index of a source, and the snapshot folder it was loaded from.
-pub(super) fn read_index(source: &IndexSource) -> Result<(Arc<Index>, Option<PathBuf>), ServeError> {
+pub(super) fn read_index(
+    source: &IndexSource,
+    metrics: &Metrics,
+) -> Result<(Arc<Index>, Option<PathBuf>), ServeError> {
     let folder = match source {
         IndexSource::Fixed(index) => return Ok((Arc::clone(index), None)),
         IndexSource::Snapshot(folder) => folder.clone(),
@@ -29,8 +33,25 @@ pub(super) fn read_index(source: &IndexSource) -> Result<(Arc<Index>, Option<Pat
             current_snapshot(root).map_err(|source| ServeError::NoSnapshot { lake: root.clone(), source })?
         }
     };
-    let index = load_snapshot(&folder)?;
-    Ok((Arc::new(index), Some(folder)))
+    Ok((Arc::new(load(&folder, metrics)?), Some(folder)))
+}
+
+/// Loads a snapshot and tells what it costs.
+fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
+    let begun = Instant::now();
+    let index = load_snapshot(folder)?;
+    let name = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
+    let (snapshot, rows, bytes) = (name.unwrap_or(0), index.rows(), index.bytes());
+    let took = begun.elapsed();
+    metrics.loaded(Loaded { snapshot, rows, bytes, took });
+    tracing::info!(
+        snapshot = %folder.display(),
+        rows,
+        bytes,
+        millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "a snapshot is loaded"
+    );
+    Ok(index)
 }
 
 /// The folder that the lake's `current` points at now.
@@ -97,12 +118,12 @@ fn look_at_lake(site: &Site, lake: &Path, seen: &mut Seen) {
     if seen.snapshot.as_ref() == Some(&snapshot) {
         return;
     }
-    match load_snapshot(&snapshot) {
-        Ok(loaded) => {
-            tracing::info!(snapshot = %snapshot.display(), rows = loaded.rows(), "serving a new snapshot");
-            site.service.swap_index(Arc::new(loaded));
+    match load(&snapshot, &site.metrics) {
+        Ok(loaded) => site.service.swap_index(Arc::new(loaded)),
+        Err(error) => {
+            site.metrics.failed_reloads.inc();
+            tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served");
         }
-        Err(error) => tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served"),
     }
     seen.snapshot = Some(snapshot);
 }
@@ -118,7 +139,8 @@ fn look_at_keys(site: &Site, path: &Path, seen: &mut Seen) {
             site.service.swap_accounts(accounts);
         }
         Err(error) => {
-            tracing::warn!(%error, "the key file has changed and cannot be used; the old keys still hold")
+            site.metrics.failed_reloads.inc();
+            tracing::warn!(%error, "the key file has changed and cannot be used; the old keys still hold");
         }
     }
     seen.key_file = found;
@@ -138,6 +160,7 @@ mod tests {
     use crate::contract::plan::Plan;
     use crate::table::Table;
     use jiff::Timestamp;
+    use prometheus_client::registry::Registry;
     use secrecy::ExposeSecret;
     use std::os::unix::fs::symlink;
 
@@ -148,7 +171,7 @@ mod tests {
 
     fn site(index: Arc<Index>, accounts: Accounts) -> Site {
         let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
-        Site { service, docs_url: String::new(), docs_page: String::new() }
+        Site::new(service, "", Metrics::new(Registry::default()), [1; 32])
     }
 
     fn total(site: &Site) -> String {
@@ -156,9 +179,8 @@ mod tests {
         let headers =
             headers.map(|(name, value)| (name.parse().expect("name"), value.parse().expect("value")));
         let target = "/v1/fl/stats".parse().expect("a target");
-        let response = site.respond(&hyper::Method::GET, &target, &headers.collect());
-        let body = futures::executor::block_on(http_body_util::BodyExt::collect(response.into_body()));
-        let text = String::from_utf8(body.expect("a body").to_bytes().to_vec()).expect("text");
+        let reply = site.respond(&hyper::Method::GET, &target, &headers.collect());
+        let text = String::from_utf8(reply.response.body().to_vec()).expect("text");
         text.split(',').next().unwrap_or_default().to_owned()
     }
 
@@ -172,7 +194,8 @@ mod tests {
         std::fs::create_dir_all(lake.join("3/filings")).expect("made");
         std::fs::write(lake.join("3/filings/f.parquet"), "damaged").expect("written");
         point_current_at(lake, "1");
-        let (index, snapshot) = read_index(&IndexSource::Lake(lake.to_owned())).expect("an index");
+        let metrics = Metrics::new(Registry::default());
+        let (index, snapshot) = read_index(&IndexSource::Lake(lake.to_owned()), &metrics).expect("an index");
         let site = site(index, Accounts::single(KEY, "acme", generous(), &["data"]));
         let mut seen = Seen { snapshot, key_file: None };
         for (snapshot, businesses) in [("1", 1), ("2", 2), ("3", 2)] {

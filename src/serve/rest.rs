@@ -1,72 +1,157 @@
 //! HTTP → service → HTTP, and nothing in between: which route, which key, which status and headers.
 
+use super::access::Caller;
+use super::etag::Tag;
+use super::exchange::MAX_AT_WORK;
+use super::metrics::Metrics;
+use super::request_id::RequestIds;
 use super::service::{ApiError, Service};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
-use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{
-    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
-    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
-use hyper::{Method, Response, StatusCode, Uri};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Semaphore;
 
 /// A response whose body is in memory.
-pub(super) type HttpResponse = Response<Full<Bytes>>;
+pub(super) type HttpResponse = Response<Bytes>;
 
 /// What answers requests: the service, and the pages that need no key.
-#[derive(Debug)]
 pub(super) struct Site {
     pub(super) service: Service,
-    pub(super) docs_url: String,
-    pub(super) docs_page: String,
+    pub(super) metrics: Metrics,
+    pub(super) ids: RequestIds,
+    pub(super) at_work: Semaphore,
+    docs_url: String,
+    docs_page: String,
+    is_draining: AtomicBool,
+}
+
+/// An answer, and what is told of it.
+pub(super) struct Reply {
+    pub(super) response: HttpResponse,
+    /// The route as the API document writes it; never what the client sent.
+    pub(super) route: &'static str,
+    /// Who asked, once it is known.
+    pub(super) caller: Option<Caller>,
+}
+
+impl Reply {
+    /// An answer to nobody in particular.
+    pub(super) const fn open(response: HttpResponse, route: &'static str) -> Self {
+        Self { response, route, caller: None }
+    }
 }
 
 impl Site {
-    /// Answers one request: route, method, key, plan and scope, limits, then the operation.
-    pub(super) fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> HttpResponse {
-        if let Some(page) = self.open_page(uri.path()) {
-            let allowed = *method == Method::GET || *method == Method::HEAD;
-            return if allowed { page } else { self.wrong_method(method, "GET, HEAD") };
-        }
-        let Some((endpoint, argument)) = Endpoint::match_path(uri.path()) else {
-            return self.problem(404, format!("no route {method} {}", uri.path()));
-        };
-        if *method != Method::GET {
-            return self.wrong_method(method, "GET");
-        }
-        match self.answer(endpoint, argument, uri.query().unwrap_or_default(), headers) {
-            Ok(body) => response(StatusCode::OK, "application/json", body),
-            Err(error) => self.refusal(&error),
+    /// A site known under an address without a final slash; `random` are 256 random bits for the ids of requests.
+    pub(super) fn new(service: Service, base_url: &str, metrics: Metrics, random: [u8; 32]) -> Self {
+        Self {
+            service,
+            metrics,
+            ids: RequestIds::new(random),
+            at_work: Semaphore::new(MAX_AT_WORK),
+            docs_url: format!("{base_url}/docs"),
+            docs_page: super::docs::page(),
+            is_draining: AtomicBool::new(false),
         }
     }
 
-    /// Every request with a valid key is counted, one without the right plan or scope too.
+    /// Where errors point at.
+    pub(super) fn docs_url(&self) -> &str {
+        &self.docs_url
+    }
+
+    /// From now on every answer is the last one of its connection, and the server is not ready for more.
+    pub(super) fn drain(&self) {
+        self.is_draining.store(true, Ordering::Release);
+    }
+
+    /// Whether the server is about to end.
+    pub(super) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::Acquire)
+    }
+
+    /// The answer of whatever stands at the path of a request, its body read.
+    pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
+        self.respond(request.method(), request.uri(), request.headers())
+    }
+
+    /// Answers one request without a body: route, method, key, plan and scope, limits, then the operation.
+    pub(super) fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Reply {
+        if let Some((page, route)) = self.open_page(uri.path()) {
+            let allowed = *method == Method::GET || *method == Method::HEAD;
+            return Reply::open(if allowed { page } else { self.wrong_method(method, "GET, HEAD") }, route);
+        }
+        let Some((endpoint, argument)) = Endpoint::match_path(uri.path()) else {
+            return Reply::open(self.problem(404, format!("no route {method} {}", uri.path())), "none");
+        };
+        let route = endpoint.template();
+        if *method != Method::GET {
+            return Reply::open(self.wrong_method(method, "GET"), route);
+        }
+        match self.service.authenticate(bearer(headers)) {
+            Ok(caller) => {
+                let answered = self.answer(&caller, endpoint, argument, uri, headers);
+                let response = answered.unwrap_or_else(|error| self.refusal(&error));
+                Reply { response, route, caller: Some(caller) }
+            }
+            Err(error) => Reply::open(self.refusal(&error), route),
+        }
+    }
+
+    /// Every request with a valid key is counted, one without the right plan or scope too, and one that is answered
+    /// by what the client has.
     fn answer(
         &self,
+        caller: &Caller,
         endpoint: Endpoint,
         argument: Option<&str>,
-        query: &str,
+        uri: &Uri,
         headers: &HeaderMap,
-    ) -> Result<Vec<u8>, ApiError> {
-        let caller = self.service.authenticate(bearer(headers))?;
-        let authorized = self.service.authorize(&caller, endpoint);
-        let counted = self.service.count(&caller);
+    ) -> Result<HttpResponse, ApiError> {
+        let authorized = self.service.authorize(caller, endpoint);
+        let counted = self.service.count(caller);
         authorized.and(counted)?;
-        self.service.answer(&caller, Arguments::from_request(endpoint, argument, query))
+        let tag = self.tag(caller, endpoint, uri);
+        if let Some(tag) = tag.as_ref().filter(|tag| tag.is_held(headers)) {
+            let mut unchanged = Response::new(Bytes::new());
+            *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
+            return Ok(tagged(unchanged, tag));
+        }
+        let query = uri.query().unwrap_or_default();
+        let body = self.service.answer(caller, Arguments::from_request(endpoint, argument, query))?;
+        let response = response(StatusCode::OK, "application/json", body);
+        Ok(tag.iter().fold(response, tagged))
+    }
+
+    /// The tag of what an operation answers; an account record changes with every request and has none.
+    fn tag(&self, caller: &Caller, endpoint: Endpoint, uri: &Uri) -> Option<Tag> {
+        let asked = uri.path_and_query()?.as_str().as_bytes();
+        let version = self.service.version(caller);
+        (endpoint != Endpoint::Account).then(|| Tag::of(&[&version, asked]))
     }
 
     /// The pages that need no key and are not counted.
-    fn open_page(&self, path: &str) -> Option<HttpResponse> {
+    fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
+        let status = |code, text: &str| {
+            response(code, "application/json", format!("{{\"status\":\"{text}\"}}").into_bytes())
+        };
         match path {
-            // The index is loaded before the first connection is accepted: who answers is ready.
-            "/healthz" | "/readyz" => {
-                Some(response(StatusCode::OK, "application/json", b"{\"status\":\"ok\"}".to_vec()))
+            "/healthz" => Some((status(StatusCode::OK, "ok"), "/healthz")),
+            "/readyz" if self.is_draining() => {
+                Some((status(StatusCode::SERVICE_UNAVAILABLE, "ending"), "/readyz"))
             }
+            // The index is loaded before the first connection is accepted: who answers is ready.
+            "/readyz" => Some((status(StatusCode::OK, "ok"), "/readyz")),
             "/docs" => {
                 let page = self.docs_page.clone().into_bytes();
-                Some(response(StatusCode::OK, "text/markdown; charset=utf-8", page))
+                Some((response(StatusCode::OK, "text/markdown; charset=utf-8", page), "/docs"))
             }
             _ => None,
         }
@@ -77,12 +162,14 @@ impl Site {
         with_header(refused, ALLOW, HeaderValue::from_static(allowed))
     }
 
-    fn problem(&self, status_code: u16, message: String) -> HttpResponse {
+    /// The error body of a status in these words.
+    pub(super) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
         let docs_url = self.docs_url.clone();
         error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
     }
 
-    fn refusal(&self, error: &ApiError) -> HttpResponse {
+    /// An error of the service as HTTP has it.
+    pub(super) fn refusal(&self, error: &ApiError) -> HttpResponse {
         let refused = error_response(&error.body(&self.docs_url));
         match error {
             ApiError::Unauthorized { key_sent } => {
@@ -90,6 +177,7 @@ impl Site {
                 with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
             }
             ApiError::OverLimit { retry_after_secs } => {
+                self.metrics.over_limit.inc();
                 with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))
             }
             _ => refused,
@@ -98,7 +186,7 @@ impl Site {
 }
 
 /// The key of the one Authorization header there is; two of them are as good as none.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let only = sent.next().filter(|_| sent.next().is_none())?;
     let (scheme, key) = only.to_str().ok()?.split_once(' ')?;
@@ -110,17 +198,24 @@ fn error_response(body: &ErrorBody) -> HttpResponse {
     response(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
 }
 
-fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> HttpResponse {
-    let mut response = Response::new(Full::new(Bytes::from(body)));
+/// An answer that no one may keep.
+pub(super) fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> HttpResponse {
+    let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 
-fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
+/// An answer that its client may keep, and asks about by its tag.
+fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
+    let kept = with_header(response, CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    with_header(kept, ETAG, tag.header())
+}
+
+/// The same with a header.
+pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response
 }
@@ -130,7 +225,6 @@ mod tests {
     use super::super::fixture::{KEY, generous, site};
     use super::*;
     use crate::contract::plan::{Plan, PlanLimits};
-    use http_body_util::BodyExt;
     use serde_json::{Value, json};
 
     struct Reply {
@@ -145,9 +239,8 @@ mod tests {
             headers.append(AUTHORIZATION, value.parse().expect("a header"));
         }
         let method: Method = method.parse().expect("a method");
-        let response = site.respond(&method, &target.parse().expect("a target"), &headers);
-        let (parts, body) = response.into_parts();
-        let bytes = futures::executor::block_on(body.collect()).expect("a body").to_bytes();
+        let reply = site.respond(&method, &target.parse().expect("a target"), &headers);
+        let (parts, bytes) = reply.response.into_parts();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         Reply { status: parts.status.as_u16(), headers: parts.headers, body }
     }

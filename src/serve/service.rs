@@ -194,6 +194,20 @@ impl Service {
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
     }
 
+    /// What every answer to a caller depends on beside the question: the rows, the day, the account's limits, and
+    /// the words this release finds. The account record alone depends on more.
+    pub fn version(&self, caller: &Caller) -> [u8; 32] {
+        let (view, limits) = (self.view(), &caller.account.limits);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.update(&view.index.identity());
+        hasher.update(&super::column::epoch_day(view.today).to_le_bytes());
+        for number in [limits.rows_per_call, limits.max_offset, limits.window_days] {
+            hasher.update(&number.to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
     /// Carries out an operation for a caller who may; the answer is the whole JSON body.
     ///
     /// # Errors
