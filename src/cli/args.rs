@@ -38,6 +38,9 @@ pub struct Common {
     /// Address of the API; goes before the pipeline file's
     #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
+    /// Folder of what all lakes of this host share: requests counted by account [default: $XDG_STATE_HOME/sunlake or ~/.local/state/sunlake]
+    #[arg(long, global = true, env = "SUNLAKE_STATE", value_name = "PATH")]
+    pub state: Option<PathBuf>,
     /// Eastern day to run as [default: today]
     #[arg(long, global = true, env = "SUNLAKE_TODAY", value_name = "YYYY-MM-DD")]
     pub today: Option<Date>,

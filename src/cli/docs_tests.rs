@@ -218,6 +218,7 @@ fn every_field_of_the_json_of_run_and_plan_is_in_the_readme() {
         lower_bound: 0,
         minutes: 0.0,
         days: 1,
+        complete_on: None,
         fits: true,
     };
     let values = [

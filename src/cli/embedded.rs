@@ -21,7 +21,7 @@ use crate::table::{
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -40,7 +40,7 @@ pub(super) struct EmbeddedApi {
     pub(super) source: Source,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<Result<(), crate::serve::ServeError>>,
-    _lake: TempDir,
+    lake: TempDir,
 }
 
 impl EmbeddedApi {
@@ -84,7 +84,12 @@ impl EmbeddedApi {
             kind: SourceKind::Embedded,
         };
         tracing::info!(%address, "the embedded API serves the sample");
-        Ok(Self { source, stop, serving, _lake: folder })
+        Ok(Self { source, stop, serving, lake: folder })
+    }
+
+    /// Where its clients count their requests: its account ends with it.
+    pub(super) fn state_dir(&self) -> PathBuf {
+        self.lake.path().join("state")
     }
 
     /// Ends the server.

@@ -21,6 +21,7 @@ use exit::CommandError;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::io::Write;
+use std::path::PathBuf;
 
 /// What a command takes from the world.
 pub struct World {
@@ -67,6 +68,23 @@ async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandEr
             print(&String::from_utf8_lossy(&text))?;
             Ok(exit::DONE)
         }
+    }
+}
+
+/// Folder of what all lakes of this host share: the one named, the user's own for such things, or, where there is none that
+/// can be made (a container, a service without a home), the lake's.
+fn state_dir(common: &Common, world: &World) -> PathBuf {
+    if let Some(named) = &common.state {
+        return named.clone();
+    }
+    let variable = |name: &str| (world.variable)(name).filter(|value| value.starts_with('/'));
+    let of_user = variable("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    let of_user = of_user.map(|folder| folder.join("sunlake"));
+    match of_user.filter(|folder| std::fs::create_dir_all(folder).is_ok()) {
+        Some(folder) => folder,
+        None => common.lake.join("state"),
     }
 }
 

@@ -71,6 +71,11 @@ async fn with_context<T>(
     let tell = |stage: &'static str, _sent: u64| progress.tell(stage);
     let context = RunContext {
         lake: open_lake(common, world)?,
+        state_dir: match &embedded {
+            // Its account lives as long as it does.
+            Some(api) => api.state_dir(),
+            None => super::state_dir(common, world),
+        },
         today,
         now: world.now,
         source,

@@ -63,6 +63,9 @@ pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
         if let Some(reason) = &summary.stopped {
             writeln!(text, "stopped    {reason}")?;
         }
+        if let Some(day) = summary.complete_on {
+            writeln!(text, "complete   on {day}, if it goes on every day")?;
+        }
         writeln!(text, "took       {:.1} s, {} MiB at most", summary.elapsed_secs, summary.peak_rss_bytes >> 20)?;
         if summary.outcome != Outcome::Failed && summary.snapshot.is_some() {
             let root = lake.display();
@@ -94,7 +97,10 @@ pub(super) fn price(price: &Price) -> String {
         writeln!(text, "left         {} today, {} this month", left.day, left.month)?;
         match price.fits {
             true => write!(text, "fits         yes"),
-            false => write!(text, "fits         no; it takes {} days", price.days),
+            false => match price.complete_on {
+                Some(day) => write!(text, "fits         no; it takes {} days, until {day}", price.days),
+                None => write!(text, "fits         no, nor on any day to come"),
+            },
         }
     })
 }
@@ -125,8 +131,12 @@ pub(super) fn standing(standing: &Standing) -> String {
         for budget in &standing.budgets {
             writeln!(
                 text,
-                "requests of account {}: {} this minute, {} today, {} this month",
-                budget.account, budget.minute, budget.day, budget.month
+                "requests to {} with key {}: {} this minute, {} today, {} this month",
+                budget.service,
+                budget.keys.join(", "),
+                budget.minute,
+                budget.day,
+                budget.month
             )?;
         }
         runs(text, standing)

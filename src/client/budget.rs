@@ -1,14 +1,16 @@
 //! Holds each request back until the account's windows, the API's pauses and the run's own bounds allow it.
 
+use super::counts::{Allowance, Counts, Ticket, Verdict};
 use super::error::{ClientError, Window};
-use super::ledger::{Allowance, Counts, Ledger, Verdict};
+use super::ledger::Ledger;
 use super::stop::Stop;
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
-use jiff::Timestamp;
-use std::sync::Mutex;
+use jiff::{SignedDuration, Timestamp};
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 /// The wall clock, passed in by the outermost layer.
@@ -33,8 +35,10 @@ pub struct Budget {
     ledger: Ledger,
     clock: Clock,
     bounds: Bounds,
-    caps: Mutex<Option<Allowance>>,
+    /// One request at a time waits for its turn, in the order in which they came.
+    gate: Mutex<()>,
     sent: AtomicU64,
+    settled: AtomicU64,
     deadline: Option<Instant>,
     stop: Stop,
 }
@@ -49,8 +53,8 @@ impl Budget {
     /// A gate over the ledger of one account.
     pub fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.map(|time| Instant::now() + time);
-        let caps = Mutex::new(None);
-        Self { ledger, clock, bounds, caps, sent: AtomicU64::new(0), deadline, stop }
+        let (gate, sent, settled) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        Self { ledger, clock, bounds, gate, sent, settled, deadline, stop }
     }
 
     /// Requests sent through this gate.
@@ -58,19 +62,14 @@ impl Budget {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Takes over caps and remaining requests from the account record.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be kept.
-    pub fn learn(&self, account: &Account) -> Result<(), ClientError> {
-        let limits = account.limits;
-        let caps =
-            Allowance { per_minute: limits.per_minute, per_day: limits.per_day, per_month: limits.per_month };
-        if let Ok(mut known) = self.caps.lock() {
-            *known = Some(caps);
-        }
-        let now = (self.clock)();
-        self.update(|counts| counts.correct(now, &caps, &account.remaining))
+    /// Requests sent through this gate that have no answer yet.
+    pub fn under_way(&self) -> u64 {
+        self.sent().saturating_sub(self.settled.load(Ordering::Relaxed))
+    }
+
+    /// The run's own bound on its requests.
+    pub fn max_requests(&self) -> Option<u64> {
+        self.bounds.max_requests
     }
 
     /// Requests this run may still send in each window, by the ledger.
@@ -82,34 +81,62 @@ impl Budget {
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
-    /// Waits until one request may go out and counts it; gives the instant it was counted at.
+    /// Requests this run may send in windows of which nothing is used.
+    ///
+    /// # Errors
+    /// `Ledger` when the file cannot be read.
+    pub fn per_window(&self) -> Result<Allowance, ClientError> {
+        self.update(|counts| self.allowance(counts))
+    }
+
+    /// Caps of the account, where `/v1/me` gave them this Eastern day and nothing speaks against the counts since.
+    pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>, ClientError> {
+        let now = (self.clock)();
+        self.update(|counts| counts.caps_of_today(now))
+    }
+
+    /// Takes over what `/v1/me` said.
+    pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<(), ClientError> {
+        let learned = self.ledger.learn(asked, (self.clock)(), &account.limits.into(), &account.remaining);
+        learned.map_err(|source| self.unkept(source))
+    }
+
+    /// Waits until one request may go out and counts it.
     ///
     /// # Errors
     /// `BudgetSpent`, `WaitTooLong`, `Stopped` or `Ledger`; nothing was counted then.
-    pub(super) async fn admit(&self) -> Result<Timestamp, ClientError> {
+    pub(super) async fn admit(&self) -> Result<Ticket, ClientError> {
+        let _turn = self.gate.lock().await;
         if self.bounds.max_requests.is_some_and(|most| self.sent() >= most) {
-            return Err(spent(Window::Run, "a new run".to_owned()));
+            return Err(spent(Window::Run, None));
         }
         loop {
             self.stop.check()?;
+            self.check_deadline()?;
             let now = (self.clock)();
             let wait_ms = match self.update(|counts| counts.admit(now, &self.allowance(counts)))? {
-                Verdict::Go => {
+                Verdict::Go(ticket) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
-                    return Ok(now);
+                    return Ok(ticket);
                 }
                 Verdict::WaitMinute(ms) | Verdict::WaitAsked(ms) => ms,
-                Verdict::DaySpent => return Err(spent(Window::Day, next_day(now))),
-                Verdict::MonthSpent => return Err(spent(Window::Month, next_month(now))),
+                Verdict::DaySpent => return Err(spent(Window::Day, Some(next_day(now)))),
+                Verdict::MonthSpent => return Err(spent(Window::Month, Some(next_month(now)))),
             };
             self.wait(Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
         }
     }
 
-    /// The request counted at `sent` has its answer, or will have none.
-    pub(super) fn settle(&self, sent: Timestamp) -> Result<(), ClientError> {
+    /// The request of this ticket has its answer, or will have none.
+    pub(super) fn settle(&self, ticket: &Ticket) -> Result<(), ClientError> {
+        self.settled.fetch_add(1, Ordering::Relaxed);
         let now = (self.clock)();
-        self.update(|counts| counts.settle(sent, now))
+        self.update(|counts| counts.settle(ticket, now))
+    }
+
+    /// The API refused a request that the ledger had room for.
+    pub(super) fn doubt(&self) -> Result<(), ClientError> {
+        self.update(Counts::doubt)
     }
 
     /// What tells the run to stop.
@@ -128,7 +155,7 @@ impl Budget {
     /// Sleeps, unless that would pass the deadline or the run is told to stop meanwhile.
     pub(super) async fn wait(&self, pause: Duration) -> Result<(), ClientError> {
         if !self.may_wait(pause) {
-            return Err(ClientError::WaitTooLong { wait_secs: pause.as_secs_f64().ceil() as u64 });
+            return Err(self.too_long(pause));
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(()),
@@ -142,23 +169,30 @@ impl Budget {
             && self.deadline.is_none_or(|deadline| Instant::now() + pause <= deadline)
     }
 
+    /// The error of a pause that is longer than the run may wait.
+    pub(super) fn too_long(&self, pause: Duration) -> ClientError {
+        let wait_secs = pause.as_secs_f64().ceil() as u64;
+        let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
+        let until = (self.clock)().checked_add(wait).unwrap_or(Timestamp::MAX);
+        ClientError::WaitTooLong { wait_secs, until }
+    }
+
     /// Without a deadline of its own a run sits out minutes, not days.
     fn longest_pause(&self) -> Duration {
         self.bounds.max_time.unwrap_or(Duration::from_secs(15 * 60))
     }
 
     /// Ends the run's requests once its time is over.
-    pub(super) fn check_deadline(&self) -> Result<(), ClientError> {
+    fn check_deadline(&self) -> Result<(), ClientError> {
         match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, "a new run".to_owned())),
+            Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, None)),
             _ => Ok(()),
         }
     }
 
-    /// What may be used: the caps that `/v1/me` gave this process, else those it gave an earlier one.
+    /// What may be used: the caps that `/v1/me` gave last, less what is kept for others.
     fn allowance(&self, counts: &Counts) -> Allowance {
-        let known = self.caps.lock().ok().and_then(|caps| *caps);
-        let caps = known.or(counts.caps()).unwrap_or(UNKNOWN_CAPS);
+        let caps = counts.caps().unwrap_or(UNKNOWN_CAPS);
         Allowance {
             per_minute: caps.per_minute,
             per_day: caps.per_day.saturating_sub(self.bounds.keep_per_day),
@@ -167,21 +201,23 @@ impl Budget {
     }
 
     fn update<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> Result<T, ClientError> {
-        self.ledger
-            .update(change)
-            .map_err(|source| ClientError::Ledger { path: self.ledger.path().display().to_string(), source })
+        self.ledger.update((self.clock)(), change).map_err(|source| self.unkept(source))
+    }
+
+    fn unkept(&self, source: io::Error) -> ClientError {
+        ClientError::Ledger { path: self.ledger.path().display().to_string(), source }
     }
 }
 
-fn spent(window: Window, until: String) -> ClientError {
+fn spent(window: Window, until: Option<Timestamp>) -> ClientError {
     ClientError::BudgetSpent { window, until }
 }
 
-fn next_day(now: Timestamp) -> String {
-    day_start(plus_days(eastern_day(now), 1)).to_string()
+fn next_day(now: Timestamp) -> Timestamp {
+    day_start(plus_days(eastern_day(now), 1))
 }
 
-fn next_month(now: Timestamp) -> String {
+fn next_month(now: Timestamp) -> Timestamp {
     let last = eastern_day(now).last_of_month();
-    day_start(plus_days(last, 1)).to_string()
+    day_start(plus_days(last, 1))
 }

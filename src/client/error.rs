@@ -1,5 +1,6 @@
 //! Why a request gave no answer that can be used.
 
+use jiff::Timestamp;
 use std::time::Duration;
 
 /// A window in which the account's requests are counted, or a bound of this run.
@@ -18,12 +19,16 @@ pub enum Window {
 impl std::fmt::Display for Window {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
-            Self::Day => "the account's requests for this Eastern day",
-            Self::Month => "the account's requests for this Eastern month",
+            Self::Day => "the requests that the run may use of the account's this Eastern day",
+            Self::Month => "the requests that the run may use of the account's this Eastern month",
             Self::Run => "the run's max_requests",
             Self::Time => "the run's max_minutes",
         })
     }
+}
+
+fn again(until: &Option<Timestamp>) -> String {
+    until.map_or("run again".to_owned(), |until| format!("run again after {until}"))
 }
 
 /// Why a request gave no answer that can be used. Targets are paths with queries; the key is never part of one.
@@ -78,18 +83,22 @@ pub enum ClientError {
         last: Box<ClientError>,
     },
     /// A budget is spent; nothing was sent.
-    #[error("{window} are spent; run again after {until} to go on")]
+    #[error("{window} are spent; {} to go on", again(until))]
     BudgetSpent {
         /// Whose budget.
         window: Window,
-        /// When it opens again, as an instant, or words.
-        until: String,
+        /// When it opens again; none for a bound of the run's own.
+        until: Option<Timestamp>,
     },
     /// The API asked for a longer pause than the run may take.
-    #[error("the API asks for a pause of {wait_secs} s, longer than the run may wait; run again after it")]
+    #[error(
+        "the API asks for a pause of {wait_secs} s, longer than the run may wait; run again after {until} to go on"
+    )]
     WaitTooLong {
         /// Whole seconds asked for.
         wait_secs: u64,
+        /// When they are over.
+        until: Timestamp,
     },
     /// The run was told to stop.
     #[error("stopped by a signal")]
@@ -121,6 +130,15 @@ impl ClientError {
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// When it is worth to go on, where that is known.
+    pub fn go_on_after(&self) -> Option<Timestamp> {
+        match self {
+            Self::BudgetSpent { until, .. } => *until,
+            Self::WaitTooLong { until, .. } => Some(*until),
             _ => None,
         }
     }

@@ -4,28 +4,36 @@
 
 mod budget;
 mod call;
+mod counts;
 mod error;
 mod key;
+mod latency;
 mod ledger;
 mod retry;
 mod stop;
 
 pub use budget::{Bounds, Budget, Clock};
 pub use call::{Call, RawRecord};
+pub use counts::{Allowance, Used};
 pub use error::{ClientError, Window};
 pub use key::{ApiKey, KeyError};
-pub use ledger::Ledger;
+pub use latency::MOST_UNDER_WAY;
+pub use ledger::{AccountUsed, Ledger};
 pub use retry::RetryPolicy;
 pub use stop::{Stop, StopSwitch};
 
+use crate::contract::account::Account;
 use crate::contract::error::ErrorBody;
+use counts::Ticket;
 use futures::StreamExt;
 use jiff::Timestamp;
+use latency::Latency;
 use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Where and how to ask.
 #[derive(Debug, Clone)]
@@ -70,6 +78,7 @@ pub struct Answer<T> {
     pub body: Vec<u8>,
     /// When it had come whole.
     pub received_at: Timestamp,
+    ticket: Ticket,
 }
 
 /// Sends calls for one account.
@@ -82,6 +91,9 @@ pub struct Client {
     budget: Budget,
     clock: Clock,
     retried: AtomicU64,
+    latency: Latency,
+    /// One caller asks for the account; those who want to know at the same time wait for the answer.
+    asking: tokio::sync::Mutex<()>,
 }
 
 impl Client {
@@ -101,7 +113,17 @@ impl Client {
             .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ClientError::Settings(format!("no HTTP client can be made: {error}")))?;
-        Ok(Self { http, base, key, config, budget, clock, retried: AtomicU64::new(0) })
+        Ok(Self {
+            http,
+            base,
+            key,
+            config,
+            budget,
+            clock,
+            retried: AtomicU64::new(0),
+            latency: Latency::default(),
+            asking: tokio::sync::Mutex::default(),
+        })
     }
 
     /// The gate all requests pass.
@@ -114,11 +136,53 @@ impl Client {
         self.retried.load(Ordering::Relaxed)
     }
 
-    /// Sends a call, again where that may help, and reads its answer.
+    /// Requests that are to be under way at once, so that waiting for answers does not keep the run below its pace.
+    ///
+    /// # Errors
+    /// `Ledger` when the file cannot be read.
+    pub fn overlap(&self) -> Result<usize, ClientError> {
+        Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
+    }
+
+    /// Asks who we are and what is left, and takes it over.
+    ///
+    /// # Errors
+    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
+    pub async fn account(&self) -> Result<Account, ClientError> {
+        let answer = self.fetch_with_retries(&Call::account()).await?;
+        self.budget.learn(&answer.ticket, &answer.value)?;
+        Ok(answer.value)
+    }
+
+    /// Caps of the account: as `/v1/me` gave them earlier this Eastern day to any process of this host, else asked for now.
+    ///
+    /// # Errors
+    /// As [`Client::account`].
+    pub async fn caps(&self) -> Result<Allowance, ClientError> {
+        if let Some(caps) = self.budget.caps_of_today()? {
+            return Ok(caps);
+        }
+        let _turn = self.asking.lock().await;
+        match self.budget.caps_of_today()? {
+            Some(caps) => Ok(caps),
+            None => Ok(self.account().await?.limits.into()),
+        }
+    }
+
+    /// Sends a call, again where that may help, and reads its answer. Where the day is new, or others turned out to use the
+    /// account, `/v1/me` is asked first.
     ///
     /// # Errors
     /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
     pub async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+        self.caps().await?;
+        self.fetch_with_retries(call).await
+    }
+
+    async fn fetch_with_retries<T: DeserializeOwned>(
+        &self,
+        call: &Call<T>,
+    ) -> Result<Answer<T>, ClientError> {
         let first = std::sync::atomic::AtomicBool::new(true);
         retry::with_retries(&self.config.retry, &self.budget, || async {
             if !first.swap(false, Ordering::Relaxed) {
@@ -130,18 +194,25 @@ impl Client {
     }
 
     async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
-        self.budget.check_deadline()?;
-        let sent = self.budget.admit().await?;
+        let ticket = self.budget.admit().await?;
+        let begun = Instant::now();
         let outcome = self.send(call.target()).await;
-        self.budget.settle(sent)?;
-        if let Err(error) = &outcome
-            && let Some(pause) = error.retry_after()
-        {
-            self.budget.pause(pause)?;
+        self.budget.settle(&ticket)?;
+        if let Err(error) = &outcome {
+            self.heed(error)?;
         }
         let body = outcome?;
+        self.latency.note(begun.elapsed());
         let value = call.decode(&body).map_err(|error| self.without_key(error))?;
-        Ok(Answer { value, body, received_at: (self.clock)() })
+        Ok(Answer { value, body, received_at: (self.clock)(), ticket })
+    }
+
+    /// Writes down what a refusal says about the account, for every process.
+    fn heed(&self, error: &ClientError) -> Result<(), ClientError> {
+        if let ClientError::Busy { status: 429, .. } = error {
+            self.budget.doubt()?;
+        }
+        error.retry_after().map_or(Ok(()), |pause| self.budget.pause(pause))
     }
 
     /// What the parser quotes of a body does not tell the key either.

@@ -76,7 +76,7 @@ fn pauses(stop: Stop) -> impl Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + 
 
 fn given_up(error: ClientError, attempts: u32, budget: &Budget) -> ClientError {
     match error.retry_after() {
-        Some(pause) if !budget.may_wait(pause) => ClientError::WaitTooLong { wait_secs: pause.as_secs() },
+        Some(pause) if !budget.may_wait(pause) => budget.too_long(pause),
         _ if error.is_retryable() => ClientError::GaveUp { attempts, last: Box::new(error) },
         _ => error,
     }

@@ -2,12 +2,19 @@
 //!
 //! Extraction asks in an order that depends on the answers alone. So a run started again asks the same
 //! questions, gets the archived answers for nothing, and pays from the first one that is not there.
+//!
+//! Where answers take so long that one question after another would fall behind the account's pace, the questions that
+//! extraction has said it will ask next are sent ahead. It still asks and is answered in its own order.
 
 use super::ExtractError;
-use crate::client::{Call, Client, ClientError};
+use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
 
 /// Names one answer of a run: what was asked, and how often it had been asked before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -51,12 +58,32 @@ pub trait PageStore {
     ) -> Result<(), StoreError>;
 }
 
+/// A body and when it came.
+type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
+
+/// A request under way.
+type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
+
+/// A question that extraction will ask, unless what comes before it says otherwise.
+struct Expected<'a> {
+    key: PageKey,
+    /// Sends it; none once that was done.
+    send: Option<Sending<'a>>,
+}
+
 /// Asks for one run.
 pub struct Asker<'a> {
     client: &'a Client,
     pages: &'a mut dyn PageStore,
     asked: HashMap<String, u32>,
+    expected: VecDeque<Expected<'a>>,
+    under_way: FuturesUnordered<Sending<'a>>,
+    /// Answers in the archive that were not asked for yet, and what went wrong with others.
+    arrived: HashMap<PageKey, Outcome>,
     sent_by_stage: BTreeMap<&'static str, u64>,
+    /// Requests that are counted under a stage.
+    counted: u64,
+    answered: u64,
     replayed: u64,
     now: fn() -> Timestamp,
     tell: &'a dyn Fn(&'static str, u64),
@@ -73,12 +100,30 @@ impl<'a> Asker<'a> {
         now: fn() -> Timestamp,
         tell: &'a dyn Fn(&'static str, u64),
     ) -> Self {
-        Self { client, pages, asked: HashMap::new(), sent_by_stage: BTreeMap::new(), replayed: 0, now, tell }
+        Self {
+            client,
+            pages,
+            asked: HashMap::new(),
+            expected: VecDeque::new(),
+            under_way: FuturesUnordered::new(),
+            arrived: HashMap::new(),
+            sent_by_stage: BTreeMap::new(),
+            counted: client.budget().sent(),
+            answered: 0,
+            replayed: 0,
+            now,
+            tell,
+        }
     }
 
     /// Requests sent so far, by stage.
     pub fn sent_by_stage(&self) -> &BTreeMap<&'static str, u64> {
         &self.sent_by_stage
+    }
+
+    /// Questions answered, by the API or from the archive.
+    pub fn answered(&self) -> u64 {
+        self.answered
     }
 
     /// Answers that came from the archive.
@@ -90,51 +135,144 @@ impl<'a> Asker<'a> {
     ///
     /// # Errors
     /// What the client says, kept refusals included; `Store` when the archive fails.
-    pub async fn ask<T: DeserializeOwned>(
+    pub async fn ask<T: DeserializeOwned + 'a>(
         &mut self,
         stage: &'static str,
         call: &Call<T>,
     ) -> Result<(T, PageKey), ExtractError> {
-        let key = self.next_key(call.target());
-        if let Some(held) = self.pages.held(&key).map_err(ExtractError::Store)? {
-            self.replayed += 1;
-            (self.tell)(stage, 0);
-            return Ok((replay(call, &held)?, key));
+        let (key, sent_ahead) = self.next_key(call.target());
+        self.answered += 1;
+        if !sent_ahead {
+            if let Some(held) = self.held(&key)? {
+                self.replayed += 1;
+                (self.tell)(stage, 0);
+                return Ok((replay(call, &held)?, key));
+            }
+            self.under_way.push(sending(self.client, key.clone(), call.clone()));
         }
-        let before = self.client.budget().sent();
-        let outcome = self.client.fetch(call).await;
-        self.count(stage, before);
-        match outcome {
-            Ok(answer) => {
-                self.keep(&key, 200, answer.received_at, &answer.body)?;
-                Ok((answer.value, key))
+        let outcome = self.outcome(&key).await;
+        self.count(stage);
+        let (body, _) = outcome?;
+        Ok((call.decode(&body)?, key))
+    }
+
+    /// Says which calls will be asked next, in this order, as far as is known now. They may be sent ahead; a call asked
+    /// out of this order ends the expectation.
+    pub fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
+        let mut before = std::mem::take(&mut self.expected);
+        for call in calls.into_iter().take(MOST_UNDER_WAY) {
+            let known = before.iter().position(|expected| expected.key.target == call.target());
+            let expected = known.and_then(|at| before.remove(at)).unwrap_or_else(|| {
+                let key = self.new_key(call.target());
+                Expected { send: Some(sending(self.client, key.clone(), call)), key }
+            });
+            self.expected.push_back(expected);
+        }
+        before.iter().for_each(|unwanted| drop(self.arrived.remove(&unwanted.key)));
+    }
+
+    /// Waits for the answers that are under way and keeps them: they are paid for.
+    ///
+    /// # Errors
+    /// `Store` when the archive fails.
+    pub async fn finish(&mut self) -> Result<(), ExtractError> {
+        self.forget_expected();
+        while self.client.budget().under_way() > 0
+            && let Some((key, outcome)) = self.under_way.next().await
+        {
+            self.keep(&key, &outcome)?;
+        }
+        Ok(())
+    }
+
+    /// The key of a call, and whether it was sent ahead.
+    fn next_key(&mut self, target: &str) -> (PageKey, bool) {
+        match self.expected.pop_front() {
+            Some(expected) if expected.key.target == target => (expected.key, expected.send.is_none()),
+            _ => {
+                self.forget_expected();
+                (self.new_key(target), false)
             }
-            Err(ClientError::Refused { target, status, message }) => {
-                if KEPT_REFUSALS.contains(&status) {
-                    self.keep(&key, status, (self.now)(), message.as_bytes())?;
-                }
-                Err(ClientError::Refused { target, status, message }.into())
-            }
-            Err(error) => Err(error.into()),
         }
     }
 
-    fn next_key(&mut self, target: &str) -> PageKey {
+    fn forget_expected(&mut self) {
+        self.expected.clear();
+        self.arrived.clear();
+    }
+
+    fn new_key(&mut self, target: &str) -> PageKey {
         let asked = self.asked.entry(target.to_owned()).or_insert(0);
         let key = PageKey { target: target.to_owned(), occurrence: *asked };
         *asked += 1;
         key
     }
 
-    fn count(&mut self, stage: &'static str, before: u64) {
-        let sent = self.client.budget().sent() - before;
+    /// Waits for one answer, and meanwhile keeps as many requests under way as the pace needs.
+    async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp), ExtractError> {
+        loop {
+            if let Some(outcome) = self.arrived.remove(key) {
+                return Ok(outcome?);
+            }
+            self.send_ahead()?;
+            let Some((came, outcome)) = self.under_way.next().await else {
+                return Err(ExtractError::Store("a request under way was lost".into()));
+            };
+            self.keep(&came, &outcome)?;
+            if came == *key || self.expected.iter().any(|expected| expected.key == came) {
+                self.arrived.insert(came, outcome);
+            }
+        }
+    }
+
+    fn send_ahead(&mut self) -> Result<(), ExtractError> {
+        if self.expected.is_empty() {
+            return Ok(());
+        }
+        let most = self.client.overlap()?;
+        for at in 0..self.expected.len() {
+            if self.under_way.len() >= most {
+                break;
+            }
+            let Some(sending) = self.expected[at].send.take() else { continue };
+            let key = self.expected[at].key.clone();
+            match self.held(&key)? {
+                Some(_) => self.expected[at].send = Some(sending),
+                None => self.under_way.push(sending),
+            }
+        }
+        Ok(())
+    }
+
+    fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, ExtractError> {
+        self.pages.held(key).map_err(ExtractError::Store)
+    }
+
+    fn count(&mut self, stage: &'static str) {
+        let sent = self.client.budget().sent() - self.counted;
+        self.counted += sent;
         *self.sent_by_stage.entry(stage).or_default() += sent;
         (self.tell)(stage, sent);
     }
 
-    fn keep(&mut self, key: &PageKey, status: u16, at: Timestamp, body: &[u8]) -> Result<(), ExtractError> {
-        self.pages.keep(key, status, at, body).map_err(ExtractError::Store)
+    /// Writes down what an answer is worth keeping for.
+    fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<(), ExtractError> {
+        let kept = match outcome {
+            Ok((body, received_at)) => self.pages.keep(key, 200, *received_at, body),
+            Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {
+                self.pages.keep(key, *status, (self.now)(), message.as_bytes())
+            }
+            Err(_) => Ok(()),
+        };
+        kept.map_err(ExtractError::Store)
     }
+}
+
+fn sending<'a, T: DeserializeOwned + 'a>(client: &'a Client, key: PageKey, call: Call<T>) -> Sending<'a> {
+    Box::pin(async move {
+        let outcome = client.fetch(&call).await.map(|answer| (answer.body, answer.received_at));
+        (key, outcome)
+    })
 }
 
 fn replay<T: DeserializeOwned>(call: &Call<T>, held: &HeldPage) -> Result<T, ClientError> {

@@ -5,7 +5,7 @@ use super::ask::{Asker, PageKey};
 use super::planner::{Shares, Vocabulary};
 use super::seen::{Interner, Seen};
 use super::slice::{Filter, Slice};
-use crate::client::{Call, RawRecord};
+use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
@@ -76,14 +76,30 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Asks for the page of a slice at an offset and takes its rows in.
     pub(super) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead, ExtractError> {
+        self.take(&self.call(slice, offset), slice, offset).await
+    }
+
+    fn call(&self, slice: &Slice, offset: u32) -> Call<Page<RawRecord>> {
         let limit = self.plan.rows_per_call;
         let of_known_day = self.known.as_ref().is_some_and(|(day, _)| day == slice);
-        let call = match of_known_day && slice.filter == Filter::default() {
+        match of_known_day && slice.filter == Filter::default() {
             // The day's own listing is the one that the daily counts, which sent us here, count.
             true => Call::day(slice.to, limit, offset),
             false => Call::search(&slice.search(limit, offset)),
-        };
-        self.take(&call, slice, offset).await
+        }
+    }
+
+    /// Says that the pages of a slice from an offset on come next, unless its reading may end before them: rows moved, or
+    /// some are known from before.
+    pub(super) fn expect_pages(&mut self, slice: &Slice, offset: u32, total: u64) {
+        if self.drifted || self.known.is_some() {
+            return;
+        }
+        let last = u64::from(self.plan.max_offset).min(total.saturating_sub(1));
+        let offsets = (offset..).step_by(self.plan.rows_per_call as usize);
+        let offsets = offsets.take_while(|offset| u64::from(*offset) <= last);
+        let calls: Vec<_> = offsets.take(MOST_UNDER_WAY).map(|offset| self.call(slice, offset)).collect();
+        self.asker.expect(calls);
     }
 
     /// Whether the rows known of a day and those seen of it now are as many as it has.

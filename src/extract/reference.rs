@@ -2,8 +2,7 @@
 
 use super::ask::{Asker, PageKey};
 use super::{ExtractError, PlanOverride};
-use crate::client::{Call, Client};
-use crate::contract::account::Account;
+use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
 use crate::contract::param::{MAX_DAYS, MAX_LIMIT};
@@ -28,14 +27,6 @@ pub struct Reference {
     pub counties: Vec<County>,
     /// Statewide figures.
     pub stats: Stats,
-}
-
-/// Asks who we are and what is left; never from the archive.
-///
-/// # Errors
-/// What the client says.
-pub async fn fetch_account(client: &Client) -> Result<Account, ExtractError> {
-    Ok(client.fetch(&Call::account()).await?.value)
 }
 
 /// Asks for the lists and statewide counts.
@@ -66,8 +57,7 @@ pub async fn extract_daily_counts(asker: &mut Asker<'_>) -> Result<Vec<DailyCoun
 
 /// The plan's numbers: what the pipeline overrides, then what an earlier run learned under the same caps, then the row of
 /// the limits table with these caps, then Enterprise's row, which reading corrects downwards.
-pub fn plan_limits(account: &Account, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
-    let caps = account.limits;
+pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
     let learned = learned.filter(|plan| {
         (plan.per_minute, plan.per_day, plan.per_month) == (caps.per_minute, caps.per_day, caps.per_month)
     });
@@ -84,8 +74,7 @@ pub fn plan_limits(account: &Account, learned: Option<PlanLimits>, given: &PlanO
 }
 
 /// Whether the plan's numbers are written anywhere, so that they need not be found out.
-pub fn plan_is_known(account: &Account, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
-    let caps = account.limits;
+pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
     all_given || learned.is_some() || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
 }

@@ -105,6 +105,7 @@ async fn read_pages(
         if ended || reader.knows_the_rest(&span, page.total) {
             return Ok((End::Listing, day, rows_of_day));
         }
+        reader.expect_pages(&span, offset, page.total);
     }
 }
 

@@ -9,12 +9,14 @@
 //! | [`check`](self) | what holds publication back (pure) |
 //! | [`publish`](self) | aggregates, checks, commit |
 //! | [`price`] | what a run would cost |
+//! | [`completion`] | when a run that does not fit a day will be complete (pure) |
 //! | [`state`] | what one run learns for the next |
 //! | [`summary`] | what a run did |
 //! | [`report`] | the report of a snapshot |
 //! | [`standing`] | where a lake stands |
 
 mod check;
+pub mod completion;
 mod error;
 mod known;
 mod land;

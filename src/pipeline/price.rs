@@ -1,5 +1,6 @@
 //! What a run would ask for and cost, before it starts: three requests at most.
 
+use super::completion::{Means, complete_on};
 use super::known::read_coverage;
 use super::run::make_client;
 use super::spec::Pipeline;
@@ -14,7 +15,7 @@ use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::planner::ranges;
-use crate::extract::reference::{fetch_account, plan_limits};
+use crate::extract::reference::plan_limits;
 use jiff::civil::Date;
 use serde::Serialize;
 
@@ -50,8 +51,10 @@ pub struct Price {
     pub lower_bound: u64,
     /// Minutes at the plan's pace.
     pub minutes: f64,
-    /// Eastern days it takes under the daily allowance; 1 when it fits today.
+    /// Eastern days it takes, today included; 0 when it never ends.
     pub days: u64,
+    /// The last of these days.
+    pub complete_on: Option<Date>,
     /// Whether it fits what is left today and this month.
     pub fits: bool,
 }
@@ -63,12 +66,11 @@ pub struct Price {
 pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
     let lake = &context.lake;
     let client = make_client(pipeline, context, lake)?;
-    let account = fetch_account(&client).await?;
-    client.budget().learn(&account)?;
+    let account = client.account().await?;
     let commit = lake.current()?;
     let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
     let coverage = read_coverage(lake, commit.as_ref())?;
-    let plan = plan_limits(&account, state.plan, &pipeline.spec.plan);
+    let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
     let counts = fetch(&client, &Call::daily_counts(MAX_DAYS)).await?.data;
     let stats = fetch(&client, &Call::stats()).await?.data;
     let knowledge = Knowledge {
@@ -87,34 +89,45 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
     let priced =
         listings(&pipeline.spec).into_iter().map(|listing| listing_price(listing, &knowledge, &stats));
     stages.extend(priced);
-    Ok(total(pipeline, context.today, &knowledge, stages))
+    let means = Means {
+        remaining: knowledge.remaining,
+        allowance: client.budget().per_window()?,
+        per_run: client.budget().max_requests(),
+        idle_days: 0,
+    };
+    Ok(total(pipeline, context.today, &plan, &means, stages))
 }
 
 async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T, PipelineError> {
     Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
 }
 
-fn total(pipeline: &Pipeline, today: Date, knowledge: &Knowledge<'_>, stages: Vec<StagePrice>) -> Price {
-    let (plan, remaining) = (*knowledge.plan, knowledge.remaining);
+fn total(
+    pipeline: &Pipeline,
+    today: Date,
+    plan: &PlanLimits,
+    means: &Means,
+    stages: Vec<StagePrice>,
+) -> Price {
     let requests: u64 = stages.iter().map(|stage| stage.requests).sum();
-    let left = u64::from(remaining.day.min(remaining.month));
-    let daily = u64::from(plan.per_day.saturating_sub(pipeline.spec.budget.keep_per_day)).max(1);
+    let complete_on = complete_on(requests, today, means);
     Price {
         pipeline: pipeline.spec.name.clone(),
         today,
-        plan,
-        remaining,
+        plan: *plan,
+        remaining: means.remaining,
         requests,
         lower_bound: stages.iter().map(|stage| plan.pages_for(stage.rows)).sum(),
         minutes: requests as f64 / f64::from(plan.per_minute.max(1)),
-        days: 1 + requests.saturating_sub(left).div_ceil(daily),
-        fits: requests <= left,
+        days: complete_on.map_or(0, |day| u64::from(span_days(today, day))),
+        complete_on,
+        fits: complete_on == Some(today),
         stages,
     }
 }
 
 /// A listing: its rows in full pages, what reading in parts wastes, and the questions that find what moved.
-fn listing_price(listing: Listing, knowledge: &Knowledge<'_>, stats: &Stats) -> StagePrice {
+pub(super) fn listing_price(listing: Listing, knowledge: &Knowledge<'_>, stats: &Stats) -> StagePrice {
     let plan = knowledge.plan;
     let need = listing_need(listing, knowledge);
     let reach = u64::from(plan.reach_rows());

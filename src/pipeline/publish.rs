@@ -5,7 +5,7 @@ use super::check::{Evidence, Finding, findings};
 use super::known::read_coverage_files;
 use super::land::Landing;
 use super::report::write_report;
-use super::run::Run;
+use super::run::{Run, Stopped};
 use super::summary::{
     CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows,
 };
@@ -13,7 +13,7 @@ use super::work::listings;
 use crate::aggregate::{head_comment, load_aggregates, run_aggregate};
 use crate::contract::eastern::days_newest_first;
 use crate::extract::reference::Reference;
-use crate::lake::{CommitInfo, Staging, TableDelta};
+use crate::lake::{Commit, CommitInfo, Staging, TableDelta};
 use crate::normalize::OpenValues;
 use crate::table::{
     CountyRow, CoverageRow, DailyCountRow, EntityTypeRow, IndustryTypeRow, MonthlyCountRow, Row, SegmentRow,
@@ -21,6 +21,7 @@ use crate::table::{
 };
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// How the reading went.
@@ -28,7 +29,7 @@ pub(super) struct Finished {
     /// Lists and counts; none when the run stopped before they were read.
     pub(super) reference: Option<Reference>,
     /// Why it stopped early, if it did.
-    pub(super) stopped: Option<String>,
+    pub(super) stopped: Option<Stopped>,
     pub(super) requests: Requests,
     pub(super) started: Instant,
 }
@@ -43,12 +44,15 @@ pub(super) fn publish(
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
-    summary.stopped = done.stopped;
+    if let Some(stopped) = done.stopped {
+        stopped.tell(&mut summary);
+    }
     summary.requests = done.requests;
     if let Some(reference) = &done.reference {
         let deltas = merge(&run, &mut landing, reference)?;
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
-        summary.coverage = coverage_summary(&run, &landing.staging)?;
+        let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
+        summary.coverage = coverage_summary(&run, &coverage)?;
         summary.quarantined = landing.rejected.len() as u64;
         summary.unknown_fields = landing.unknown_fields.clone();
         summary.new_values = new_values(&mut run, &landing);
@@ -63,6 +67,27 @@ pub(super) fn publish(
     }
     conclude(&mut run, &mut summary)?;
     summary.elapsed_secs = done.started.elapsed().as_secs_f64();
+    tell(&run, &summary)?;
+    run.dir.write_summary(&summary)?;
+    Ok(summary)
+}
+
+/// Ends a run that was killed after its commit: nothing is left to do but to say so.
+pub(super) fn end_published(
+    mut run: Run<'_>,
+    commit: &Commit,
+    requests: Requests,
+    started: Instant,
+) -> Result<RunSummary, PipelineError> {
+    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
+    summary.run_id = run.record.run_id.clone();
+    summary.snapshot = Some(commit.snapshot);
+    summary.requests = requests;
+    summary.outcome = Outcome::Complete;
+    let snapshot = run.lake.snapshot_dir(commit.snapshot);
+    summary.coverage = coverage_summary(&run, &commit.table_files(&snapshot, Table::Coverage.name()))?;
+    conclude(&mut run, &mut summary)?;
+    summary.elapsed_secs = started.elapsed().as_secs_f64();
     tell(&run, &summary)?;
     run.dir.write_summary(&summary)?;
     Ok(summary)
@@ -195,6 +220,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
     let mut state = run.state.clone();
     state.plan = Some(run.plan);
     state.source = Some(run.source);
+    state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
     let info = CommitInfo {
         committed_at: (run.now)(),
         today: run.record.today,
@@ -233,10 +259,9 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary) -> Result<(), PipelineE
     Ok(())
 }
 
-/// The coverage of the window as the coming snapshot has it.
-fn coverage_summary(run: &Run<'_>, staging: &Staging) -> Result<CoverageSummary, PipelineError> {
-    let files = staging.files().remove(Table::Coverage.name()).unwrap_or_default();
-    let rows: BTreeMap<(String, Date), CoverageRow> = read_coverage_files(&files)?
+/// The coverage of the window as these files of the coverage table have it.
+fn coverage_summary(run: &Run<'_>, files: &[PathBuf]) -> Result<CoverageSummary, PipelineError> {
+    let rows: BTreeMap<(String, Date), CoverageRow> = read_coverage_files(files)?
         .into_iter()
         .map(|row| ((row.entity_type.clone(), row.filed_date), row))
         .collect();

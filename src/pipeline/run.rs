@@ -1,17 +1,19 @@
 //! The order of a run: what is left of an earlier one first, then today's.
 
+use super::completion::{Means, complete_on};
 use super::known::{KnownIds, read_coverage};
 use super::land::Landing;
 use super::pages::Pages;
-use super::publish::{Finished, publish};
+use super::price::listing_price;
+use super::publish::{Finished, end_published, publish};
 use super::spec::Pipeline;
 use super::state::{RunState, SourceKind};
 use super::summary::{Outcome, Requests, RunSummary};
 use super::work::{Knowledge, RunPlan, first_day, job, listings};
 use super::{EVERY_OTHER_TYPE, PipelineError};
-use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, Stop};
-use crate::contract::account::Account;
+use crate::client::{Allowance, ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
 use crate::contract::count::DailyCount;
+use crate::contract::eastern::{eastern_day, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::ExtractError;
@@ -19,13 +21,14 @@ use crate::extract::ask::Asker;
 use crate::extract::listing::{Surroundings, extract_listing};
 use crate::extract::planner::Vocabulary;
 use crate::extract::reference::{
-    Reference, extract_daily_counts, extract_reference, fetch_account, find_plan, plan_is_known, plan_limits,
+    Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known, plan_limits,
 };
 use crate::lake::{Lake, RunDir, RunRecord};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -46,6 +49,8 @@ pub struct Source {
 pub struct RunContext<'a> {
     /// The lake.
     pub lake: Lake,
+    /// Folder of what all lakes of this host share: the ledgers of requests.
+    pub state_dir: PathBuf,
     /// Eastern day to run as.
     pub today: Date,
     /// The wall clock.
@@ -73,12 +78,30 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "going on with an unfinished run");
-        let summary = one_run(pipeline, context, &lake, &client, record).await?;
+        let summary = one_run(pipeline, context, &lake, &client, Begun::Before(record)).await?;
         if of_today || summary.outcome == Outcome::Partial {
             return Ok(summary);
         }
     }
-    one_run(pipeline, context, &lake, &client, fresh).await
+    one_run(pipeline, context, &lake, &client, Begun::Now(fresh)).await
+}
+
+/// A run's record, and whether an earlier process began it.
+enum Begun {
+    Now(RunRecord),
+    Before(RunRecord),
+}
+
+impl Begun {
+    /// Asks what the account has left; where a run goes on that an earlier process began, only if nobody has asked today.
+    async fn account(self, client: &Client) -> (RunRecord, Result<Allowance, ClientError>) {
+        match self {
+            Self::Now(record) if client.budget().sent() == 0 => {
+                (record, client.account().await.map(|account| account.limits.into()))
+            }
+            Self::Now(record) | Self::Before(record) => (record, client.caps().await),
+        }
+    }
 }
 
 /// A sample and the register never share a lake: their ids would replace each other.
@@ -131,7 +154,10 @@ pub(super) fn make_client(
         max_time: spec.max_minutes.map(|minutes| Duration::from_secs(minutes * 60)),
     };
     let source = &context.source;
-    let ledger = Ledger::at(lake.state_dir().join(format!("budget-{}.json", source.key.fingerprint())));
+    let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
+    let earlier = lake.state_dir().join(format!("budget-{}.json", source.key.fingerprint()));
+    let unkept = |source| ClientError::Ledger { path: earlier.display().to_string(), source };
+    ledger.inherit(&earlier).map_err(unkept)?;
     let budget = Budget::new(ledger, context.now, bounds, context.stop.clone());
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;
@@ -154,6 +180,8 @@ pub(super) struct Run<'a> {
     pub(super) counts: Vec<DailyCount>,
     /// Oldest day of the window.
     pub(super) from: Date,
+    /// Answers that the whole run takes, by its estimate, once that is made.
+    needed: Option<u64>,
 }
 
 async fn one_run(
@@ -161,20 +189,20 @@ async fn one_run(
     context: &RunContext<'_>,
     lake: &Lake,
     client: &Client,
-    record: RunRecord,
+    begun: Begun,
 ) -> Result<RunSummary, PipelineError> {
     let started = Instant::now();
     let before = client.budget().sent();
+    let (record, caps) = begun.account(client).await;
     let dir = lake.run(&record.run_id)?;
-    let account = match fetch_account(client).await.map_err(PipelineError::from) {
-        Err(error) if error.is_pause() => return nothing_done(&record, lake, &error),
+    let caps = match caps {
+        Err(error) if error.is_pause() => return nothing_done(&record, lake, client, context, &error),
         other => other?,
     };
-    client.budget().learn(&account)?;
     let asked_for_account = client.budget().sent() - before;
     let commit = lake.current()?;
     let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
-    let plan = plan_limits(&account, state.plan, &pipeline.spec.plan);
+    let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
     let from = record.today;
     dir.write_record(&record)?;
     let mut run = Run {
@@ -188,14 +216,21 @@ async fn one_run(
         plan,
         counts: Vec::new(),
         from,
+        needed: None,
     };
+    if let Some(commit) = commit.filter(|_| run.state.ended.as_ref() == Some(&run.record.run_id)) {
+        run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
+        let requests = Requests { sent: asked_for_account, ..Requests::default() };
+        return end_published(run, &commit, requests, started);
+    }
     let mut pages = Pages(Rc::new(RefCell::new(run.dir.raw()?)));
     let staging = lake.stage(&run.record.run_id)?;
     let mut landing =
         Landing::new(run.record.today, staging, run.dir.quarantine(), pages.clone(), context.now);
     let store = pages.clone();
     let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
-    let read = run.read(&mut asker, client, &account, context.today, &mut landing).await;
+    let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
+    asker.finish().await?;
     let mut by_stage: BTreeMap<String, u64> =
         asker.sent_by_stage().iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry("reference".to_owned()).or_default() += asked_for_account;
@@ -206,22 +241,74 @@ async fn one_run(
         by_stage,
     };
     store.0.borrow_mut().sync()?;
+    let answered = asker.answered();
     let (reference, stopped) = match read {
         Ok(reference) => (Some(reference), None),
-        Err((reference, error)) if error.is_pause() => (reference, Some(error.to_string())),
+        Err((reference, PipelineError::Client(error))) if error.is_pause() => {
+            let left = run.stop_with(answered)?;
+            (reference, Some(Stopped::by(&error, left, client, context)?))
+        }
         Err((_, error)) => return Err(error),
     };
     publish(run, landing, Finished { reference, stopped, requests, started })
 }
 
+/// Why a run stopped early, and how it may go on.
+pub(super) struct Stopped {
+    pub(super) why: String,
+    pub(super) go_on_after: Option<Timestamp>,
+    pub(super) complete_on: Option<Date>,
+}
+
+impl Stopped {
+    /// `left` are the requests that the run still needs, where that is known.
+    fn by(
+        error: &ClientError,
+        left: Option<u64>,
+        client: &Client,
+        context: &RunContext<'_>,
+    ) -> Result<Self, PipelineError> {
+        let (today, now) = (context.today, (context.now)());
+        let budget = client.budget();
+        let per_run = budget.max_requests();
+        let bound_met = per_run.is_some_and(|most| budget.sent() >= most);
+        let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
+        let means = Means {
+            remaining: budget.remaining()?,
+            allowance: budget.per_window()?,
+            per_run,
+            idle_days: error.go_on_after().map_or(0, days_until).max(u32::from(bound_met)),
+        };
+        Ok(Self {
+            why: error.to_string(),
+            go_on_after: error.go_on_after(),
+            complete_on: left.and_then(|left| complete_on(left, today, &means)),
+        })
+    }
+
+    pub(super) fn tell(self, summary: &mut RunSummary) {
+        summary.stopped = Some(self.why);
+        summary.go_on_after = self.go_on_after;
+        summary.complete_on = self.complete_on;
+    }
+}
+
 /// A run that could not send its first request.
-fn nothing_done(record: &RunRecord, lake: &Lake, error: &PipelineError) -> Result<RunSummary, PipelineError> {
+fn nothing_done(
+    record: &RunRecord,
+    lake: &Lake,
+    client: &Client,
+    context: &RunContext<'_>,
+    error: &ClientError,
+) -> Result<RunSummary, PipelineError> {
+    let planned: RunPlan = serde_json::from_value(record.plan.clone()).unwrap_or_default();
+    let stopped = Stopped::by(error, planned.left, client, context)?;
     let mut summary = RunSummary::empty(&record.pipeline, record.today);
     summary.run_id = record.run_id.clone();
     summary.outcome = Outcome::Partial;
     summary.exit_code = super::summary::EXIT_RUN_AGAIN;
     summary.snapshot = lake.current()?.map(|commit| commit.snapshot);
-    summary.stopped = Some(error.to_string());
+    stopped.tell(&mut summary);
     Ok(summary)
 }
 
@@ -234,7 +321,7 @@ impl Run<'_> {
         &mut self,
         asker: &mut Asker<'_>,
         client: &Client,
-        account: &Account,
+        caps: Allowance,
         real_today: Date,
         landing: &mut Landing,
     ) -> Result<Reference, Interrupted> {
@@ -242,7 +329,7 @@ impl Run<'_> {
         let reference = extract_reference(asker).await.map_err(early)?;
         let counts = extract_daily_counts(asker).await.map_err(early)?;
         let given = &self.pipeline.spec.plan;
-        if !plan_is_known(account, self.state.plan, given) {
+        if !plan_is_known(caps, self.state.plan, given) {
             let counted = counts.len() as u32;
             find_plan(asker, &mut self.plan, given, counted, real_today).await.map_err(early)?;
         }
@@ -271,6 +358,7 @@ impl Run<'_> {
             first_day(days, self.record.today, &self.plan).max(first_day(days, real_today, &self.plan));
         let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
         let mut jobs = Vec::new();
+        let mut needed = asker.answered();
         for listing in listings(&self.pipeline.spec) {
             let knowledge = Knowledge {
                 coverage: &coverage,
@@ -281,8 +369,11 @@ impl Run<'_> {
                 from: self.from,
                 today: self.record.today,
             };
+            needed += listing_price(listing, &knowledge, &reference.stats).requests;
             jobs.push(job(listing, &knowledge, &mut planned));
         }
+        self.needed = Some(needed);
+        planned.left = Some(needed - asker.answered());
         self.record.plan = serde_json::to_value(&planned).unwrap_or_default();
         self.dir.write_record(&self.record)?;
         for job in jobs {
@@ -296,6 +387,18 @@ impl Run<'_> {
             extract_listing(asker, around, job, &mut hand_over).await?;
         }
         Ok(())
+    }
+
+    /// The run stops before its end, after so many answers: writes down how many it still needs, for a next run that may
+    /// not even ask. What is estimated too low is never told as nothing.
+    fn stop_with(&mut self, answered: u64) -> Result<Option<u64>, PipelineError> {
+        let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
+        if let Some(needed) = self.needed {
+            planned.left = Some(needed.saturating_sub(answered).max(1));
+            self.record.plan = serde_json::to_value(&planned).unwrap_or_default();
+            self.dir.write_record(&self.record)?;
+        }
+        Ok(planned.left)
     }
 
     /// A day's count is worth remembering once the day is proven.

@@ -2,12 +2,13 @@
 
 use super::PipelineError;
 use super::known::coverage_rows;
-use crate::client::Ledger;
+use crate::client::{AccountUsed, Ledger};
 use crate::lake::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Runs told of.
 const LAST_RUNS: usize = 10;
@@ -55,11 +56,13 @@ pub struct RunStanding {
     pub finished: Option<String>,
 }
 
-/// Requests one account has used, by this lake's ledger.
+/// Requests one account has used, by this host's ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BudgetStanding {
-    /// Digest of the account's key.
-    pub account: String,
+    /// Address of the service.
+    pub service: String,
+    /// Digests of the account's keys.
+    pub keys: Vec<String>,
     /// Used in the last 60 s.
     pub minute: u32,
     /// Used this Eastern day.
@@ -79,17 +82,17 @@ pub struct Standing {
     pub rows: BTreeMap<String, u64>,
     /// Coverage, newest day first.
     pub coverage: Vec<DayStanding>,
-    /// Requests used.
+    /// Requests used by the accounts of this host.
     pub budgets: Vec<BudgetStanding>,
     /// Last runs, newest first.
     pub runs: Vec<RunStanding>,
 }
 
-/// Looks at a lake; changes nothing.
+/// Looks at a lake and at the ledgers in the host's state folder; changes nothing.
 ///
 /// # Errors
 /// A lake that cannot be read.
-pub fn standing(lake: &Lake, now: Timestamp) -> Result<Standing, PipelineError> {
+pub fn standing(lake: &Lake, state: &Path, now: Timestamp) -> Result<Standing, PipelineError> {
     let current = lake.current()?;
     let mut snapshots = Vec::new();
     for number in lake.commits()?.into_iter().rev() {
@@ -119,7 +122,7 @@ pub fn standing(lake: &Lake, now: Timestamp) -> Result<Standing, PipelineError> 
                 complete: row.complete,
             })
             .collect(),
-        budgets: budgets(lake, now)?,
+        budgets: budgets(state, now)?,
         runs: runs
             .map(|run| RunStanding {
                 run_id: run.run_id,
@@ -131,25 +134,15 @@ pub fn standing(lake: &Lake, now: Timestamp) -> Result<Standing, PipelineError> 
     })
 }
 
-fn budgets(lake: &Lake, now: Timestamp) -> Result<Vec<BudgetStanding>, PipelineError> {
-    let unreadable = |source| PipelineError::Write { path: lake.state_dir(), source };
-    let mut budgets = Vec::new();
-    let entries = match std::fs::read_dir(lake.state_dir()) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(budgets),
-        other => other.map_err(unreadable)?,
+fn budgets(state: &Path, now: Timestamp) -> Result<Vec<BudgetStanding>, PipelineError> {
+    let unreadable = |source| PipelineError::Write { path: state.to_owned(), source };
+    let accounts = Ledger::accounts(state, now).map_err(unreadable)?;
+    let standing = |account: AccountUsed| BudgetStanding {
+        service: account.service,
+        keys: account.keys,
+        minute: account.used.minute,
+        day: account.used.day,
+        month: account.used.month,
     };
-    for entry in entries {
-        let path = entry.map_err(unreadable)?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned();
-        if let Some(account) = name.strip_prefix("budget-").and_then(|rest| rest.strip_suffix(".json")) {
-            let used = Ledger::at(&path).update(|counts| counts.used(now)).map_err(unreadable)?;
-            budgets.push(BudgetStanding {
-                account: account.to_owned(),
-                minute: used.minute,
-                day: used.day,
-                month: used.month,
-            });
-        }
-    }
-    Ok(budgets)
+    Ok(accounts.into_iter().map(standing).collect())
 }

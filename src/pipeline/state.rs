@@ -45,6 +45,9 @@ pub struct RunState {
     /// exactly the API counts.
     #[serde(default)]
     pub counts: BTreeMap<Date, i64>,
+    /// The run that ended with this commit; none where it stopped early and goes on.
+    #[serde(default)]
+    pub ended: Option<String>,
 }
 
 impl RunState {

@@ -2,6 +2,7 @@
 
 use crate::lake::TableDelta;
 use crate::normalize::OpenValues;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -130,6 +131,10 @@ pub struct RunSummary {
     pub checks: Vec<String>,
     /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
+    /// When it is worth to go on: a window of the account opens again, or a pause that the API asked for is over.
+    pub go_on_after: Option<Timestamp>,
+    /// Eastern day on which a run that stopped early will be complete, if it goes on every day.
+    pub complete_on: Option<Date>,
     /// Wall-clock seconds.
     pub elapsed_secs: f64,
     /// Most memory the process held at once; 0 where the system does not tell.
@@ -154,6 +159,8 @@ impl RunSummary {
             new_values: OpenValues::default(),
             checks: Vec::new(),
             stopped: None,
+            go_on_after: None,
+            complete_on: None,
             elapsed_secs: 0.0,
             peak_rss_bytes: 0,
         }

@@ -50,6 +50,9 @@ fn of_type(kind: EntityType) -> Listing {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct RunPlan {
     pub(super) stretches: BTreeMap<String, Vec<Stretch>>,
+    /// Requests the run still needed when that was last written down.
+    #[serde(default)]
+    pub(super) left: Option<u64>,
 }
 
 /// The days to read: what the pipeline asks for, within the plan's window.

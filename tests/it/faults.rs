@@ -1,6 +1,6 @@
 //! What the network, the API and the records do to a run, and what it does then.
 
-use crate::support::command::{Finished, Sunlake};
+use crate::support::command::{Finished, Sunlake, state_beside};
 use crate::support::http;
 use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply, Request};
@@ -137,10 +137,11 @@ fn a_retry_after_outlives_the_process_that_heard_it() {
     weather.proxy.wait_for_requests(10);
     // The ledger is written once the answer is in.
     let ledger_tells = || {
-        let ledgers = lake::files_below_if_there(&weather.scratch.lake().join("state"));
+        let ledgers = lake::files_below_if_there(&state_beside(&weather.scratch.lake()));
         let texts = ledgers.iter().filter_map(|path| std::fs::read(path).ok());
         let read = texts.filter_map(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-        read.into_iter().any(|ledger| ledger["not_before"].as_i64() > Some(0)).then_some(())
+        let paused = |ledger: Value| ledger["accounts"][0]["counts"]["not_before"].as_i64() > Some(0);
+        read.map(paused).any(|is_paused| is_paused).then_some(())
     };
     crate::support::wait_for("the pause in the ledger", Duration::from_secs(3), ledger_tells);
     run.kill();
@@ -205,6 +206,79 @@ fn a_spent_day_ends_the_run_in_good_order() {
         .exits(5);
     assert_eq!(proxy.targets().len(), 3, "{:?}{}", proxy.targets(), done.shown());
     assert!(done.took < Duration::from_secs(20), "it does not wait for tomorrow{}", done.shown());
+    let summary = done.json();
+    assert!(summary["go_on_after"].is_string(), "{summary}");
+}
+
+#[test]
+fn a_run_that_does_not_fit_reads_the_newest_days_and_tells_when_it_will_be_complete() {
+    let source = source::large();
+    let server = ApiServer::generous(source, AGENCY);
+    // Of 400 requests a day and 100,000 a month 150 are left today.
+    let proxy = Proxy::scripted(server.address, |request| match request.target.as_str() {
+        "/v1/me" => Reply::Change(|body| {
+            let mut account: Value = serde_json::from_str(&body).expect("an account");
+            account["limits"]["perDay"] = 400.into();
+            account["limits"]["perMonth"] = 100_000.into();
+            account["remaining"]["day"] = 150.into();
+            account["remaining"]["month"] = 90_000.into();
+            account.to_string()
+        }),
+        _ => Reply::Forward,
+    });
+    let scratch = Scratch::new();
+    let text = "name = \"p\"\n[budget]\nkeep_per_day = 50\n[extract]\ndays = 35\n[plan]\nrows_per_call = 100\n\
+                max_offset = 2000\nwindow_days = 90\n[aggregates]\nenabled = false\n";
+    let pipeline = scratch.file("p.toml", text);
+    let command = |what: &str| {
+        Sunlake::new([what.as_ref(), pipeline.as_os_str(), "--lake".as_ref(), scratch.lake().as_os_str()])
+            .args(["--json", "--base-url", &proxy.url(), "--today", source.today])
+            .env("SUNLAKE_API_KEY", &server.key)
+            .finish()
+    };
+    let price = command("plan").exits(0).json();
+    let today: jiff::civil::Date = source.today.parse().expect("a day");
+    let needed = price["requests"].as_u64().expect("a number");
+    assert!((300..500).contains(&needed), "{price}");
+    // 97 today, 349 a day from tomorrow on.
+    let expected = |needed: u64, today_left: u64| {
+        let days = needed.saturating_sub(today_left).div_ceil(349);
+        today.checked_add(jiff::ToSpan::days(days as i64)).expect("a day").to_string()
+    };
+    assert_eq!(price["fits"], false, "{price}");
+    assert_eq!(price["complete_on"], expected(needed, 97), "{price}");
+    let summary = command("run").exits(5).json();
+    assert_eq!(summary["outcome"], "partial", "{summary}");
+    assert_eq!(summary["complete_on"], expected(needed, 97), "{summary}");
+    let coverage = &summary["coverage"];
+    let proven = coverage["complete"].as_u64().expect("a number");
+    assert!(proven > 0, "whole days are done: {coverage}");
+    let missing: Vec<&str> = coverage["incomplete"]
+        .as_array()
+        .expect("days")
+        .iter()
+        .filter_map(|day| day["day"].as_str())
+        .collect();
+    let newest = missing.iter().max().expect("a day");
+    assert!(*newest < source.today, "the newest days come first: {coverage}");
+    // A second run the same day sends nothing, and tells the same.
+    let before = proxy.log().len();
+    let again = command("run").exits(5).json();
+    assert_eq!(proxy.log().len(), before, "{again}");
+    assert_eq!(again["complete_on"], summary["complete_on"], "{again}");
+}
+
+#[test]
+fn after_a_429_the_account_is_asked_what_others_have_used() {
+    let weather = Weather::new(|request| match request.number {
+        10 => Reply::error(429, vec![("Retry-After", "1".to_owned())]),
+        _ => Reply::Forward,
+    });
+    weather.run("").complete();
+    let log = weather.proxy.log();
+    assert_eq!(log[10].target, log[9].target, "the refused request goes first");
+    assert_eq!(log[11].target, "/v1/me");
+    assert_eq!(log.iter().filter(|request| request.target == "/v1/me").count(), 2);
 }
 
 #[test]

@@ -29,6 +29,11 @@ fn binary() -> PathBuf {
     if through.exists() { through } else { PathBuf::from(env!("CARGO_BIN_EXE_sunlake")) }
 }
 
+/// Where runs into a lake keep the ledgers of requests.
+pub(crate) fn state_beside(lake: &Path) -> PathBuf {
+    lake.with_file_name("state")
+}
+
 /// A command line in the making.
 pub(crate) struct Sunlake {
     command: Command,
@@ -45,18 +50,22 @@ impl Sunlake {
             command.env_remove(name);
         }
         command.current_dir(super::scratch::root());
+        // The ledgers of whoever runs the tests are none of their business.
+        command.env("SUNLAKE_STATE", super::scratch::root().join("state"));
         Self { command, told: "sunlake".to_owned() }.args(arguments)
     }
 
-    /// `sunlake run FILE --lake LAKE --json`.
+    /// `sunlake run FILE --lake LAKE --json`, with the ledgers of requests beside the lake.
     pub(crate) fn run(pipeline: &Path, lake: &Path) -> Self {
-        Self::new([
+        let mut run = Self::new([
             "run".as_ref(),
             pipeline.as_os_str(),
             "--lake".as_ref(),
             lake.as_os_str(),
             "--json".as_ref(),
-        ])
+        ]);
+        run.command.env("SUNLAKE_STATE", state_beside(lake));
+        run
     }
 
     pub(crate) fn args<I: AsRef<std::ffi::OsStr>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {

@@ -128,7 +128,11 @@ impl Proxy {
 
     /// Waits until there are this many requests.
     pub(crate) fn wait_for_requests(&self, number: usize) {
-        wait_for(&format!("request number {number}"), PATIENCE, || {
+        self.wait_for_requests_within(number, PATIENCE);
+    }
+
+    pub(crate) fn wait_for_requests_within(&self, number: usize, patience: Duration) {
+        wait_for(&format!("request number {number}"), patience, || {
             (locked(&self.shared.log).len() >= number).then_some(())
         });
     }
