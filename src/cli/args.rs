@@ -118,6 +118,9 @@ pub struct ServeArguments {
     /// Connections at once; a further client is told to come again
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS", value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub max_connections: usize,
+    /// Address under which clients know this server, as behind a proxy; its name is then accepted at /mcp
+    #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = web_address, value_name = "URL")]
+    pub public_url: Option<String>,
 }
 
 /// What to do with keys.
@@ -150,5 +153,15 @@ fn plan(text: &str) -> Result<Plan, String> {
         "agency" => Ok(Plan::Agency),
         "enterprise" => Ok(Plan::Enterprise),
         other => Err(format!("{other} is none of starter, agency, enterprise")),
+    }
+}
+
+fn web_address(text: &str) -> Result<String, String> {
+    let name = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match name.map(|name| name.split('/').next().unwrap_or_default()) {
+        Some(host) if !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "@?#".contains(c)) => {
+            Ok(text.trim_end_matches('/').to_owned())
+        }
+        _ => Err("an address begins with https:// or http:// and a name".to_owned()),
     }
 }

@@ -32,7 +32,7 @@ pub(super) async fn serve(
         usage_file: Some(common.lake.join("state").join("usage.json")),
         clock: Arc::new(world.now),
         today: common.today,
-        public_url: None,
+        public_url: arguments.public_url.clone(),
         random: (world.random)().map_err(|source| CommandError::Io {
             what: "no random bits for request ids".to_owned(),
             source,

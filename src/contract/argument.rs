@@ -2,9 +2,10 @@
 
 use super::endpoint::Endpoint;
 use super::error::Violation;
-use super::param::{Param, Place, Value};
-use super::query::{decode_segment, quoted, split};
+use super::param::{Param, ParamKind, Place, Value};
+use super::query::{cut, decode_segment, quoted, split};
 use jiff::civil::Date;
+use serde_json::{Map, Value as Json};
 
 /// The parameters of one request, read: the values that are right, and every rule the others broke.
 #[derive(Debug, Clone)]
@@ -34,7 +35,19 @@ impl Arguments {
         arguments.finish()
     }
 
-    /// Reads decoded pairs that may name path and query parameters alike, as the arguments of an MCP tool do.
+    /// Reads the arguments of an MCP tool, which name path and query parameters alike, each in the JSON type of its schema.
+    pub fn from_json(endpoint: Endpoint, given: &Map<String, Json>) -> Self {
+        let mut arguments = Self::none(endpoint);
+        for (name, value) in given {
+            match endpoint.parameters().find(|param| param.name == name) {
+                Some(param) => arguments.take_json(param, value),
+                None => arguments.reject_unknown(name),
+            }
+        }
+        arguments.finish()
+    }
+
+    /// Reads decoded pairs that may name path and query parameters alike.
     pub fn from_pairs(endpoint: Endpoint, pairs: &[(String, String)]) -> Self {
         let mut arguments = Self::none(endpoint);
         for (name, text) in pairs {
@@ -129,7 +142,23 @@ impl Arguments {
                 self.refuse(param.name, format!("{name} must be given only once"));
             }
             Some(param) => self.take(param, text),
-            None => self.reject(Violation::invalid("", format!("unknown parameter {}", quoted(name)))),
+            None => self.reject_unknown(name),
+        }
+    }
+
+    fn reject_unknown(&mut self, name: &str) {
+        self.reject(Violation::invalid("", format!("unknown parameter {}", quoted(name))));
+    }
+
+    fn take_json(&mut self, param: &'static Param, value: &Json) {
+        match (param.kind, value) {
+            (ParamKind::Integer { .. } | ParamKind::BusinessId, Json::Number(number)) => {
+                self.take(param, &number_text(number));
+            }
+            (ParamKind::Integer { .. }, Json::String(text)) => self.refuse_text(param, text),
+            // A record carries its id as text, so its digits come back as text too.
+            (_, Json::String(text)) => self.take(param, text),
+            (_, other) => self.refuse_value(param, &cut(&other.to_string())),
         }
     }
 
@@ -139,15 +168,21 @@ impl Arguments {
                 self.given.push(param.name);
                 self.values.push((param.name, value));
             }
-            None if text.is_empty() => self.refuse(
-                param.name,
-                format!("{} must not be empty; it must be {}", param.name, param.kind.rule()),
-            ),
-            None => self.refuse(
-                param.name,
-                format!("{} must be {}, not {}", param.name, param.kind.rule(), quoted(text)),
-            ),
+            None => self.refuse_text(param, text),
         }
+    }
+
+    fn refuse_text(&mut self, param: &'static Param, text: &str) {
+        if text.is_empty() {
+            let rule = param.kind.rule();
+            self.refuse(param.name, format!("{} must not be empty; it must be {rule}", param.name));
+        } else {
+            self.refuse_value(param, &quoted(text));
+        }
+    }
+
+    fn refuse_value(&mut self, param: &'static Param, shown: &str) {
+        self.refuse(param.name, format!("{} must be {}, not {shown}", param.name, param.kind.rule()));
     }
 
     fn refuse(&mut self, name: &'static str, message: String) {
@@ -168,10 +203,19 @@ impl Arguments {
     }
 }
 
+/// A JSON number in the form a query would carry it: `5.0` is the whole number 5, as JSON Schema has it.
+fn number_text(number: &serde_json::Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() && float.fract() == 0.0 => format!("{float:.0}"),
+        _ => number.to_string(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::contract::endpoint::Endpoint::{Business, SearchBusinesses};
+    use serde_json::json;
 
     fn messages(endpoint: Endpoint, argument: Option<&str>, query: &str) -> Vec<String> {
         let arguments = Arguments::from_request(endpoint, argument, query);
@@ -210,5 +254,49 @@ mod tests {
     fn a_tool_call_without_its_path_argument_is_told_so() {
         let arguments = Arguments::from_pairs(Business, &[]);
         assert_eq!(arguments.violations()[0].message, "id is required; it must be a positive integer");
+    }
+
+    fn of_tool(endpoint: Endpoint, given: Json) -> Arguments {
+        Arguments::from_json(endpoint, given.as_object().expect("an object"))
+    }
+
+    #[test]
+    fn a_tool_takes_each_value_in_the_type_of_its_schema() {
+        let right = of_tool(SearchBusinesses, json!({"q": "SUN", "zip": "337", "limit": 5.0, "offset": 0}));
+        assert!(right.violations().is_empty(), "{:?}", right.violations());
+        assert_eq!((right.integer("limit"), right.text("zip")), (Some(5), Some("337")));
+        for id in [json!(5_000_001), json!("5000001"), json!(5_000_001.0)] {
+            assert_eq!(of_tool(Business, json!({"id": id})).text("id"), Some("5000001"), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_a_broken_rule() {
+        for (given, says) in [
+            (json!({"limit": "5"}), "limit must be a whole number from 1 to 1000, not \"5\""),
+            (json!({"limit": 0}), "limit must be a whole number from 1 to 1000, not \"0\""),
+            (json!({"limit": 2.5}), "limit must be a whole number from 1 to 1000, not \"2.5\""),
+            (json!({"limit": null}), "limit must be a whole number from 1 to 1000, not null"),
+            (json!({"zip": 33_702}), "zip must be 5 digits, or the first 3 or 4 of them, not 33702"),
+            (
+                json!({"q": ["SU"]}),
+                "q must be text of 2 to 80 characters without control characters, not [\"SU\"]",
+            ),
+            (json!({"type": {"is": "llc"}}), "type must be one of"),
+            (json!({"status": true}), "status must be one of active, all, not true"),
+            (json!({"filed_from": null}), "filed_from must be a real day, YYYY-MM-DD, not null"),
+            (json!({"q": ""}), "q must not be empty"),
+            (json!({"Q": "SU"}), "unknown parameter \"Q\""),
+        ] {
+            let read = of_tool(SearchBusinesses, given.clone());
+            let told: Vec<&str> = read.violations().iter().map(|broken| broken.message.as_str()).collect();
+            assert!(told.len() == 1 && told[0].starts_with(says), "{given}: {told:?}");
+        }
+        assert_eq!(
+            of_tool(Endpoint::Stats, json!({"days": 7})).violations().len(),
+            1,
+            "no parameter, none allowed"
+        );
+        assert_eq!(of_tool(Business, json!({"id": -1})).violations().len(), 1);
     }
 }

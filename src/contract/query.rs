@@ -8,6 +8,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 /// Everything but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// Characters of the sender's text that a message repeats.
+const SHOWN_CHARS: usize = 60;
+
 /// A text as it stands in a path segment or a query value; a space is `%20`.
 pub fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
@@ -82,9 +85,17 @@ fn hex(high: Option<u8>, low: Option<u8>) -> Option<u8> {
 
 /// A text of the sender inside a message: quoted, control characters escaped, cut after 60 characters.
 pub(crate) fn quoted(text: &str) -> String {
-    match text.char_indices().nth(60) {
+    match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
         None => format!("{text:?}"),
+    }
+}
+
+/// Any other value of the sender inside a message, cut after 60 characters.
+pub(crate) fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

@@ -14,7 +14,8 @@ sends changes data. Officer records carry a name and a title, never contact data
 ## Authentication
 
 Every request carries `Authorization: Bearer <API_KEY>`. `GET /v1/me` accepts a key of any scope; every other
-endpoint needs the `data` scope. `GET /healthz`, `/readyz` and `/docs` need no key.
+endpoint needs the `data` scope. `GET /healthz`, `/readyz`, `/docs` and `/openapi.json` need no key; the last is the
+OpenAPI 3.1 description of what follows.
 
 ## Endpoints
 ";
@@ -46,6 +47,7 @@ several rules are broken.
 | 403 | no API access, no `data` scope, or a day before the plan's daily window |
 | 404 | no such business, county or route |
 | 405 | another method than GET |
+| 413 | a request body that is too large |
 | 429 | over a limit; `Retry-After` gives the whole seconds to wait |
 | 503 | briefly unavailable |
 
@@ -56,6 +58,32 @@ Limits belong to the account; its keys share them. Every request with a valid ke
 
 | plan | a minute | a day | a month | rows per call | max offset | daily window, days | active keys |
 | --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const MCP: &str = "
+## MCP
+
+The same operations are read-only tools at `POST /mcp`: streamable HTTP, one JSON-RPC message a request, no sessions, no batches,
+every answer JSON, 64 KiB a message at most. The key is the same, in the same header. Every HTTP request counts as one, the handshake
+and its notification too. Versions 2025-03-26, 2025-06-18 and 2025-11-25 (with `initialize`) and 2026-07-28 (without).
+
+A tool takes the parameters of its endpoint as arguments: numbers as numbers, everything else as text; `id` as a number or as
+its digits. An argument that is left out is not null. The text of a result is the body that the endpoint answers with, and
+`structuredContent` is the same as JSON.
+
+| what is wrong | answer |
+| --- | --- |
+| a rule of an endpoint (400, 403, 404 above) | a tool result with `isError: true`; its text is the error body |
+| the key (401), the account's limits (429, with `Retry-After`) | that status and error body, no JSON-RPC |
+| another method (405), another type than `application/json` (415), a message too large (413) or too slow (408), a `Host` or `Origin` that is not this server's (403) | that status and error body |
+| no JSON (-32700), no single message (-32600), a version that is not spoken (-32022) | status 400 and a JSON-RPC error |
+| an unknown tool, or `params` that cannot be read (-32602); an unknown method (-32601) | a JSON-RPC error |
+
+A JSON-RPC error has the error body as its `data` where there is room for it. Loopback names, the listening address and the public
+address of the server are accepted as `Host`, and pages of them as `Origin`.
+
+| tool | endpoint |
+| --- | --- |
 ";
 
 /// The whole page.
@@ -80,6 +108,10 @@ pub(super) fn page() -> String {
                 plan.active_keys()
             ),
         );
+    }
+    text.push_str(MCP);
+    for endpoint in Endpoint::ALL {
+        line(&mut text, format_args!("| `{}` | `{endpoint}` |", endpoint.tool()));
     }
     text
 }
@@ -126,6 +158,7 @@ mod tests {
         let text = page();
         for endpoint in Endpoint::ALL {
             assert!(text.contains(&format!("### {endpoint}\n")), "{endpoint}");
+            assert!(text.contains(&format!("| `{}` |", endpoint.tool())), "{endpoint}");
         }
         for param in PARAMETERS {
             assert!(text.contains(&format!("| `{}` |", param.name)), "{}", param.name);

@@ -4,6 +4,7 @@ use super::access::Accounts;
 use super::builder::IndexBuilder;
 use super::column::epoch_day;
 use super::index::Index;
+use super::mcp::Doors;
 use super::meter::Meter;
 use super::metrics::Metrics;
 use super::rest::Site;
@@ -116,7 +117,8 @@ pub(super) fn clock() -> Clock {
 pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
     let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
-    Site::new(service, "http://127.0.0.1:1", Metrics::new(Registry::default()), [1; 32])
+    let doors = Doors::new(([127, 0, 0, 1], 1).into(), None);
+    Site::new(service, "http://127.0.0.1:1", doors, Metrics::new(Registry::default()), [1; 32])
 }
 
 pub(super) fn generous() -> PlanLimits {

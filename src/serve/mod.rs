@@ -5,6 +5,8 @@
 //! | `connection.rs`, `socket.rs` | connections: how many, how long, and their end |
 //! | `exchange.rs`, `body.rs`, `coding.rs`, `request_id.rs` | what holds for every request, whatever it asks |
 //! | `rest.rs`, `etag.rs` | HTTP: routes, headers, statuses |
+//! | `mcp/` | the same operations as tools over MCP (rmcp, nowhere else) |
+//! | `openapi.rs`, `schema.rs` | the `OpenAPI` document; schemas of parameters and records |
 //! | `service.rs` | the twelve operations; neither HTTP nor MCP |
 //! | `access.rs`, `keys.rs` | who may ask; the key file |
 //! | `meter.rs` | requests of every account |
@@ -32,12 +34,15 @@ mod fold;
 mod index;
 mod keys;
 mod load;
+mod mcp;
 mod meter;
 mod metrics;
+mod openapi;
 mod reload;
 mod request_id;
 mod rest;
 mod row_json;
+mod schema;
 mod selection;
 mod service;
 mod socket;
@@ -192,9 +197,10 @@ fn open(config: ServeConfig, address: SocketAddr) -> Result<Opened, ServeError> 
         AccountsSource::File(path) => (reload::read_accounts(&path)?, Some(path)),
     };
     let meter = Meter::open(config.usage_file)?;
+    let doors = mcp::Doors::new(address, config.public_url.as_deref());
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
     let service = Service::new(index, accounts, meter, config.clock, config.today);
-    let site = Site::new(service, base.trim_end_matches('/'), metrics, config.random);
+    let site = Site::new(service, base.trim_end_matches('/'), doors, metrics, config.random);
     Ok(Opened { site, seen, index: config.index, key_file })
 }
 

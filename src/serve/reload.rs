@@ -154,6 +154,7 @@ fn digest(path: &Path) -> Option<blake3::Hash> {
 mod tests {
     use super::super::fixture::{KEY, TODAY, clock, filing, generous, write_table};
     use super::super::keys::KeyRequest;
+    use super::super::mcp::Doors;
     use super::super::meter::Meter;
     use super::super::service::Service;
     use super::*;
@@ -171,7 +172,8 @@ mod tests {
 
     fn site(index: Arc<Index>, accounts: Accounts) -> Site {
         let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
-        Site::new(service, "", Metrics::new(Registry::default()), [1; 32])
+        let doors = Doors::new(([127, 0, 0, 1], 1).into(), None);
+        Site::new(service, "", doors, Metrics::new(Registry::default()), [1; 32])
     }
 
     fn total(site: &Site) -> String {

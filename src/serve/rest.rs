@@ -3,7 +3,9 @@
 use super::access::Caller;
 use super::etag::Tag;
 use super::exchange::MAX_AT_WORK;
+use super::mcp::{self, Doors};
 use super::metrics::Metrics;
+use super::openapi;
 use super::request_id::RequestIds;
 use super::service::{ApiError, Service};
 use crate::contract::argument::Arguments;
@@ -15,6 +17,7 @@ use hyper::header::{
     WWW_AUTHENTICATE,
 };
 use hyper::{Method, Request, Response, StatusCode, Uri};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
 
@@ -23,12 +26,14 @@ pub(super) type HttpResponse = Response<Bytes>;
 
 /// What answers requests: the service, and the pages that need no key.
 pub(super) struct Site {
-    pub(super) service: Service,
+    pub(super) service: Arc<Service>,
+    pub(super) doors: Doors,
     pub(super) metrics: Metrics,
     pub(super) ids: RequestIds,
     pub(super) at_work: Semaphore,
-    docs_url: String,
+    docs_url: Arc<str>,
     docs_page: String,
+    openapi: Vec<u8>,
     is_draining: AtomicBool,
 }
 
@@ -50,20 +55,28 @@ impl Reply {
 
 impl Site {
     /// A site known under an address without a final slash; `random` are 256 random bits for the ids of requests.
-    pub(super) fn new(service: Service, base_url: &str, metrics: Metrics, random: [u8; 32]) -> Self {
+    pub(super) fn new(
+        service: Service,
+        base_url: &str,
+        doors: Doors,
+        metrics: Metrics,
+        random: [u8; 32],
+    ) -> Self {
         Self {
-            service,
+            service: Arc::new(service),
+            doors,
             metrics,
             ids: RequestIds::new(random),
             at_work: Semaphore::new(MAX_AT_WORK),
-            docs_url: format!("{base_url}/docs"),
+            docs_url: format!("{base_url}/docs").into(),
             docs_page: super::docs::page(),
+            openapi: openapi::document(base_url),
             is_draining: AtomicBool::new(false),
         }
     }
 
     /// Where errors point at.
-    pub(super) fn docs_url(&self) -> &str {
+    pub(super) fn docs_url(&self) -> &Arc<str> {
         &self.docs_url
     }
 
@@ -79,7 +92,10 @@ impl Site {
 
     /// The answer of whatever stands at the path of a request, its body read.
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
-        self.respond(request.method(), request.uri(), request.headers())
+        match request.uri().path() {
+            mcp::PATH => mcp::respond(self, request).await,
+            _ => self.respond(request.method(), request.uri(), request.headers()),
+        }
     }
 
     /// Answers one request without a body: route, method, key, plan and scope, limits, then the operation.
@@ -149,6 +165,10 @@ impl Site {
             }
             // The index is loaded before the first connection is accepted: who answers is ready.
             "/readyz" => Some((status(StatusCode::OK, "ok"), "/readyz")),
+            "/openapi.json" => {
+                let document = response(StatusCode::OK, "application/json", self.openapi.clone());
+                Some((document, "/openapi.json"))
+            }
             "/docs" => {
                 let page = self.docs_page.clone().into_bytes();
                 Some((response(StatusCode::OK, "text/markdown; charset=utf-8", page), "/docs"))
@@ -157,14 +177,15 @@ impl Site {
         }
     }
 
-    fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
+    /// Status 405 with the methods there are.
+    pub(super) fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
         let refused = self.problem(405, format!("{method} is not allowed here; this path answers {allowed}"));
         with_header(refused, ALLOW, HeaderValue::from_static(allowed))
     }
 
     /// The error body of a status in these words.
     pub(super) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
-        let docs_url = self.docs_url.clone();
+        let docs_url = self.docs_url.to_string();
         error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
     }
 
@@ -433,7 +454,7 @@ mod tests {
     #[test]
     fn open_pages_need_no_key_and_are_not_counted() {
         let site = site(PlanLimits { per_minute: 1, ..generous() }, &["data"]);
-        for target in ["/healthz", "/readyz", "/docs"] {
+        for target in ["/healthz", "/readyz", "/docs", "/openapi.json"] {
             assert_eq!(send(&site, "GET", target, &[]).status, 200, "{target}");
             assert_eq!(send(&site, "PUT", target, &[]).status, 405, "{target}");
         }

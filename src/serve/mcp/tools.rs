@@ -1,0 +1,200 @@
+//! The twelve operations as tools: what a client is told of them, and what a call gives.
+
+use super::super::access::Caller;
+use super::super::schema;
+use super::super::service::{ApiError, Service};
+use crate::contract::argument::Arguments;
+use crate::contract::endpoint::Endpoint;
+use crate::contract::query::quoted;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+/// The protocol's versions that are spoken here, oldest first.
+pub(super) const VERSIONS: &[ProtocolVersion] = &[
+    ProtocolVersion::V_2025_03_26,
+    ProtocolVersion::V_2025_06_18,
+    ProtocolVersion::V_2025_11_25,
+    ProtocolVersion::V_2026_07_28,
+];
+
+const INSTRUCTIONS: &str = "Florida business filings, read-only. Every HTTP request counts against the account's limits, \
+so ask for full pages and narrow searches. search_businesses needs q (the start of a name), city, zip or filed_from. Page \
+with limit and offset until pagination.has_more is false. Values of the industry and type filters come from \
+list_industries and list_entity_types, county keys from list_counties. A failed call says which rules were broken.";
+
+/// Methods with `params` that can be wrong.
+const SPOKEN: &[&str] = &["initialize", "server/discover", "tools/list", "tools/call"];
+
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| Endpoint::ALL.map(tool).into());
+
+fn tool(endpoint: Endpoint) -> Tool {
+    let title = title(endpoint);
+    let annotations = ToolAnnotations::with_title(title.clone())
+        .read_only(true)
+        .destructive(false)
+        .idempotent(true)
+        .open_world(false);
+    Tool::new(endpoint.tool(), endpoint.purpose(), Arc::new(schema::input(endpoint)))
+        .with_title(title)
+        .with_raw_output_schema(Arc::new(schema::output(endpoint)))
+        .with_annotations(annotations)
+}
+
+/// The name of the tool as words.
+fn title(endpoint: Endpoint) -> String {
+    let words = endpoint.tool().replace('_', " ");
+    words[..1].to_uppercase() + &words[1..]
+}
+
+fn missing(method: impl Into<Cow<'static, str>>) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+}
+
+/// The tools for one request of one caller.
+#[derive(Clone)]
+pub(super) struct Tools {
+    pub(super) service: Arc<Service>,
+    pub(super) docs_url: Arc<str>,
+    pub(super) caller: Caller,
+}
+
+impl Tools {
+    fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Vec<u8>, ApiError> {
+        self.service.authorize(&self.caller, endpoint)?;
+        self.service.answer(&self.caller, Arguments::from_json(endpoint, given))
+    }
+
+    /// The text is the REST body, byte for byte; of a failed call it is the REST error body.
+    fn result(&self, answer: Result<Vec<u8>, ApiError>) -> CallToolResult {
+        match answer {
+            Ok(body) => {
+                let structured: Option<Value> = serde_json::from_slice(&body).ok();
+                let text = String::from_utf8_lossy(&body).into_owned();
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = structured;
+                result
+            }
+            Err(error) => {
+                let body = error.body(&self.docs_url);
+                let text = serde_json::to_string(&body).unwrap_or_else(|_| error.to_string());
+                CallToolResult::error(vec![ContentBlock::text(text)])
+            }
+        }
+    }
+
+    fn broken(&self, message: String) -> ErrorData {
+        super::error_data(&self.docs_url, ErrorCode::INVALID_PARAMS, 400, message)
+    }
+}
+
+impl ServerHandler for Tools {
+    fn get_info(&self) -> ServerConfig {
+        let server = Implementation::new("sunlake", env!("CARGO_PKG_VERSION"))
+            .with_title("Florida business filings")
+            .with_description(env!("CARGO_PKG_DESCRIPTION"));
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(server)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(VERSIONS)
+    }
+
+    /// The handshake of the versions that have one; a request that names a later version has come to the wrong method.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if context.meta.protocol_version().is_some_and(|version| !version.has_initialize()) {
+            return Err(missing("initialize"));
+        }
+        context.peer.set_peer_info(request.clone());
+        self.negotiate_initialize(&request)
+    }
+
+    /// All twelve at once, in the order of the API document.
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        match request.and_then(|request| request.cursor) {
+            Some(cursor) => Err(self.broken(format!("no page begins at the cursor {}", quoted(&cursor)))),
+            None => Ok(ListToolsResult::with_all_items(TOOLS.clone())),
+        }
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        TOOLS.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let endpoint = Endpoint::from_tool(&request.name)
+            .ok_or_else(|| self.broken(format!("unknown tool {}", quoted(&request.name))))?;
+        let answer = self.answer(endpoint, &request.arguments.unwrap_or_default());
+        Ok(self.result(answer).into())
+    }
+
+    /// A known method comes here when its `params` cannot be read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(if SPOKEN.contains(&request.method.as_str()) {
+            self.broken(format!("the params of {} are not as the protocol has them", request.method))
+        } else {
+            missing(request.method)
+        })
+    }
+
+    // There are no prompts, resources or completions, and the capabilities say so.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(missing("completion/complete"))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(missing("prompts/list"))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(missing("resources/list"))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(missing("resources/templates/list"))
+    }
+}
