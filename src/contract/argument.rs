@@ -128,8 +128,10 @@ impl Arguments {
         let pieces = split(query);
         self.violations.extend(pieces.violations);
         for name in &pieces.damaged {
-            self.given
-                .extend(self.endpoint.parameters().find(|param| param.name == name).map(|param| param.name));
+            match self.endpoint.parameters().find(|param| param.name == name) {
+                Some(param) => self.given.push(param.name),
+                None => self.reject_unknown(name),
+            }
         }
         for (name, text) in &pieces.pairs {
             self.take_named(name, text, |param| param.place == Place::Query);

@@ -134,11 +134,12 @@ pub(super) fn document(base: &str) -> Vec<u8> {
 
 fn operation(endpoint: Endpoint) -> Value {
     let mut responses = Map::new();
-    let answer = json!({"schema": schema::answer(endpoint)});
-    responses.insert(
-        "200".to_owned(),
-        json!({"description": endpoint.purpose(), "content": {"application/json": answer}}),
-    );
+    let content = json!({"application/json": {"schema": schema::answer(endpoint)}});
+    let mut answer = json!({"description": endpoint.purpose(), "content": content});
+    if let Some(links) = links(endpoint) {
+        answer["links"] = links;
+    }
+    responses.insert("200".to_owned(), answer);
     for problem in PROBLEMS.iter().filter(|problem| (problem.of)(endpoint)) {
         let refers = json!({"$ref": format!("#/components/responses/{}", problem.name)});
         responses.insert(problem.status.to_string(), refers);
@@ -153,6 +154,21 @@ fn operation(endpoint: Endpoint) -> Value {
         operation["description"] = json!(SEARCH_RULES);
     }
     operation
+}
+
+/// Where the first record of a list leads.
+fn links(endpoint: Endpoint) -> Option<Value> {
+    let link = |to: Endpoint, param: &str, field: &str| json!({"operationId": to.tool(), "parameters": {param: format!("$response.body#/data/0/{field}")}});
+    match endpoint {
+        Endpoint::SearchBusinesses | Endpoint::DailyFilings => Some(json!({
+            "business": link(Endpoint::Business, "id", "id"),
+            "officers": link(Endpoint::Officers, "id", "id"),
+            "document": link(Endpoint::BusinessByDocument, "document_number", "document_number"),
+        })),
+        Endpoint::DailyCounts => Some(json!({"filings": link(Endpoint::DailyFilings, "date", "date")})),
+        Endpoint::Counties => Some(json!({"county": link(Endpoint::County, "key", "key")})),
+        _ => None,
+    }
 }
 
 /// What a schema of single parameters cannot say.

@@ -10,11 +10,15 @@
 
 mod aggregates;
 mod api;
+mod differential;
 mod faults;
 mod floors;
 mod key_leak;
+mod mcp;
+mod openapi;
 mod readers;
 mod resume;
+mod rules;
 mod sample_run;
 mod settings;
 mod support;

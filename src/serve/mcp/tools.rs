@@ -7,9 +7,8 @@ use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
-    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
     ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
     ToolAnnotations,
 };
@@ -32,8 +31,9 @@ so ask for full pages and narrow searches. search_businesses needs q (the start 
 with limit and offset until pagination.has_more is false. Values of the industry and type filters come from \
 list_industries and list_entity_types, county keys from list_counties. A failed call says which rules were broken.";
 
+const INITIALIZE: &str = "initialize";
 /// Methods with `params` that can be wrong.
-const SPOKEN: &[&str] = &["initialize", "server/discover", "tools/list", "tools/call"];
+const SPOKEN: &[&str] = &[INITIALIZE, "server/discover", "tools/list", "tools/call"];
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| Endpoint::ALL.map(tool).into());
 
@@ -54,6 +54,11 @@ fn tool(endpoint: Endpoint) -> Tool {
 fn title(endpoint: Endpoint) -> String {
     let words = endpoint.tool().replace('_', " ");
     words[..1].to_uppercase() + &words[1..]
+}
+
+/// Whether a request names a version that knows no handshake.
+fn stands_alone(context: &RequestContext<RoleServer>) -> bool {
+    context.meta.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 fn missing(method: impl Into<Cow<'static, str>>) -> ErrorData {
@@ -117,8 +122,8 @@ impl ServerHandler for Tools {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        if context.meta.protocol_version().is_some_and(|version| !version.has_initialize()) {
-            return Err(missing("initialize"));
+        if stands_alone(&context) {
+            return Err(missing(INITIALIZE));
         }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
@@ -151,50 +156,18 @@ impl ServerHandler for Tools {
         Ok(self.result(answer).into())
     }
 
-    /// A known method comes here when its `params` cannot be read.
+    /// A known method comes here when its `params` cannot be read, and every unknown one.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(if SPOKEN.contains(&request.method.as_str()) {
-            self.broken(format!("the params of {} are not as the protocol has them", request.method))
-        } else {
-            missing(request.method)
-        })
-    }
-
-    // There are no prompts, resources or completions, and the capabilities say so.
-
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(missing("completion/complete"))
-    }
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(missing("prompts/list"))
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(missing("resources/list"))
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(missing("resources/templates/list"))
+        let is_spoken = SPOKEN.contains(&request.method.as_str());
+        if is_spoken && !(request.method == INITIALIZE && stands_alone(&context)) {
+            return Err(
+                self.broken(format!("the params of {} are not as the protocol has them", request.method))
+            );
+        }
+        Err(missing(request.method))
     }
 }

@@ -1,8 +1,11 @@
 //! What the tests stand on.
 
 pub(crate) mod command;
+pub(crate) mod details;
 pub(crate) mod http;
 pub(crate) mod lake;
+pub(crate) mod mcp;
+pub(crate) mod node;
 pub(crate) mod proxy;
 pub(crate) mod python;
 pub(crate) mod scratch;

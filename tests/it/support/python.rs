@@ -21,6 +21,11 @@ pub(crate) fn json(script: &str, arguments: &[&Path]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}"))
 }
 
+/// A program that a package of the environment brings.
+pub(crate) fn program(name: &str) -> PathBuf {
+    interpreter().with_file_name(name)
+}
+
 /// The interpreter of the environment, which is made where it is missing. One process makes it, others wait.
 fn interpreter() -> PathBuf {
     let requirements = project().join("tests/it/requirements.txt");

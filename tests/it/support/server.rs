@@ -1,9 +1,10 @@
 //! `sunlake serve` under way, on a lake made for the tests.
 
 use super::command::{Running, Sunlake};
+use super::details;
 use super::http::{self, Answer};
 use super::scratch::Scratch;
-use super::source::Source;
+use super::source::{self, Source};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -43,18 +44,29 @@ impl ApiServer {
         Self::start(source, plan, None)
     }
 
-    fn start(source: &Source, plan: Plan, requests: Option<i64>) -> Self {
+    /// As [`Self::generous`] on [`source::small`], with the details and officers that a run leaves out.
+    pub(crate) fn detailed(plan: Plan) -> Self {
         let scratch = Scratch::new();
+        let snapshot = scratch.path("detailed");
+        details::snapshot_with_details(source::small(), &snapshot);
+        Self::serve(scratch, &snapshot, source::small().today, plan, Some(1_000_000))
+    }
+
+    fn start(source: &Source, plan: Plan, requests: Option<i64>) -> Self {
+        let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
+        Self::serve(Scratch::new(), &snapshot, source.today, plan, requests)
+    }
+
+    fn serve(scratch: Scratch, snapshot: &Path, today: &str, plan: Plan, requests: Option<i64>) -> Self {
         let key = create_key(&scratch, "acme", plan.name, &["data"]);
         if let Some(requests) = requests {
             widen(&scratch.path("keys.toml"), plan, requests);
         }
         let lake = scratch.path("served");
         std::fs::create_dir_all(lake.join("state")).expect("a folder for the server's counts");
-        let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
         std::os::unix::fs::symlink(snapshot, lake.join("current")).expect("a link");
         let keys = scratch.path("keys.toml");
-        let mut process = Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", source.today])
+        let mut process = Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", today])
             .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
             .start();
         let line = process.line();

@@ -11,10 +11,14 @@ pub(crate) struct Source {
     pub(crate) today: &'static str,
 }
 
+/// Days and share of [`small`].
+pub(crate) const SMALL_DAYS: u32 = 14;
+pub(crate) const SMALL_SCALE: f64 = 0.05;
+
 /// Two weeks of one business in twenty: a run over it takes some forty requests.
 pub(crate) fn small() -> &'static Source {
     static SMALL: OnceLock<Source> = OnceLock::new();
-    SMALL.get_or_init(|| make("small", 14, 0.05, &["2026-03-20"]))
+    SMALL.get_or_init(|| make("small", SMALL_DAYS, SMALL_SCALE, &["2026-03-20"]))
 }
 
 /// Ten weeks of one business in ten, as two runs on two days left them: some rows are new, some changed, some gone.
