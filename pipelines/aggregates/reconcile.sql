@@ -10,7 +10,8 @@
 --   lake_count     listed businesses in the lake; of a day without fictitious names, which the API's day listing omits
 --   difference     lake_count - api_count
 --   is_comparable  whether coverage proves the period complete. Then a day must agree to the row; months and counties
---                  may differ by what the API counts and does not list (dissolved businesses)
+--                  may differ by what the API counts and does not list (dissolved businesses). A day of which the
+--                  register has given rows since its listing was proven is not comparable before it is proven again
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
@@ -48,7 +49,7 @@ whole_months AS (
 listed_days AS (
     SELECT c.filed_date AS filed_date
     FROM coverage c
-    WHERE c.entity_type = '*' AND c.complete
+    WHERE c.entity_type = '*' AND c.complete AND c.landed <= c.expected
 ),
 newest_days AS (
     SELECT d.date AS filed_date, MAX(d.observed_on) AS observed_on

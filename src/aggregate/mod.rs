@@ -9,6 +9,7 @@
 //! Everything here blocks the calling thread; call it off the async threads.
 
 mod cells;
+mod choose;
 mod figures;
 mod on_disk;
 mod reconcile;
@@ -17,6 +18,7 @@ mod shipped_tests;
 #[cfg(test)]
 mod tiny_lake;
 
+pub use choose::choose_businesses;
 pub use figures::{
     CityFigures, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures,
     ZipFigures, read_figures,
@@ -68,6 +70,14 @@ pub enum AggregateError {
         aggregate: String,
         /// What polars said.
         source: PolarsError,
+    },
+    /// A condition that chooses businesses cannot be parsed or run.
+    #[error("the condition {condition:?} cannot run: {reason}")]
+    Condition {
+        /// As it was given.
+        condition: String,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A column has a type that the lake does not keep.
     #[error(

@@ -2,17 +2,16 @@
 
 use super::exit::CommandError;
 use crate::client::ApiKey;
-use crate::contract::business::Detail;
 use crate::contract::count::County;
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
-use crate::contract::eastern::day_start;
+use crate::contract::eastern::{day_start, window_start};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::lake::{CommitInfo, Lake, Staging};
 use crate::pipeline::Source;
 use crate::pipeline::spec::SampleSource;
 use crate::pipeline::state::SourceKind;
-use crate::sample::{SampleSpec, businesses, industries};
+use crate::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, industries, old_register};
 use crate::serve::{Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig, serve};
 use crate::table::{
     CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
@@ -125,8 +124,11 @@ fn write_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<(), Com
     let mut batch = Batch::default();
     // The sample is as new as its day: served twice, it tells the same `updated_at`.
     let at = day_start(today);
-    for business in businesses(&spec) {
-        batch.push(business.detail, business.officers, at)?;
+    let before = window_start(today, sample.days);
+    let register = RegisterSpec { seed: sample.seed, before, rows: sample.register };
+    let old = old_register(&register).map(|business| (business, false));
+    for (business, is_detailed) in old.chain(businesses(&spec).map(|business| (business, true))) {
+        batch.push(business, is_detailed, at)?;
         if batch.filings.len() >= BATCH_ROWS {
             staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch.filings)).map_err(table)?)?;
         }
@@ -155,21 +157,24 @@ struct Batch {
 }
 
 impl Batch {
+    /// Details and officers only where they are wanted: those of a whole register would fill the memory.
     fn push(
         &mut self,
-        detail: Detail,
-        officers: Vec<crate::contract::business::Officer>,
+        business: SampleBusiness,
+        is_detailed: bool,
         at: Timestamp,
     ) -> Result<(), CommandError> {
+        let SampleBusiness { detail, officers, .. } = business;
         let unreadable =
             || CommandError::Bug(format!("the sample's business {} is no record", detail.summary.id));
         let filing = FilingRow::from_summary(&detail.summary, at).ok_or_else(unreadable)?;
-        let row = DetailRow::from_detail(&detail, at).ok_or_else(unreadable)?;
-        for (position, officer) in (0..).zip(&officers) {
-            self.officers.push(OfficerRow::new(filing.business_id, position, officer, at));
+        if is_detailed {
+            self.details.push(DetailRow::from_detail(&detail, at).ok_or_else(unreadable)?);
+            for (position, officer) in (0..).zip(&officers) {
+                self.officers.push(OfficerRow::new(filing.business_id, position, officer, at));
+            }
         }
         self.filings.push(filing);
-        self.details.push(row);
         Ok(())
     }
 }

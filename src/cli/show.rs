@@ -3,7 +3,7 @@
 use super::exit::CommandError;
 use crate::pipeline::price::Price;
 use crate::pipeline::standing::Standing;
-use crate::pipeline::summary::{Outcome, RunSummary};
+use crate::pipeline::summary::{Outcome, RunSummary, UnprovenStart};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::fmt::Write;
@@ -57,6 +57,7 @@ pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
         if coverage.incomplete.len() > 10 {
             writeln!(text, "           and {} more", coverage.incomplete.len() - 10)?;
         }
+        register(text, summary)?;
         for check in &summary.checks {
             writeln!(text, "check      {check}")?;
         }
@@ -78,6 +79,29 @@ pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
     })
     .trim_end()
     .to_owned()
+}
+
+/// How far the register and look-ups have come, where the pipeline has them.
+fn register(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    if let Some(register) = &summary.register {
+        writeln!(
+            text,
+            "register   {} starts of a name read ({} by this run that no name has), {} left; {} rows found, {} businesses by the API's count",
+            register.starts, register.empty, register.left, register.rows, register.businesses_total
+        )?;
+        for start in &register.unproven {
+            let UnprovenStart { start, entity_type, expected, held } = start;
+            writeln!(text, "           {start:?} {entity_type}: {held} of {expected} rows")?;
+        }
+    }
+    match &summary.enrich {
+        Some(enrich) => writeln!(
+            text,
+            "looked up  {} of {} businesses, {} of them unknown to the API",
+            enrich.looked_up, enrich.chosen, enrich.unknown
+        ),
+        None => Ok(()),
+    }
 }
 
 /// What a run would cost.
@@ -122,6 +146,15 @@ pub(super) fn standing(standing: &Standing) -> String {
         )?;
         for (table, rows) in &standing.rows {
             writeln!(text, "  {table:<28} {rows:>9} rows")?;
+        }
+        if let Some(register) = &standing.register {
+            writeln!(
+                text,
+                "register: {} starts of a name read, {} rows, the oldest as of {}",
+                register.starts,
+                register.rows,
+                register.oldest_read.map_or("never".to_owned(), |day| day.to_string())
+            )?;
         }
         let complete = standing.coverage.iter().filter(|day| day.complete).count();
         writeln!(text, "coverage: {complete} of {} days proven whole", standing.coverage.len())?;

@@ -78,6 +78,20 @@ impl Call<Page<DailyCount>> {
     }
 }
 
+impl Call<Data<RawRecord>> {
+    /// `GET /v1/fl/businesses/{id}`.
+    pub fn business(business_id: i64) -> Self {
+        Self::to(format!("/v1/fl/businesses/{business_id}"))
+    }
+}
+
+impl Call<Data<Vec<RawRecord>>> {
+    /// `GET /v1/fl/businesses/{id}/officers`.
+    pub fn officers(business_id: i64) -> Self {
+        Self::to(format!("/v1/fl/businesses/{business_id}/officers"))
+    }
+}
+
 impl Call<Data<Vec<County>>> {
     /// `GET /v1/fl/counties`.
     pub fn counties() -> Self {

@@ -9,18 +9,24 @@
 //! | `walk` | reading past the offset cap by date |
 //! | `split` | reading in parts, closing the gap |
 //! | [`listing`] | one listing, stretch by stretch, proven |
+//! | [`starts`] | which starts of a name to ask for next (pure) |
+//! | [`register`] | all names with a start, of any age |
+//! | [`detail`] | one business: its details, its officers |
 //! | [`reference`](mod@reference) | account, lists, counts |
 //!
 //! Knows no Arrow and no disk.
 
 pub mod ask;
+pub mod detail;
 pub mod listing;
 pub mod planner;
 mod reader;
 pub mod reference;
+pub mod register;
 pub mod seen;
 pub mod slice;
 mod split;
+pub mod starts;
 mod walk;
 
 use crate::client::ClientError;

@@ -3,8 +3,11 @@
 use super::seen::SeenRow;
 use crate::contract::eastern::span_days;
 use crate::contract::reference::EntityType;
-use crate::contract::search::BusinessSearch;
-use jiff::civil::Date;
+use crate::contract::search::{BusinessSearch, StatusFilter};
+use jiff::civil::{Date, date};
+
+/// The oldest day of a slice that reaches back without end, which only a name search may.
+pub const ANY_AGE: Date = date(1, 1, 1);
 
 /// Filters of a query beside its days. The empty filter is the whole untyped listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,12 +24,15 @@ pub struct Filter {
     pub zip: Option<String>,
     /// Start of the name.
     pub name_start: Option<String>,
+    /// Whether dissolved businesses are asked for too, which needs a start of the name. Says that the start is a question
+    /// of its own, not a part of a wider one.
+    pub status: Option<StatusFilter>,
 }
 
 impl Filter {
     /// Whether it asks for a word that came from a record, which the API may not take back as a parameter.
     pub fn holds_words_of_records(&self) -> bool {
-        self.city.is_some() || self.name_start.is_some()
+        self.city.is_some() || (self.name_start.is_some() && self.status.is_none())
     }
 
     /// Whether the API would list this row under the filter.
@@ -93,11 +99,11 @@ impl Slice {
             city: filter.city,
             zip: filter.zip,
             county: filter.county,
-            filed_from: Some(self.from),
+            filed_from: (self.from > ANY_AGE).then_some(self.from),
             filed_to: Some(self.to),
             kind: filter.kind,
             industry: filter.industry,
-            status: None,
+            status: filter.status,
             limit: Some(limit),
             offset: Some(offset),
         }

@@ -178,12 +178,13 @@ impl Merged {
             let (old, new) = (text(field.old, row)?, text(field.new, seen)?);
             changes.push_changed(business_id, field.name, old, new);
         }
-        self.counts.changed += u64::from(changes.len() > before);
-        if !sides.old.listed.value(row) {
+        let (was_listed, is_listed) = (sides.old.listed.value(row), sides.new.listed.value(seen));
+        self.counts.changed += u64::from(changes.len() > before || (was_listed && !is_listed));
+        if is_listed && !was_listed {
             changes.push(business_id, Change::Returned);
             self.counts.returned += 1;
         }
-        self.push((NEW, seen), true, sides.old.first_seen[row], last_seen);
+        self.push((NEW, seen), is_listed, sides.old.first_seen[row], last_seen);
         Ok(())
     }
 
@@ -208,7 +209,7 @@ impl Merged {
         }
         self.counts.added += 1;
         let last_seen = sides.new.last_seen[seen];
-        self.push((NEW, seen), true, last_seen, last_seen);
+        self.push((NEW, seen), sides.new.listed.value(seen), last_seen, last_seen);
     }
 
     fn into_rows(self, input: &MonthInput<'_>) -> Result<RecordBatch, LakeError> {

@@ -3,13 +3,15 @@
 use super::spec::{ChecksSpec, OnFailure};
 
 /// What the checks look at.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     pub(super) quarantined: u64,
     pub(super) unknown_fields: u64,
     pub(super) incomplete_days: u64,
     pub(super) vanished: u64,
     pub(super) rows_before: u64,
+    /// Businesses the API counts and no start of a name gave, in words.
+    pub(super) missing_businesses: Option<String>,
 }
 
 /// A check that failed.
@@ -27,7 +29,7 @@ pub(super) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
             findings.push(Finding { what, holds: on == OnFailure::Fail });
         }
     };
-    let Evidence { quarantined, unknown_fields, incomplete_days, vanished, rows_before } = *evidence;
+    let Evidence { quarantined, unknown_fields, incomplete_days, vanished, rows_before, .. } = *evidence;
     find(
         quarantined > 0,
         spec.quarantine,
@@ -43,6 +45,9 @@ pub(super) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
         spec.incomplete_days,
         format!("{incomplete_days} days could not be proven whole"),
     );
+    if let Some(words) = &evidence.missing_businesses {
+        find(true, spec.missing_businesses, words.clone());
+    }
     let percent = if rows_before == 0 { 0.0 } else { vanished as f64 * 100.0 / rows_before as f64 };
     let limit = spec.max_vanished_percent;
     find(

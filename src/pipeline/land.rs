@@ -1,16 +1,18 @@
 //! From a reading to rows of the coming snapshot: raw pages → rows and rejects → the lake's spill and coverage.
 
 use super::PipelineError;
+use super::listed::ACTIVE;
 use super::pages::Pages;
 use crate::contract::eastern::span_days;
 use crate::contract::reference::EntityType;
+use crate::extract::ask::PageKey;
 use crate::extract::listing::Reading;
-use crate::lake::{Quarantine, Staging};
+use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
 use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page};
 use crate::table::{CoverageRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Rows of a batch on its way to the spill.
 const BATCH_ROWS: usize = 16 * 1024;
@@ -32,6 +34,8 @@ pub(super) struct Landing {
     pub(super) unknown_fields: UnknownFields,
     pub(super) open_values: OpenValues,
     pub(super) rejected: HashSet<blake3::Hash>,
+    /// What look-ups did to their tables.
+    pub(super) looked_up: BTreeMap<String, TableDelta>,
     pages: Pages,
     now: fn() -> Timestamp,
 }
@@ -54,6 +58,7 @@ impl Landing {
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
+            looked_up: BTreeMap::new(),
             pages,
             now,
         }
@@ -85,19 +90,50 @@ impl Landing {
         Ok(())
     }
 
-    fn rows_of(&mut self, key: &crate::extract::ask::PageKey) -> Result<Vec<FilingRow>, PipelineError> {
+    /// Takes the pages of a start of a name in: each row is an observation in its own right. Where dissolved businesses
+    /// were asked for too, a row is listed if it is active; `note` sees every row.
+    pub(super) fn land_start(
+        &mut self,
+        pages: &[PageKey],
+        with_dissolved: bool,
+        note: &mut dyn FnMut(&FilingRow),
+    ) -> Result<(), PipelineError> {
+        let mut batch = Vec::new();
+        for key in pages {
+            for mut row in self.rows_of(key)? {
+                row.listed = !with_dissolved || row.status == ACTIVE;
+                note(&row);
+                batch.push(row);
+            }
+            if batch.len() >= BATCH_ROWS {
+                self.staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch))?)?;
+            }
+        }
+        if !batch.is_empty() {
+            self.staging.spill_filings(FilingRow::batch(&batch)?)?;
+        }
+        Ok(())
+    }
+
+    /// A page of the archive, and where it was asked for.
+    pub(super) fn page(&self, key: &PageKey) -> Result<(RawPage, Place), PipelineError> {
         let page = self.pages.0.borrow().get(&key.target, key.occurrence)?;
-        let Some(page) = page else {
-            return Err(PipelineError::OutsideContract(format!(
-                "the archived page of {} is gone",
-                key.target
-            )));
-        };
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
-        let normalized = normalize_page(&page.body, page.received_at, &place);
-        for (field, count) in normalized.unknown_fields {
+        let gone = || PipelineError::OutsideContract(format!("the archived page of {} is gone", key.target));
+        Ok((page.ok_or_else(gone)?, place))
+    }
+
+    /// Counts fields the schema does not know.
+    pub(super) fn note_unknown(&mut self, fields: UnknownFields) {
+        for (field, count) in fields {
             *self.unknown_fields.entry(field).or_default() += count;
         }
+    }
+
+    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>, PipelineError> {
+        let (page, place) = self.page(key)?;
+        let normalized = normalize_page(&page.body, page.received_at, &place);
+        self.note_unknown(normalized.unknown_fields);
         self.open_values.absorb(normalized.open_values);
         for reject in &normalized.rejects {
             self.quarantine(reject)?;
@@ -106,7 +142,7 @@ impl Landing {
     }
 
     /// A record that stands on two pages is one record.
-    fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
+    pub(super) fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
         if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
             tracing::warn!(
                 slice = reject.slice,
@@ -150,7 +186,7 @@ impl Landing {
     }
 
     /// Writes the coverage of the days read into the coming snapshot.
-    pub(super) fn stage_coverage(&mut self) -> Result<crate::lake::TableDelta, PipelineError> {
+    pub(super) fn stage_coverage(&mut self) -> Result<TableDelta, PipelineError> {
         let rows = CoverageRow::batch(&self.coverage)?;
         Ok(self.staging.merge(Table::Coverage, &rows)?)
     }

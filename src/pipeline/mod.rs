@@ -6,6 +6,11 @@
 //! | [`run`](mod@run) | the order of a run, and resuming one |
 //! | [`need`] | which days must be read (pure) |
 //! | [`land`](self) | readings → rows of the coming snapshot |
+//! | `register` | reading the register start by start of a name |
+//! | [`register_state`] | how far it has been read |
+//! | `enrich` | looking chosen businesses up |
+//! | [`enrich_state`] | what look-ups found out beside rows |
+//! | `listed` | what the filings of a snapshot add up to (pure) |
 //! | [`check`](self) | what holds publication back (pure) |
 //! | [`publish`](self) | aggregates, checks, commit |
 //! | [`price`] | what a run would cost |
@@ -17,13 +22,18 @@
 
 mod check;
 pub mod completion;
+mod enrich;
+pub mod enrich_state;
 mod error;
 mod known;
 mod land;
+mod listed;
 pub mod need;
 mod pages;
 pub mod price;
 mod publish;
+mod register;
+pub mod register_state;
 pub mod report;
 pub mod run;
 pub mod spec;

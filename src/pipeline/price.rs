@@ -1,19 +1,23 @@
 //! What a run would ask for and cost, before it starts: three requests at most.
 
 use super::completion::{Means, complete_on};
+use super::enrich::due;
 use super::known::read_coverage;
+use super::register::{known_names, register_price};
+use super::register_state::RegisterStatus;
 use super::run::make_client;
-use super::spec::Pipeline;
+use super::spec::{EnrichSpec, Pipeline, RegistrySpec};
 use super::state::RunState;
 use super::work::{Knowledge, Listing, first_day, listing_need, listings};
 use super::{PipelineError, RunContext};
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
-use crate::contract::count::{DailyCount, Stats};
+use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::{month_of, span_days};
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
+use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::planner::ranges;
 use crate::extract::reference::plan_limits;
 use jiff::civil::Date;
@@ -69,8 +73,11 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
     let account = client.account().await?;
     let commit = lake.current()?;
     let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
-    let coverage = read_coverage(lake, commit.as_ref())?;
     let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
+    if let Some(stages) = stages_without_days(pipeline, context, &client, &plan).await? {
+        return Ok(total(pipeline, context.today, &plan, &means(&client)?, stages));
+    }
+    let coverage = read_coverage(lake, commit.as_ref())?;
     let counts = fetch(&client, &Call::daily_counts(MAX_DAYS)).await?.data;
     let stats = fetch(&client, &Call::stats()).await?.data;
     let knowledge = Knowledge {
@@ -89,13 +96,64 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
     let priced =
         listings(&pipeline.spec).into_iter().map(|listing| listing_price(listing, &knowledge, &stats));
     stages.extend(priced);
-    let means = Means {
-        remaining: knowledge.remaining,
+    Ok(total(pipeline, context.today, &plan, &means(&client)?, stages))
+}
+
+/// What the account may still spend.
+fn means(client: &Client) -> Result<Means, PipelineError> {
+    Ok(Means {
+        remaining: client.budget().remaining()?,
         allowance: client.budget().per_window()?,
         per_run: client.budget().max_requests(),
         idle_days: 0,
-    };
-    Ok(total(pipeline, context.today, &plan, &means, stages))
+    })
+}
+
+/// The stages of a pipeline that reads the register or looks businesses up; none for one that reads days.
+async fn stages_without_days(
+    pipeline: &Pipeline,
+    context: &RunContext<'_>,
+    client: &Client,
+    plan: &PlanLimits,
+) -> Result<Option<Vec<StagePrice>>, PipelineError> {
+    let lake = &context.lake;
+    let commit = lake.current()?;
+    let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
+    if let Some(spec) = &pipeline.spec.enrich {
+        let due = due(lake, commit.as_ref(), spec, &state.enrich, (context.now)())?;
+        return Ok(Some(enrich_stages(spec, due.len() as u64)));
+    }
+    let Some(spec) = &pipeline.spec.registry else { return Ok(None) };
+    let stats = fetch(client, &Call::stats()).await?.data;
+    let counties = fetch(client, &Call::counties()).await?.data;
+    let businesses = u64::try_from(businesses(spec, &stats, &counties)).unwrap_or(0);
+    let names = known_names(lake, commit.as_ref())?;
+    let priced = register_price(spec, &state.register, names, (businesses, context.today), plan);
+    let lists = StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 };
+    Ok(Some(vec![lists, priced]))
+}
+
+/// A request for the details of each business, and one for its officers, which most have.
+fn enrich_stages(spec: &EnrichSpec, due: u64) -> Vec<StagePrice> {
+    let businesses = due.min(spec.limit.unwrap_or(u64::MAX));
+    let stage =
+        |name: &str, slices| StagePrice { name: name.to_owned(), slices, rows: slices, requests: slices };
+    vec![
+        StagePrice { name: "reference".to_owned(), slices: 1, rows: 0, requests: 1 },
+        stage(DETAILS, businesses),
+        stage(OFFICERS, if spec.officers { businesses } else { 0 }),
+    ]
+}
+
+/// Businesses a reading of the register finds: all there are, or those that the counties say are active.
+fn businesses(spec: &RegistrySpec, stats: &Stats, counties: &[County]) -> i64 {
+    match spec.status {
+        RegisterStatus::All => stats.businesses_total,
+        RegisterStatus::Active => {
+            let active: i64 = counties.iter().map(|county| county.active_businesses).sum();
+            stats.businesses_total.min(active)
+        }
+    }
 }
 
 async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T, PipelineError> {
@@ -109,6 +167,11 @@ fn total(
     means: &Means,
     stages: Vec<StagePrice>,
 ) -> Price {
+    // One look-up gives one record; a page gives as many as a call can.
+    let least = |stage: &StagePrice| match stage.name.as_str() {
+        DETAILS | OFFICERS => stage.rows,
+        _ => plan.pages_for(stage.rows),
+    };
     let requests: u64 = stages.iter().map(|stage| stage.requests).sum();
     let complete_on = complete_on(requests, today, means);
     Price {
@@ -117,7 +180,7 @@ fn total(
         plan: *plan,
         remaining: means.remaining,
         requests,
-        lower_bound: stages.iter().map(|stage| plan.pages_for(stage.rows)).sum(),
+        lower_bound: stages.iter().map(least).sum(),
         minutes: requests as f64 / f64::from(plan.per_minute.max(1)),
         days: complete_on.map_or(0, |day| u64::from(span_days(today, day))),
         complete_on,

@@ -2,10 +2,13 @@
 
 use super::PipelineError;
 use super::check::{Evidence, Finding, findings};
-use super::known::read_coverage_files;
+use super::known::{coverage_rows, read_coverage_files};
 use super::land::Landing;
+use super::listed::LakeCounts;
+use super::register::missing_words;
 use super::report::write_report;
 use super::run::{Run, Stopped};
+use super::state::RunState;
 use super::summary::{
     CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows,
 };
@@ -48,11 +51,15 @@ pub(super) fn publish(
         stopped.tell(&mut summary);
     }
     summary.requests = done.requests;
-    if let Some(reference) = &done.reference {
-        let deltas = merge(&run, &mut landing, reference)?;
+    if done.reference.is_some() || run.enrich.is_some() {
+        let (deltas, counts) = merge(&run, &mut landing, done.reference.as_ref())?;
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
         summary.coverage = coverage_summary(&run, &coverage)?;
+        if run.pipeline.spec.registry.is_some() {
+            summary.register = counts.map(|counts| run.register_summary(&counts, summary.stopped.is_none()));
+        }
+        summary.enrich = run.enrich.clone();
         summary.quarantined = landing.rejected.len() as u64;
         summary.unknown_fields = landing.unknown_fields.clone();
         summary.new_values = new_values(&mut run, &landing);
@@ -110,14 +117,30 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 fn merge(
     run: &Run<'_>,
     landing: &mut Landing,
-    reference: &Reference,
-) -> Result<BTreeMap<String, TableDelta>, PipelineError> {
-    let mut deltas = BTreeMap::new();
+    reference: Option<&Reference>,
+) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+    let mut deltas = std::mem::take(&mut landing.looked_up);
     let filings = landing.staging.merge_filings(&landing.whole, (run.now)())?;
+    let spec = &run.pipeline.spec;
+    let counts = if spec.registry.is_some() || spec.enrich.is_some() {
+        Some(count_listed(run, landing)?)
+    } else {
+        None
+    };
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
-    merge_reference(run, &mut landing.staging, reference, &mut deltas)?;
-    Ok(deltas)
+    if let Some(reference) = reference {
+        merge_reference(run, &mut landing.staging, reference, &mut deltas)?;
+    }
+    Ok((deltas, counts))
+}
+
+/// Rows that came by another way than their day's listing: what coverage says to be landed follows them.
+fn count_listed(run: &Run<'_>, landing: &mut Landing) -> Result<LakeCounts, PipelineError> {
+    let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
+    let counts = LakeCounts::of(&files, run.record.today)?;
+    landing.coverage.extend(counts.put_right(coverage_rows(run.lake, landing.staging.parent())?));
+    Ok(counts)
 }
 
 fn merge_reference(
@@ -174,6 +197,11 @@ fn evidence(landing: &Landing, deltas: &BTreeMap<String, TableDelta>, summary: &
         },
         vanished: filings.map_or(0, |delta| delta.vanished),
         rows_before: before.map_or(0, |table| table.rows),
+        missing_businesses: summary
+            .register
+            .as_ref()
+            .filter(|register| summary.stopped.is_none() && register.left == 0)
+            .and_then(missing_words),
     }
 }
 
@@ -213,12 +241,14 @@ fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
 }
 
 fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
-    if landing.staging.is_unchanged() {
+    if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) {
         summary.outcome = Outcome::Unchanged;
         return Ok(());
     }
     let mut state = run.state.clone();
-    state.plan = Some(run.plan);
+    if run.is_plan_found {
+        state.plan = Some(run.plan);
+    }
     state.source = Some(run.source);
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
     let info = CommitInfo {
@@ -235,6 +265,12 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
     Ok(())
 }
 
+/// Whether what was found out beside rows must be kept: a start without names, a business that the API does not know.
+fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
+    let before = parent.map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
+    before.register != run.state.register || before.enrich != run.state.enrich
+}
+
 /// Writes the report of the newest snapshot, with what this run did.
 fn tell(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
     match run.lake.current()? {
@@ -248,7 +284,13 @@ fn tell(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
 
 /// The outcome, and whether the run is over: one that paused goes on next time, one that found days it cannot read does not.
 fn conclude(run: &mut Run<'_>, summary: &mut RunSummary) -> Result<(), PipelineError> {
-    if summary.stopped.is_some() || summary.coverage.complete < summary.coverage.days {
+    let is_behind = summary.coverage.complete < summary.coverage.days
+        || summary
+            .register
+            .as_ref()
+            .is_some_and(|register| register.left > 0 || !register.unproven.is_empty())
+        || summary.enrich.as_ref().is_some_and(|enrich| enrich.left > 0);
+    if summary.stopped.is_some() || is_behind {
         summary.outcome = Outcome::Partial;
         summary.exit_code = EXIT_RUN_AGAIN;
     }

@@ -4,7 +4,7 @@ use super::PipelineError;
 use super::summary::RunSummary;
 use crate::aggregate::read_figures;
 use crate::lake::{Commit, Lake};
-use crate::report::{IncompleteDay, ReportData, RunFacts, TableRows, render};
+use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
 
 /// Writes the report of a snapshot; `run` are the facts of the run that made it, where they are at hand.
@@ -52,6 +52,14 @@ fn facts(summary: &RunSummary) -> RunFacts {
         rows: tables.collect(),
         quarantined: summary.quarantined,
         incomplete: incomplete.collect(),
+        register: summary.register.as_ref().map(|register| RegisterFacts {
+            starts: register.starts,
+            left: register.left,
+            rows: register.rows,
+            businesses_total: register.businesses_total,
+            missing: register.missing,
+        }),
+        looked_up: summary.enrich.as_ref().map(|enrich| (enrich.looked_up, enrich.chosen)),
         elapsed_secs: summary.elapsed_secs,
     }
 }

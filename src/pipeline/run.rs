@@ -6,9 +6,10 @@ use super::land::Landing;
 use super::pages::Pages;
 use super::price::listing_price;
 use super::publish::{Finished, end_published, publish};
+use super::register::RegisterProgress;
 use super::spec::Pipeline;
 use super::state::{RunState, SourceKind};
-use super::summary::{Outcome, Requests, RunSummary};
+use super::summary::{EnrichSummary, Outcome, Requests, RunSummary};
 use super::work::{Knowledge, RunPlan, first_day, job, listings};
 use super::{EVERY_OTHER_TYPE, PipelineError};
 use crate::client::{Allowance, ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
@@ -181,7 +182,13 @@ pub(super) struct Run<'a> {
     /// Oldest day of the window.
     pub(super) from: Date,
     /// Answers that the whole run takes, by its estimate, once that is made.
-    needed: Option<u64>,
+    pub(super) needed: Option<u64>,
+    /// Whether the plan's numbers are found, and not only assumed.
+    pub(super) is_plan_found: bool,
+    /// What this run did of the register.
+    pub(super) register: RegisterProgress,
+    /// What this run looked up; none before it began to.
+    pub(super) enrich: Option<EnrichSummary>,
 }
 
 async fn one_run(
@@ -217,6 +224,9 @@ async fn one_run(
         counts: Vec::new(),
         from,
         needed: None,
+        is_plan_found: false,
+        register: RegisterProgress::default(),
+        enrich: None,
     };
     if let Some(commit) = commit.filter(|_| run.state.ended.as_ref() == Some(&run.record.run_id)) {
         run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
@@ -243,7 +253,7 @@ async fn one_run(
     store.0.borrow_mut().sync()?;
     let answered = asker.answered();
     let (reference, stopped) = match read {
-        Ok(reference) => (Some(reference), None),
+        Ok(reference) => (reference, None),
         Err((reference, PipelineError::Client(error))) if error.is_pause() => {
             let left = run.stop_with(answered)?;
             (reference, Some(Stopped::by(&error, left, client, context)?))
@@ -324,21 +334,40 @@ impl Run<'_> {
         caps: Allowance,
         real_today: Date,
         landing: &mut Landing,
-    ) -> Result<Reference, Interrupted> {
+    ) -> Result<Option<Reference>, Interrupted> {
         let early = |error: ExtractError| (None, PipelineError::from(error));
-        let reference = extract_reference(asker).await.map_err(early)?;
-        let counts = extract_daily_counts(asker).await.map_err(early)?;
-        let given = &self.pipeline.spec.plan;
-        if !plan_is_known(caps, self.state.plan, given) {
-            let counted = counts.len() as u32;
-            find_plan(asker, &mut self.plan, given, counted, real_today).await.map_err(early)?;
+        let pipeline = self.pipeline;
+        self.is_plan_found = plan_is_known(caps, self.state.plan, &pipeline.spec.plan);
+        if let Some(spec) = &pipeline.spec.enrich {
+            return self
+                .read_enrich(spec, asker, landing)
+                .await
+                .map(|()| None)
+                .map_err(|error| (None, error));
         }
-        self.counts = counts;
-        let result = self.read_listings(asker, client, &reference, real_today, landing).await;
+        let reference = extract_reference(asker).await.map_err(early)?;
+        let result = match &pipeline.spec.registry {
+            Some(spec) => self.read_register(spec, asker, &reference, landing).await,
+            None => {
+                self.read_counts(asker, real_today).await.map_err(early)?;
+                self.read_listings(asker, client, &reference, real_today, landing).await
+            }
+        };
         match result {
-            Ok(()) => Ok(reference),
+            Ok(()) => Ok(Some(reference)),
             Err(error) => Err((Some(reference), error)),
         }
+    }
+
+    /// Counts of days, and the plan's numbers where they must be found out.
+    async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
+        self.counts = extract_daily_counts(asker).await?;
+        if !self.is_plan_found {
+            let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
+            find_plan(asker, &mut self.plan, given, counted, real_today).await?;
+            self.is_plan_found = true;
+        }
+        Ok(())
     }
 
     async fn read_listings(
@@ -411,7 +440,7 @@ impl Run<'_> {
     }
 }
 
-fn vocabulary(reference: &Reference) -> Vocabulary {
+pub(super) fn vocabulary(reference: &Reference) -> Vocabulary {
     let sectors = reference.industries.sectors.iter();
     Vocabulary {
         sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),

@@ -1,5 +1,6 @@
 //! Pipeline files: what a schedule runs, typed and checked.
 
+use super::register_state::RegisterStatus;
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
 use crate::extract::PlanOverride;
@@ -18,6 +19,12 @@ pub struct PipelineSpec {
     /// What is read.
     #[serde(default)]
     pub extract: ExtractSpec,
+    /// The whole register, by the start of the name; days are not read then.
+    #[serde(default)]
+    pub registry: Option<RegistrySpec>,
+    /// Details and officers of chosen businesses; days are not read then.
+    #[serde(default)]
+    pub enrich: Option<EnrichSpec>,
     /// What may be spent.
     #[serde(default)]
     pub budget: BudgetSpec,
@@ -67,6 +74,8 @@ pub struct SampleSource {
     pub per_day: Option<u32>,
     /// Requests a month; the plan's when absent.
     pub per_month: Option<u32>,
+    /// Businesses of the thirty years before the days, dissolved ones included.
+    pub register: u32,
 }
 
 impl Default for SampleSource {
@@ -79,6 +88,7 @@ impl Default for SampleSource {
             per_minute: None,
             per_day: None,
             per_month: None,
+            register: 0,
         }
     }
 }
@@ -124,6 +134,46 @@ impl Default for ExtractSpec {
     fn default() -> Self {
         Self { days: Days::Window, types: Vec::new(), filings: true }
     }
+}
+
+/// The whole register.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RegistrySpec {
+    /// Active businesses, or dissolved ones too.
+    pub status: RegisterStatus,
+    /// Whether fictitious names are read.
+    pub fictitious: bool,
+    /// A start of a name read longer ago than this is read again; never, when absent.
+    pub max_age_days: Option<u32>,
+}
+
+impl Default for RegistrySpec {
+    fn default() -> Self {
+        Self { status: RegisterStatus::default(), fictitious: true, max_age_days: None }
+    }
+}
+
+/// Which businesses are looked up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnrichSpec {
+    /// Condition over `filings`, as it stands after `WHERE`.
+    #[serde(rename = "where")]
+    pub condition: String,
+    /// Businesses of one run; no bound when absent.
+    #[serde(default)]
+    pub limit: Option<u64>,
+    /// A look-up older than this is done again; only a changed record is, when absent.
+    #[serde(default)]
+    pub max_age_days: Option<u32>,
+    /// Whether officers are asked for, too.
+    #[serde(default = "yes")]
+    pub officers: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// What may be spent.
@@ -179,6 +229,8 @@ pub struct ChecksSpec {
     pub unknown_fields: OnFailure,
     /// A day could not be read whole.
     pub incomplete_days: OnFailure,
+    /// The register was read to its end, and the API counts more or fewer businesses.
+    pub missing_businesses: OnFailure,
     /// Largest share of rows that may be gone from the lake since the last snapshot, in percent.
     pub max_vanished_percent: f64,
 }
@@ -189,6 +241,7 @@ impl Default for ChecksSpec {
             quarantine: OnFailure::Tell,
             unknown_fields: OnFailure::Tell,
             incomplete_days: OnFailure::Tell,
+            missing_businesses: OnFailure::Tell,
             max_vanished_percent: 10.0,
         }
     }
@@ -260,7 +313,10 @@ impl Pipeline {
             SpecError::Wrong { path: path.to_owned(), line, problem, hint: String::new() }
         })?;
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-        let digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
+        let mut digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
+        if spec.registry.is_some() || spec.enrich.is_some() {
+            digest.push_str(&format!(" {:?} {:?}", spec.registry, spec.enrich));
+        }
         Ok(Self { spec, digest: blake3::hash(digest.as_bytes()).to_hex().to_string(), folder })
     }
 }
@@ -277,6 +333,12 @@ fn check(spec: &PipelineSpec) -> Result<(), (&'static str, String)> {
     }
     if sample.days == 0 {
         return Err(("days", "a sample has 1 day at least".to_owned()));
+    }
+    if sample.register > 5_000_000 {
+        return Err(("register", "a sample's register has 5,000,000 businesses at most".to_owned()));
+    }
+    if spec.registry.is_some() && spec.enrich.is_some() {
+        return Err(("[enrich]", "one file reads the register or looks businesses up, not both".to_owned()));
     }
     Ok(())
 }

@@ -2,8 +2,10 @@
 
 use super::PipelineError;
 use super::known::coverage_rows;
+use super::register_state::RegisterStatus;
+use super::state::RunState;
 use crate::client::{AccountUsed, Ledger};
-use crate::lake::Lake;
+use crate::lake::{Commit, Lake};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -71,6 +73,19 @@ pub struct BudgetStanding {
     pub month: u32,
 }
 
+/// How far the register has been read, as the newest snapshot has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RegisterStanding {
+    /// Which businesses were asked for.
+    pub status: RegisterStatus,
+    /// Starts of a name read whole.
+    pub starts: u64,
+    /// Rows found under them.
+    pub rows: u64,
+    /// Oldest day on which one of them was read.
+    pub oldest_read: Option<Date>,
+}
+
 /// Where a lake stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Standing {
@@ -80,6 +95,8 @@ pub struct Standing {
     pub snapshots: Vec<SnapshotStanding>,
     /// Rows by table of the newest snapshot.
     pub rows: BTreeMap<String, u64>,
+    /// How far the register has been read; none in a lake that never read it.
+    pub register: Option<RegisterStanding>,
     /// Coverage, newest day first.
     pub coverage: Vec<DayStanding>,
     /// Requests used by the accounts of this host.
@@ -112,6 +129,7 @@ pub fn standing(lake: &Lake, state: &Path, now: Timestamp) -> Result<Standing, P
         snapshot: current.as_ref().map(|commit| commit.snapshot),
         snapshots,
         rows: rows.map(|(table, manifest)| (table.clone(), manifest.rows)).collect(),
+        register: current.as_ref().and_then(register),
         coverage: coverage
             .into_iter()
             .map(|row| DayStanding {
@@ -131,6 +149,16 @@ pub fn standing(lake: &Lake, state: &Path, now: Timestamp) -> Result<Standing, P
                 finished: run.finished,
             })
             .collect(),
+    })
+}
+
+fn register(commit: &Commit) -> Option<RegisterStanding> {
+    let state = RunState::from_commit(&commit.state).register;
+    Some(RegisterStanding {
+        status: state.status?,
+        starts: state.starts().count() as u64,
+        rows: state.rows(),
+        oldest_read: state.read.values().flat_map(BTreeMap::keys).min().copied(),
     })
 }
 

@@ -1,5 +1,7 @@
 //! What a run learns and the next one uses: kept in the commit, so that data and state move together.
 
+use super::enrich_state::EnrichState;
+use super::register_state::RegisterState;
 use crate::contract::plan::PlanLimits;
 use crate::extract::planner::Shares;
 use crate::normalize::OpenValues;
@@ -48,6 +50,12 @@ pub struct RunState {
     /// The run that ended with this commit; none where it stopped early and goes on.
     #[serde(default)]
     pub ended: Option<String>,
+    /// How far the register has been read.
+    #[serde(default, skip_serializing_if = "RegisterState::is_empty")]
+    pub register: RegisterState,
+    /// What look-ups have found out beside rows.
+    #[serde(default, skip_serializing_if = "EnrichState::is_empty")]
+    pub enrich: EnrichState,
 }
 
 impl RunState {

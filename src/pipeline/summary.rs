@@ -1,5 +1,6 @@
 //! What a run did, as told to people and schedulers.
 
+use super::register_state::{Counted, RegisterStatus};
 use crate::lake::TableDelta;
 use crate::normalize::OpenValues;
 use jiff::Timestamp;
@@ -100,6 +101,57 @@ pub struct CoverageSummary {
     pub incomplete: Vec<IncompleteDay>,
 }
 
+/// A start of a name that could not be proven whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnprovenStart {
+    /// The start.
+    pub start: String,
+    /// Listing: `*` or a type.
+    pub entity_type: String,
+    /// Rows the API said it has.
+    pub expected: u64,
+    /// Rows that came; they are in the lake.
+    pub held: u64,
+}
+
+/// How far the register has been read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RegisterSummary {
+    /// Which businesses were asked for.
+    pub status: RegisterStatus,
+    /// Starts of a name read whole, by this run and earlier ones.
+    pub starts: u64,
+    /// Starts this run asked for that no name has.
+    pub empty: u64,
+    /// Starts that the API does not take as a search.
+    pub refused: Vec<String>,
+    /// Starts that likely have names and were not read yet.
+    pub left: u64,
+    /// Rows found under the starts read.
+    pub rows: u64,
+    /// Businesses there are, as the API counts.
+    pub businesses_total: u64,
+    /// What that counts, once a whole reading has shown it.
+    pub counted: Option<Counted>,
+    /// Businesses counted that the lake does not hold; none where the count cannot be held against what was read.
+    pub missing: Option<i64>,
+    /// Starts that could not be proven whole.
+    pub unproven: Vec<UnprovenStart>,
+}
+
+/// How far the look-ups have come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EnrichSummary {
+    /// Businesses chosen whose details were due.
+    pub chosen: u64,
+    /// Of these, looked up by now.
+    pub looked_up: u64,
+    /// Of those, not known to the API.
+    pub unknown: u64,
+    /// Not looked up yet.
+    pub left: u64,
+}
+
 /// What a run did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSummary {
@@ -121,6 +173,10 @@ pub struct RunSummary {
     pub rows: BTreeMap<String, TableRows>,
     /// Days.
     pub coverage: CoverageSummary,
+    /// How far the register has been read; none where the pipeline does not read it.
+    pub register: Option<RegisterSummary>,
+    /// How far look-ups have come; none where the pipeline makes none.
+    pub enrich: Option<EnrichSummary>,
     /// Records in quarantine.
     pub quarantined: u64,
     /// Fields the schema does not know, and how often each was sent.
@@ -154,6 +210,8 @@ impl RunSummary {
             requests: Requests::default(),
             rows: BTreeMap::new(),
             coverage: CoverageSummary::default(),
+            register: None,
+            enrich: None,
             quarantined: 0,
             unknown_fields: BTreeMap::new(),
             new_values: OpenValues::default(),

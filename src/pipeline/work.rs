@@ -1,6 +1,7 @@
 //! The listings of a pipeline, and what is to be read of each.
 
 use super::EVERY_OTHER_TYPE;
+use super::enrich::LookUps;
 use super::known::Coverage;
 use super::need::{Need, need};
 use super::spec::{Days, PipelineSpec};
@@ -31,7 +32,7 @@ pub(super) struct Listing {
 /// The listings of a pipeline: everything, or the types it names. An untyped listing may leave fictitious names out, so
 /// they are a listing of their own.
 pub(super) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
-    if !spec.extract.filings {
+    if !spec.extract.filings || spec.registry.is_some() || spec.enrich.is_some() {
         return Vec::new();
     }
     if spec.extract.types.is_empty() {
@@ -53,6 +54,9 @@ pub(super) struct RunPlan {
     /// Requests the run still needed when that was last written down.
     #[serde(default)]
     pub(super) left: Option<u64>,
+    /// What the run looks up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) look_ups: Option<LookUps>,
 }
 
 /// The days to read: what the pipeline asks for, within the plan's window.

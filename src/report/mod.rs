@@ -50,6 +50,10 @@ pub struct RunFacts {
     pub quarantined: u64,
     /// Days whose rows are not proven complete.
     pub incomplete: Vec<IncompleteDay>,
+    /// How far the register has been read, where the pipeline reads it.
+    pub register: Option<RegisterFacts>,
+    /// Businesses looked up, of how many chosen, where the pipeline does.
+    pub looked_up: Option<(u64, u64)>,
     /// Seconds from start to end.
     pub elapsed_secs: f64,
 }
@@ -69,6 +73,21 @@ pub struct TableRows {
     pub vanished: u64,
     /// Rows of the table now.
     pub total: u64,
+}
+
+/// How far the register has been read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegisterFacts {
+    /// Starts of a name read whole.
+    pub starts: u64,
+    /// Starts that likely have names and were not read yet.
+    pub left: u64,
+    /// Rows found.
+    pub rows: u64,
+    /// Businesses there are, as the API counts.
+    pub businesses_total: u64,
+    /// Businesses counted that the lake does not hold, where that can be said.
+    pub missing: Option<i64>,
 }
 
 /// A day that is not proven complete.
@@ -177,6 +196,14 @@ mod tests {
             requests_by_stage: vec![(EVIL.to_owned(), 1_234)],
             rows: vec![TableRows { table: EVIL.to_owned(), read: 198_674, ..TableRows::default() }],
             incomplete: vec![IncompleteDay { day, expected: 9, landed: 7 }],
+            register: Some(RegisterFacts {
+                starts: 812,
+                left: 3,
+                rows: 300_123,
+                businesses_total: 300_130,
+                missing: Some(7),
+            }),
+            looked_up: Some((40, 50)),
             elapsed_secs: 61.0,
             ..RunFacts::default()
         };
@@ -204,9 +231,17 @@ mod tests {
     #[test]
     fn report_tells_what_the_run_did_and_what_is_missing() {
         let html = render(&full());
-        for told in
-            ["198,674", "1,234", "partial", "snapshot 42", "12,345", "2 rows missing", "+12.5 %", "−50.0 %"]
-        {
+        for told in [
+            "198,674",
+            "1,234",
+            "partial",
+            "snapshot 42",
+            "12,345",
+            "2 rows missing",
+            "+12.5 %",
+            "−50.0 %",
+            "300,123",
+        ] {
             assert!(html.contains(told), "{told}");
         }
         assert!(html.contains("outside Florida or unknown"), "an empty county has a name");

@@ -15,6 +15,16 @@ pub(super) fn run(run: &RunFacts) -> Markup {
                 (fact("requests", &count(run.requests_sent)))
                 (fact("sent again", &count(run.requests_retried)))
                 (fact("quarantined records", &count(run.quarantined)))
+                @if let Some(register) = &run.register {
+                    (fact("starts of a name read", &count(register.starts)))
+                    (fact("starts left", &count(register.left)))
+                    (fact("businesses found under them", &count(register.rows)))
+                    (fact("businesses, as the API counts", &count(register.businesses_total)))
+                    @if let Some(missing) = register.missing { (fact("of these not in the lake", &missing.to_string())) }
+                }
+                @if let Some((done, chosen)) = run.looked_up {
+                    (fact("looked up", &format!("{} of {}", count(done), count(chosen))))
+                }
                 (fact("took", &span(run.elapsed_secs)))
                 (fact("run", &run.run_id))
             }

@@ -30,6 +30,8 @@ pub(super) enum Purpose {
     Detail,
     /// How it changes and ends.
     Life,
+    /// A business of the thirty years before.
+    Register,
 }
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -13,6 +13,7 @@
 //! | `place`, `person` | where they are, who stands for them |
 //! | `life` | how they change and end |
 //! | `record` | the whole record |
+//! | `register` | the thirty years before |
 //! | `chance` | the draws behind it all |
 
 mod calendar;
@@ -24,9 +25,11 @@ mod person;
 mod place;
 mod posting;
 mod record;
+mod register;
 mod series;
 
 pub use industry::industries;
+pub use register::{RegisterSpec, old_register};
 
 use crate::contract::business::{Detail, Officer};
 use crate::contract::eastern::{minus_days, window_start};

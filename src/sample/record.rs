@@ -30,11 +30,17 @@ pub(super) struct Numbered {
 
 /// The business of a filing, as the day of the spec sees it.
 pub(super) fn business(spec: &SampleSpec, names: &Names, filing: Numbered) -> SampleBusiness {
+    let Numbered { posting, posted, id, .. } = filing;
+    let life = life(spec.seed, id, SERIES[posting.series].entity_type, posting.filed, posted, spec.today);
+    recorded(spec.seed, names, filing, life)
+}
+
+/// The business of a filing after a life.
+pub(super) fn recorded(seed: u64, names: &Names, filing: Numbered, life: Life) -> SampleBusiness {
     let Numbered { posting, posted, id, count } = filing;
     let series = &SERIES[posting.series];
-    let life = life(spec.seed, id, series.entity_type, posting.filed, posted, spec.today);
     let place_purpose = if life.change == Some(Change::Moved) { Purpose::NewPlace } else { Purpose::Place };
-    let place = location(spec.seed, place_purpose, id, series.is_foreign);
+    let place = location(seed, place_purpose, id, series.is_foreign);
     let named = names.name(id, series);
     let document_number = series.document_number(posted.year(), count);
     let summary = Summary {
@@ -52,7 +58,7 @@ pub(super) fn business(spec: &SampleSpec, names: &Names, filing: Numbered) -> Sa
         county: place.county.to_owned(),
         industry: industry::industry(named.industry),
     };
-    detailed(spec.seed, id, series, summary, place, life, posted)
+    detailed(seed, id, series, summary, place, life, posted)
 }
 
 fn detailed(

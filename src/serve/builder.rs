@@ -91,7 +91,8 @@ impl IndexBuilder {
         if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
             columns.odd_ids.insert(at, row.id.into());
         }
-        let mut flags = if row.listed { flag::LISTED } else { 0 };
+        // A row that was read as dissolved is in no default listing, and in those of `status=all` all the same.
+        let mut flags = if row.listed || row.status != "active" { flag::LISTED } else { 0 };
         flags |= if row.status == "active" { flag::ACTIVE } else { 0 };
         flags |= if row.entity_type == "fictitious" { flag::FICTITIOUS } else { 0 };
         columns.flags.push(flags);

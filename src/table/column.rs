@@ -98,7 +98,11 @@ const FILINGS: &[Column] = &[
     req("industry_sector", Text, "industry sector key"),
     req("industry_type", Text, "industry type key, <sector>.<type_name>"),
     req("url", Text, "public page of the business"),
-    req("listed", Boolean, "false once a complete reading of its day no longer shows it"),
+    req(
+        "listed",
+        Boolean,
+        "false once a complete reading of its day no longer shows it, or it was read as dissolved",
+    ),
     req("first_seen_at", Timestamp, "when a run first saw the business"),
     req("last_seen_at", Timestamp, "when a run last saw this record, as of the last change of its file"),
     EXTRA,

@@ -11,12 +11,14 @@
 mod aggregates;
 mod api;
 mod differential;
+mod enrich;
 mod faults;
 mod floors;
 mod key_leak;
 mod mcp;
 mod openapi;
 mod readers;
+mod register;
 mod resume;
 mod rules;
 mod sample_run;

@@ -1,0 +1,68 @@
+//! Businesses chosen by a condition in SQL.
+
+use super::{AggregateError, register_tables};
+use polars::prelude::LazyFrame;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Ids of the filings that a condition chooses, newest first. The condition stands after `WHERE` and may name every table.
+///
+/// # Errors
+/// `Condition` when it cannot be parsed or run.
+pub fn choose_businesses(
+    condition: &str,
+    tables: &BTreeMap<String, Vec<PathBuf>>,
+) -> Result<Vec<i64>, AggregateError> {
+    if tables.get("filings").is_none_or(Vec::is_empty) {
+        return Ok(Vec::new());
+    }
+    // The line's end keeps a comment in the condition from hiding the bracket.
+    let sql = format!(
+        "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
+    );
+    let wrong = |error: &dyn std::fmt::Display| AggregateError::Condition {
+        condition: condition.to_owned(),
+        reason: error.to_string(),
+    };
+    let mut context = match register_tables("where", &sql, tables) {
+        Err(AggregateError::Sql { source, .. }) => return Err(wrong(&source)),
+        Err(AggregateError::MissingTable { table, known, .. }) => {
+            return Err(wrong(&format!("there is no table {table}; there is {known}")));
+        }
+        other => other?,
+    };
+    let frame = context.execute(&sql).and_then(LazyFrame::collect).map_err(|error| wrong(&error))?;
+    let ids = frame.column("business_id").and_then(|column| column.i64()).map_err(|error| wrong(&error))?;
+    Ok(ids.iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tiny_lake::{TinyLake, row};
+    use super::*;
+    use crate::table::Table;
+
+    #[test]
+    fn a_condition_chooses_the_newest_first_and_a_wrong_one_is_quoted() {
+        let filing = |id, kind| {
+            row([
+                ("business_id", id),
+                ("entity_type", kind),
+                ("listed", "true"),
+                ("filed_date", "2026-07-31"),
+            ])
+        };
+        let older = row([("business_id", "9"), ("listed", "true"), ("filed_date", "2026-07-01")]);
+        let lake = TinyLake::of([(
+            Table::Filings,
+            vec![older, filing("1", "llc"), filing("2", "trust"), filing("3", "llc")],
+        )]);
+        let all = choose_businesses("TRUE", lake.tables()).expect("ids");
+        assert_eq!(all, [3, 2, 1, 9]);
+        let listed = choose_businesses("listed AND entity_type = 'llc' -- only these", lake.tables());
+        assert_eq!(listed.expect("ids"), [3, 1]);
+        let error = choose_businesses("kounty = 'Orange'", lake.tables()).expect_err("no such column");
+        assert!(error.to_string().contains("kounty = 'Orange'"), "{error}");
+        assert!(choose_businesses("TRUE", &BTreeMap::new()).expect("nothing to choose from").is_empty());
+    }
+}

@@ -1,0 +1,23 @@
+//! What look-ups have found out that is no row: businesses the API does not know, and runs whose changes they made.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What look-ups have found out beside rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnrichState {
+    /// Businesses of which no detail came, and when they were asked for.
+    #[serde(default)]
+    pub without: BTreeMap<i64, Timestamp>,
+    /// Runs that looked businesses up: what they changed is no news to a look-up.
+    #[serde(default)]
+    pub runs: BTreeSet<String>,
+}
+
+impl EnrichState {
+    /// Whether nothing was ever looked up.
+    pub fn is_empty(&self) -> bool {
+        self.without.is_empty() && self.runs.is_empty()
+    }
+}

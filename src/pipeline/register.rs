@@ -1,0 +1,296 @@
+//! Reading the register: start after start of a name, until the API's total is met or no start is worth a request.
+
+use super::PipelineError;
+use super::land::Landing;
+use super::listed::LakeCounts;
+use super::price::StagePrice;
+use super::register_state::{Counted, RegisterState, RegisterStatus, label};
+use super::run::{Run, vocabulary};
+use super::spec::RegistrySpec;
+use super::summary::{RegisterSummary, UnprovenStart};
+use crate::contract::eastern::plus_days;
+use crate::contract::plan::PlanLimits;
+use crate::contract::reference::EntityType;
+use crate::contract::search::StatusFilter;
+use crate::extract::ExtractError;
+use crate::extract::ask::Asker;
+use crate::extract::reference::Reference;
+use crate::extract::register::{REGISTER, StartJob, StartReading, read_start};
+use crate::extract::starts::{Alphabet, Guess, text};
+use crate::lake::{Commit, Lake};
+use crate::table::{Table, read_table};
+use arrow::array::AsArray;
+use arrow::record_batch::RecordBatch;
+use jiff::civil::Date;
+
+/// Filings may carry a date to come; none is seen further ahead than this.
+const DAYS_AHEAD: u32 = 366;
+
+/// Starts asked for before the guesses are made anew.
+const AT_ONCE: usize = 16;
+
+/// A start of which fewer rows are expected is asked for only where rows are known to be missing.
+const LEAST_ROWS: f64 = 0.02;
+
+/// And then only one of which at least so many are.
+const LEAST_MISSING: f64 = 0.001;
+
+/// A start of which more rows are expected is not left out, whatever the total says.
+const MANY_ROWS: f64 = 50.0;
+
+/// The total of a lake's first whole reading counts what was asked for if all but one row in so many were found.
+const NEARLY_ALL: u64 = 100;
+
+/// What this run did of the register.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RegisterProgress {
+    /// Businesses the API says there are.
+    pub(super) total: u64,
+    /// Starts asked for that no name has.
+    pub(super) empty: u64,
+    /// Starts likely to have names that were not read.
+    pub(super) left: u64,
+    /// Starts that could not be proven whole.
+    pub(super) unproven: Vec<UnprovenStart>,
+    /// Whether untyped listings were seen to hold fictitious names.
+    untyped_has_fictitious: bool,
+}
+
+/// What decides whether a start is asked for.
+struct Question<'s> {
+    spec: &'s RegistrySpec,
+    state: &'s RegisterState,
+    progress: &'s RegisterProgress,
+}
+
+impl Question<'_> {
+    fn reads_fictitious(&self) -> bool {
+        self.spec.fictitious && !self.progress.untyped_has_fictitious
+    }
+
+    fn is_out(&self, start: [char; 2], is_fictitious: bool) -> bool {
+        let unproven =
+            |known: &UnprovenStart| known.start == text(start) && known.entity_type == label(is_fictitious);
+        (is_fictitious && !self.reads_fictitious())
+            || self.state.is_read(start, is_fictitious)
+            || self.progress.unproven.iter().any(unproven)
+    }
+
+    /// The starts to ask for next; none when the register is read as far as it can be.
+    fn next(&self, alphabet: &Alphabet) -> Vec<Guess> {
+        let mut guesses = alphabet.guesses(self.progress.total, &|start, kind| self.is_out(start, kind));
+        let (held, total) = (self.state.rows(), self.progress.total);
+        let likeliest = guesses.first().map_or(0.0, |guess| guess.rows);
+        if held == total && likeliest < MANY_ROWS {
+            return Vec::new();
+        }
+        let least = if self.misses_few(held, total) { LEAST_MISSING } else { LEAST_ROWS };
+        guesses.retain(|guess| guess.rows >= least);
+        guesses.truncate(AT_ONCE);
+        guesses
+    }
+
+    /// Whether so few rows are missing that the total must count what is asked for.
+    fn misses_few(&self, held: u64, total: u64) -> bool {
+        let counts_this = self.state.counted.is_some_and(|counted| {
+            counted.later
+                && counted.fictitious == self.reads_fictitious()
+                && counted.dissolved == (self.spec.status == RegisterStatus::All)
+        });
+        held < total && (counts_this || (total - held) * NEARLY_ALL < total)
+    }
+}
+
+impl Run<'_> {
+    /// Reads what is left of the register, landing each start as it is read.
+    pub(super) async fn read_register(
+        &mut self,
+        spec: &RegistrySpec,
+        asker: &mut Asker<'_>,
+        reference: &Reference,
+        landing: &mut Landing,
+    ) -> Result<(), PipelineError> {
+        self.state.register.begin(spec.status, self.record.today, spec.max_age_days);
+        let mut alphabet = known_names(self.lake, self.lake.current()?.as_ref())?;
+        for (start, is_fictitious, rows) in self.state.register.starts() {
+            alphabet.settle(start, is_fictitious, rows);
+        }
+        self.register.total = u64::try_from(reference.stats.businesses_total).unwrap_or(0);
+        let now = (self.register.total, self.record.today);
+        let price = register_price(spec, &self.state.register, alphabet.clone(), now, &self.plan);
+        self.needed = Some(asker.answered() + price.requests);
+        let result = self.read_starts(spec, asker, reference, landing, &mut alphabet).await;
+        let question = Question { spec, state: &self.state.register, progress: &self.register };
+        let left = alphabet.guesses(self.register.total, &|start, kind| question.is_out(start, kind));
+        let met = result.is_ok() && question.next(&alphabet).is_empty();
+        self.register.left =
+            if met { 0 } else { left.iter().filter(|guess| guess.rows >= 1.0).count() as u64 };
+        result
+    }
+
+    async fn read_starts(
+        &mut self,
+        spec: &RegistrySpec,
+        asker: &mut Asker<'_>,
+        reference: &Reference,
+        landing: &mut Landing,
+        alphabet: &mut Alphabet,
+    ) -> Result<(), PipelineError> {
+        let words = vocabulary(reference);
+        let status = self.state.register.status.unwrap_or(spec.status).filter();
+        let mut to = plus_days(self.record.today, DAYS_AHEAD);
+        loop {
+            let question = Question { spec, state: &self.state.register, progress: &self.register };
+            let guesses = question.next(alphabet);
+            if guesses.is_empty() {
+                return Ok(());
+            }
+            for Guess { start, is_fictitious, .. } in guesses {
+                let job = StartJob { start, is_fictitious, status, to };
+                let shares = self.state.shares.entry(label(is_fictitious).to_owned()).or_default();
+                let mut reading = read_start(asker, &mut self.plan, &words, shares, &job).await;
+                if to > self.record.today && is_refused(&reading) {
+                    // An API that takes no day to come: filings dated ahead are out of reach.
+                    to = self.record.today;
+                    let job = StartJob { to, ..job };
+                    reading = read_start(asker, &mut self.plan, &words, shares, &job).await;
+                }
+                match reading? {
+                    Some(reading) => self.land_start(landing, &job, &reading, alphabet)?,
+                    None => drop(self.state.register.refused.insert(text(start))),
+                }
+            }
+        }
+    }
+
+    fn land_start(
+        &mut self,
+        landing: &mut Landing,
+        job: &StartJob,
+        reading: &StartReading,
+        alphabet: &mut Alphabet,
+    ) -> Result<(), PipelineError> {
+        let StartJob { start, is_fictitious, .. } = *job;
+        let mut is_mixed = false;
+        landing.land_start(&reading.pages, job.status == StatusFilter::All, &mut |row| {
+            alphabet.note_letters(&row.name);
+            is_mixed |= !is_fictitious && row.entity_type == EntityType::Fictitious.key();
+        })?;
+        self.register.untyped_has_fictitious |= is_mixed;
+        self.register.empty += u64::from(reading.expected == 0);
+        alphabet.settle(start, is_fictitious, reading.held);
+        if reading.is_proven {
+            self.state.register.finish(start, is_fictitious, self.record.today, reading.held);
+        } else {
+            self.register.unproven.push(UnprovenStart {
+                start: text(start),
+                entity_type: label(is_fictitious).to_owned(),
+                expected: reading.expected,
+                held: reading.held,
+            });
+        }
+        Ok(())
+    }
+
+    /// Tells how far the register has been read, and learns what the API's total counts.
+    pub(super) fn register_summary(&mut self, counts: &LakeCounts, is_over: bool) -> RegisterSummary {
+        let progress = &self.register;
+        let state = &mut self.state.register;
+        let is_whole = is_over && progress.left == 0 && progress.unproven.is_empty();
+        let total = progress.total;
+        let status = state.status.unwrap_or_default();
+        if is_whole {
+            let may_mean = |counted: &Counted| !counted.dissolved || status == RegisterStatus::All;
+            let equal = |counted: &Counted| counts.rows(*counted) == total;
+            state.counted = Counted::choices().find(|c| may_mean(c) && equal(c)).or(state.counted);
+        }
+        // While nothing shows what a total counts, it is taken for everything, which only a reading of all can be held against.
+        let widest = Counted::choices().next().filter(|_| status == RegisterStatus::All);
+        let missing = state.counted.or(widest).map(|counted| total as i64 - counts.rows(counted) as i64);
+        RegisterSummary {
+            status,
+            starts: state.starts().count() as u64,
+            empty: progress.empty,
+            refused: state.refused.iter().cloned().collect(),
+            left: progress.left,
+            rows: state.rows(),
+            businesses_total: total,
+            counted: state.counted,
+            missing,
+            unproven: progress.unproven.clone(),
+        }
+    }
+}
+
+fn is_refused(reading: &Result<Option<StartReading>, ExtractError>) -> bool {
+    match reading {
+        Ok(found) => found.is_none(),
+        Err(ExtractError::Client(error)) => error.refused_status() == Some(400),
+        Err(_) => false,
+    }
+}
+
+/// What the names in the lake tell of starts.
+pub(super) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphabet, PipelineError> {
+    let mut alphabet = Alphabet::default();
+    let Some(commit) = commit else { return Ok(alphabet) };
+    for file in commit.table_files(&lake.snapshot_dir(commit.snapshot), Table::Filings.name()) {
+        for batch in read_table(Table::Filings, &file, Some(&["name", "entity_type"]))? {
+            note_names(&batch?, &mut alphabet);
+        }
+    }
+    Ok(alphabet)
+}
+
+fn note_names(batch: &RecordBatch, alphabet: &mut Alphabet) {
+    let (Some(names), Some(kinds)) = (batch.column_by_name("name"), batch.column_by_name("entity_type"))
+    else {
+        return;
+    };
+    let names = names.as_string::<i32>().iter().flatten();
+    for (name, kind) in names.zip(kinds.as_string::<i32>().iter().flatten()) {
+        alphabet.note_start(name, kind == EntityType::Fictitious.key());
+        alphabet.note_letters(name);
+    }
+}
+
+/// Prices what is left of the register: full pages, half a page for each start, and a request for each start that no name
+/// may have.
+pub(super) fn register_price(
+    spec: &RegistrySpec,
+    state: &RegisterState,
+    mut alphabet: Alphabet,
+    (total, today): (u64, Date),
+    plan: &PlanLimits,
+) -> StagePrice {
+    let mut state = state.clone();
+    state.begin(spec.status, today, spec.max_age_days);
+    for (start, is_fictitious, rows) in state.starts() {
+        alphabet.settle(start, is_fictitious, rows);
+    }
+    let progress = RegisterProgress { total, ..RegisterProgress::default() };
+    let question = Question { spec, state: &state, progress: &progress };
+    let rows = total.saturating_sub(state.rows());
+    let mut guesses = Vec::new();
+    if !question.next(&alphabet).is_empty() {
+        guesses = alphabet.guesses(total, &|start, kind| question.is_out(start, kind));
+        guesses.retain(|guess| guess.rows >= LEAST_ROWS);
+    }
+    let expected: f64 = guesses.iter().map(|guess| guess.rows).sum();
+    let scale = if expected > 0.0 { rows as f64 / expected } else { 0.0 };
+    let page = f64::from(plan.rows_per_call.max(1));
+    let pages: f64 = guesses.iter().map(|guess| (guess.rows * scale / page + 0.5).max(1.0)).sum();
+    StagePrice {
+        name: REGISTER.to_owned(),
+        slices: guesses.len() as u64,
+        rows: if guesses.is_empty() { 0 } else { rows },
+        requests: pages.ceil() as u64,
+    }
+}
+
+/// The residual in words, where there is one.
+pub(super) fn missing_words(summary: &RegisterSummary) -> Option<String> {
+    let missing = summary.missing.filter(|missing| *missing != 0)?;
+    let (total, found) = (summary.businesses_total, summary.businesses_total as i64 - missing);
+    Some(format!("the API counts {total} businesses, the lake holds {found} of those that this counts"))
+}

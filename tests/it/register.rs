@@ -1,0 +1,235 @@
+//! The whole register: every business of any age, read by the start of its name, over as many runs as it takes.
+
+use crate::support::command::{Sunlake, project};
+use crate::support::lake::{self, Cells};
+use crate::support::scratch::Scratch;
+use jiff::civil::{Date, date};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use sunlake::contract::eastern::window_start;
+use sunlake::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, old_register};
+
+const TODAY: Date = date(2026, 3, 20);
+
+/// A served Florida: the last days, and the thirty years before.
+#[derive(Clone, Copy)]
+struct World {
+    today: Date,
+    days: u32,
+    scale: f64,
+    register: u32,
+    plan: &'static str,
+}
+
+const SMALL: World = World { today: TODAY, days: 5, scale: 0.02, register: 3_000, plan: "agency" };
+
+impl World {
+    /// Every business there is.
+    fn truth(&self) -> BTreeMap<i64, SampleBusiness> {
+        let sample = SampleSpec { seed: 1, today: self.today, days: self.days, scale: self.scale };
+        let before = window_start(self.today, self.days);
+        let register = RegisterSpec { seed: 1, before, rows: self.register };
+        let all = old_register(&register).chain(businesses(&sample));
+        all.map(|business| (business.detail.summary.business_id().expect("an id"), business)).collect()
+    }
+
+    /// A pipeline that reads it from the embedded API.
+    fn pipeline(&self, scratch: &Scratch, name: &str, rest: &str) -> PathBuf {
+        let Self { days, scale, register, plan, .. } = self;
+        let aggregates = project().join("pipelines").join("aggregates");
+        let text = format!(
+            "name = \"{name}\"\n[source]\nembedded = true\n[source.sample]\ndays = {days}\nscale = {scale:?}\n\
+             register = {register}\nplan = \"{plan}\"\n\
+             per_minute = 1000000\nper_day = 1000000\nper_month = 10000000\n\
+             [aggregates]\nfolder = {aggregates:?}\n{rest}\n"
+        );
+        scratch.file(&format!("{name}.toml"), &text)
+    }
+
+    fn run(&self, pipeline: &Path, lake: &Path) -> Sunlake {
+        Sunlake::run(pipeline, lake).args(["--today", &self.today.to_string()])
+    }
+}
+
+/// Claims that every business lies in the lake as the API has it, dissolved ones unlisted.
+fn assert_all_there(lake: &Path, truth: &BTreeMap<i64, SampleBusiness>) {
+    let found: BTreeMap<i64, Cells> = lake::filings(lake);
+    let missing: Vec<_> = truth.iter().filter(|(id, _)| !found.contains_key(id)).collect();
+    let names: Vec<_> = missing.iter().take(9).map(|(_, business)| &business.detail.summary.name).collect();
+    assert!(missing.is_empty(), "{} of {} are missing: {names:?}", missing.len(), truth.len());
+    assert_eq!(found.len(), truth.len());
+    for (id, business) in truth {
+        let (cells, summary) = (&found[id], &business.detail.summary);
+        let text = |column: &str| cells[column].as_deref().unwrap_or("").to_owned();
+        assert_eq!((text("name"), text("status")), (summary.name.clone(), summary.status.clone()), "{id}");
+        assert_eq!(text("filed_date"), summary.filed_date.to_string(), "{id}");
+        assert_eq!(text("dissolved_date"), summary.dissolved_date.clone().unwrap_or_default(), "{id}");
+        assert_eq!(text("listed"), (summary.status == "active").to_string(), "{id}");
+    }
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn every_business_of_any_age_is_read_once_and_held_against_the_total() {
+    let scratch = Scratch::new();
+    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let truth = SMALL.truth();
+    let summary = SMALL.run(&pipeline, &scratch.lake()).finish().complete();
+    assert_all_there(&scratch.lake(), &truth);
+    let register = &summary["register"];
+    assert_eq!(register["rows"], truth.len(), "{register}");
+    assert_eq!((&register["missing"], &register["left"]), (&0.into(), &0.into()), "{register}");
+    assert_eq!(register["counted"]["dissolved"], true, "what the total counts is learned: {register}");
+    assert_eq!(summary["checks"], Value::Array(Vec::new()), "{summary}");
+    let status = Sunlake::new(["status", "--json"])
+        .args(["--lake".as_ref(), scratch.lake().as_os_str()])
+        .finish()
+        .exits(0)
+        .json();
+    assert_eq!(status["register"]["rows"], truth.len());
+    let again = SMALL.run(&pipeline, &scratch.lake()).finish().exits(0).json();
+    assert_eq!(again["outcome"], "unchanged", "{again}");
+    assert_eq!(number(&again["requests"]["sent"]), 5, "no start is asked for again: {again}");
+}
+
+#[test]
+fn budget_after_budget_publishes_what_is_read_and_asks_for_nothing_twice() {
+    let (whole, parts) = (Scratch::new(), Scratch::new());
+    let undisturbed = SMALL.pipeline(&whole, "registry", "[registry]");
+    let needed = number(&SMALL.run(&undisturbed, &whole.lake()).finish().complete()["requests"]["sent"]);
+    let bounded = SMALL.pipeline(&parts, "registry", "[registry]\n[budget]\nmax_requests = 400");
+    let (mut sent, mut runs, mut rows) = (0, 0, Vec::new());
+    loop {
+        runs += 1;
+        assert!(runs < 20, "it never ends");
+        let done = SMALL.run(&bounded, &parts.lake()).finish();
+        let summary = done.json();
+        sent += number(&summary["requests"]["sent"]);
+        rows.push(number(&summary["rows"]["filings"]["total"]));
+        if summary["outcome"] == "complete" {
+            break;
+        }
+        done.exits(5);
+    }
+    assert!(runs > 2, "{runs} runs");
+    assert!(rows.is_sorted() && rows[0] > 0 && rows[0] < rows[runs - 1], "{rows:?}");
+    assert!(sent <= needed + 2 * runs as u64, "{sent} requests in {runs} runs, {needed} in one");
+    lake::assert_same(&lake::filings(&parts.lake()), &lake::filings(&whole.lake()), "in parts");
+}
+
+#[test]
+fn a_day_of_a_start_beyond_reach_is_read_in_parts() {
+    let world = World { today: date(2026, 1, 2), days: 2, scale: 0.5, register: 200, plan: "starter" };
+    let scratch = Scratch::new();
+    let rest = "[plan]\nrows_per_call = 50\nmax_offset = 0\nwindow_days = 30\n[registry]\nfictitious = false";
+    let pipeline = world.pipeline(&scratch, "registry", rest);
+    let summary = world.run(&pipeline, &scratch.lake()).finish().exits(0).json();
+    let mut truth = world.truth();
+    truth.retain(|_, business| business.detail.summary.entity_type != "fictitious");
+    let mut cells: BTreeMap<(String, Date), usize> = BTreeMap::new();
+    for business in truth.values() {
+        let start = business.detail.summary.name.chars().take(2).collect();
+        *cells.entry((start, business.detail.summary.filed_date)).or_default() += 1;
+    }
+    let beyond = cells.values().filter(|rows| **rows > 50).count();
+    assert!(beyond > 5, "{beyond} days of a start are beyond reach");
+    assert_all_there(&scratch.lake(), &truth);
+    assert_eq!(summary["register"]["unproven"], Value::Array(Vec::new()), "{summary}");
+}
+
+#[test]
+fn active_businesses_alone_are_read_on_demand_and_the_total_is_not_held_against_them() {
+    let scratch = Scratch::new();
+    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]\nstatus = \"active\"");
+    let summary = SMALL.run(&pipeline, &scratch.lake()).finish().complete();
+    let mut truth = SMALL.truth();
+    truth.retain(|_, business| business.detail.summary.status == "active");
+    assert_all_there(&scratch.lake(), &truth);
+    assert_eq!(
+        (&summary["register"]["missing"], &summary["register"]["counted"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[test]
+fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted() {
+    let world = World { days: 20, scale: 0.05, register: 1_000, ..SMALL };
+    let scratch = Scratch::new();
+    let days = world.pipeline(&scratch, "days", "[extract]\ndays = 20");
+    let register = world.pipeline(&scratch, "registry", "[registry]");
+    world.run(&days, &scratch.lake()).finish().complete();
+    let compared = |lake: &Path| -> BTreeSet<Cells> {
+        let rows = lake::rows(lake, "agg_reconcile", &["observed_on"]);
+        rows.into_iter().filter(|cells| cells["scope"].as_deref() == Some("day")).collect()
+    };
+    let before = compared(&scratch.lake());
+    world.run(&register, &scratch.lake()).finish().complete();
+    assert_all_there(&scratch.lake(), &world.truth());
+    assert_eq!(compared(&scratch.lake()), before);
+    let comparable = |cells: &&Cells| {
+        cells["is_comparable"].as_deref() == Some("true") && cells["difference"].as_deref() == Some("0")
+    };
+    assert_eq!(before.iter().filter(comparable).count(), 20);
+    let next = world.run(&days, &scratch.lake()).finish().exits(0).json();
+    assert_eq!(next["rows"]["filings"]["read"], 0, "the days are proven as before: {next}");
+}
+
+#[test]
+fn plan_prices_what_is_left_of_the_register() {
+    let scratch = Scratch::new();
+    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let plan = || {
+        let arguments = ["plan".as_ref(), pipeline.as_os_str(), "--lake".as_ref()];
+        let done = Sunlake::new(arguments).args([scratch.lake()]).args(["--json", "--today", "2026-03-20"]);
+        done.finish().exits(0).json()
+    };
+    let price = plan();
+    let rows = SMALL.truth().len() as u64;
+    assert_eq!(price["stages"][1]["rows"], rows, "{price}");
+    let sent = number(&SMALL.run(&pipeline, &scratch.lake()).finish().complete()["requests"]["sent"]);
+    let told = number(&price["requests"]);
+    assert!(told < sent * 2 && sent < told * 2, "{told} told, {sent} sent");
+    let after = plan();
+    assert_eq!((&after["requests"], &after["fits"]), (&5.into(), &true.into()), "{after}");
+}
+
+/// Requests that no reader can do without: each page holds rows of one start, and of fictitious names or others alone.
+fn lower_bound(truth: &BTreeMap<i64, SampleBusiness>, rows_per_call: u64) -> (u64, u64) {
+    let mut starts: BTreeMap<(String, bool), u64> = BTreeMap::new();
+    for SampleBusiness { detail, .. } in truth.values() {
+        let summary = &detail.summary;
+        let start = summary.name.chars().take(2).collect();
+        *starts.entry((start, summary.entity_type == "fictitious")).or_default() += 1;
+    }
+    (starts.len() as u64, starts.values().map(|rows| rows.div_ceil(rows_per_call)).sum())
+}
+
+#[test]
+#[ignore = "300,000 businesses, 4,000 requests: about a minute"]
+fn a_register_of_300_000_is_read_whole_for_little_more_than_its_pages() {
+    let world = World { days: 10, scale: 0.05, register: 300_000, plan: "enterprise", ..SMALL };
+    let scratch = Scratch::new();
+    let pipeline = world.pipeline(&scratch, "registry", "[registry]");
+    let truth = world.truth();
+    let dissolved = truth.values().filter(|business| business.detail.summary.status != "active").count();
+    let summary = world.run(&pipeline, &scratch.lake()).finish().complete();
+    assert_all_there(&scratch.lake(), &truth);
+    let (starts, bound) = lower_bound(&truth, 100);
+    let (sent, empty) = (number(&summary["requests"]["sent"]), number(&summary["register"]["empty"]));
+    println!("businesses                           {:>8}, {dissolved} of them dissolved", truth.len());
+    println!("rows / 100                           {:>8}", truth.len().div_ceil(100));
+    println!("starts with names                    {starts:>8}");
+    println!("lower bound, pages of each start     {bound:>8}");
+    println!("requests sent                        {sent:>8}");
+    println!("of them for starts without names     {empty:>8}");
+    println!("(sent - without names) / lower bound {:>8.3}", (sent - empty) as f64 / bound as f64);
+    println!("peak RSS, server included            {:>8} MiB", number(&summary["peak_rss_bytes"]) >> 20);
+    assert!(
+        sent <= bound * 110 / 100 + empty,
+        "{sent} requests for a bound of {bound} and {empty} empty starts"
+    );
+}
