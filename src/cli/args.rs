@@ -159,7 +159,9 @@ fn plan(text: &str) -> Result<Plan, String> {
 fn web_address(text: &str) -> Result<String, String> {
     let name = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     match name.map(|name| name.split('/').next().unwrap_or_default()) {
-        Some(host) if !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "@?#".contains(c)) => {
+        Some(host)
+            if !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "@?#".contains(c)) =>
+        {
             Ok(text.trim_end_matches('/').to_owned())
         }
         _ => Err("an address begins with https:// or http:// and a name".to_owned()),

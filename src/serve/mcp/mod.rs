@@ -70,7 +70,12 @@ async fn answer(site: &Site, caller: Caller, headers: &HeaderMap, bytes: Bytes) 
     let message: Value = match serde_json::from_slice(&bytes) {
         Ok(message) => message,
         Err(error) => {
-            return fault(site.docs_url(), ErrorCode::PARSE_ERROR, None, format!("the body is not JSON: {error}"));
+            return fault(
+                site.docs_url(),
+                ErrorCode::PARSE_ERROR,
+                None,
+                format!("the body is not JSON: {error}"),
+            );
         }
     };
     if message.is_array() {
@@ -81,8 +86,7 @@ async fn answer(site: &Site, caller: Caller, headers: &HeaderMap, bytes: Bytes) 
     if let Err(error) = check_version(headers, &message) {
         return rpc_error(400, id, error);
     }
-    let tools =
-        Tools { service: Arc::clone(&site.service), docs_url: Arc::clone(site.docs_url()), caller };
+    let tools = Tools { service: Arc::clone(&site.service), docs_url: Arc::clone(site.docs_url()), caller };
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(tools.clone()), sessions, settings());
     mended(site, id, service.handle(handed_over(headers, bytes)).await).await
@@ -144,7 +148,9 @@ where
             let reason = "the body is not one JSON-RPC 2.0 message".to_owned();
             fault(site.docs_url(), ErrorCode::INVALID_REQUEST, id, reason)
         }
-        _ if status.is_client_error() => fault(site.docs_url(), ErrorCode::INVALID_REQUEST, id, quoted(&said)),
+        _ if status.is_client_error() => {
+            fault(site.docs_url(), ErrorCode::INVALID_REQUEST, id, quoted(&said))
+        }
         _ => {
             tracing::error!(%status, %said, "the MCP layer failed");
             site.problem(500, "the server failed".to_owned())
