@@ -14,6 +14,11 @@ fn main() -> ExitCode {
     let world = World {
         now: jiff::Timestamp::now,
         variable: |name| std::env::var(name).ok(),
+        variables: |starts| {
+            let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+            let named = all.filter(|(name, _)| starts.iter().any(|start| name.starts_with(start)));
+            named.filter_map(|(name, value)| Some((name, value.into_string().ok()?))).collect()
+        },
         holder: || format!("process {}", std::process::id()),
         peak_rss_bytes,
         max_open_files,

@@ -32,9 +32,12 @@ pub enum LogFormat {
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Root of the lake
+    /// Root of the lake: a path, or s3://, gs:// or az:// with bucket and name
     #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output", value_name = "PATH")]
     pub lake: PathBuf,
+    /// Working copy of a lake in an object store [default: a folder of its own below the user's cache]
+    #[arg(long, global = true, env = "SUNLAKE_WORK", value_name = "PATH")]
+    pub work: Option<PathBuf>,
     /// Address of the API; goes before the pipeline file's
     #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,

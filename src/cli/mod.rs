@@ -29,6 +29,8 @@ pub struct World {
     pub now: fn() -> Timestamp,
     /// Reads an environment variable.
     pub variable: fn(&str) -> Option<String>,
+    /// The environment variables whose names begin with one of these.
+    pub variables: fn(&[&str]) -> Vec<(String, String)>,
     /// Says which process this is, on which host.
     pub holder: fn() -> String,
     /// Most memory the process held at once, in bytes; 0 where the system does not tell.

@@ -7,6 +7,7 @@ use super::lake::open_lake;
 use super::progress::Progress;
 use super::{World, print_line, show};
 use crate::client::{ApiKey, StopSwitch};
+use crate::lake::Lake;
 use crate::pipeline::spec::Pipeline;
 use crate::pipeline::state::SourceKind;
 use crate::pipeline::summary::RunSummary;
@@ -22,13 +23,14 @@ pub(super) async fn run(
     file: &Path,
 ) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
-    let result = with_context(common, world, today, &pipeline, async |context| {
+    let lake = open_lake(common, world)?;
+    let result = with_context(common, world, today, &pipeline, &lake, async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
     })
     .await;
     let mut summary: RunSummary = result?;
     summary.peak_rss_bytes = (world.peak_rss_bytes)();
-    let text = if common.json { show::json(&summary)? } else { show::run(&summary, &common.lake) };
+    let text = if common.json { show::json(&summary)? } else { show::run(&summary, lake.root()) };
     print_line(&text)?;
     Ok(summary.exit_code)
 }
@@ -40,7 +42,8 @@ pub(super) async fn plan(
     file: &Path,
 ) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
-    let price = with_context(common, world, today, &pipeline, async |context| {
+    let lake = open_lake(common, world)?;
+    let price = with_context(common, world, today, &pipeline, &lake, async |context| {
         Ok(price::price(&pipeline, context).await?)
     })
     .await?;
@@ -54,6 +57,7 @@ async fn with_context<T>(
     world: &World,
     today: Date,
     pipeline: &Pipeline,
+    lake: &Lake,
     work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
@@ -70,7 +74,7 @@ async fn with_context<T>(
     let progress = Progress::new(common);
     let tell = |stage: &'static str, _sent: u64| progress.tell(stage);
     let context = RunContext {
-        lake: open_lake(common, world)?,
+        lake: lake.clone(),
         state_dir: match &embedded {
             // Its account lives as long as it does.
             Some(api) => api.state_dir(),

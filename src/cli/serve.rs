@@ -2,9 +2,11 @@
 
 use super::args::{Common, ServeArguments};
 use super::exit::{self, CommandError};
+use super::lake::{is_in_store, open_lake};
 use super::{World, print_line};
 use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,10 +28,11 @@ pub(super) async fn serve(
         }
         None => None,
     };
+    let (index, state) = source(common, world)?;
     let config = ServeConfig {
-        index: IndexSource::Lake(common.lake.clone()),
+        index,
         accounts: AccountsSource::File(arguments.keys.clone()),
-        usage_file: Some(common.lake.join("state").join("usage.json")),
+        usage_file: Some(state.join("usage.json")),
         clock: Arc::new(world.now),
         today: common.today,
         public_url: arguments.public_url.clone(),
@@ -76,6 +79,16 @@ fn connections(wanted: usize, open_files: Option<u64>) -> usize {
         );
     }
     allowed
+}
+
+/// Where the rows come from, and the folder of what outlives the server.
+fn source(common: &Common, world: &World) -> Result<(IndexSource, PathBuf), CommandError> {
+    if is_in_store(common) {
+        let lake = open_lake(common, world)?;
+        let state = lake.state_dir();
+        return Ok((IndexSource::Store(lake), state));
+    }
+    Ok((IndexSource::Lake(common.lake.clone()), common.lake.join("state")))
 }
 
 #[cfg(test)]

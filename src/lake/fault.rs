@@ -1,11 +1,27 @@
-//! Faults for tests: the disk dies, or refuses once, at its N-th operation.
+//! Faults for tests: an operation of the disk or of the store fails, once or for ever, or its answer is lost.
 
+use super::power::Power;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Faults(Arc<Plan>);
+pub(super) struct Faults {
+    plan: Arc<Plan>,
+    power: Option<Arc<Power>>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It does not happen; the next ones do.
+    #[default]
+    Once,
+    /// It does not happen, and nothing after it, as after a kill.
+    Kill,
+    /// A store does it and cannot say so. The disk has no such fault.
+    LostAnswer,
+}
 
 #[derive(Debug, Default)]
 struct Plan {
@@ -13,34 +29,84 @@ struct Plan {
     seen: AtomicU64,
     /// The operation that fails, from 1; 0 for none.
     at: u64,
-    /// Whether everything after it fails as well, as after a kill.
-    is_kill: bool,
+    kind: Kind,
     hit: AtomicBool,
+    /// Whether the answer to the operation under way is to be lost.
+    losing: AtomicBool,
 }
 
 impl Faults {
-    /// From the `at`-th operation on nothing reaches the disk.
-    pub(super) fn kill_at(at: u64) -> Self {
-        Self(Arc::new(Plan { at, is_kill: true, ..Plan::default() }))
+    fn at(at: u64, kind: Kind) -> Self {
+        Self { plan: Arc::new(Plan { at, kind, ..Plan::default() }), power: None }
     }
 
-    /// The `at`-th operation finds the disk full; the next ones find room again.
+    /// From the `at`-th operation on nothing reaches the disk or the store.
+    pub(super) fn kill_at(at: u64) -> Self {
+        Self::at(at, Kind::Kill)
+    }
+
+    /// The `at`-th operation finds the disk full, or the store away; the next ones go through again.
     pub(super) fn full_once_at(at: u64) -> Self {
-        Self(Arc::new(Plan { at, ..Plan::default() }))
+        Self::at(at, Kind::Once)
+    }
+
+    /// The `at`-th operation goes through, but its answer does not come back, if it is one of a store.
+    pub(super) fn answer_lost_at(at: u64) -> Self {
+        Self::at(at, Kind::LostAnswer)
+    }
+
+    /// Also keeps account of what a loss of power would leave.
+    pub(super) fn watched_by(self, power: &Arc<Power>) -> Self {
+        Self { power: Some(Arc::clone(power)), ..self }
+    }
+
+    /// Operations seen so far.
+    pub(super) fn seen(&self) -> u64 {
+        self.plan.seen.load(Ordering::SeqCst)
     }
 
     pub(super) fn was_hit(&self) -> bool {
-        self.0.hit.load(Ordering::SeqCst)
+        self.plan.hit.load(Ordering::SeqCst)
     }
 
-    pub(super) fn step(&self) -> io::Result<()> {
-        let plan = &*self.0;
-        let now = plan.seen.fetch_add(1, Ordering::SeqCst) + 1;
-        let fails = plan.at != 0 && (now == plan.at || (plan.is_kill && now > plan.at));
-        if !fails {
-            return Ok(());
-        }
-        plan.hit.store(true, Ordering::SeqCst);
+    fn is_due(&self) -> bool {
+        let now = self.plan.seen.fetch_add(1, Ordering::SeqCst) + 1;
+        let at = self.plan.at;
+        at != 0 && (now == at || (self.plan.kind == Kind::Kill && now > at))
+    }
+
+    fn fail(&self) -> io::Result<()> {
+        self.plan.hit.store(true, Ordering::SeqCst);
         Err(io::Error::from(io::ErrorKind::StorageFull))
+    }
+
+    /// Before an operation of the disk.
+    pub(super) fn step(&self) -> io::Result<()> {
+        if self.is_due() && self.plan.kind != Kind::LostAnswer { self.fail() } else { Ok(()) }
+    }
+
+    /// Before an operation of a store.
+    pub(super) fn request(&self) -> io::Result<()> {
+        let is_due = self.is_due();
+        let loses = self.plan.kind == Kind::LostAnswer;
+        self.plan.losing.store(is_due && loses, Ordering::SeqCst);
+        if is_due && !loses { self.fail() } else { Ok(()) }
+    }
+
+    /// After an operation of a store.
+    pub(super) fn answer(&self) -> io::Result<()> {
+        if self.plan.losing.swap(false, Ordering::SeqCst) { self.fail() } else { Ok(()) }
+    }
+
+    pub(super) fn file_synced(&self, path: &Path) {
+        if let Some(power) = &self.power {
+            power.file_synced(path);
+        }
+    }
+
+    pub(super) fn folder_synced(&self, path: &Path) {
+        if let Some(power) = &self.power {
+            power.folder_synced(path);
+        }
     }
 }

@@ -20,7 +20,10 @@
 //! | `path` | names and folders, and what never becomes one |
 //! | `home` | what the commit protocol asks of the place of a lake |
 //! | `folder` | that place as a folder of the local disk |
+//! | `bucket` | that place as an object store, with a working copy |
 //! | `storage` | every operation that changes the disk |
+//! | `objects` | every request to an object store |
+//! | `address` | which store an address means |
 //! | `part` | one Parquet file |
 //! | `manifest` | what a commit says |
 //! | `lock` | one writer, and repair |
@@ -37,6 +40,8 @@
 //! | `raw` | pages as received |
 //! | `run` | what a run is, and how it ended |
 
+mod address;
+mod bucket;
 mod change;
 mod error;
 #[cfg(test)]
@@ -48,9 +53,12 @@ mod lock;
 mod manifest;
 mod month;
 mod moved;
+mod objects;
 mod part;
 mod path;
 mod plain;
+#[cfg(test)]
+mod power;
 mod publish;
 mod raw;
 #[cfg(test)]
@@ -64,6 +72,7 @@ mod tests;
 mod upsert;
 mod verify;
 
+pub use address::{CLOUD_VARIABLES, is_address};
 pub use error::LakeError;
 pub use lock::{LakeLock, Repair};
 pub use manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
@@ -74,8 +83,10 @@ pub use run::{Quarantine, RunDir, RunRecord};
 pub use staging::{Staging, TableDelta};
 pub use verify::{Problem, VerifyReport};
 
+use bucket::Bucket;
 use folder::Folder;
 use home::Home;
+use objects::Objects;
 use path::Layout;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -115,6 +126,27 @@ impl Lake {
         let layout = Layout { root: root.to_path_buf() };
         let folder = Folder { layout: layout.clone(), storage: storage.clone() };
         let lake = Self { layout, storage, home: Arc::new(folder) };
+        lake.current()?;
+        Ok(lake)
+    }
+
+    /// The lake at an address (`s3://…`, `gs://…`, `az://…`), with the folder `work` of this machine as its working
+    /// copy. `variables` are those of the environment that begin as [`CLOUD_VARIABLES`]: keys, regions, endpoints.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Address`]; [`LakeError::Remote`] when the store cannot be reached, or refuses; what [`Lake::open`]
+    /// says of the folder and of the newest commit.
+    pub fn open_at(address: &str, work: &Path, variables: &[(String, String)]) -> Result<Self, LakeError> {
+        Self::open_in(address::open(address, variables)?, work, Storage::default())
+    }
+
+    fn open_in(objects: Objects, work: &Path, storage: Storage) -> Result<Self, LakeError> {
+        check_folder(work)?;
+        let layout = Layout { root: work.to_path_buf() };
+        let folder = Folder { layout: layout.clone(), storage: storage.clone() };
+        let lake = Self { layout, storage, home: Arc::new(Bucket::new(folder, objects)) };
+        lake.refresh()?;
         lake.current()?;
         Ok(lake)
     }

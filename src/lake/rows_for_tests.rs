@@ -69,3 +69,13 @@ pub(super) fn filings(rows: &[Filing]) -> RecordBatch {
     });
     RecordBatch::try_new(schema.clone(), columns.collect()).expect("filings")
 }
+
+/// Rows of `entity_types`: key and label.
+pub(super) fn labels(labels: &[(&str, &str)]) -> RecordBatch {
+    let columns: [ArrayRef; 3] = [
+        Arc::new(Date32Array::from(vec![20_000; labels.len()])),
+        Arc::new(StringArray::from_iter_values(labels.iter().map(|(key, _)| key))),
+        Arc::new(StringArray::from_iter_values(labels.iter().map(|(_, label)| label))),
+    ];
+    RecordBatch::try_new(Table::EntityTypes.schema(), columns.to_vec()).expect("rows")
+}

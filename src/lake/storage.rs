@@ -139,7 +139,10 @@ impl Storage {
 
     /// Makes the names in a folder durable.
     pub(super) fn sync_dir(&self, path: &Path) -> Done {
-        self.attempt("sync", path, || File::open(path)?.sync_all())
+        self.attempt("sync", path, || File::open(path)?.sync_all())?;
+        #[cfg(test)]
+        self.faults.folder_synced(path);
+        Ok(())
     }
 
     fn sync_parent(&self, path: &Path) -> Done {
@@ -196,7 +199,10 @@ pub(super) struct StoredFile {
 impl StoredFile {
     /// Makes what was written durable.
     pub(super) fn sync(&self) -> Done {
-        self.storage.attempt("sync", &self.path, || self.file.sync_all())
+        self.storage.attempt("sync", &self.path, || self.file.sync_all())?;
+        #[cfg(test)]
+        self.storage.faults.file_synced(&self.path);
+        Ok(())
     }
 }
 

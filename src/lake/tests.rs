@@ -2,6 +2,8 @@
 
 mod faults;
 mod model;
+mod place;
+mod store;
 
 use super::rows_for_tests::{Filing, filing, filings};
 use super::storage::Storage;
@@ -68,8 +70,8 @@ fn load(
 /// All rows of a table in the newest snapshot.
 fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
-    let dir = lake.snapshot_dir(commit.snapshot);
-    commit.table_files(&dir, table.name()).iter().map(|path| super::part::read_part(path, None)).collect()
+    let files = lake.table_files(&commit, table.name())?;
+    files.iter().map(|path| super::part::read_part(path, None)).collect()
 }
 
 /// business → (`filed_date`, name, listed, first seen in seconds).
@@ -124,7 +126,7 @@ fn first_rows() -> Vec<Filing> {
 }
 
 fn assert_sound(lake: &Lake) -> Result {
-    for snapshot in lake.commits()? {
+    for snapshot in lake.kept_snapshots()? {
         let report = lake.verify(snapshot)?;
         assert_eq!(report.problems, [], "snapshot {snapshot}");
     }
@@ -222,6 +224,18 @@ fn a_changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
     assert_eq!(lake.prune(&_lock, &BTreeSet::from([1, 2]))?, [1]);
     assert_eq!(lake.verify(2)?.problems, []);
     assert_eq!(lake.verify(1)?.problems.len(), 1);
+    assert_eq!(lake.kept_snapshots()?, BTreeSet::from([2]));
+    Ok(())
+}
+
+#[test]
+fn a_home_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    lake.probe("one")?;
+    lake.probe("one")?;
+    assert!(matches!(lake.probe("../x"), Err(LakeError::Name { .. })));
+    assert_eq!(fs::read_dir(root.path().join("state")).expect("a folder").count(), 0, "nothing stays");
     Ok(())
 }
 
@@ -263,16 +277,7 @@ fn an_observation_older_than_what_the_lake_has_changes_nothing() -> Result {
 
 #[test]
 fn other_tables_are_laid_over_by_key_and_kept_when_nothing_differs() -> Result {
-    use arrow::array::{ArrayRef, Date32Array, StringArray};
-    use std::sync::Arc;
-    let rows = |labels: &[(&str, &str)]| {
-        let columns: [ArrayRef; 3] = [
-            Arc::new(Date32Array::from(vec![20_000; labels.len()])),
-            Arc::new(StringArray::from_iter_values(labels.iter().map(|(key, _)| key))),
-            Arc::new(StringArray::from_iter_values(labels.iter().map(|(_, label)| label))),
-        ];
-        RecordBatch::try_new(Table::EntityTypes.schema(), columns.to_vec()).expect("rows")
-    };
+    let rows = super::rows_for_tests::labels;
     let root = folder();
     let lake = Lake::open(root.path())?;
     let _lock = lake.lock("r1", "test")?;

@@ -4,7 +4,7 @@ use super::Lake;
 use super::error::LakeError;
 use super::manifest::{Commit, FileEntry, TableManifest};
 use super::part::{check_schema, inspect_part, read_part, read_schema, sorted, with_dates};
-use super::path::month_in;
+use super::path::{month_in, snapshot_name};
 use super::spill::months;
 use super::storage;
 use super::upsert::keys;
@@ -66,28 +66,27 @@ impl Lake {
             return Ok(report);
         }
         for (table, manifest) in &commit.tables {
-            self.bring_anew(&commit, manifest, &mut report)?;
+            manifest.files.iter().try_for_each(|entry| self.home.bring_anew(&commit, entry))?;
             verify_table(&dir, table, manifest, &mut report)?;
         }
         note_strangers(&dir, &commit, &mut report)?;
+        for problem in &mut report.problems {
+            problem.path = self.at_home(&commit, &problem.path);
+        }
         Ok(report)
     }
 
-    /// Sees to it that what is looked at is what lies at home. A file that does not come is noted as missing by
-    /// whoever looks at it.
-    fn bring_anew(
-        &self,
-        commit: &Commit,
-        manifest: &TableManifest,
-        report: &mut VerifyReport,
-    ) -> Result<(), LakeError> {
-        for entry in &manifest.files {
-            match self.home.bring_anew(commit, entry) {
-                Err(LakeError::Damaged { path, what }) => report.note(&path, what),
-                other => other?,
-            }
+    /// Where a person finds a file of a snapshot: in an object store, not in the working copy.
+    fn at_home(&self, commit: &Commit, path: &Path) -> PathBuf {
+        let (home, dir) = (PathBuf::from(self.to_string()), self.snapshot_dir(commit.snapshot));
+        let Ok(inside) = path.strip_prefix(&dir) else { return path.to_path_buf() };
+        if home == self.root() {
+            return path.to_path_buf();
         }
-        Ok(())
+        let mut entries = commit.tables.values().flat_map(|table| &table.files);
+        let entry = entries.find(|entry| Path::new(&entry.path) == inside);
+        let lies_in = entry.and_then(|entry| entry.lies_in).unwrap_or(commit.snapshot);
+        home.join("snapshots").join(snapshot_name(lies_in)).join(inside)
     }
 }
 

@@ -251,6 +251,7 @@ async fn one_run(
         by_stage,
     };
     store.0.borrow_mut().sync()?;
+    landing.quarantine.sync()?;
     let answered = asker.answered();
     let (reference, stopped) = match read {
         Ok(reference) => (reference, None),

@@ -56,6 +56,7 @@ pub use load::{LoadError, load_snapshot};
 pub use meter::{Meter, MeterError};
 pub use service::{ApiError, Clock, Service};
 
+use crate::lake::Lake;
 use connection::Reception;
 use jiff::civil::Date;
 use metrics::Metrics;
@@ -80,6 +81,8 @@ pub enum IndexSource {
     Snapshot(PathBuf),
     /// The root of a lake; its `current` snapshot is followed when it moves.
     Lake(PathBuf),
+    /// A lake in an object store; its newest snapshot is copied to this machine and followed when there is another.
+    Store(Lake),
 }
 
 /// Where accounts and keys come from.

@@ -7,18 +7,23 @@ use super::load::{LoadError, load_snapshot};
 use super::metrics::{Loaded, Metrics};
 use super::rest::Site;
 use super::{AccountsSource, IndexSource, ServeError};
+use crate::lake::Lake;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often the sources are looked at and the counts written down.
 const EVERY: Duration = Duration::from_secs(1);
+/// An object store is asked less often: each time costs two requests.
+const STORE_EVERY: u64 = 5;
 
 /// What the sources were when they were last read.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     snapshot: Option<PathBuf>,
     key_file: Option<blake3::Hash>,
+    /// Looks so far; an object store is asked at every [`STORE_EVERY`]th.
+    looks: u64,
 }
 
 /// The index of a source, and the snapshot folder it was loaded from.
@@ -32,6 +37,8 @@ pub(super) fn read_index(
         IndexSource::Lake(root) => {
             current_snapshot(root).map_err(|source| ServeError::NoSnapshot { lake: root.clone(), source })?
         }
+        IndexSource::Store(lake) => copy_newest(lake)
+            .map_err(|source| ServeError::NoSnapshot { lake: lake.to_string().into(), source })?,
     };
     Ok((Arc::new(load(&folder, metrics)?), Some(folder)))
 }
@@ -59,6 +66,15 @@ fn current_snapshot(lake: &Path) -> std::io::Result<PathBuf> {
     lake.join("current").canonicalize()
 }
 
+/// A copy on this machine of the newest snapshot of an object store.
+fn copy_newest(lake: &Lake) -> std::io::Result<PathBuf> {
+    lake.refresh().map_err(std::io::Error::other)?;
+    match lake.current().map_err(std::io::Error::other)? {
+        Some(commit) => lake.whole_snapshot(&commit).map_err(std::io::Error::other),
+        None => Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no commit")),
+    }
+}
+
 /// The accounts of a source.
 pub(super) fn read_accounts(path: &Path) -> Result<Accounts, KeysError> {
     Accounts::from_key_file(&KeyFile::read(path)?)
@@ -71,7 +87,7 @@ impl Seen {
             AccountsSource::File(path) => digest(path),
             AccountsSource::Fixed(_) => None,
         };
-        Self { snapshot, key_file }
+        Self { snapshot, key_file, looks: 0 }
     }
 }
 
@@ -104,17 +120,27 @@ fn look(site: &Site, index: &IndexSource, key_file: Option<&Path>, seen: &mut Se
     if let Err(error) = site.service.meter().write_if_changed() {
         tracing::warn!(%error, "requests counted since the last write would be lost in a crash");
     }
-    if let IndexSource::Lake(root) = index {
-        look_at_lake(site, root, seen);
+    seen.looks += 1;
+    match index {
+        // Between the rename of two links there may be none for a moment; the next look finds it.
+        IndexSource::Lake(root) => take_up(site, current_snapshot(root).ok(), seen),
+        IndexSource::Store(lake) if seen.looks.is_multiple_of(STORE_EVERY) => {
+            let copied = copy_newest(lake);
+            if let Err(error) = &copied {
+                tracing::warn!(%error, "the object store cannot be asked for a newer snapshot; the old one is still served");
+            }
+            take_up(site, copied.ok(), seen);
+        }
+        IndexSource::Store(_) | IndexSource::Fixed(_) | IndexSource::Snapshot(_) => {}
     }
     if let Some(path) = key_file {
         look_at_keys(site, path, seen);
     }
 }
 
-fn look_at_lake(site: &Site, lake: &Path, seen: &mut Seen) {
-    // Between the rename of two links there may be none for a moment; the next look finds it.
-    let Ok(snapshot) = current_snapshot(lake) else { return };
+/// Serves a snapshot if it is not the one that is served.
+fn take_up(site: &Site, snapshot: Option<PathBuf>, seen: &mut Seen) {
+    let Some(snapshot) = snapshot else { return };
     if seen.snapshot.as_ref() == Some(&snapshot) {
         return;
     }
@@ -199,10 +225,10 @@ mod tests {
         let metrics = Metrics::new(Registry::default());
         let (index, snapshot) = read_index(&IndexSource::Lake(lake.to_owned()), &metrics).expect("an index");
         let site = site(index, Accounts::single(KEY, "acme", generous(), &["data"]));
-        let mut seen = Seen { snapshot, key_file: None };
+        let mut seen = Seen { snapshot, key_file: None, looks: 0 };
         for (snapshot, businesses) in [("1", 1), ("2", 2), ("3", 2)] {
             point_current_at(lake, snapshot);
-            look_at_lake(&site, lake, &mut seen);
+            take_up(&site, current_snapshot(lake).ok(), &mut seen);
             assert_eq!(total(&site), format!("{{\"data\":{{\"businesses_total\":{businesses}"), "{snapshot}");
         }
     }

@@ -42,6 +42,7 @@ const FLOORS: &[(&str, &[&str])] = &[
 /// Paths that no module may name but these.
 const HOMES: &[(&str, &[&str])] = &[
     ("reqwest", &["client"]),
+    ("object_store", &["lake"]),
     ("polars", &["aggregate"]),
     ("axum", &["serve"]),
     ("hyper", &["serve"]),
@@ -64,7 +65,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("extract", &["arrow", "parquet", "std::fs", "std::env", "now"]),
     ("normalize", &["tokio", "std::fs", "std::env", "now"]),
     ("table", &["tokio", "std::env", "now"]),
-    ("lake", &["tokio", "std::env"]),
+    ("lake", &["std::env", "now"]),
     ("report", &["tokio", "arrow", "parquet", "std::fs", "std::env", "now"]),
     ("pipeline", &["std::env"]),
 ];

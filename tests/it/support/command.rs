@@ -87,6 +87,28 @@ impl Sunlake {
         self
     }
 
+    /// The same, run by another program that gets it as its last arguments.
+    pub(crate) fn through(mut self, program: &[&str]) -> Self {
+        let mut wrapped = Command::new(program[0]);
+        // Another user's open files are not for everyone, so the binary goes by its name.
+        wrapped.args(&program[1..]).arg(env!("CARGO_BIN_EXE_sunlake")).args(self.command.get_args());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => wrapped.env(name, value),
+                None => wrapped.env_remove(name),
+            };
+        }
+        wrapped.current_dir(self.command.get_current_dir().expect("a folder"));
+        self.told = format!("{} {}", program.join(" "), self.told);
+        self.command = wrapped;
+        self
+    }
+
+    /// Tells a wrapping script in a variable where the program is.
+    pub(crate) fn names_itself(self, variable: &str) -> Self {
+        self.env(variable, env!("CARGO_BIN_EXE_sunlake"))
+    }
+
     /// Runs it to its end.
     pub(crate) fn finish(self) -> Finished {
         self.start().finish()

@@ -8,6 +8,7 @@ pub(crate) mod mcp;
 pub(crate) mod node;
 pub(crate) mod proxy;
 pub(crate) mod python;
+pub(crate) mod s3;
 pub(crate) mod scratch;
 pub(crate) mod server;
 pub(crate) mod source;

@@ -5,17 +5,27 @@ use serde_json::Value;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+
+/// A script of this folder, about to be run.
+pub(crate) fn command(script: &str) -> Command {
+    let mut command = Command::new(interpreter());
+    command.arg(project().join("tests/it").join(script));
+    command
+}
 
 /// Runs a script of this folder; gives the JSON it printed.
 pub(crate) fn json(script: &str, arguments: &[&Path]) -> Value {
-    let script = project().join("tests/it").join(script);
-    let output = Command::new(interpreter()).arg(&script).args(arguments).output().expect("python");
+    let output = command(script).args(arguments).output().expect("python");
+    told(script, &output)
+}
+
+/// The JSON that a script printed, which ended well.
+pub(crate) fn told(script: &str, output: &Output) -> Value {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(
         output.status.success(),
-        "\n$ {} {arguments:?}\n{}\n--- stdout\n{stdout}--- stderr\n{stderr}---",
-        script.display(),
+        "\n$ {script}\n{}\n--- stdout\n{stdout}--- stderr\n{stderr}---",
         output.status
     );
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}"))

@@ -1,0 +1,77 @@
+//! A place for a lake, on a disk or in a store in memory, that can be copied and looked at from another machine.
+
+use super::*;
+use crate::lake::fault::Faults;
+use crate::lake::objects::Objects;
+use object_store::memory::InMemory;
+use object_store::path::Path as ObjectPath;
+use std::sync::Arc;
+
+pub(super) struct Place {
+    /// The lake's folder, or its working copy.
+    pub(super) dir: PathBuf,
+    pub(super) store: Option<InMemory>,
+}
+
+impl Place {
+    pub(super) fn disk(dir: PathBuf) -> Self {
+        Self { dir, store: None }
+    }
+
+    pub(super) fn store(dir: PathBuf) -> Self {
+        Self { dir, store: Some(InMemory::new()) }
+    }
+
+    /// A copy as it stands, with a folder of its own.
+    pub(super) fn copy(&self, dir: PathBuf) -> Self {
+        copy(&self.dir, &dir);
+        Self { dir, store: self.store.as_ref().map(InMemory::fork) }
+    }
+
+    /// The lake as another machine sees it: a folder is the same everywhere, of a store it has no copy yet.
+    pub(super) fn elsewhere(&self) -> Self {
+        match &self.store {
+            None => Self::disk(self.dir.clone()),
+            Some(store) => {
+                let dir = self.dir.with_extension("elsewhere");
+                fs::remove_dir_all(&dir).ok();
+                Self { dir, store: Some(store.clone()) }
+            }
+        }
+    }
+
+    pub(super) fn open(&self) -> Result<Lake> {
+        self.open_under(&Faults::default())
+    }
+
+    pub(super) fn open_under(&self, faults: &Faults) -> Result<Lake> {
+        let storage = Storage::with_faults(faults.clone());
+        match &self.store {
+            None => Lake::open_on(&self.dir, storage),
+            Some(_) => Lake::open_in(self.objects().with_faults(faults.clone()), &self.dir, storage),
+        }
+    }
+
+    /// The store itself.
+    pub(super) fn objects(&self) -> Objects {
+        let store = self.store.clone().expect("a store");
+        Objects::new(Arc::new(store), &ObjectPath::from("lakes/one"), "s3://bucket/lakes/one")
+            .expect("a store")
+    }
+}
+
+pub(super) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
+        let target = to.join(entry.file_name());
+        if kind.is_symlink() {
+            let points = fs::read_link(&path).expect("a link");
+            std::os::unix::fs::symlink(points, &target).expect("a link");
+        } else if kind.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).map(|_| ()).expect("a copy");
+        }
+    }
+}

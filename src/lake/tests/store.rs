@@ -1,0 +1,242 @@
+//! A lake in an object store: what lies where, and who sees what.
+
+use super::place::Place;
+use super::*;
+use crate::lake::objects::Objects;
+use crate::lake::storage;
+
+fn place() -> (TempDir, Place) {
+    let base = folder();
+    let place = Place::store(base.path().join("work"));
+    (base, place)
+}
+
+fn names(objects: &Objects, folder: &str) -> Result<Vec<String>> {
+    objects.list(folder, None)
+}
+
+#[test]
+fn unchanged_files_are_named_where_they_lie_and_stay_when_their_snapshot_is_pruned() -> Result {
+    let (_base, place) = place();
+    let lake = place.open()?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
+    let objects = place.objects();
+    let second = names(&objects, "snapshots/000002")?;
+    assert_eq!(second.len(), 2, "the month and the changes: {second:?}");
+    let commit = lake.commit(2)?;
+    let entry = |start: &str| {
+        let files = commit.tables.values().flat_map(|table| &table.files);
+        files.filter(|file| file.path.starts_with(start)).map(|file| file.lies_in).next()
+    };
+    assert_eq!(entry("filings/filed_month=2026-10"), Some(Some(1)));
+    assert_eq!(entry("filings/filed_month=2026-11"), Some(None));
+    let before = names(&objects, "snapshots/000001")?.len();
+    let lock = lake.lock("p", "test")?;
+    assert_eq!(lake.prune(&lock, &BTreeSet::from([1, 2]))?, [1]);
+    assert_eq!(names(&objects, "snapshots/000001")?.len(), before - 2, "what 2 does not name is gone");
+    let elsewhere = place.elsewhere().open()?;
+    assert_eq!((elsewhere.commits()?, elsewhere.kept_snapshots()?), (vec![1, 2], BTreeSet::from([2])));
+    assert_eq!(state(&elsewhere)?, state(&lake)?);
+    assert_sound(&elsewhere)
+}
+
+#[test]
+fn readers_are_led_to_the_newest_snapshot_also_when_a_kill_came_before() -> Result {
+    let (_base, place) = place();
+    let lake = place.open()?;
+    let objects = place.objects();
+    let latest = || -> serde_json::Value {
+        let bytes = objects.read("latest.json").expect("read").expect("an object").bytes;
+        serde_json::from_slice(&bytes).expect("JSON")
+    };
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let first = objects.read("latest.json")?.expect("an object");
+    load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
+    assert_eq!(
+        (latest()["snapshot"].as_u64(), latest()["commit"].as_str()),
+        (Some(2), Some("commits/000002.json"))
+    );
+    for name in latest()["tables"]["filings"].as_array().expect("names") {
+        assert!(objects.read(name.as_str().expect("a name"))?.is_some(), "{name}");
+    }
+    objects.write("latest.json", &first.bytes)?;
+    let elsewhere = place.elsewhere().open()?;
+    assert_eq!(elsewhere.current()?.map(|commit| commit.snapshot), Some(2));
+    assert_eq!(elsewhere.lock("r3", "test")?.repair().shown, Some(2));
+    assert_eq!(latest()["snapshot"], 2);
+    objects.write("latest.json", b"torn")?;
+    assert_eq!(place.elsewhere().open()?.current()?.map(|commit| commit.snapshot), Some(2));
+    Ok(())
+}
+
+#[test]
+fn of_two_machines_that_commit_at_once_one_is_told_and_no_file_of_the_other_is_harmed() -> Result {
+    // With other rows, and with the very same ones, whose files have the same names.
+    for other in [filing(10, "2026-11-06").seen(200), filing(9, "2026-11-05").seen(200)] {
+        let (_base, place) = place();
+        load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+        let (one, two) = (place.open()?, place.elsewhere().open()?);
+        let staged = |lake: &Lake, run_id: &str, row: &Filing| -> Result<super::super::Staging> {
+            let mut staging = lake.stage(run_id)?;
+            staging.spill_filings(filings(std::slice::from_ref(row)))?;
+            staging.merge_filings(&BTreeSet::new(), at(200))?;
+            Ok(staging)
+        };
+        let (_locks, first) = ((one.lock("a", "x")?, two.lock("b", "y")?), filing(9, "2026-11-05").seen(200));
+        let (winner, loser) = (staged(&one, "a", &first)?, staged(&two, "b", &other)?);
+        winner.commit(info())?;
+        assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 2 })));
+        assert_sound(&place.elsewhere().open()?)?;
+        let named = super::super::bucket::names(&one.commit(2)?);
+        let there = names(&place.objects(), "snapshots/000002")?;
+        assert!(there.iter().all(|name| named.contains(name)), "what the loser put there is gone: {there:?}");
+        two.refresh()?;
+        let mut again = two.stage("b")?;
+        again.spill_filings(filings(&[other]))?;
+        again.merge_filings(&BTreeSet::new(), at(200))?;
+        again.commit(info())?;
+        one.refresh()?;
+        assert_eq!(state(&one)?, state(&two)?);
+        assert_sound(&one)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn pages_of_a_killed_machine_are_gone_on_with_by_another_as_far_as_the_last_chunk() -> Result {
+    let (_base, place) = place();
+    // What does not compress: 256 pages are a chunk.
+    let body = |page: u32| -> Vec<u8> {
+        let mut out = vec![0; 4096];
+        blake3::Hasher::new().update(&page.to_le_bytes()).finalize_xof().fill(&mut out);
+        out
+    };
+    let (one, two) = (place.open()?, place.elsewhere().open()?);
+    let mut archive = one.run("r")?.raw()?;
+    for page in 0..300 {
+        archive.append("GET /x", page, 200, at(1), &body(page))?;
+    }
+    let elsewhere = two.run("r")?.raw()?.len();
+    assert!((200..300).contains(&elsewhere), "{elsewhere} of 300 pages");
+    // Both go on. Neither overwrites the other.
+    let mut other = two.run("r")?.raw()?;
+    other.append("GET /y", 0, 200, at(2), b"y")?;
+    other.sync()?;
+    archive.append("GET /z", 0, 200, at(2), b"z")?;
+    archive.sync()?;
+    for lake in [one, two] {
+        let all = lake.run("r")?.raw()?;
+        assert_eq!(all.len(), 302);
+        assert_eq!(all.get("GET /x", 299)?.expect("a page").body, body(299));
+    }
+    let names = names(&place.objects(), "runs/r/raw")?;
+    assert_eq!(names.len(), 3, "none went twice: {names:?}");
+    Ok(())
+}
+
+#[test]
+fn records_of_runs_are_seen_by_other_machines() -> Result {
+    let (_base, place) = place();
+    let record = |finished: Option<&str>| super::super::RunRecord {
+        run_id: "r".to_owned(),
+        pipeline: "daily".to_owned(),
+        pipeline_digest: "d".to_owned(),
+        today: jiff::civil::date(2026, 11, 20),
+        started_at: at(1),
+        finished: finished.map(str::to_owned),
+        plan: serde_json::Value::Null,
+    };
+    let (one, two) = (place.open()?, place.elsewhere().open()?);
+    one.run("r")?.write_record(&record(None))?;
+    assert_eq!(two.unfinished_run("daily")?, Some(record(None)));
+    one.run("r")?.write_record(&record(Some("complete")))?;
+    assert_eq!(two.unfinished_run("daily")?, None);
+    Ok(())
+}
+
+#[test]
+fn a_file_that_is_damaged_in_the_store_is_never_used_and_named_with_its_address() -> Result {
+    let (_base, place) = place();
+    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+    let objects = place.objects();
+    let name = names(&objects, "snapshots/000001/filings")?.remove(0);
+    let mut bytes = objects.read(&name)?.expect("an object").bytes;
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    objects.write(&name, &bytes)?;
+    let elsewhere = place.elsewhere().open()?;
+    let error = state(&elsewhere).expect_err("damaged").to_string();
+    assert!(error.contains(&objects.url(&name)), "{error}");
+    assert!(elsewhere.stage("r2").is_err());
+    // The working copy that wrote it has it whole; a verification looks at the store.
+    for lake in [place.open()?, place.elsewhere().open()?] {
+        let problems = lake.verify(1)?.problems;
+        let paths: Vec<_> = problems.iter().map(|problem| problem.path.clone()).collect();
+        assert_eq!(paths, [PathBuf::from(objects.url(&name))], "{problems:?}");
+    }
+    objects.delete(&[name])?;
+    assert_eq!(place.elsewhere().open()?.verify(1)?.problems.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_file_that_is_damaged_in_the_working_copy_is_brought_again() -> Result {
+    let (_base, place) = place();
+    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+    let path = file_of(&place.open()?, 1, "filings/filed_month=2026-11")?;
+    fs::write(&path, "torn").expect("written");
+    assert_eq!(state(&place.open()?)?.len(), 5);
+    assert_sound(&place.open()?)
+}
+
+#[test]
+fn a_working_copy_of_a_lake_that_lay_there_before_is_not_taken_for_this_one() -> Result {
+    let (_base, place) = place();
+    for second in [100, 200] {
+        load(&place.open()?, "r1", &first_rows(), &[], second)?;
+    }
+    let fresh = Place { dir: place.dir.clone(), store: Some(object_store::memory::InMemory::new()) };
+    assert_eq!(fresh.open()?.current()?, None);
+    load(&place.open()?, "r1", &first_rows(), &[], 300)?;
+    load(&fresh.open()?, "r2", &[filing(7, "2026-11-05")], &[], 100)?;
+    assert_eq!(state(&fresh.open()?)?.len(), 1);
+    assert_sound(&fresh.open()?)
+}
+
+#[test]
+fn the_working_copy_keeps_two_snapshots_and_shares_their_files() -> Result {
+    let (_base, place) = place();
+    for turn in 0..4 {
+        let row = filing(turn, "2026-11-05").seen(100 * (turn + 1));
+        load(&place.open()?, &format!("r{turn}"), &[row, filing(20, "2026-10-01")], &[], 900)?;
+    }
+    let copies = storage::names(&place.dir.join("snapshots"))?;
+    assert!(copies.len() <= 3 && copies.contains(&"000004".to_owned()), "{copies:?}");
+    let inode_of =
+        |snapshot| file_of(&place.open()?, snapshot, "filings/filed_month=2026-10").map(|path| inode(&path));
+    assert_eq!(inode_of(3)?, inode_of(4)?);
+    Ok(())
+}
+
+#[test]
+fn a_store_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
+    let (_base, place) = place();
+    let lake = place.open()?;
+    lake.probe("one")?;
+    lake.probe("one")?;
+    assert_eq!(names(&place.objects(), "state")?, [""; 0]);
+    Ok(())
+}
+
+#[test]
+fn small_files_are_the_lakes_wherever_they_are_written() -> Result {
+    let (_base, place) = place();
+    let (one, two) = (place.open()?, place.elsewhere().open()?);
+    assert_eq!(two.read_file("catalog/TABLES.md")?, None);
+    let path = one.write_file("catalog/TABLES.md", b"tables")?;
+    assert_eq!(fs::read(path).ok().as_deref(), Some(&b"tables"[..]));
+    assert_eq!(two.read_file("catalog/TABLES.md")?.as_deref(), Some(&b"tables"[..]));
+    assert_eq!(one.to_string(), "s3://bucket/lakes/one");
+    Ok(())
+}

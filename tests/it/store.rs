@@ -1,0 +1,202 @@
+//! A lake in an object store: the same promises, for machines that share nothing else.
+
+use crate::support::command::{Finished, Running, Sunlake};
+use crate::support::lake::{self, names};
+use crate::support::proxy::{Proxy, Reply};
+use crate::support::s3::{Bucket, SECRET, with_credentials};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, create_key};
+use crate::support::source::{self, Source};
+use crate::support::{PATIENCE, http, wait_for};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A served source, a proxy before it, and a bucket that machines run into.
+struct Coast {
+    source: &'static Source,
+    server: ApiServer,
+    proxy: Proxy,
+    bucket: Bucket,
+    scratch: Scratch,
+    pipeline: PathBuf,
+}
+
+impl Coast {
+    fn new(bucket: &'static str) -> Self {
+        let source = source::small();
+        let server = ApiServer::generous(source, AGENCY);
+        let proxy = Proxy::counting(server.address);
+        let scratch = Scratch::new();
+        let pipeline = scratch.file("daily.toml", "name = \"daily\"\n[aggregates]\nenabled = false\n");
+        Self { source, server, proxy, bucket: Bucket::new(bucket), scratch, pipeline }
+    }
+
+    fn work(&self, machine: &str) -> PathBuf {
+        self.scratch.path(machine)
+    }
+
+    /// A run on a machine.
+    fn run(&self, machine: &str) -> Sunlake {
+        let run = Sunlake::run(&self.pipeline, Path::new(&self.bucket.lake()))
+            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
+            .env("SUNLAKE_API_KEY", &self.server.key)
+            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
+        self.bucket.opened_by(run)
+    }
+
+    /// Another command on a machine.
+    fn command(&self, machine: &str, arguments: &[&str]) -> Sunlake {
+        let command = Sunlake::new(arguments)
+            .args(["--lake", &self.bucket.lake()])
+            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
+        self.bucket.opened_by(command)
+    }
+
+    /// Claims that a machine that never saw the lake finds all rows in it, and nothing wrong.
+    fn assert_whole(&self, machine: &str) {
+        let report = self.command(machine, &["verify", "--json"]).finish().exits(0).json();
+        assert_eq!(report["sound"], true, "{report}");
+        let work = self.work(machine);
+        let snapshot =
+            work.join("snapshots").join(format!("{:06}", report["snapshot"].as_u64().expect("a number")));
+        std::os::unix::fs::symlink(snapshot, work.join("current")).expect("a link");
+        lake::assert_same(&lake::filings(&work), &lake::filings(&self.source.lake), machine);
+    }
+}
+
+#[test]
+fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
+    let coast = Coast::new("whole");
+    let summary = coast.run("one").finish().complete();
+    assert_eq!(summary["snapshot"], 1, "{summary}");
+    coast.assert_whole("two");
+    let status = coast.command("two", &["status", "--json"]).finish().exits(0).json();
+    assert_eq!(status["rows"]["filings"], summary["rows"]["filings"]["total"], "{status}");
+    assert_eq!(status["runs"][0]["run_id"], summary["run_id"], "{status}");
+    // The report of the run lies in the store; another machine writes it again.
+    coast.command("three", &["report"]).finish().exits(0);
+    let again = coast.run("three").finish().exits(0).json();
+    assert_eq!((&again["outcome"], &again["snapshot"]), (&"unchanged".into(), &1.into()), "{again}");
+    let price = coast.run_plan("four");
+    assert!(
+        price["requests"].as_u64() < summary["requests"]["sent"].as_u64(),
+        "it knows what the lake has: {price}"
+    );
+    let mut served = coast.serve("five");
+    let address = address(&mut served);
+    let headers = [("Authorization", format!("Bearer {}", key(&coast)))];
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let stats = http::send(address, "GET", "/v1/fl/stats", &headers).expect("an answer").json();
+    let listed = lake::filings(&coast.source.lake)
+        .values()
+        .filter(|row| row["listed"].as_deref() == Some("true"))
+        .count();
+    assert_eq!(stats["data"]["businesses_total"], listed, "{stats}");
+}
+
+impl Coast {
+    fn run_plan(&self, machine: &str) -> Value {
+        let plan = self
+            .command(machine, &["plan", "--json"])
+            .args([&self.pipeline])
+            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
+            .env("SUNLAKE_API_KEY", &self.server.key);
+        plan.finish().exits(0).json()
+    }
+
+    fn serve(&self, machine: &str) -> Running {
+        let key = create_key(&self.scratch, "team", "enterprise", &["data"]);
+        std::fs::write(self.scratch.path("key"), key).expect("a key");
+        let keys = self.scratch.path("keys.toml");
+        let serve =
+            self.command(machine, &["serve", "--listen", "127.0.0.1:0", "--today", self.source.today]);
+        serve.args(["--keys".as_ref(), keys.as_os_str()]).start()
+    }
+}
+
+fn key(coast: &Coast) -> String {
+    std::fs::read_to_string(coast.scratch.path("key")).expect("a key")
+}
+
+fn address(served: &mut Running) -> SocketAddr {
+    let line = served.line();
+    let address = line.strip_prefix("listening http://").and_then(|text| text.parse().ok());
+    address.unwrap_or_else(|| panic!("the server said {line:?}"))
+}
+
+#[test]
+fn of_two_machines_that_publish_at_once_one_exits_with_8_and_its_next_run_asks_once() {
+    let coast = Coast::new("race");
+    coast.proxy.follow(|_| Reply::Hold);
+    let runs = [coast.run("one").start(), coast.run("two").start()];
+    coast.proxy.wait_for_requests(2);
+    coast.proxy.follow(|_| Reply::Forward);
+    coast.proxy.release();
+    let ended: Vec<Finished> = runs.into_iter().map(Running::finish).collect();
+    let codes: BTreeMap<i64, usize> = ended
+        .iter()
+        .map(Finished::json)
+        .zip(0..)
+        .map(|(told, at)| (told["exit_code"].as_i64().unwrap_or(-1), at))
+        .collect();
+    assert_eq!(codes.keys().collect::<Vec<_>>(), [&0, &8], "{}{}", ended[0].shown(), ended[1].shown());
+    let loser = ["one", "two"][codes[&8]];
+    assert!(ended[codes[&8]].stderr.contains("run again"), "{}", ended[codes[&8]].shown());
+    coast.assert_whole("after the race");
+    let again = coast.run(loser).finish().exits(0).json();
+    assert_eq!(again["requests"]["sent"], 1, "only the account is asked for: {again}");
+    coast.assert_whole("after both");
+}
+
+#[test]
+fn a_run_that_was_told_to_stop_is_gone_on_with_on_another_machine_and_no_page_is_asked_twice() {
+    let coast = Coast::new("moved");
+    coast.proxy.hold_after(15);
+    let first = coast.run("one").start();
+    coast.proxy.wait_for_requests(16);
+    first.terminate();
+    coast.proxy.release();
+    first.finish().exits(5);
+    coast.proxy.follow(|_| Reply::Forward);
+    let summary = coast.run("two").finish().complete();
+    assert!(summary["requests"]["replayed"].as_u64() >= Some(14), "{summary}");
+    let mut asked = coast.proxy.targets();
+    let all = asked.len();
+    asked.sort();
+    asked.dedup();
+    // The request that was under way when the signal came may have been broken off.
+    assert!(all <= asked.len() + 1, "{all} requests for {} pages", asked.len());
+    coast.assert_whole("three");
+}
+
+#[test]
+fn a_store_that_cannot_be_reached_ends_a_command_with_9_and_one_line_without_a_secret() {
+    let scratch = Scratch::new();
+    for command in [&["status"][..], &["verify"], &["run"]] {
+        let done = with_credentials(Sunlake::new(command))
+            .args(["--lake", "s3://bucket/lakes/florida"])
+            .env("SUNLAKE_WORK", &scratch.path("work").to_string_lossy())
+            .env("AWS_ENDPOINT", "http://127.0.0.1:9")
+            .finish()
+            .exits(9)
+            .says("s3://bucket/lakes/florida")
+            .says("refused");
+        let told: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("sunlake: ")).collect();
+        assert_eq!(told.len(), 1, "{}", done.shown());
+        assert!(!done.stderr.contains(&SECRET[..12]), "{}", done.shown());
+        assert!(done.took < Duration::from_secs(60), "{}", done.shown());
+    }
+    assert!(wait_for("the folder", PATIENCE, || Some(names(scratch.path("").as_path()))).len() <= 1);
+}
+
+#[test]
+fn a_wrong_address_is_a_wrong_setting() {
+    for address in ["ftp://host/lake", "s3://", "s3://id:wJalrXUtnFEMIK7@bucket/lake"] {
+        let done =
+            Sunlake::new(["status", "--lake", address, "--work", "unused"]).finish().exits(3).says("address");
+        assert!(!done.stderr.contains("wJalr"), "{}", done.shown());
+    }
+}

@@ -1,0 +1,70 @@
+//! An S3 server in Python, one for the test process, and buckets of it.
+
+use super::command::Sunlake;
+use super::http;
+use super::python;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::OnceLock;
+
+/// The secret that must stand in no message.
+pub(crate) const SECRET: &str = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY";
+
+struct Server {
+    address: SocketAddr,
+    // It ends when this does: with the test process, however that ends.
+    _stdin: Option<ChildStdin>,
+    _process: Child,
+}
+
+fn server() -> &'static Server {
+    static SERVER: OnceLock<Server> = OnceLock::new();
+    SERVER.get_or_init(|| {
+        let mut process = python::command("s3.py")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python");
+        let mut line = String::new();
+        let stdout = process.stdout.take().expect("stdout is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let address =
+            line.trim().parse().unwrap_or_else(|error| panic!("{error}: the S3 server said {line:?}"));
+        Server { address, _stdin: process.stdin.take(), _process: process }
+    })
+}
+
+/// A bucket, empty at first.
+pub(crate) struct Bucket {
+    name: &'static str,
+}
+
+impl Bucket {
+    pub(crate) fn new(name: &'static str) -> Self {
+        let answer = http::send(server().address, "PUT", &format!("/{name}"), &[]).expect("an answer");
+        assert_eq!(answer.status, 200, "{name}");
+        Self { name }
+    }
+
+    /// The address of a lake in it.
+    pub(crate) fn lake(&self) -> String {
+        format!("s3://{}/lakes/florida", self.name)
+    }
+
+    /// A command that may use it.
+    pub(crate) fn opened_by(&self, command: Sunlake) -> Sunlake {
+        let endpoint = format!("http://{}", server().address);
+        with_credentials(command).env("AWS_ENDPOINT", &endpoint)
+    }
+}
+
+/// A command with credentials, and no store yet.
+pub(crate) fn with_credentials(command: Sunlake) -> Sunlake {
+    command
+        .env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE")
+        .env("AWS_SECRET_ACCESS_KEY", SECRET)
+        .env("AWS_REGION", "us-east-1")
+        .env("AWS_ALLOW_HTTP", "true")
+}
