@@ -10,7 +10,7 @@ lake, stop = sys.argv[1], sys.argv[2]
 
 
 def count(table, what, folder):
-    return duckdb.sql(f"SELECT {what} FROM '{folder}/{table}/**/*.parquet'").fetchone()[0]
+    return duckdb.sql(f"SELECT {what} FROM '{folder}/{table}/**/*.parquet'").fetchall()[0][0]
 
 
 seen, gone, totals = {}, 0, set()
