@@ -41,7 +41,7 @@ pub struct Common {
     /// Address of the API; goes before the pipeline file's
     #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
-    /// Folder of what all lakes of this host share: requests counted by account [default: $XDG_STATE_HOME/sunlake or ~/.local/state/sunlake]
+    /// Folder of what all lakes of this host share: the requests of each account [default: sunlake in the user's state folder]
     #[arg(long, global = true, env = "SUNLAKE_STATE", value_name = "PATH")]
     pub state: Option<PathBuf>,
     /// Eastern day to run as [default: today]

@@ -292,13 +292,14 @@ mod tests {
 
     /// Sends so many requests, and gives the last one's ticket.
     fn send(ledger: &Ledger, requests: u32, ms: i64) -> Ticket {
-        let one = |_| {
+        let mut last = None;
+        for _ in 0..requests {
             let verdict = ledger.update(at(ms), |counts| counts.admit(at(ms), &CAPS)).expect("a ledger");
             let Verdict::Go(ticket) = verdict else { panic!("{verdict:?}") };
             ledger.update(at(ms), |counts| counts.settle(&ticket, at(ms))).expect("a ledger");
-            ticket
-        };
-        (0..requests).map(one).last().expect("a request")
+            last = Some(ticket);
+        }
+        last.expect("a request")
     }
 
     /// Asks what is left of an account that has used so many requests, the asking included.
@@ -394,7 +395,7 @@ mod tests {
         let verdict = ledger.update(at(0), |counts| counts.admit(at(0), &CAPS)).expect("a ledger");
         assert_eq!(verdict, Verdict::WaitAsked(5_000));
         assert_eq!(ledger.update(at(0), |counts| counts.used(at(0))).expect("a ledger").day, 9);
-        assert!(!earlier.exists());
+        assert!(!earlier.is_file());
         ledger.inherit(&earlier).expect("nothing to take over");
     }
 }

@@ -185,6 +185,57 @@ pub fn partition(
     cheapest(&left, rows_by_day, &scale).map_or(Dimension::Zip, |(_, dimension)| dimension)
 }
 
+/// Requests of reading these days for the first time: full pages, a row twice wherever a query ends, and what reading in parts
+/// wastes.
+pub fn price_unread(
+    stretches: &[Stretch],
+    expected: &dyn Fn(Date) -> u64,
+    shares: &Shares,
+    plan: &PlanLimits,
+) -> u64 {
+    let reach = u64::from(plan.reach_rows());
+    let price = |stretch: &Stretch| {
+        let days =
+            (0..span_days(stretch.from, stretch.to)).map(|back| expected(minus_days(stretch.to, back)));
+        let days: Vec<u64> = days.collect();
+        let rows: u64 = days.iter().sum();
+        let pages = plan.pages_for(rows + rows / reach).max(1);
+        match stretch.in_parts {
+            true => pages + 1 + waste_of_parts(&days, shares, plan),
+            false => {
+                let beyond = days.iter().filter(|day| **day > reach);
+                pages + beyond.map(|day| 1 + waste_of_parts(&[*day], shares, plan)).sum::<u64>()
+            }
+        }
+    };
+    stretches.iter().map(price).sum()
+}
+
+/// Sectors assumed where none is known.
+const USUAL_SECTORS: usize = 20;
+
+/// Of a long range, rows elsewhere cost no more than this: each place is asked for once for all its days.
+const ELSEWHERE_OF_A_RANGE: f64 = 10.0;
+
+fn waste_of_parts(rows_by_day: &[u64], shares: &Shares, plan: &PlanLimits) -> u64 {
+    let sectors = shares.sector.keys().map(|sector| (sector.clone(), Vec::new()));
+    let mut words =
+        Vocabulary { sectors: sectors.collect(), kinds: EntityType::ALL.to_vec(), ..Vocabulary::default() };
+    words.sectors.resize(words.sectors.len().max(USUAL_SECTORS), Default::default());
+    let scale = Scale { words: &words, shares, plan };
+    let wasted = |way: Dimension| {
+        let rows = rows_by_day.iter().sum::<u64>() as f64;
+        let elsewhere = (shares.unseen_zip3() * rows * ROW_ELSEWHERE).min(ALL_ELSEWHERE);
+        let beyond = match way {
+            Dimension::Zip => (elsewhere - ELSEWHERE_OF_A_RANGE).max(0.0),
+            _ => 0.0,
+        };
+        waste(way, &PARTITIONS, rows_by_day, &scale) - beyond
+    };
+    let way = partition(&Filter::default(), rows_by_day, &words, shares, plan);
+    wasted(way) as u64
+}
+
 /// The dimensions that cut a whole range, coarsest first.
 const PARTITIONS: [Dimension; 3] = [Dimension::Sector, Dimension::Kind, Dimension::Zip];
 
@@ -419,6 +470,21 @@ mod tests {
     use proptest::prelude::*;
 
     const STARTER: PlanLimits = Plan::Starter.limits();
+
+    #[test]
+    fn a_price_grows_with_the_rows_and_never_falls_below_full_pages() {
+        let day = date(2026, 7, 31);
+        let stretch = |in_parts| [Stretch { from: minus_days(day, 1), to: day, in_parts }];
+        let price =
+            |rows: u64, in_parts| price_unread(&stretch(in_parts), &|_| rows, &Shares::default(), &STARTER);
+        assert_eq!(price(0, false), 1, "an empty day is asked for once");
+        assert_eq!(price(450, false), 18);
+        for rows in [900, 1_100, 1_500, 2_700, 5_000] {
+            assert!(price(rows, false) >= STARTER.pages_for(2 * rows));
+            assert!(price(rows, true) > STARTER.pages_for(2 * rows));
+            assert!(price(rows + 50, true) >= price(rows, true), "{rows}");
+        }
+    }
 
     #[test]
     fn rows_elsewhere_are_asked_for_under_every_prefix_there_is() {

@@ -14,6 +14,7 @@
 //! | [`check`](self) | what holds publication back (pure) |
 //! | [`publish`](self) | aggregates, checks, commit |
 //! | [`price`] | what a run would cost |
+//! | [`outlook`](self) | rows to be expected of days not read yet (pure) |
 //! | [`completion`] | when a run that does not fit a day will be complete (pure) |
 //! | [`state`] | what one run learns for the next |
 //! | [`summary`] | what a run did |
@@ -29,6 +30,7 @@ mod known;
 mod land;
 mod listed;
 pub mod need;
+mod outlook;
 mod pages;
 pub mod price;
 mod publish;

@@ -3,23 +3,26 @@
 use super::completion::{Means, complete_on};
 use super::enrich::due;
 use super::known::read_coverage;
+use super::need::Need;
+use super::outlook::{Outlook, TotalTold};
 use super::register::{known_names, register_price};
 use super::register_state::RegisterStatus;
 use super::run::make_client;
 use super::spec::{EnrichSpec, Pipeline, RegistrySpec};
 use super::state::RunState;
-use super::work::{Knowledge, Listing, first_day, listing_need, listings};
+use super::work::{Knowledge, Listing, RunPlan, filter, first_day, job, listing_need, listings};
 use super::{PipelineError, RunContext};
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
-use crate::contract::count::{County, DailyCount, Stats};
-use crate::contract::eastern::{month_of, span_days};
+use crate::contract::count::{County, Stats};
+use crate::contract::eastern::span_days;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
-use crate::extract::planner::ranges;
+use crate::extract::planner::{Shares, price_unread, ranges};
 use crate::extract::reference::plan_limits;
+use crate::extract::slice::Slice;
 use jiff::civil::Date;
 use serde::Serialize;
 
@@ -79,7 +82,6 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
     }
     let coverage = read_coverage(lake, commit.as_ref())?;
     let counts = fetch(&client, &Call::daily_counts(MAX_DAYS)).await?.data;
-    let stats = fetch(&client, &Call::stats()).await?.data;
     let knowledge = Knowledge {
         coverage: &coverage,
         state: &state,
@@ -89,13 +91,26 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
         from: first_day(pipeline.spec.extract.days, context.today, &plan),
         today: context.today,
     };
+    let listings = listings(&pipeline.spec);
+    let mut outlook = Outlook { stats: None, told: None };
+    let stats;
+    match worth_asking(&listings, &knowledge) {
+        Question::Stats => {
+            stats = fetch(&client, &Call::stats()).await?.data;
+            outlook.stats = Some(&stats);
+        }
+        Question::Total { listing, from, to } => {
+            let slice = Slice { filter: filter(listing), from, to };
+            let page = fetch(&client, &Call::search(&slice.search(1, 0))).await?;
+            outlook.told = Some(TotalTold { listing, from, to, rows: page.pagination.total });
+        }
+        Question::Nothing => {}
+    }
     let mut stages = vec![
         StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 },
         StagePrice { name: "counts".to_owned(), slices: 1, rows: 0, requests: 1 },
     ];
-    let priced =
-        listings(&pipeline.spec).into_iter().map(|listing| listing_price(listing, &knowledge, &stats));
-    stages.extend(priced);
+    stages.extend(listings.into_iter().map(|listing| listing_price(listing, &knowledge, &outlook)));
     Ok(total(pipeline, context.today, &plan, &means(&client)?, stages))
 }
 
@@ -156,6 +171,42 @@ fn businesses(spec: &RegistrySpec, stats: &Stats, counties: &[County]) -> i64 {
     }
 }
 
+/// What the third request is best spent on.
+#[derive(Debug, PartialEq, Eq)]
+enum Question {
+    /// Statewide figures: days are to be read that no count covers.
+    Stats,
+    /// The total of a listing whose days the API does not count.
+    Total { listing: Listing, from: Date, to: Date },
+    /// The counts tell everything.
+    Nothing,
+}
+
+fn worth_asking(listings: &[Listing], knowledge: &Knowledge<'_>) -> Question {
+    let needs = listings.iter().map(|listing| (*listing, listing_need(*listing, knowledge)));
+    let (untyped, typed): (Vec<_>, Vec<_>) = needs.partition(|(listing, _)| listing.kind.is_none());
+    let oldest_counted = knowledge.counts.iter().map(|count| count.date).min();
+    let beyond_counts = |need: &Need| need.unread.first().is_some_and(|day| Some(*day) < oldest_counted);
+    let one_range = |days: Vec<Date>| match ranges(days)[..] {
+        [range] => Some(range),
+        _ => None,
+    };
+    match &typed[..] {
+        _ if untyped.iter().any(|(_, need)| beyond_counts(need)) => Question::Stats,
+        [] => Question::Nothing,
+        [(listing, need)] => {
+            let known = [&need.filling, &need.proven].into_iter().find(|days| !days.is_empty());
+            let days =
+                known.map_or(need.unread.iter().copied().collect(), |days| days.keys().copied().collect());
+            match one_range(days) {
+                Some((from, to)) => Question::Total { listing: *listing, from, to },
+                None => Question::Stats,
+            }
+        }
+        _ => Question::Stats,
+    }
+}
+
 async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T, PipelineError> {
     Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
 }
@@ -189,22 +240,46 @@ fn total(
     }
 }
 
-/// A listing: its rows in full pages, what reading in parts wastes, and the questions that find what moved.
-pub(super) fn listing_price(listing: Listing, knowledge: &Knowledge<'_>, stats: &Stats) -> StagePrice {
+/// A listing: its stretches as a run would plan them, and the questions that find what moved.
+pub(super) fn listing_price(
+    listing: Listing,
+    knowledge: &Knowledge<'_>,
+    outlook: &Outlook<'_>,
+) -> StagePrice {
     let plan = knowledge.plan;
     let need = listing_need(listing, knowledge);
-    let reach = u64::from(plan.reach_rows());
-    let rows_on = |day: Date| rows_expected(listing, knowledge, stats, day);
-    let rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
-    let beyond = need.unread.iter().filter(|day| rows_on(**day) > reach).count() as u64;
-    let unread = ranges(need.unread.iter().copied()).len() as u64;
-    // Reading in parts costs half a page for each of some thirty parts, and a page for each rarer one.
-    let parts = if beyond == 0 { 0 } else { 45 + beyond };
-    let checks = ranges(need.filling.keys().copied()).len() + ranges(need.proven.keys().copied()).len();
-    let moved = need.moved.len() as u64;
-    let filling_moved = need.filling.len() as u64 / 2;
-    let requests = plan.pages_for(rows) + unread + parts + checks as u64 + moved + filling_moved;
-    StagePrice { name: listing_name(listing), slices: unread + parts + moved, rows, requests }
+    let job = job(listing, knowledge, &mut RunPlan::default());
+    let rows_on = |day: Date| outlook.rows(listing, &need, knowledge, day);
+    let nothing = Shares::default();
+    let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
+    let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
+    let mut requests = price_unread(&job.unread, &rows_on, shares, plan);
+    let mut slices = job.unread.len() as u64;
+    for day in &need.moved {
+        let came = came_to(knowledge, *day);
+        (rows, requests, slices) = (rows + came, requests + plan.pages_for(came).max(1), slices + 1);
+    }
+    let (checked, came) = checks_price(&need, outlook.came(listing, &need, rows));
+    StagePrice {
+        name: listing_name(listing),
+        slices: slices + need.filling.len() as u64,
+        rows: rows + came,
+        requests: requests + checked,
+    }
+}
+
+/// Rows that came to a day since it was proven, by the API's counts.
+fn came_to(knowledge: &Knowledge<'_>, day: Date) -> u64 {
+    let now = knowledge.counts.iter().find(|count| count.date == day).map_or(0, |count| count.count);
+    let then = knowledge.state.counts.get(&day).copied().unwrap_or(now);
+    u64::try_from(now - then).unwrap_or(0)
+}
+
+/// The totals that tell whether proven days moved, and a page for each day that may have; and the rows that came to them.
+fn checks_price(need: &Need, came: Option<u64>) -> (u64, u64) {
+    let totals = ranges(need.filling.keys().copied()).len() + ranges(need.proven.keys().copied()).len();
+    let looked_at = if came == Some(0) { 0 } else { need.filling.len() };
+    ((totals + looked_at) as u64, came.unwrap_or(0))
 }
 
 fn listing_name(listing: Listing) -> String {
@@ -212,24 +287,4 @@ fn listing_name(listing: Listing) -> String {
         Some(kind) => kind.key().to_owned(),
         None => listing.stage.to_owned(),
     }
-}
-
-/// Rows a day is expected to hold: the API's count of it, else its month's mean from the statewide figures.
-fn rows_expected(listing: Listing, knowledge: &Knowledge<'_>, stats: &Stats, day: Date) -> u64 {
-    if listing.kind.is_none()
-        && let Some(count) = knowledge.counts.iter().find(|count: &&DailyCount| count.date == day)
-    {
-        return u64::try_from(count.count).unwrap_or(0);
-    }
-    let Some(month) = stats.monthly.iter().find(|month| month.month == month_of(day)) else {
-        return 0;
-    };
-    let of_type = |key: &str| month.by_type.get(key).copied().unwrap_or(0);
-    let rows = match listing.kind {
-        Some(kind) => of_type(kind.key()),
-        None => month.total - of_type("fictitious"),
-    };
-    let last = day.last_of_month().min(knowledge.today);
-    let days = u64::from(span_days(day.first_of_month(), last).max(1));
-    u64::try_from(rows).unwrap_or(0) / days
 }

@@ -3,6 +3,7 @@
 use super::completion::{Means, complete_on};
 use super::known::{KnownIds, read_coverage};
 use super::land::Landing;
+use super::outlook::Outlook;
 use super::pages::Pages;
 use super::price::listing_price;
 use super::publish::{Finished, end_published, publish};
@@ -387,6 +388,8 @@ impl Run<'_> {
         self.from =
             first_day(days, self.record.today, &self.plan).max(first_day(days, real_today, &self.plan));
         let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
+        let stats = Some(&reference.stats);
+        let outlook = Outlook { stats, told: None };
         let mut jobs = Vec::new();
         let mut needed = asker.answered();
         for listing in listings(&self.pipeline.spec) {
@@ -399,7 +402,7 @@ impl Run<'_> {
                 from: self.from,
                 today: self.record.today,
             };
-            needed += listing_price(listing, &knowledge, &reference.stats).requests;
+            needed += listing_price(listing, &knowledge, &outlook).requests;
             jobs.push(job(listing, &knowledge, &mut planned));
         }
         self.needed = Some(needed);

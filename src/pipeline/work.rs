@@ -42,8 +42,8 @@ pub(super) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
     spec.extract.types.iter().copied().map(of_type).collect()
 }
 
-fn of_type(kind: EntityType) -> Listing {
-    let stage = if kind == EntityType::Fictitious { "fictitious" } else { "filings" };
+pub(super) const fn of_type(kind: EntityType) -> Listing {
+    let stage = if matches!(kind, EntityType::Fictitious) { "fictitious" } else { "filings" };
     Listing { label: kind.key(), stage, kind: Some(kind) }
 }
 
@@ -93,13 +93,18 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     ListingJob {
         label: listing.label,
         stage: listing.stage,
-        filter: Filter { kind: listing.kind, ..Filter::default() },
+        filter: filter(listing),
         unread,
         moved: need.moved,
         filling: need.filling,
         proven: need.proven,
         expected,
     }
+}
+
+/// The filter of a whole listing.
+pub(super) fn filter(listing: Listing) -> Filter {
+    Filter { kind: listing.kind, ..Filter::default() }
 }
 
 /// What must be read of a listing. The API counts days for the untyped listing alone.

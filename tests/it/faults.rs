@@ -139,9 +139,9 @@ fn a_retry_after_outlives_the_process_that_heard_it() {
     let ledger_tells = || {
         let ledgers = lake::files_below_if_there(&state_beside(&weather.scratch.lake()));
         let texts = ledgers.iter().filter_map(|path| std::fs::read(path).ok());
-        let read = texts.filter_map(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+        let mut read = texts.filter_map(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         let paused = |ledger: Value| ledger["accounts"][0]["counts"]["not_before"].as_i64() > Some(0);
-        read.map(paused).any(|is_paused| is_paused).then_some(())
+        read.any(paused).then_some(())
     };
     crate::support::wait_for("the pause in the ledger", Duration::from_secs(3), ledger_tells);
     run.kill();
