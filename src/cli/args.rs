@@ -1,7 +1,7 @@
 //! The command line as typed.
 
 use crate::contract::plan::Plan;
-use crate::serve::DEFAULT_MAX_CONNECTIONS;
+use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use jiff::civil::Date;
@@ -118,6 +118,9 @@ pub struct ServeArguments {
     /// Address of a page of metrics for Prometheus, at /metrics [default: none]
     #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
     pub metrics: Option<String>,
+    /// Limits in place of every account's, for test instances, such as `per_minute=1000,per_day=9000`
+    #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_name = "LIMIT=N,...")]
+    pub plan_override: Option<LimitOverride>,
     /// Connections at once; a further client is told to come again
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS", value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub max_connections: usize,

@@ -12,7 +12,9 @@ use crate::pipeline::Source;
 use crate::pipeline::spec::SampleSource;
 use crate::pipeline::state::SourceKind;
 use crate::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, industries, old_register};
-use crate::serve::{Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig, serve};
+use crate::serve::{
+    Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, LimitOverride, ServeConfig, serve,
+};
 use crate::table::{
     CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
     TableError,
@@ -60,6 +62,7 @@ impl EmbeddedApi {
         let config = ServeConfig {
             index: IndexSource::Snapshot(folder.path().join("current")),
             accounts: AccountsSource::Fixed(Accounts::single(SAMPLE_KEY, "sample", limits, &["data"])),
+            plan_override: LimitOverride::default(),
             usage_file: None,
             clock: Arc::new(now),
             today: Some(today),

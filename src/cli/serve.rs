@@ -32,7 +32,8 @@ pub(super) async fn serve(
     let config = ServeConfig {
         index,
         accounts: AccountsSource::File(arguments.keys.clone()),
-        usage_file: Some(state.join("usage.json")),
+        plan_override: arguments.plan_override.clone().unwrap_or_default(),
+        usage_file: Some(state.join("usage.jsonl")),
         clock: Arc::new(world.now),
         today: common.today,
         public_url: arguments.public_url.clone(),

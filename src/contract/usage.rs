@@ -83,6 +83,11 @@ impl Usage {
 
     /// When the last of the full windows opens; `None` when none is full.
     fn opens_at(&self, now: Timestamp, limits: &PlanLimits) -> Option<Timestamp> {
+        let is_open =
+            self.minute < limits.per_minute && self.day < limits.per_day && self.month < limits.per_month;
+        if is_open {
+            return None;
+        }
         let minute_end = self.minute_since.unwrap_or(now).as_second() + MINUTE_SECS;
         let sub_second = self.minute_since.unwrap_or(now).subsec_nanosecond();
         let minute = Timestamp::new(minute_end, sub_second).unwrap_or(Timestamp::MAX);

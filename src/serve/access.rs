@@ -1,6 +1,7 @@
 //! Who may ask: accounts, keys, scopes. A key is known by its digest alone.
 
 use super::keys::{KeyFile, KeysError};
+use super::limit_override::LimitOverride;
 use crate::contract::plan::PlanLimits;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -51,17 +52,17 @@ impl Accounts {
         Self { keys: vec![KnownKey { digest: *digest.as_bytes(), caller }] }
     }
 
-    /// The keys of a key file that are not revoked.
+    /// The keys of a key file that are not revoked; every account has the limits of `instead` in place of its own.
     ///
     /// # Errors
     /// [`KeysError`] when a key names no account of the file, or its digest is damaged.
-    pub fn from_key_file(file: &KeyFile) -> Result<Self, KeysError> {
+    pub fn from_key_file(file: &KeyFile, instead: &LimitOverride) -> Result<Self, KeysError> {
         let accounts: Vec<Arc<AccountEntry>> = file
             .accounts
             .iter()
             .map(|account| AccountEntry {
                 name: account.name.clone(),
-                limits: account.limits.unwrap_or_else(|| account.plan.limits()),
+                limits: instead.apply(account.limits.unwrap_or_else(|| account.plan.limits())),
                 api_access: account.api_access,
             })
             .map(Arc::new)

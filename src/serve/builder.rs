@@ -1,18 +1,21 @@
 //! Rows in any order → an index, sorted newest first.
 
-use super::column::{CodedColumn, TextColumn, epoch_day, permuted};
-use super::fold::folded;
-use super::index::{Attached, Columns, CountyName, Index, NO_DAY, flag};
+use super::column::{CodedColumn, NarrowCodes, epoch_day};
+use super::dictionary::Dictionary;
+use super::gathered::{Coded, FilingRow, Gathered, ODD_DOCUMENT};
+use super::index::{Attached, Columns, CountyName, Index, ShownColumn};
+use super::names::NameOrder;
+use super::row_table::RowTable;
 use super::selection::RecentSelections;
-use super::tally::tally_days;
+use super::tally::Tally;
+use super::word::{Layout, flag};
 use crate::contract::business::{Address, Detail, Officer, Summary};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::eastern::parse_date;
 use crate::contract::reference::{Industries, Sector};
 use jiff::Timestamp;
 use serde::Serialize;
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Officers a listing shows at most.
 ///
@@ -33,31 +36,6 @@ pub enum IndexError {
     TooMany(usize),
 }
 
-/// One business as a listing shows it, borrowed from wherever it lies.
-#[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the fields are the columns of the filings table")]
-pub struct FilingRow<'a> {
-    pub business_id: i64,
-    pub id: &'a str,
-    pub document_number: &'a str,
-    pub name: &'a str,
-    pub entity_type: &'a str,
-    pub company_type: &'a str,
-    pub status: &'a str,
-    /// Days since 1970-01-01.
-    pub filed_day: i32,
-    /// Days since 1970-01-01.
-    pub dissolved_day: Option<i32>,
-    pub city: &'a str,
-    pub zip: &'a str,
-    pub county: &'a str,
-    pub industry_sector: &'a str,
-    pub industry_type: &'a str,
-    pub url: &'a str,
-    /// Whether listings and counts show it; look-ups find it anyway.
-    pub listed: bool,
-}
-
 /// What a look-up adds to a summary, ready for the wire.
 #[derive(Debug, Serialize)]
 pub(super) struct DetailTail<'a> {
@@ -73,7 +51,7 @@ pub(super) struct DetailTail<'a> {
 /// Collects rows, details, officers and lists; [`IndexBuilder::finish`] makes the index.
 #[derive(Debug, Default)]
 pub struct IndexBuilder {
-    columns: Columns,
+    pub(super) rows: Gathered,
     details: Attached,
     officers: Attached,
     without_officers: Vec<i64>,
@@ -86,35 +64,7 @@ pub struct IndexBuilder {
 impl IndexBuilder {
     /// Adds a business of a listing.
     pub fn push(&mut self, row: FilingRow<'_>) {
-        let columns = &mut self.columns;
-        let at = u32::try_from(columns.ids.len()).unwrap_or(u32::MAX);
-        if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
-            columns.odd_ids.insert(at, row.id.into());
-        }
-        // A row that was read as dissolved is in no default listing, and in those of `status=all` all the same.
-        let mut flags = if row.listed || row.status != "active" { flag::LISTED } else { 0 };
-        flags |= if row.status == "active" { flag::ACTIVE } else { 0 };
-        flags |= if row.entity_type == "fictitious" { flag::FICTITIOUS } else { 0 };
-        columns.flags.push(flags);
-        columns.ids.push(row.business_id);
-        columns.filed.push(row.filed_day);
-        columns.dissolved.push(row.dissolved_day.unwrap_or(NO_DAY));
-        for (column, text) in columns.texts_mut().into_iter().zip([row.document_number, row.name, row.url]) {
-            column.push(text);
-        }
-        let repeated = [
-            row.entity_type,
-            row.company_type,
-            row.status,
-            row.city,
-            row.zip,
-            row.county,
-            row.industry_sector,
-            row.industry_type,
-        ];
-        for (column, text) in columns.coded_mut().into_iter().zip(repeated) {
-            column.push(text);
-        }
+        self.rows.push(row);
     }
 
     /// Adds a summary record as the API gives it.
@@ -203,7 +153,7 @@ impl IndexBuilder {
 
     /// Rows added so far.
     pub fn rows(&self) -> usize {
-        self.columns.ids.len()
+        self.rows.rows()
     }
 
     /// Sorts everything and makes the index.
@@ -212,50 +162,146 @@ impl IndexBuilder {
     /// [`IndexError::Duplicate`] when a business was added twice.
     pub fn finish(mut self) -> Result<Index, IndexError> {
         let rows = u32::try_from(self.rows()).map_err(|_| IndexError::TooMany(self.rows()))?;
-        sort_newest_first(&mut self.columns, rows);
-        let by_id = order_by_id(&self.columns, rows)?;
-        self.without_officers.sort_unstable();
+        if let Some(order) = self.rows.newest_first() {
+            self.rows = self.rows.permuted(&order);
+        }
         if self.counties.is_empty() {
             self.counties = FLORIDA_COUNTIES
                 .map(|name| CountyName { key: county_key(name), name: name.to_owned() })
                 .to_vec();
         }
-        let by_document = order_by_text(&self.columns.document_numbers, rows, str::to_owned);
-        let by_name = order_by_text(&self.columns.names, rows, folded);
-        let days = tally_days(&self.columns);
-        let industries = self.industries.unwrap_or_else(|| industries_of(&self.columns));
+        self.without_officers.sort_unstable();
+        let columns = columns_of(self.rows);
+        let industries = self.industries.unwrap_or_else(|| industries_of(&columns));
+        // The order of names takes as long as all the rest.
+        let (by_name, by_number) = std::thread::scope(|scope| {
+            let by_name = scope.spawn(|| NameOrder::sorted(&columns.names, &columns.words));
+            let by_number = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
+            (by_name.join(), by_number)
+        });
+        let (by_id, by_document, tally) = by_number;
         Ok(Index {
-            columns: self.columns,
-            by_id,
+            by_id: by_id?,
             by_document,
-            by_name,
+            by_name: by_name.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             details: self.details.sorted(),
             officers: self.officers.sorted(),
             without_officers: self.without_officers,
-            counties: self.counties,
+            county_names: self.counties,
             industries,
             updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),
             identity: self.identity,
-            days,
+            days: tally.days,
+            listed: tally.listed,
+            active_by_county: tally.active_by_county,
             recent: RecentSelections::default(),
+            columns,
         })
     }
 }
 
+/// Rows in their order → columns of codes in sorted dictionaries, and the words of the filters.
+fn columns_of(mut rows: Gathered) -> Columns {
+    let flags = flags_of(&rows);
+    let mut sorted = |column: Coded| {
+        let column = std::mem::take(rows.coded_mut(column));
+        let (dictionary, code_of) = Dictionary::sorted(&column);
+        let codes: Vec<u32> = column.codes().iter().map(|code| code_of[*code as usize]).collect();
+        (dictionary, codes)
+    };
+    let (kinds, kind_codes) = sorted(Coded::EntityType);
+    let (counties, county_codes) = sorted(Coded::County);
+    let (zips, zip_codes) = sorted(Coded::Zip);
+    let (cities, city_codes) = sorted(Coded::City);
+    let mut shown = |column| {
+        let (dictionary, codes) = sorted(column);
+        let codes = NarrowCodes::new(codes.into_iter(), dictionary.len());
+        ShownColumn { dictionary, codes }
+    };
+    let (company_types, statuses) = (shown(Coded::CompanyType), shown(Coded::Status));
+    let (sector_column, type_column) =
+        (std::mem::take(rows.coded_mut(Coded::Sector)), std::mem::take(rows.coded_mut(Coded::IndustryType)));
+    let (sectors, industry_types, industry_codes) = paired(&sector_column, &type_column);
+    let (layout, words) = Layout::pack(
+        &flags,
+        [
+            (kind_codes, kinds.len()),
+            (county_codes, counties.len()),
+            (industry_codes, sectors.len()),
+            (zip_codes, zips.len()),
+            (city_codes, cities.len()),
+        ],
+    );
+    rows.names.shrink();
+    Columns {
+        filed: rows.filed,
+        ids: rows.ids,
+        odd_ids: rows.odd_ids,
+        dissolved: rows.dissolved,
+        documents: rows.documents,
+        odd_documents: rows.odd_documents,
+        names: rows.names,
+        urls: rows.urls,
+        company_types,
+        statuses,
+        words,
+        layout,
+        kinds,
+        counties,
+        sectors,
+        industry_types,
+        zips,
+        cities,
+    }
+}
+
+fn flags_of(rows: &Gathered) -> Vec<u64> {
+    let is = |column: Coded, text: &str| -> Vec<bool> {
+        rows.coded(column).values().iter().map(|value| &**value == text).collect()
+    };
+    let (active, fictitious) = (is(Coded::Status, "active"), is(Coded::EntityType, "fictitious"));
+    let codes = rows.coded(Coded::Status).codes().iter().zip(rows.coded(Coded::EntityType).codes());
+    let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
+    rows.listed
+        .iter()
+        .zip(codes)
+        .map(|(listed, (status, kind))| {
+            // A row that was read as dissolved is in no default listing, and in those of `status=all` all the same.
+            flag(*listed || !active[*status as usize], flag::LISTED)
+                | flag(active[*status as usize], flag::ACTIVE)
+                | flag(fictitious[*kind as usize], flag::FICTITIOUS)
+        })
+        .collect()
+}
+
+/// The pairs of two columns that occur, sorted, and for each row its pair.
+fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Vec<u32>) {
+    let pairs = || one.codes().iter().copied().zip(other.codes().iter().copied());
+    let mut code_of = BTreeMap::new();
+    let mut last = None;
+    for pair in pairs().filter(|pair| last.replace(*pair) != Some(*pair)) {
+        code_of.entry(pair).or_insert(0);
+    }
+    let texts = |(a, b): (u32, u32)| (&*one.values()[a as usize], &*other.values()[b as usize]);
+    let mut sorted: Vec<(u32, u32)> = code_of.keys().copied().collect();
+    sorted.sort_unstable_by_key(|pair| texts(*pair));
+    for (code, pair) in (0..).zip(&sorted) {
+        code_of.insert(*pair, code);
+    }
+    let dictionary = |pick: fn((&str, &str)) -> Box<str>| {
+        Dictionary::of(sorted.iter().map(|pair| pick(texts(*pair))).collect())
+    };
+    let codes = pairs().map(|pair| code_of.get(&pair).copied().unwrap_or_default()).collect();
+    (dictionary(|(a, _)| a.into()), dictionary(|(_, b)| b.into()), codes)
+}
+
 /// The sectors and types that occur, sorted.
 fn industries_of(columns: &Columns) -> Industries {
-    let pairs: BTreeSet<(u32, u32)> =
-        columns.sectors.codes().iter().copied().zip(columns.industry_types.codes().iter().copied()).collect();
-    let text = |column: &CodedColumn, code: u32| column.values()[code as usize].to_string();
-    let named: BTreeSet<(String, String)> = pairs
-        .into_iter()
-        .map(|(sector, kind)| (text(&columns.sectors, sector), text(&columns.industry_types, kind)))
-        .collect();
     let mut sectors: Vec<Sector> = Vec::new();
-    for (sector, kind) in named {
+    for (sector, kind) in columns.sectors.texts().zip(columns.industry_types.texts()) {
         match sectors.last_mut() {
-            Some(last) if last.sector == sector => last.types.push(kind),
-            _ => sectors.push(Sector { sector, types: vec![kind] }),
+            Some(last) if last.sector == sector => last.types.push(kind.to_owned()),
+            _ => sectors.push(Sector { sector: sector.to_owned(), types: vec![kind.to_owned()] }),
         }
     }
     Industries { sectors, segments: Vec::new() }
@@ -265,76 +311,21 @@ fn json_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-fn sort_newest_first(columns: &mut Columns, rows: u32) {
-    let key = |columns: &Columns, row: u32| Reverse((columns.filed[row as usize], columns.ids[row as usize]));
-    if (1..rows).all(|row| key(columns, row - 1) <= key(columns, row)) {
-        return;
-    }
-    let mut order: Vec<u32> = (0..rows).collect();
-    order.sort_unstable_by_key(|row| key(columns, *row));
-    columns.filed = permuted(&columns.filed, &order);
-    columns.ids = permuted(&columns.ids, &order);
-    columns.dissolved = permuted(&columns.dissolved, &order);
-    columns.flags = permuted(&columns.flags, &order);
-    for column in columns.texts_mut() {
-        *column = column.permuted(&order);
-    }
-    for column in columns.coded_mut() {
-        column.permute(&order);
-    }
-    if !columns.odd_ids.is_empty() {
-        let old = std::mem::take(&mut columns.odd_ids);
-        let moved = order.iter().zip(0_u32..).filter_map(|(from, to)| Some((to, old.get(from)?.clone())));
-        columns.odd_ids = moved.collect();
-    }
-}
-
-fn order_by_id(columns: &Columns, rows: u32) -> Result<Vec<u32>, IndexError> {
-    let id = |row: u32| columns.ids[row as usize];
-    let mut order: Vec<u32> = (0..rows).collect();
-    order.sort_unstable_by_key(|row| id(*row));
-    match order.windows(2).find(|pair| id(pair[0]) == id(pair[1])) {
-        Some(pair) => Err(IndexError::Duplicate(id(pair[0]))),
-        None => Ok(order),
-    }
-}
-
-/// Row numbers in the order of a text column; `key` is applied once a row.
-fn order_by_text(column: &TextColumn, rows: u32, key: impl Fn(&str) -> String) -> Vec<u32> {
-    let mut keys = TextColumn::default();
-    let mut starts: Vec<(u64, u32)> = Vec::with_capacity(rows as usize);
+fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
+    let mut table = RowTable::with_rows(rows as usize);
     for row in 0..rows {
-        let text = key(column.get(row));
-        starts.push((first_eight(&text), row));
-        keys.push(&text);
+        if table.insert(row, |row| columns.ids[row as usize].cast_unsigned()).is_some() {
+            return Err(IndexError::Duplicate(columns.ids[row as usize]));
+        }
     }
-    starts.sort_unstable_by(|(a, row_a), (b, row_b)| {
-        a.cmp(b).then_with(|| keys.get(*row_a).cmp(keys.get(*row_b))).then(row_a.cmp(row_b))
-    });
-    starts.into_iter().map(|(_, row)| row).collect()
+    Ok(table)
 }
 
-/// The first eight bytes as a number that sorts like the text.
-fn first_eight(text: &str) -> u64 {
-    let bytes = text.bytes().chain(std::iter::repeat(0)).take(8);
-    bytes.fold(0, |number, byte| number << 8 | u64::from(byte))
-}
-
-impl Columns {
-    fn texts_mut(&mut self) -> [&mut TextColumn; 3] {
-        [&mut self.document_numbers, &mut self.names, &mut self.urls]
+/// Of several rows with one number the newest is found, which comes first.
+fn by_document(columns: &Columns, rows: u32) -> RowTable {
+    let mut table = RowTable::with_rows(rows as usize);
+    for row in (0..rows).filter(|row| columns.documents[*row as usize] != ODD_DOCUMENT) {
+        table.insert(row, |row| columns.documents[row as usize]);
     }
-
-    fn coded_mut(&mut self) -> [&mut CodedColumn; 8] {
-        [
-            &mut self.entity_types,
-            &mut self.company_types,
-            &mut self.statuses,
-            &mut self.cities,
-            &mut self.zips,
-            &mut self.counties,
-            &mut self.sectors,
-            &mut self.industry_types,
-        ]
-    }
+    table
 }

@@ -1,30 +1,24 @@
-//! The immutable index in memory: look-ups by id and document number, selections, pages, counts of days.
+//! The immutable index in memory: look-ups by id and document number, listings, counts of days.
 //!
-//! Row number order is the order of every listing (newest filing first, then the largest id), so a listing is a
-//! list of row numbers and a page is a slice of it.
+//! Row number order is the order of every listing: newest filing first, then the largest id. A listing without a name is a
+//! run of rows (no more than 92 days of them), one with a name a run of the rows in the order of names; both are read from one end
+//! to the other, a word of eight bytes a row.
 
-use super::column::{CodedColumn, TextColumn, epoch_day};
-use super::selection::{RecentSelections, Selection};
+use super::column::{NarrowCodes, TextColumn, epoch_day};
+use super::dictionary::Dictionary;
+use super::document;
+use super::gathered::ODD_DOCUMENT;
+use super::names::NameOrder;
+use super::row_table::RowTable;
+use super::selection::{Found, RecentSelections, Selection};
 use super::tally::DayTally;
+use super::url::{Parts, UrlColumn};
+use super::word::{Field, Layout};
 use crate::contract::id::{BusinessIdParam, DocumentNumber};
 use crate::contract::reference::Industries;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::HashMap;
-use std::sync::Arc;
-
-/// Marks a business that is not dissolved.
-pub(super) const NO_DAY: i32 = i32::MIN;
-
-/// What a listing asks of a row first, one bit each.
-pub(super) mod flag {
-    /// Shown in listings and counts.
-    pub(in crate::serve) const LISTED: u8 = 1;
-    /// Its status is `active`.
-    pub(in crate::serve) const ACTIVE: u8 = 2;
-    /// A fictitious name.
-    pub(in crate::serve) const FICTITIOUS: u8 = 4;
-}
 
 /// Key and display name of a county.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,47 +29,59 @@ pub struct CountyName {
     pub name: String,
 }
 
+/// Texts of a column that is only shown, by code.
+#[derive(Debug)]
+pub(super) struct ShownColumn {
+    pub(super) dictionary: Dictionary,
+    pub(super) codes: NarrowCodes,
+}
+
+impl ShownColumn {
+    pub(super) fn json(&self, row: u32) -> &[u8] {
+        self.dictionary.json(self.codes.get(row))
+    }
+
+    fn bytes(&self) -> usize {
+        self.dictionary.bytes() + self.codes.bytes()
+    }
+}
+
 /// The rows, column by column, newest first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Columns {
     pub(super) filed: Vec<i32>,
     pub(super) ids: Vec<i64>,
     /// Ids that are sent in another form than their digits.
     pub(super) odd_ids: HashMap<u32, Box<str>>,
     pub(super) dissolved: Vec<i32>,
-    pub(super) flags: Vec<u8>,
-    pub(super) document_numbers: TextColumn,
+    pub(super) documents: Vec<u64>,
+    pub(super) odd_documents: HashMap<u32, Box<str>>,
     pub(super) names: TextColumn,
-    pub(super) urls: TextColumn,
-    pub(super) entity_types: CodedColumn,
-    pub(super) company_types: CodedColumn,
-    pub(super) statuses: CodedColumn,
-    pub(super) cities: CodedColumn,
-    pub(super) zips: CodedColumn,
-    pub(super) counties: CodedColumn,
-    pub(super) sectors: CodedColumn,
-    pub(super) industry_types: CodedColumn,
+    pub(super) urls: UrlColumn,
+    pub(super) company_types: ShownColumn,
+    pub(super) statuses: ShownColumn,
+    /// What a listing asks of a row.
+    pub(super) words: Vec<u64>,
+    pub(super) layout: Layout,
+    pub(super) kinds: Dictionary,
+    pub(super) counties: Dictionary,
+    /// Sector of each industry code.
+    pub(super) sectors: Dictionary,
+    /// Industry type of each industry code.
+    pub(super) industry_types: Dictionary,
+    pub(super) zips: Dictionary,
+    pub(super) cities: Dictionary,
 }
 
 impl Columns {
-    /// Memory they hold.
-    fn bytes(&self) -> usize {
-        let texts = [&self.document_numbers, &self.names, &self.urls];
-        let coded = [
-            &self.entity_types,
-            &self.company_types,
-            &self.statuses,
-            &self.cities,
-            &self.zips,
-            &self.counties,
-            &self.sectors,
-            &self.industry_types,
-        ];
-        size_of::<i32>() * (self.filed.capacity() + self.dissolved.capacity())
-            + size_of::<i64>() * self.ids.capacity()
-            + self.flags.capacity()
-            + texts.into_iter().map(TextColumn::bytes).sum::<usize>()
-            + coded.into_iter().map(CodedColumn::bytes).sum::<usize>()
+    pub(super) fn code(&self, field: Field, row: u32) -> u32 {
+        self.layout.code(field, row, self.words[row as usize])
+    }
+
+    /// The id of a row as it was sent.
+    pub(super) fn id(&self, row: u32) -> String {
+        let odd = self.odd_ids.get(&row).map(|id| id.to_string());
+        odd.unwrap_or_else(|| self.ids[row as usize].to_string())
     }
 
     /// The rows filed from one day to another, both included.
@@ -84,6 +90,26 @@ impl Columns {
         let end = first.map_or(self.filed.len(), |first| self.filed.partition_point(|day| *day >= first));
         let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
         number(start)..number(end.max(start))
+    }
+
+    /// The link of a row to its public page.
+    pub(super) fn url(&self, row: u32, document_number: &str, id: &str) -> String {
+        self.urls.get(row, Parts { document_number, id })
+    }
+
+    fn bytes(&self) -> usize {
+        let dictionaries =
+            [&self.kinds, &self.counties, &self.sectors, &self.industry_types, &self.zips, &self.cities];
+        let odd = self.odd_ids.values().chain(self.odd_documents.values());
+        size_of::<i32>() * (self.filed.capacity() + self.dissolved.capacity())
+            + size_of::<u64>() * (self.ids.capacity() + self.documents.capacity() + self.words.capacity())
+            + self.names.bytes()
+            + self.urls.bytes()
+            + self.company_types.bytes()
+            + self.statuses.bytes()
+            + self.layout.bytes()
+            + dictionaries.into_iter().map(Dictionary::bytes).sum::<usize>()
+            + odd.map(|text| text.len() + size_of::<(u32, Box<str>)>()).sum::<usize>()
     }
 }
 
@@ -101,15 +127,16 @@ impl Attached {
     }
 
     /// Ready to be searched; of two texts of one business the later one holds.
-    pub(super) fn sorted(self) -> Self {
+    pub(super) fn sorted(mut self) -> Self {
+        if self.ids.is_sorted() {
+            self.ids.shrink_to_fit();
+            self.texts.shrink();
+            return self;
+        }
         let mut order: Vec<u32> = (0_u32..).take(self.ids.len()).collect();
         order.sort_by_key(|place| self.ids[*place as usize]);
         let ids = order.iter().map(|place| self.ids[*place as usize]).collect();
         Self { ids, texts: self.texts.permuted(&order) }
-    }
-
-    fn bytes(&self) -> usize {
-        size_of::<i64>() * self.ids.capacity() + self.texts.bytes()
     }
 
     pub(super) fn get(&self, business_id: i64) -> Option<&str> {
@@ -117,23 +144,31 @@ impl Attached {
         let place = after.checked_sub(1).filter(|place| self.ids[*place] == business_id)?;
         u32::try_from(place).ok().map(|place| self.texts.get(place))
     }
+
+    fn bytes(&self) -> usize {
+        size_of::<i64>() * self.ids.capacity() + self.texts.bytes()
+    }
 }
 
 /// A snapshot, ready to be asked.
 #[derive(Debug)]
 pub struct Index {
     pub(super) columns: Columns,
-    pub(super) by_id: Vec<u32>,
-    pub(super) by_document: Vec<u32>,
-    pub(super) by_name: Vec<u32>,
+    pub(super) by_id: RowTable,
+    pub(super) by_document: RowTable,
+    pub(super) by_name: NameOrder,
     pub(super) details: Attached,
     pub(super) officers: Attached,
     pub(super) without_officers: Vec<i64>,
-    pub(super) counties: Vec<CountyName>,
+    pub(super) county_names: Vec<CountyName>,
     pub(super) industries: Industries,
     pub(super) updated_at: Timestamp,
     pub(super) identity: [u8; 32],
     pub(super) days: Vec<DayTally>,
+    /// Rows that are listed.
+    pub(super) listed: u64,
+    /// Active businesses of each county, by its code.
+    pub(super) active_by_county: Vec<u32>,
     pub(super) recent: RecentSelections,
 }
 
@@ -150,9 +185,10 @@ impl Index {
 
     /// Memory it holds, without the listings asked for last.
     pub fn bytes(&self) -> usize {
-        let orders = [&self.by_id, &self.by_document, &self.by_name];
         self.columns.bytes()
-            + orders.into_iter().map(|order| size_of::<u32>() * order.capacity()).sum::<usize>()
+            + self.by_id.bytes()
+            + self.by_document.bytes()
+            + self.by_name.bytes()
             + self.details.bytes()
             + self.officers.bytes()
             + size_of::<i64>() * self.without_officers.capacity()
@@ -172,16 +208,14 @@ impl Index {
 
     /// The row of an id.
     pub(super) fn row_of_id(&self, id: BusinessIdParam) -> Option<u32> {
-        let wanted = id.value()?;
-        let place = self.by_id.binary_search_by_key(&wanted, |row| self.columns.ids[*row as usize]).ok()?;
-        Some(self.by_id[place])
+        let wanted = id.value()?.cast_unsigned();
+        self.by_id.find(wanted, |row| self.columns.ids[row as usize].cast_unsigned())
     }
 
     /// The row of a document number; the newest one, should several have it.
     pub(super) fn row_of_document(&self, number: &DocumentNumber) -> Option<u32> {
-        let text = |row: u32| self.columns.document_numbers.get(row);
-        let place = self.by_document.partition_point(|row| text(*row) < number.as_str());
-        self.by_document.get(place).copied().filter(|row| text(*row) == number.as_str())
+        let wanted = document::pack(number.as_str()).filter(|packed| *packed != ODD_DOCUMENT)?;
+        self.by_document.find(wanted, |row| self.columns.documents[row as usize])
     }
 
     /// What a look-up adds to the summary of a row, as a JSON object.
@@ -196,8 +230,8 @@ impl Index {
         self.officers.get(id).or_else(none)
     }
 
-    /// Every row of a listing; recent ones are kept, because a client pages through them.
-    pub(super) fn select(&self, wanted: &Selection) -> Arc<[u32]> {
-        self.recent.get_or_compute(wanted, || wanted.rows_of(self))
+    /// How many rows a listing has, and those of a page; recent listings are kept, because a client pages through them.
+    pub(super) fn page(&self, wanted: &Selection, offset: usize, limit: usize) -> Found {
+        self.recent.page(wanted, offset, limit, |keep| wanted.find(self, keep))
     }
 }

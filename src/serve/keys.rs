@@ -275,10 +275,15 @@ const fn is_yes(value: &bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::access::Accounts;
+    use super::super::limit_override::LimitOverride;
     use super::*;
     use secrecy::ExposeSecret;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn accounts(file: &KeyFile) -> Result<Accounts, KeysError> {
+        Accounts::from_key_file(file, &LimitOverride::default())
+    }
 
     fn request<'a>(plan: Plan, scopes: &'a [String]) -> KeyRequest<'a> {
         KeyRequest { account: "acme", plan, scopes }
@@ -296,10 +301,10 @@ mod tests {
         assert!(!std::fs::read_to_string(&path).expect("text").contains(&key[4..]));
         let mut read = KeyFile::read(&path).expect("read");
         assert_eq!(read, file);
-        let caller = Accounts::from_key_file(&read).expect("accounts").authenticate(key).expect("known");
+        let caller = accounts(&read).expect("accounts").authenticate(key).expect("known");
         assert_eq!((&*caller.key_id, caller.account.limits), (made.id.as_str(), Plan::Starter.limits()));
         read.revoke(&made.id, NOW).expect("revoked");
-        assert!(Accounts::from_key_file(&read).expect("accounts").authenticate(key).is_none());
+        assert!(accounts(&read).expect("accounts").authenticate(key).is_none());
         assert!(matches!(read.revoke("key_0", NOW), Err(KeysError::NoKey(_))));
     }
 

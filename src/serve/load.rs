@@ -1,23 +1,35 @@
 //! A snapshot folder of the lake → an index.
 
-use super::builder::{DetailTail, FilingRow, IndexBuilder, IndexError};
+use super::builder::{DetailTail, IndexBuilder, IndexError};
+use super::gathered::{CODED, Coded, Gathered, OwnCells};
 use super::index::{CountyName, Index};
 use crate::contract::business::{Address, Officer};
 use crate::contract::reference::{Industries, Sector, Segment};
 use crate::table::Table;
 use arrow::array::{
-    Array, BooleanArray, Date32Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray,
+    Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int32Array, Int64Array, StringArray,
+    TimestampMicrosecondArray,
 };
+use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use std::collections::BTreeMap;
 use std::fs::File;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::time::UNIX_EPOCH;
 
 /// Rows read from a file at a time.
-const BATCH_ROWS: usize = 8_192;
+const BATCH_ROWS: usize = 32 * 1024;
+/// Threads that read at most; putting their work together is one thread's.
+const MAX_THREADS: usize = 4;
 
 /// Why a snapshot could not be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -82,59 +94,165 @@ pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     builder.finish().map_err(|source| LoadError::Rows { path: snapshot.to_owned(), source })
 }
 
+/// Columns whose texts repeat, and where they are gathered.
+const CODED_COLUMNS: [(&str, Coded); CODED] = [
+    ("entity_type", Coded::EntityType),
+    ("company_type", Coded::CompanyType),
+    ("status", Coded::Status),
+    ("city", Coded::City),
+    ("zip", Coded::Zip),
+    ("county", Coded::County),
+    ("industry_sector", Coded::Sector),
+    ("industry_type", Coded::IndustryType),
+];
+
+/// Columns of their own.
+const OWN_COLUMNS: [&str; 9] = [
+    "business_id",
+    "id",
+    "document_number",
+    "name",
+    "filed_date",
+    "dissolved_date",
+    "url",
+    "listed",
+    "last_seen_at",
+];
+
+/// A row group of a file, to be read by itself.
+struct Piece {
+    path: Arc<PathBuf>,
+    group: usize,
+}
+
+/// What came of a piece.
+#[derive(Default)]
+struct Read {
+    rows: Gathered,
+    /// In microseconds.
+    last_seen_at: Option<i64>,
+}
+
+/// Row groups are read side by side, and put together in their order.
 fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
-    let columns = [
-        "business_id",
-        "id",
-        "document_number",
-        "name",
-        "entity_type",
-        "company_type",
-        "status",
-        "filed_date",
-        "dissolved_date",
-        "city",
-        "zip",
-        "county",
-        "industry_sector",
-        "industry_type",
-        "url",
-        "listed",
-        "last_seen_at",
-    ];
-    each_batch(snapshot, Table::Filings, &columns, |batch| {
-        let (ids, filed) = (batch.int64("business_id")?, batch.date("filed_date")?);
-        let (dissolved, listed) = (batch.date("dissolved_date")?, batch.boolean("listed")?);
-        let [id, number, name, entity_type, company_type, status] =
-            batch.texts(["id", "document_number", "name", "entity_type", "company_type", "status"])?;
-        let [city, zip, county, sector, industry_type, url] =
-            batch.texts(["city", "zip", "county", "industry_sector", "industry_type", "url"])?;
-        for row in 0..batch.rows() {
-            builder.push(FilingRow {
-                business_id: ids.value(row),
-                id: id.value(row),
-                document_number: number.value(row),
-                name: name.value(row),
-                entity_type: entity_type.value(row),
-                company_type: company_type.value(row),
-                status: status.value(row),
-                filed_day: filed.value(row),
-                dissolved_day: dissolved.is_valid(row).then(|| dissolved.value(row)),
-                city: city.value(row),
-                zip: zip.value(row),
-                county: county.value(row),
-                industry_sector: sector.value(row),
-                industry_type: industry_type.value(row),
-                url: url.value(row),
-                listed: listed.value(row),
+    let pieces = pieces_of(snapshot)?;
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
+    let (next, (done, parts)) = (AtomicUsize::new(0), sync_channel(threads));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (next, pieces, done) = (&next, &pieces, done.clone());
+            scope.spawn(move || {
+                while let Some((place, piece)) = take_next(next, pieces) {
+                    // Nobody waits any more when another piece is damaged.
+                    if done.send((place, read_piece(piece))).is_err() {
+                        return;
+                    }
+                }
             });
         }
-        let newest = batch.timestamp("last_seen_at")?.iter().flatten().max();
-        if let Some(instant) = newest.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
-            builder.note_updated_at(instant);
+        drop(done);
+        let (mut early, mut wanted) = (BTreeMap::new(), 0);
+        for (place, part) in parts {
+            early.insert(place, part?);
+            while let Some(part) = early.remove(&wanted) {
+                add(builder, part);
+                wanted += 1;
+            }
         }
         Ok(())
     })
+}
+
+fn take_next<'a>(next: &AtomicUsize, pieces: &'a [Piece]) -> Option<(usize, &'a Piece)> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    pieces.get(place).map(|piece| (place, piece))
+}
+
+fn add(builder: &mut IndexBuilder, part: Read) {
+    builder.rows.append(part.rows);
+    if let Some(instant) = part.last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
+        builder.note_updated_at(instant);
+    }
+}
+
+/// Every row group of the filings, in the order of listings as far as files and names have it.
+fn pieces_of(snapshot: &Path) -> Result<Vec<Piece>, LoadError> {
+    let mut pieces = Vec::new();
+    for path in files_of(snapshot, Table::Filings)? {
+        let groups = open(&path)?.metadata().num_row_groups();
+        let path = Arc::new(path);
+        pieces.extend((0..groups).map(|group| Piece { path: Arc::clone(&path), group }));
+    }
+    Ok(pieces)
+}
+
+fn read_piece(piece: &Piece) -> Result<Read, LoadError> {
+    let path = piece.path.as_path();
+    let damaged = |source| LoadError::Damaged { path: path.to_owned(), source };
+    let reader = open_with_dictionaries(path)?;
+    let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(OWN_COLUMNS);
+    let mask = ProjectionMask::columns(reader.parquet_schema(), names);
+    let reader = reader.with_projection(mask).with_row_groups(vec![piece.group]).with_batch_size(BATCH_ROWS);
+    let mut read = Read::default();
+    for batch in reader.build().map_err(damaged)? {
+        let batch = batch.map_err(|error| damaged(error.into()))?;
+        gather(&NamedBatch { batch: &batch, path }, &mut read)?;
+    }
+    Ok(read)
+}
+
+fn gather(batch: &NamedBatch<'_>, read: &mut Read) -> Result<(), LoadError> {
+    let (ids, filed) = (batch.int64("business_id")?, batch.date("filed_date")?);
+    let (dissolved, listed) = (batch.date("dissolved_date")?, batch.boolean("listed")?);
+    let [id, number, name, url] = batch.texts(["id", "document_number", "name", "url"])?;
+    for row in 0..batch.rows() {
+        read.rows.push_own(OwnCells {
+            business_id: ids.value(row),
+            id: id.value(row),
+            document_number: number.value(row),
+            name: name.value(row),
+            filed_day: filed.value(row),
+            dissolved_day: dissolved.is_valid(row).then(|| dissolved.value(row)),
+            url: url.value(row),
+            listed: listed.value(row),
+        });
+    }
+    for (name, column) in CODED_COLUMNS {
+        let cells = batch.dictionary(name)?;
+        let texts = cells.values().as_string_opt::<i32>().ok_or_else(|| batch.no_column(name, "Utf8"))?;
+        let places = cells.keys().values().iter().map(|key| usize::try_from(*key).unwrap_or_default());
+        read.rows.coded_mut(column).extend((0..texts.len()).map(|place| texts.value(place)), places);
+    }
+    let newest = batch.timestamp("last_seen_at")?.iter().flatten().max();
+    read.last_seen_at = read.last_seen_at.max(newest);
+    Ok(())
+}
+
+/// Opens a file so that columns of repeated texts come as codes.
+fn open_with_dictionaries(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, LoadError> {
+    let damaged = |source| LoadError::Damaged { path: path.to_owned(), source };
+    let plain = open(path)?;
+    let coded = |field: &Arc<Field>| {
+        let is_coded = CODED_COLUMNS.iter().any(|(name, _)| name == field.name());
+        match is_coded && *field.data_type() == DataType::Utf8 {
+            true => {
+                let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+                Arc::new(field.as_ref().clone().with_data_type(kind))
+            }
+            false => Arc::clone(field),
+        }
+    };
+    let schema = Schema::new(plain.schema().fields().iter().map(coded).collect::<Fields>());
+    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+    let metadata = ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options).map_err(damaged)?;
+    let file = File::open(path).map_err(|source| LoadError::Unreadable { path: path.to_owned(), source })?;
+    Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata))
+}
+
+fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, LoadError> {
+    let file = File::open(path).map_err(|source| LoadError::Unreadable { path: path.to_owned(), source })?;
+    ParquetRecordBatchReaderBuilder::try_new(file)
+        .map_err(|source| LoadError::Damaged { path: path.to_owned(), source })
 }
 
 fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
@@ -284,17 +402,9 @@ fn each_batch(
     columns: &[&'static str],
     mut take: impl FnMut(&NamedBatch<'_>) -> Result<(), LoadError>,
 ) -> Result<(), LoadError> {
-    let mut files = Vec::new();
-    if folder(snapshot, table).is_dir() {
-        find_files(&folder(snapshot, table), &mut files)?;
-    }
-    // Partitions are named by month and files are sorted newest first: this order spares the index its sort.
-    files.sort_unstable_by(|a, b| b.cmp(a));
-    for path in files {
+    for path in files_of(snapshot, table)? {
         let damaged = |source| LoadError::Damaged { path: path.clone(), source };
-        let file =
-            File::open(&path).map_err(|source| LoadError::Unreadable { path: path.clone(), source })?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
+        let reader = open(&path)?;
         let mask = ProjectionMask::columns(reader.parquet_schema(), columns.iter().copied());
         let reader = reader.with_projection(mask).with_batch_size(BATCH_ROWS).build().map_err(damaged)?;
         for batch in reader {
@@ -303,6 +413,16 @@ fn each_batch(
         }
     }
     Ok(())
+}
+
+/// The files of a table, newest month first: partitions are named by month, and this order spares the index its sort.
+fn files_of(snapshot: &Path, table: Table) -> Result<Vec<PathBuf>, LoadError> {
+    let mut files = Vec::new();
+    if folder(snapshot, table).is_dir() {
+        find_files(&folder(snapshot, table), &mut files)?;
+    }
+    files.sort_unstable_by(|a, b| b.cmp(a));
+    Ok(files)
 }
 
 /// A digest of names, sizes and times of all files: names of a lake's files are digests of their content.
@@ -348,17 +468,21 @@ impl NamedBatch<'_> {
 
     fn column<T: 'static>(&self, column: &'static str, wanted: &'static str) -> Result<&T, LoadError> {
         let found = self.batch.column_by_name(column).and_then(|array| array.as_any().downcast_ref());
-        found.ok_or_else(|| LoadError::Column { path: self.path.to_owned(), column, wanted })
+        found.ok_or_else(|| self.no_column(column, wanted))
+    }
+
+    fn no_column(&self, column: &'static str, wanted: &'static str) -> LoadError {
+        LoadError::Column { path: self.path.to_owned(), column, wanted }
+    }
+
+    fn dictionary(&self, name: &'static str) -> Result<&DictionaryArray<Int32Type>, LoadError> {
+        self.column(name, "Utf8")
     }
 
     fn texts<const N: usize>(&self, names: [&'static str; N]) -> Result<[&StringArray; N], LoadError> {
         let found: Vec<&StringArray> =
             names.iter().map(|name| self.column(name, "Utf8")).collect::<Result<_, _>>()?;
-        found.try_into().map_err(|_| LoadError::Column {
-            path: self.path.to_owned(),
-            column: "",
-            wanted: "Utf8",
-        })
+        found.try_into().map_err(|_| self.no_column("", "Utf8"))
     }
 
     fn int64(&self, name: &'static str) -> Result<&Int64Array, LoadError> {
@@ -423,7 +547,7 @@ mod tests {
         assert_eq!(index.officers_of(row("1").expect("a row")), Some("[{\"name\":\"A\",\"title\":\"MGR\"}]"));
         assert!(index.detail_json(row("1").expect("a row")).is_some());
         assert!(index.detail_json(row("2").expect("a row")).is_none());
-        assert_eq!(index.counties, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
+        assert_eq!(index.county_names, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
         assert_eq!(index.industries().sectors[0].types, ["food.bar", "food.cafe"]);
         assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
         assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);

@@ -8,10 +8,13 @@
 //! | `mcp/` | the same operations as tools over MCP (rmcp, nowhere else) |
 //! | `openapi.rs`, `schema.rs` | the `OpenAPI` document; schemas of parameters and records |
 //! | `service.rs` | the twelve operations; neither HTTP nor MCP |
-//! | `access.rs`, `keys.rs` | who may ask; the key file |
+//! | `access.rs`, `keys.rs`, `limit_override.rs` | who may ask; the key file; limits of a test instance |
 //! | `meter.rs` | requests of every account |
-//! | `index.rs`, `selection.rs`, `tally.rs`, `row_json.rs` | the rows: look-ups, listings, counts, JSON |
-//! | `builder.rs`, `load.rs` | rows or snapshot folder → index |
+//! | `index.rs` | all rows in memory, newest first, and look-ups |
+//! | `word.rs`, `selection.rs`, `names.rs` | listings: what is asked of a row in eight bytes; filters; the order of names |
+//! | `column.rs`, `dictionary.rs`, `document.rs`, `url.rs`, `row_table.rs` | how little memory a cell takes, and how it is found |
+//! | `tally.rs`, `row_json.rs` | counts; JSON |
+//! | `gathered.rs`, `builder.rs`, `load.rs` | rows or snapshot folder → index |
 //! | `reload.rs` | what changes under a running server |
 //! | `metrics.rs` | what the server counts about itself |
 //! | `docs.rs` | the reference page |
@@ -25,33 +28,43 @@ mod builder;
 mod coding;
 mod column;
 mod connection;
+mod dictionary;
 mod docs;
+mod document;
 mod etag;
 mod exchange;
 #[cfg(test)]
 mod fixture;
 mod fold;
+mod gathered;
 mod index;
 mod keys;
+mod limit_override;
 mod load;
 mod mcp;
 mod meter;
 mod metrics;
+mod names;
 mod openapi;
 mod reload;
 mod request_id;
 mod rest;
 mod row_json;
+mod row_table;
 mod schema;
 mod selection;
 mod service;
 mod socket;
 mod tally;
+mod url;
+mod word;
 
 pub use access::{AccountEntry, Accounts, Caller};
-pub use builder::{FilingRow, IndexBuilder, IndexError, MAX_OFFICERS};
+pub use builder::{IndexBuilder, IndexError, MAX_OFFICERS};
+pub use gathered::FilingRow;
 pub use index::{CountyName, Index};
 pub use keys::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
+pub use limit_override::LimitOverride;
 pub use load::{LoadError, load_snapshot};
 pub use meter::{Meter, MeterError};
 pub use service::{ApiError, Clock, Service};
@@ -61,6 +74,7 @@ use connection::Reception;
 use jiff::civil::Date;
 use metrics::Metrics;
 use prometheus_client::registry::Registry;
+use reload::KeySource;
 use rest::Site;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -100,6 +114,8 @@ pub struct ServeConfig {
     pub index: IndexSource,
     /// Accounts and keys.
     pub accounts: AccountsSource,
+    /// Limits in place of those in the key file.
+    pub plan_override: LimitOverride,
     /// Where counts of requests survive a restart; `None` keeps them in memory.
     pub usage_file: Option<PathBuf>,
     /// The clock of the request windows, and of the day unless `today` is set.
@@ -163,11 +179,11 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Listener)?;
     let (metrics, linger, max_connections) = (config.metrics.take(), config.linger, config.max_connections);
-    let Opened { site, seen, index, key_file } =
+    let Opened { site, seen, index, keys } =
         tokio::task::spawn_blocking(move || open(config, address)).await??;
     let site = Arc::new(site);
     let mut background = JoinSet::new();
-    background.spawn(reload::keep_current(Arc::clone(&site), index, key_file, seen));
+    background.spawn(reload::keep_current(Arc::clone(&site), index, keys, seen));
     if let Some(listener) = metrics {
         background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
     }
@@ -178,7 +194,7 @@ pub async fn serve(
     }
     reception.end(linger, DRAIN_TIMEOUT).await;
     background.shutdown().await;
-    site.service.meter().write_if_changed()?;
+    site.service.meter().keep()?;
     Ok(())
 }
 
@@ -187,7 +203,7 @@ struct Opened {
     site: Site,
     seen: reload::Seen,
     index: IndexSource,
-    key_file: Option<PathBuf>,
+    keys: Option<KeySource>,
 }
 
 /// Reads every source; blocks while it does.
@@ -195,16 +211,19 @@ fn open(config: ServeConfig, address: SocketAddr) -> Result<Opened, ServeError> 
     let metrics = Metrics::new(Registry::default());
     let (index, snapshot) = reload::read_index(&config.index, &metrics)?;
     let seen = reload::Seen::at_start(snapshot, &config.accounts);
-    let (accounts, key_file) = match config.accounts {
+    let (accounts, keys) = match config.accounts {
         AccountsSource::Fixed(accounts) => (accounts, None),
-        AccountsSource::File(path) => (reload::read_accounts(&path)?, Some(path)),
+        AccountsSource::File(path) => {
+            let keys = KeySource { path, instead: config.plan_override };
+            (reload::read_accounts(&keys)?, Some(keys))
+        }
     };
     let meter = Meter::open(config.usage_file)?;
     let doors = mcp::Doors::new(address, config.public_url.as_deref());
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
     let service = Service::new(index, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), doors, metrics, config.random);
-    Ok(Opened { site, seen, index: config.index, key_file })
+    Ok(Opened { site, seen, index: config.index, keys })
 }
 
 /// An address that stands for all interfaces is reached over loopback.
@@ -238,7 +257,7 @@ mod tests {
     #[tokio::test]
     async fn a_server_answers_over_http_until_it_is_told_to_stop_and_then_writes_its_counts() {
         let folder = tempfile::tempdir().expect("a folder");
-        let usage_file = folder.path().join("usage.json");
+        let usage_file = folder.path().join("usage.jsonl");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let config = ServeConfig {
@@ -249,6 +268,7 @@ mod tests {
                 fixture::generous(),
                 &["data"],
             )),
+            plan_override: LimitOverride::default(),
             usage_file: Some(usage_file.clone()),
             clock: fixture::clock(),
             today: Some(fixture::TODAY),

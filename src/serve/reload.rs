@@ -3,6 +3,7 @@
 use super::access::Accounts;
 use super::index::Index;
 use super::keys::{KeyFile, KeysError};
+use super::limit_override::LimitOverride;
 use super::load::{LoadError, load_snapshot};
 use super::metrics::{Loaded, Metrics};
 use super::rest::Site;
@@ -76,8 +77,15 @@ fn copy_newest(lake: &Lake) -> std::io::Result<PathBuf> {
 }
 
 /// The accounts of a source.
-pub(super) fn read_accounts(path: &Path) -> Result<Accounts, KeysError> {
-    Accounts::from_key_file(&KeyFile::read(path)?)
+pub(super) fn read_accounts(keys: &KeySource) -> Result<Accounts, KeysError> {
+    Accounts::from_key_file(&KeyFile::read(&keys.path)?, &keys.instead)
+}
+
+/// A key file, and the limits that go before those in it.
+#[derive(Debug, Clone)]
+pub(super) struct KeySource {
+    pub(super) path: PathBuf,
+    pub(super) instead: LimitOverride,
 }
 
 impl Seen {
@@ -96,14 +104,14 @@ impl Seen {
 pub(super) async fn keep_current(
     site: Arc<Site>,
     index: IndexSource,
-    key_file: Option<PathBuf>,
+    keys: Option<KeySource>,
     mut seen: Seen,
 ) {
     loop {
         tokio::time::sleep(EVERY).await;
-        let (at, source, keys) = (Arc::clone(&site), index.clone(), key_file.clone());
+        let (at, source, keys) = (Arc::clone(&site), index.clone(), keys.clone());
         let looked = tokio::task::spawn_blocking(move || {
-            look(&at, &source, keys.as_deref(), &mut seen);
+            look(&at, &source, keys.as_ref(), &mut seen);
             seen
         });
         match looked.await {
@@ -116,9 +124,10 @@ pub(super) async fn keep_current(
     }
 }
 
-fn look(site: &Site, index: &IndexSource, key_file: Option<&Path>, seen: &mut Seen) {
-    if let Err(error) = site.service.meter().write_if_changed() {
-        tracing::warn!(%error, "requests counted since the last write would be lost in a crash");
+fn look(site: &Site, index: &IndexSource, keys: Option<&KeySource>, seen: &mut Seen) {
+    site.service.turn_day();
+    if let Err(error) = site.service.meter().keep() {
+        tracing::warn!(%error, "requests counted since the last time would be lost in a power cut");
     }
     seen.looks += 1;
     match index {
@@ -133,8 +142,8 @@ fn look(site: &Site, index: &IndexSource, key_file: Option<&Path>, seen: &mut Se
         }
         IndexSource::Store(_) | IndexSource::Fixed(_) | IndexSource::Snapshot(_) => {}
     }
-    if let Some(path) = key_file {
-        look_at_keys(site, path, seen);
+    if let Some(keys) = keys {
+        look_at_keys(site, keys, seen);
     }
 }
 
@@ -154,14 +163,14 @@ fn take_up(site: &Site, snapshot: Option<PathBuf>, seen: &mut Seen) {
     seen.snapshot = Some(snapshot);
 }
 
-fn look_at_keys(site: &Site, path: &Path, seen: &mut Seen) {
-    let found = digest(path);
+fn look_at_keys(site: &Site, keys: &KeySource, seen: &mut Seen) {
+    let found = digest(&keys.path);
     if found.is_none() || found == seen.key_file {
         return;
     }
-    match read_accounts(path) {
+    match read_accounts(keys) {
         Ok(accounts) => {
-            tracing::info!(path = %path.display(), "the key file has changed");
+            tracing::info!(path = %keys.path.display(), "the key file has changed");
             site.service.swap_accounts(accounts);
         }
         Err(error) => {
@@ -242,13 +251,14 @@ mod tests {
         let made = file.create(request, [5; 32], Timestamp::UNIX_EPOCH).expect("a key");
         file.write(&path).expect("written");
         let index = super::super::IndexBuilder::default().finish().expect("an index");
-        let site = site(Arc::new(index), read_accounts(&path).expect("accounts"));
+        let keys = KeySource { path: path.clone(), instead: LimitOverride::default() };
+        let site = site(Arc::new(index), read_accounts(&keys).expect("accounts"));
         let mut seen = Seen::at_start(None, &AccountsSource::File(path.clone()));
         let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();
         assert!(opens());
         file.revoke(&made.id, Timestamp::UNIX_EPOCH).expect("revoked");
         file.write(&path).expect("written");
-        look_at_keys(&site, &path, &mut seen);
+        look_at_keys(&site, &keys, &mut seen);
         assert!(!opens());
     }
 }

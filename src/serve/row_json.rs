@@ -1,7 +1,10 @@
 //! Rows → JSON, straight from the columns.
 
 use super::column::from_epoch_day;
-use super::index::{Index, NO_DAY};
+use super::document;
+use super::gathered::NO_DAY;
+use super::index::Index;
+use super::word::Field;
 use crate::contract::page::Pagination;
 
 impl Index {
@@ -37,38 +40,43 @@ impl Index {
     /// The fields of a summary record, without the closing brace.
     fn write_summary(&self, row: u32, out: &mut Vec<u8>) {
         let (columns, at) = (&self.columns, row as usize);
-        out.extend_from_slice(b"{\"id\":");
-        match columns.odd_ids.get(&row) {
-            Some(id) => write_value(out, id),
-            None => out.extend_from_slice(format!("\"{}\"", columns.ids[at]).as_bytes()),
-        }
-        for (name, text) in [
-            (",\"document_number\":", columns.document_numbers.get(row)),
-            (",\"name\":", columns.names.get(row)),
-            (",\"entity_type\":", columns.entity_types.get(row)),
-            (",\"company_type\":", columns.company_types.get(row)),
-            (",\"status\":", columns.statuses.get(row)),
-        ] {
-            write_field(out, name, text);
-        }
+        let packed = document::unpack(columns.documents[at]);
+        let document_number = columns.odd_documents.get(&row).map_or(packed.as_str(), |text| text);
+        let (id, industry) = (columns.id(row), columns.code(Field::Industry, row));
+        let code = |field| columns.code(field, row);
+        write_text(out, "{\"id\":", &id);
+        write_text(out, ",\"document_number\":", document_number);
+        write_text(out, ",\"name\":", columns.names.get(row));
+        write_json(out, ",\"entity_type\":", columns.kinds.json(code(Field::Kind)));
+        write_json(out, ",\"company_type\":", columns.company_types.json(row));
+        write_json(out, ",\"status\":", columns.statuses.json(row));
         write_day(out, ",\"filed_date\":", columns.filed[at]);
         write_day(out, ",\"dissolved_date\":", columns.dissolved[at]);
-        for (name, text) in [
-            (",\"city\":", columns.cities.get(row)),
-            (",\"zip\":", columns.zips.get(row)),
-            (",\"county\":", columns.counties.get(row)),
-            (",\"industry\":{\"sector\":", columns.sectors.get(row)),
-            (",\"type\":", columns.industry_types.get(row)),
-            ("},\"url\":", columns.urls.get(row)),
-        ] {
-            write_field(out, name, text);
-        }
+        write_json(out, ",\"city\":", columns.cities.json(code(Field::City)));
+        write_json(out, ",\"zip\":", columns.zips.json(code(Field::Zip)));
+        write_json(out, ",\"county\":", columns.counties.json(code(Field::County)));
+        write_json(out, ",\"industry\":{\"sector\":", columns.sectors.json(industry));
+        write_json(out, ",\"type\":", columns.industry_types.json(industry));
+        write_text(out, "},\"url\":", &columns.url(row, document_number, &id));
     }
 }
 
-fn write_field(out: &mut Vec<u8>, name: &str, text: &str) {
+/// A field whose text is JSON already.
+fn write_json(out: &mut Vec<u8>, name: &str, json: &[u8]) {
     out.extend_from_slice(name.as_bytes());
-    write_value(out, text);
+    out.extend_from_slice(json);
+}
+
+fn write_text(out: &mut Vec<u8>, name: &str, text: &str) {
+    out.extend_from_slice(name.as_bytes());
+    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+    if text.as_bytes().iter().all(is_plain) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        write_value(out, text);
+    }
 }
 
 fn write_day(out: &mut Vec<u8>, name: &str, day: i32) {

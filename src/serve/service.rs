@@ -230,6 +230,11 @@ impl Service {
         }
     }
 
+    /// Counts anew if the Eastern day has turned, so that no request has to.
+    pub(super) fn turn_day(&self) {
+        self.view();
+    }
+
     /// The view of today; made anew when the Eastern day has turned.
     fn view(&self) -> Arc<View> {
         let view = self.view.load_full();
@@ -278,16 +283,15 @@ fn daily_filings(view: &View, caller: &Caller, arguments: Arguments) -> Result<V
 }
 
 fn page(index: &Index, wanted: &Selection, page: CheckedPage) -> Vec<u8> {
-    let rows = index.select(wanted);
-    let start = rows.len().min(page.offset() as usize);
-    let end = rows.len().min(start + page.limit() as usize);
+    let (offset, limit) = (page.offset() as usize, page.limit() as usize);
+    let found = index.page(wanted, offset, limit);
     let pagination = Pagination {
         limit: page.limit(),
         offset: page.offset(),
-        has_more: end < rows.len(),
-        total: rows.len() as u64,
+        has_more: offset as u64 + (found.rows.len() as u64) < found.total,
+        total: found.total,
     };
-    index.page_json(&rows[start..end], &pagination)
+    index.page_json(&found.rows, &pagination)
 }
 
 fn business(view: &View, arguments: Arguments) -> Result<Vec<u8>, ApiError> {

@@ -2,7 +2,8 @@
 
 use super::column::{epoch_day, from_epoch_day};
 use super::fold::{equals_folded, folded};
-use super::index::{Columns, CountyName, Index, flag};
+use super::index::{Columns, CountyName, Index};
+use super::word::{Field, flag};
 use crate::contract::count::{County, MonthlyCount, Stats, StatsFilings, TypeCount};
 use crate::contract::eastern::{minus_days, month_of};
 use crate::contract::reference::EntityType;
@@ -11,6 +12,8 @@ use std::collections::BTreeMap;
 
 /// Months that the stats list, the current one included.
 const STATS_MONTHS: usize = 13;
+/// Days that the counts of a county look at, today included.
+const COUNTY_DAYS: i32 = 60;
 /// Key of the monthly counts for types outside the six.
 const OTHER: &str = "other";
 
@@ -24,23 +27,44 @@ pub(super) struct DayTally {
     pub(super) by_type: Vec<u32>,
 }
 
-/// Tallies of all days that have filings, newest first.
-pub(super) fn tally_days(columns: &Columns) -> Vec<DayTally> {
-    let types = columns.entity_types.values().len();
-    let mut days: Vec<DayTally> = Vec::new();
-    for ((day, flags), kind) in columns.filed.iter().zip(&columns.flags).zip(columns.entity_types.codes()) {
-        if flags & flag::LISTED == 0 {
-            continue;
+/// What does not move with the day.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// All days that have filings, newest first.
+    pub(super) days: Vec<DayTally>,
+    /// Rows that are listed.
+    pub(super) listed: u64,
+    /// Active businesses of each county, by its code.
+    pub(super) active_by_county: Vec<u32>,
+}
+
+impl Tally {
+    /// Counts every row.
+    pub(super) fn of(columns: &Columns) -> Self {
+        let mut tally = Self { active_by_county: vec![0; columns.counties.len()], ..Self::default() };
+        for (row, (day, word)) in (0..).zip(columns.filed.iter().zip(&columns.words)) {
+            if word & flag::LISTED == 0 {
+                continue;
+            }
+            tally.listed += 1;
+            if word & flag::ACTIVE != 0 {
+                tally.active_by_county[columns.layout.code(Field::County, row, *word) as usize] += 1;
+            }
+            let of_day = tally.day(*day, columns.kinds.len());
+            of_day.listed += u32::from(word & (flag::ACTIVE | flag::FICTITIOUS) == flag::ACTIVE);
+            of_day.by_type[columns.layout.code(Field::Kind, row, *word) as usize] += 1;
         }
-        if days.last().is_none_or(|tally| tally.day != *day) {
-            days.push(DayTally { day: *day, listed: 0, by_type: vec![0; types] });
-        }
-        if let Some(tally) = days.last_mut() {
-            tally.listed += u32::from(flags & (flag::ACTIVE | flag::FICTITIOUS) == flag::ACTIVE);
-            tally.by_type[*kind as usize] += 1;
-        }
+        tally
     }
-    days
+
+    /// The tally of a day that is the last one or an older one.
+    fn day(&mut self, day: i32, types: usize) -> &mut DayTally {
+        if self.days.last().is_none_or(|tally| tally.day != day) {
+            self.days.push(DayTally { day, listed: 0, by_type: vec![0; types] });
+        }
+        let last = self.days.len() - 1;
+        &mut self.days[last]
+    }
 }
 
 impl Index {
@@ -50,8 +74,8 @@ impl Index {
         let start = self.days.partition_point(|tally| tally.day > last);
         let mut counts = BTreeMap::new();
         for tally in self.days[start..].iter().take_while(|tally| tally.day >= first) {
-            for (kind, n) in self.columns.entity_types.values().iter().zip(&tally.by_type) {
-                *counts.entry(&**kind).or_insert(0) += i64::from(*n);
+            for (kind, n) in self.columns.kinds.texts().zip(&tally.by_type) {
+                *counts.entry(kind).or_insert(0) += i64::from(*n);
             }
         }
         counts
@@ -65,9 +89,8 @@ impl Index {
     pub(super) fn stats(&self, today: Date) -> Stats {
         let ago = |days| minus_days(today, days);
         let newest = self.days.iter().map(|tally| tally.day).find(|day| *day <= epoch_day(today));
-        let listed = self.columns.flags.iter().filter(|flags| **flags & flag::LISTED != 0).count();
         Stats {
-            businesses_total: i64::try_from(listed).unwrap_or(i64::MAX),
+            businesses_total: i64::try_from(self.listed).unwrap_or(i64::MAX),
             latest_filing_date: newest.map_or(today, from_epoch_day),
             updated_at: self.updated_at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             filings: StatsFilings {
@@ -120,18 +143,17 @@ impl Index {
     /// Counts of every county as of a day, in the order of the list of counties.
     pub(super) fn county_counts(&self, today: Date) -> Vec<County> {
         let place_of_code = self.county_places();
-        let mut counts: Vec<County> = self.counties.iter().map(empty_county).collect();
-        let columns = &self.columns;
-        for (flags, code) in columns.flags.iter().zip(columns.counties.codes()) {
-            let counted = flags & (flag::LISTED | flag::ACTIVE) == flag::LISTED | flag::ACTIVE;
-            if let (true, Some(place)) = (counted, place_of_code[*code as usize]) {
-                counts[place].active_businesses += 1;
+        let mut counts: Vec<County> = self.county_names.iter().map(empty_county).collect();
+        for (place, active) in place_of_code.iter().zip(&self.active_by_county) {
+            if let Some(place) = place {
+                counts[*place].active_businesses += i64::from(*active);
             }
         }
-        for row in columns.filed_between(Some(epoch_day(minus_days(today, 59))), epoch_day(today)) {
-            let listed = columns.flags[row as usize] & flag::LISTED != 0;
-            if let (true, Some(place)) = (listed, place_of_code[columns.counties.code(row) as usize]) {
-                count_filing(&mut counts[place], epoch_day(today) - columns.filed[row as usize]);
+        let (columns, today) = (&self.columns, epoch_day(today));
+        for row in columns.filed_between(Some(today - (COUNTY_DAYS - 1)), today) {
+            let listed = columns.words[row as usize] & flag::LISTED != 0;
+            if let (true, Some(place)) = (listed, place_of_code[columns.code(Field::County, row) as usize]) {
+                count_filing(&mut counts[place], today - columns.filed[row as usize]);
             }
         }
         counts
@@ -140,11 +162,11 @@ impl Index {
     /// For each code of the county column, its place in the list of counties.
     fn county_places(&self) -> Vec<Option<usize>> {
         let listed: Vec<(String, String)> =
-            self.counties.iter().map(|county| (folded(&county.name), folded(&county.key))).collect();
+            self.county_names.iter().map(|county| (folded(&county.name), folded(&county.key))).collect();
         let place = |text: &str| {
             listed.iter().position(|(name, key)| equals_folded(text, name) || equals_folded(text, key))
         };
-        self.columns.counties.values().iter().map(|text| place(text)).collect()
+        self.columns.counties.texts().map(place).collect()
     }
 }
 
