@@ -1,0 +1,119 @@
+//! `sunlake serve` under load, beside ROAPI on the same files.
+//!
+//! ```text
+//! cargo bench --bench serve -- [ROWS]... [--seconds S] [--no-roapi] [--out FILE]
+//! ```
+//!
+//! For each number of ROWS (default 3,000,000) a lake of about so many businesses is made once, kept in the build's own folder,
+//! and served by the built binary, over HTTP, on this machine, beside the driver. Requests of a listing are sent at 1,000 a
+//! second whether or not answers come (open loop): a slow answer delays no later request, and its time counts from the
+//! moment it was due. Look-ups by document number are also driven as fast as they go (closed loop). No two listings asked for
+//! are the same unless the table says so. ROAPI comes from the Python index, into the same folder. `--out` writes the tables as a page.
+
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+#![expect(clippy::disallowed_methods, reason = "a bench looks whether a folder is there")]
+
+mod driver;
+mod florida;
+mod page;
+mod process;
+mod roapi;
+mod shapes;
+
+use driver::{Measured, closed_loop, open_loop};
+use florida::Florida;
+use page::Page;
+use process::{Server, folder};
+use shapes::Shape;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Requests a second of the open loop.
+const RATE: u64 = 1_000;
+/// Connections of the open loop: enough that none waits for another's answer.
+const OPEN_CONNECTIONS: usize = 32;
+/// Connections of the closed loop.
+const CLOSED_CONNECTIONS: usize = 16;
+/// Connections of the comparison.
+const SIDE_BY_SIDE_CONNECTIONS: usize = 4;
+
+struct Arguments {
+    rows: Vec<u64>,
+    seconds: u64,
+    with_roapi: bool,
+    out: Option<PathBuf>,
+}
+
+fn arguments() -> Arguments {
+    let mut read = Arguments { rows: Vec::new(), seconds: 10, with_roapi: true, out: None };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            // What cargo adds by itself.
+            "--bench" => {}
+            "--no-roapi" => read.with_roapi = false,
+            "--seconds" => read.seconds = words.next().and_then(|text| text.parse().ok()).expect("seconds"),
+            "--out" => read.out = words.next().map(PathBuf::from),
+            rows => read.rows.push(rows.replace('_', "").parse().expect("a number of rows")),
+        }
+    }
+    if read.rows.is_empty() {
+        read.rows.push(3_000_000);
+    }
+    read
+}
+
+fn main() {
+    let arguments = arguments();
+    let mut page = Page::default();
+    for rows in &arguments.rows {
+        bench(*rows, &arguments, &mut page);
+    }
+    println!("{}", page.text());
+    if let Some(out) = &arguments.out {
+        std::fs::write(out, page.document()).expect("the page");
+    }
+}
+
+fn bench(rows: u64, arguments: &Arguments, page: &mut Page) {
+    let florida = Florida::of(rows, &folder());
+    let server = Server::start(&florida);
+    page.begin(&florida, &server.facts());
+    for shape in Shape::ALL {
+        let requests = |number| server.request(&shape.target(&florida, number));
+        // Each thread's first requests, and pages of memory that were never touched.
+        open_loop(server.address, OPEN_CONNECTIONS, RATE, Duration::from_secs(1), &requests);
+        let length = Duration::from_secs(arguments.seconds);
+        let measured = open_loop(server.address, OPEN_CONNECTIONS, RATE, length, &requests);
+        page.open(shape.words(), &measured);
+    }
+    for shape in [Shape::Document, Shape::Detail] {
+        let requests = |number| server.request(&shape.target(&florida, number));
+        let length = Duration::from_secs(arguments.seconds);
+        let measured = closed_loop(server.address, CLOSED_CONNECTIONS, length, &requests);
+        page.closed(shape.words(), CLOSED_CONNECTIONS, &measured);
+    }
+    page.after(&server.facts());
+    if arguments.with_roapi {
+        compare(&florida, &server, arguments, page);
+    }
+}
+
+/// The same questions to both, one after the other, each as fast as it goes.
+fn compare(florida: &Florida, server: &Server, arguments: &Arguments, page: &mut Page) {
+    let length = Duration::from_secs(arguments.seconds);
+    let drive = |address, requests: &(dyn Fn(u64) -> Vec<u8> + Sync)| -> Measured {
+        closed_loop(address, SIDE_BY_SIDE_CONNECTIONS, length, requests)
+    };
+    let other = match roapi::Roapi::start(florida, &folder()) {
+        Ok(other) => other,
+        Err(reason) => return page.note(&format!("ROAPI was not measured: {reason}")),
+    };
+    page.begin_comparison(SIDE_BY_SIDE_CONNECTIONS);
+    for shape in Shape::COMPARED {
+        let ours = drive(server.address, &|number| server.request(&shape.target(florida, number)));
+        let theirs = drive(other.address, &|number| other.request(&shape.sql(florida, number)));
+        page.compared(shape.words(), &ours, &theirs);
+    }
+    page.end_comparison(server.facts().rss, other.rss());
+}
