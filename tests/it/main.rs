@@ -23,6 +23,7 @@ mod register;
 mod resume;
 mod rules;
 mod sample_run;
+mod service;
 mod settings;
 mod store;
 mod support;

@@ -152,6 +152,10 @@ impl Running {
         line.trim_end().to_owned()
     }
 
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().expect("a process").is_none()
     }

@@ -73,10 +73,48 @@ fn exchange(
     }
     head.push_str("\r\n");
     stream.write_all(&[head.as_bytes(), body.unwrap_or_default()].concat())?;
-    read_answer(BufReader::new(stream), method == "HEAD")
+    read_answer(&mut BufReader::new(stream), method == "HEAD")
 }
 
-fn read_answer(mut stream: BufReader<TcpStream>, is_head: bool) -> std::io::Result<Answer> {
+/// A connection that is kept for one request after another.
+pub(crate) struct Connection {
+    stream: BufReader<TcpStream>,
+}
+
+impl Connection {
+    pub(crate) fn open(to: SocketAddr) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(to)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        Ok(Self { stream: BufReader::new(stream) })
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.stream.get_mut().write_all(bytes)
+    }
+
+    /// Reads the next answer; one without a length ends with the connection.
+    pub(crate) fn answer(&mut self) -> std::io::Result<Answer> {
+        read_answer(&mut self.stream, false)
+    }
+
+    /// GET with a key, the connection left open.
+    pub(crate) fn get(&mut self, target: &str, key: &str) -> std::io::Result<Answer> {
+        self.write(
+            format!("GET {target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\r\n").as_bytes(),
+        )?;
+        self.answer()
+    }
+
+    /// Reads until the other side closes; the bytes that came.
+    pub(crate) fn rest(&mut self) -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.stream.read_to_end(&mut bytes).map(|_| bytes)
+    }
+}
+
+fn read_answer(stream: &mut BufReader<TcpStream>, is_head: bool) -> std::io::Result<Answer> {
     let broken = || std::io::Error::other("not an HTTP answer");
     let mut line = String::new();
     stream.read_line(&mut line)?;

@@ -49,15 +49,31 @@ impl ApiServer {
         let scratch = Scratch::new();
         let snapshot = scratch.path("detailed");
         details::snapshot_with_details(source::small(), &snapshot);
-        Self::serve(scratch, &snapshot, source::small().today, plan, Some(1_000_000))
+        Self::serve(scratch, &snapshot, source::small().today, plan, Some(1_000_000), &[])
+    }
+
+    /// Serves a source under the plan's own row, with further flags.
+    pub(crate) fn with_flags(source: &Source, plan: Plan, flags: &[&str]) -> Self {
+        Self::start_with(source, plan, None, flags)
     }
 
     fn start(source: &Source, plan: Plan, requests: Option<i64>) -> Self {
-        let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
-        Self::serve(Scratch::new(), &snapshot, source.today, plan, requests)
+        Self::start_with(source, plan, requests, &[])
     }
 
-    fn serve(scratch: Scratch, snapshot: &Path, today: &str, plan: Plan, requests: Option<i64>) -> Self {
+    fn start_with(source: &Source, plan: Plan, requests: Option<i64>, flags: &[&str]) -> Self {
+        let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
+        Self::serve(Scratch::new(), &snapshot, source.today, plan, requests, flags)
+    }
+
+    fn serve(
+        scratch: Scratch,
+        snapshot: &Path,
+        today: &str,
+        plan: Plan,
+        requests: Option<i64>,
+        flags: &[&str],
+    ) -> Self {
         let key = create_key(&scratch, "acme", plan.name, &["data"]);
         if let Some(requests) = requests {
             widen(&scratch.path("keys.toml"), plan, requests);
@@ -65,15 +81,24 @@ impl ApiServer {
         let lake = scratch.path("served");
         std::fs::create_dir_all(lake.join("state")).expect("a folder for the server's counts");
         std::os::unix::fs::symlink(snapshot, lake.join("current")).expect("a link");
-        let keys = scratch.path("keys.toml");
-        let mut process = Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", today])
-            .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
-            .start();
-        let line = process.line();
-        let Some(address) = line.strip_prefix("listening http://").and_then(|text| text.parse().ok()) else {
-            panic!("the server said {line:?}{}", process.finish().shown());
-        };
+        let (address, process) = listening(&scratch, today, flags);
         Self { address, key, scratch, process }
+    }
+
+    /// The same lake, keys and counts in a new process, after the end of the old one.
+    pub(crate) fn again(self, today: &str, end: impl FnOnce(Running)) -> Self {
+        let Self { key, scratch, process, .. } = self;
+        end(process);
+        let (address, process) = listening(&scratch, today, &[]);
+        Self { address, key, scratch, process }
+    }
+
+    /// Memory of the process, in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.process.id());
+        let status = std::fs::read_to_string(path).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches("kB").trim().parse::<u64>().expect("a number") * 1024
     }
 
     pub(crate) fn url(&self) -> String {
@@ -94,6 +119,19 @@ impl ApiServer {
         http::send(self.address, method, target, headers)
             .unwrap_or_else(|error| panic!("{method} {target}: {error}"))
     }
+}
+
+fn listening(scratch: &Scratch, today: &str, flags: &[&str]) -> (SocketAddr, Running) {
+    let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
+    let mut process = Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", today])
+        .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
+        .args(flags)
+        .start();
+    let line = process.line();
+    let Some(address) = line.strip_prefix("listening http://").and_then(|text| text.parse().ok()) else {
+        panic!("the server said {line:?}{}", process.finish().shown());
+    };
+    (address, process)
 }
 
 /// Makes a key in the folder's `keys.toml`.
