@@ -55,6 +55,7 @@ mod tests {
             holder: String::new,
             peak_rss_bytes: || 0,
             random: || Ok([0; 32]),
+            max_open_files: || None,
         }
     }
 

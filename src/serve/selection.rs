@@ -421,7 +421,17 @@ mod tests {
                 listed,
             };
             builder.push(row);
-            plain.push((day, id, Plain { row: 0, cells, day, listed: listed || status != "active", active: status == "active" }));
+            plain.push((
+                day,
+                id,
+                Plain {
+                    row: 0,
+                    cells,
+                    day,
+                    listed: listed || status != "active",
+                    active: status == "active",
+                },
+            ));
         }
         let segment = |key: &str, sectors: &[&str], types: &[&str]| Segment {
             key: key.to_owned(),

@@ -11,8 +11,8 @@
 mod aggregates;
 mod api;
 mod differential;
-mod enrich;
 mod durability;
+mod enrich;
 mod faults;
 mod floors;
 mod key_leak;
