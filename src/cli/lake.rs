@@ -54,6 +54,7 @@ mod tests {
             variables: |_| Vec::new(),
             holder: String::new,
             peak_rss_bytes: || 0,
+            max_open_files: || None,
             random: || Ok([0; 32]),
             max_open_files: || None,
         }

@@ -16,6 +16,7 @@ mod status;
 pub use args::{Cli, Command, Common, KeysCommand, LogFormat, ServeArguments};
 
 use crate::contract::eastern::eastern_day;
+use crate::lake::Lake;
 use clap::CommandFactory;
 use exit::CommandError;
 use jiff::Timestamp;
@@ -75,7 +76,7 @@ async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandEr
 
 /// Folder of what all lakes of this host share: the one named, the user's own for such things, or, where there is none that
 /// can be made (a container, a service without a home), the lake's.
-fn state_dir(common: &Common, world: &World) -> PathBuf {
+fn state_dir(common: &Common, world: &World, lake: &Lake) -> PathBuf {
     if let Some(named) = &common.state {
         return named.clone();
     }
@@ -86,7 +87,7 @@ fn state_dir(common: &Common, world: &World) -> PathBuf {
     let of_user = of_user.map(|folder| folder.join("sunlake"));
     match of_user.filter(|folder| std::fs::create_dir_all(folder).is_ok()) {
         Some(folder) => folder,
-        None => common.lake.join("state"),
+        None => lake.state_dir(),
     }
 }
 

@@ -78,7 +78,7 @@ async fn with_context<T>(
         state_dir: match &embedded {
             // Its account lives as long as it does.
             Some(api) => api.state_dir(),
-            None => super::state_dir(common, world),
+            None => super::state_dir(common, world, lake),
         },
         today,
         now: world.now,

@@ -10,7 +10,7 @@ use crate::pipeline::standing::{Standing, standing};
 
 pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
     let lake = open_lake(common, world)?;
-    let standing: Standing = standing(&lake, &super::state_dir(common, world), (world.now)())?;
+    let standing: Standing = standing(&lake, &super::state_dir(common, world, &lake), (world.now)())?;
     match common.json {
         true => print_line(&show::json(&standing)?)?,
         false => print(&show::standing(&standing))?,

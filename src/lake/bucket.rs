@@ -30,6 +30,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What readers ask first.
 const LATEST: &str = "latest.json";
+/// How often `latest.json` is read and replaced, should others do the same at that moment.
+const SHOWING_TRIES: u32 = 10;
 /// Of how many runs, newest first, the records are brought.
 const RUNS: usize = 20;
 
@@ -385,7 +387,7 @@ impl Bucket {
         let failed = |error: serde_json::Error| LakeError::damaged(Path::new(LATEST), error.to_string());
         let mut bytes = serde_json::to_vec_pretty(&latest).map_err(failed)?;
         bytes.push(b'\n');
-        loop {
+        for _ in 0..SHOWING_TRIES {
             let moved = match self.objects.read(LATEST)? {
                 None => self.objects.create(LATEST, &bytes)?,
                 Some(old) if snapshot_of(&old).is_some_and(|shown| shown >= commit.snapshot) => true,
@@ -396,6 +398,8 @@ impl Bucket {
                 return Ok(());
             }
         }
+        let what = "others replace it again and again".to_owned();
+        Err(LakeError::Remote { op: "write", url: self.objects.url(LATEST), what })
     }
 
     /// Objects of snapshots up to the newest that no kept snapshot names.

@@ -42,7 +42,7 @@ fn whole_run(lake: &Lake) -> Result {
     }
     staging.merge_filings(&complete(&[("2026-11-03", false)]), at(300))?;
     staging.merge(Table::EntityTypes, &labels(&[("llc", "Company"), ("trust", "Trust")]))?;
-    staging.aggregate("labels", &labels(&[("llc", "Company")]), "")?;
+    staging.aggregate("labels", &labels(&[("llc", "Company")]), "Labels.")?;
     staging.commit(info())?;
     lake.write_file("catalog/report.html", b"<html>")?;
     lake.prune(&lock, &BTreeSet::from([1]))?;
