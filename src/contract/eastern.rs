@@ -72,7 +72,8 @@ pub fn parse_date(text: &str) -> Option<Date> {
     if !shaped {
         return None;
     }
-    text.parse().ok()
+    // The calendar has no year 0.
+    text.parse().ok().filter(|day: &Date| day.year() > 0)
 }
 
 #[cfg(test)]

@@ -110,6 +110,18 @@ impl Endpoint {
         }
     }
 
+    /// What its parameters must fulfil together, which no rule of a single one says; empty for most.
+    pub const fn rules(self) -> &'static str {
+        match self {
+            Self::SearchBusinesses => {
+                "A search needs a narrowing filter: q, city, zip or filed_from. Without q, filed_from must lie in the \
+                 plan's daily window, filed_to needs filed_from, and the days span at most 92. status=all needs q. \
+                 Fictitious names are listed only with type=fictitious."
+            }
+            _ => "",
+        }
+    }
+
     /// The operation of a tool name.
     pub fn from_tool(tool: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|endpoint| endpoint.tool() == tool)

@@ -1,8 +1,10 @@
-//! The reference of this server in Markdown, written from the table of parameters.
+//! The reference of this server in Markdown, written from the table of parameters and the schemas of records.
 
+use super::schema;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::param::{Param, Place};
 use crate::contract::plan::Plan;
+use serde_json::Value;
 use std::fmt::Write;
 
 const INTRODUCTION: &str = "\
@@ -47,9 +49,17 @@ several rules are broken.
 | 403 | no API access, no `data` scope, or a day before the plan's daily window |
 | 404 | no such business, county or route |
 | 405 | another method than GET |
-| 413 | a request body that is too large |
+| 408, 413 | a request body that does not come in time, or is too large |
+| 414, 431 | a target or a head that is too long |
 | 429 | over a limit; `Retry-After` gives the whole seconds to wait |
-| 503 | briefly unavailable |
+| 500 | a bug of the server |
+| 503 | briefly unavailable; `Retry-After` says when to come again |
+
+## Exchanges
+
+Answers are JSON, coded as gzip or zstd where `Accept-Encoding` asks for it. Every answer has an `X-Request-Id`; one that a
+client sends is taken over. All but the account record have an `ETag`: sent back as `If-None-Match`, it gets a 304 without a
+body while nothing has changed, which counts as a request like any other.
 
 ## Limits
 
@@ -91,6 +101,10 @@ pub(super) fn page() -> String {
     let mut text = INTRODUCTION.to_owned();
     for endpoint in Endpoint::ALL {
         describe_endpoint(&mut text, endpoint);
+    }
+    text.push_str("\n## Records\n\nEvery field is always there.\n");
+    for (name, record) in schema::components() {
+        describe_record(&mut text, &name, &record);
     }
     text.push_str(RULES);
     for plan in Plan::ALL {
@@ -143,6 +157,38 @@ fn describe_param(text: &mut String, param: &Param) {
     );
 }
 
+fn describe_record(text: &mut String, name: &str, record: &Value) {
+    line(text, format_args!("\n### {name}\n\n| field | type | |\n| --- | --- | --- |"));
+    for (field, schema) in record["properties"].as_object().into_iter().flatten() {
+        let meaning = schema["description"].as_str().unwrap_or_default().replace('<', "\\<");
+        line(text, format_args!("| `{field}` | {} | {meaning} |", kind(schema)));
+    }
+}
+
+/// The type of a field in a few words.
+fn kind(schema: &Value) -> String {
+    if let Some(ways) = schema["anyOf"].as_array() {
+        return ways.iter().map(kind).collect::<Vec<_>>().join(" or ");
+    }
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return name.to_owned();
+    }
+    if let Some(words) = schema["enum"].as_array() {
+        return words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+    }
+    match (schema["type"].as_str().unwrap_or_default(), schema["format"].as_str()) {
+        ("array", _) => format!("list of {}", kind(&schema["items"])),
+        ("object", _) => {
+            let fields = schema["properties"].as_object().into_iter().flatten();
+            let told: Vec<String> = fields.map(|(name, field)| format!("`{name}` {}", kind(field))).collect();
+            format!("({})", told.join(", "))
+        }
+        (_, Some("date")) => "date, `YYYY-MM-DD`".to_owned(),
+        (_, Some("date-time")) => "timestamp, ISO 8601".to_owned(),
+        (name, _) => name.to_owned(),
+    }
+}
+
 /// Writing to memory does not fail.
 fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}");
@@ -162,6 +208,21 @@ mod tests {
         }
         for param in PARAMETERS {
             assert!(text.contains(&format!("| `{}` |", param.name)), "{}", param.name);
+        }
+    }
+
+    #[test]
+    fn every_field_of_every_record_is_described_with_its_type() {
+        let text = page();
+        for row in [
+            "| `dissolved_date` | string or null | Null for an active business. |",
+            "| `industry` | (`sector` string, `type` string) |  |",
+            "| `principal_address` | Address |  |",
+            "| `filed_date` | date, `YYYY-MM-DD` | Filing date. |",
+            "| `scopes` | list of string |  |",
+            "| `message` | string or list of string | A list when several rules are broken. |",
+        ] {
+            assert!(text.lines().any(|line| line == row), "{row}");
         }
     }
 }

@@ -66,8 +66,8 @@ const PROBLEMS: &[Problem] = &[
     Problem {
         status: 413,
         name: "ContentTooLarge",
-        when: "A request with a body; none is taken.",
-        message: "the request body is too large",
+        when: "A request with a body beyond 64 KiB; none is looked at.",
+        message: "the body is larger than 65536 bytes",
         header: None,
         of: always,
     },
@@ -83,7 +83,7 @@ const PROBLEMS: &[Problem] = &[
         status: 500,
         name: "Failed",
         when: "A bug of the server.",
-        message: "the server failed",
+        message: "an error of the server, which is in its log",
         header: None,
         of: always,
     },
@@ -140,6 +140,11 @@ fn operation(endpoint: Endpoint) -> Value {
         answer["links"] = links;
     }
     responses.insert("200".to_owned(), answer);
+    // An account record changes with every request.
+    if endpoint != Endpoint::Account {
+        let unchanged = json!({"description": "What the client holds, by If-None-Match, is still so."});
+        responses.insert("304".to_owned(), unchanged);
+    }
     for problem in PROBLEMS.iter().filter(|problem| (problem.of)(endpoint)) {
         let refers = json!({"$ref": format!("#/components/responses/{}", problem.name)});
         responses.insert(problem.status.to_string(), refers);
@@ -150,8 +155,8 @@ fn operation(endpoint: Endpoint) -> Value {
         "parameters": endpoint.parameters().map(parameter).collect::<Vec<_>>(),
         "responses": responses,
     });
-    if endpoint == Endpoint::SearchBusinesses {
-        operation["description"] = json!(SEARCH_RULES);
+    if !endpoint.rules().is_empty() {
+        operation["description"] = json!(endpoint.rules());
     }
     operation
 }
@@ -170,10 +175,6 @@ fn links(endpoint: Endpoint) -> Option<Value> {
         _ => None,
     }
 }
-
-/// What a schema of single parameters cannot say.
-const SEARCH_RULES: &str = "A search needs a narrowing filter: q, city, zip or filed_from. Without q, filed_from must lie \
-in the plan's daily window (else 403), filed_to needs filed_from, and the days span at most 92. status=all needs q.";
 
 fn parameter(param: &Param) -> Value {
     let is_path = param.place == Place::Path;
@@ -268,12 +269,13 @@ mod tests {
             let responses = &document["paths"][endpoint.template()]["get"]["responses"];
             responses.as_object().expect("responses").keys().cloned().collect::<Vec<_>>()
         };
-        let plain = ["200", "401", "403", "405", "413", "429", "500", "503"];
-        assert_eq!(statuses(Endpoint::Account), plain);
+        let account = ["200", "401", "403", "405", "413", "429", "500", "503"];
+        assert_eq!(statuses(Endpoint::Account), account);
+        let plain = ["200", "304", "401", "403", "405", "413", "429", "500", "503"];
         assert_eq!(statuses(Endpoint::Stats), plain);
-        let with_query = ["200", "400", "401", "403", "405", "413", "429", "500", "503"];
+        let with_query = ["200", "304", "400", "401", "403", "405", "413", "429", "500", "503"];
         assert_eq!(statuses(Endpoint::DailyFilings), with_query);
-        let of_one = ["200", "400", "401", "403", "404", "405", "413", "429", "500", "503"];
+        let of_one = ["200", "304", "400", "401", "403", "404", "405", "413", "429", "500", "503"];
         assert_eq!(statuses(Endpoint::County), of_one);
     }
 

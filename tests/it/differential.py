@@ -9,6 +9,7 @@ import csv
 import http.client
 import json
 import random
+import re
 import sys
 from datetime import date, timedelta
 from urllib.parse import quote, urlsplit
@@ -135,12 +136,12 @@ class Questions:
         return self.random.choice(kinds)()
 
 
-# What stands in our message, and the decision behind it, where the other server does not look.
+# What our message says, as an expression, and the decision behind it, where the other server does not look.
 DECIDED = {
-    "control characters": "text that has control characters is a 400",
-    "broken percent-encoding": "text that has broken percent-encoding is a 400",
-    "not valid UTF-8": "text that is not valid UTF-8 is a 400",
-    'not "05"': "a whole number has no leading zeros",
+    r"without control characters, not \".*\\": "text that has control characters is a 400",
+    r"broken percent-encoding": "text that has broken percent-encoding is a 400",
+    r"not valid UTF-8": "text that is not valid UTF-8 is a 400",
+    r'not "05"': "a whole number has no leading zeros",
 }
 
 
@@ -177,7 +178,7 @@ def problems(body):
 
 def only_ours(message):
     """The decision that makes this a broken rule with us alone."""
-    return next((why for words, why in DECIDED.items() if words in message), None)
+    return next((why for words, why in DECIDED.items() if re.search(words, message)), None)
 
 
 def reason(ours, theirs):
@@ -201,7 +202,7 @@ def reason(ours, theirs):
 def same_number_of_problems(ours, theirs):
     """Whether both tell as many broken rules, those apart that are rules with us alone."""
     mine, others = problems(ours), problems(theirs)
-    return len(others) in (len(mine), len([message for message in mine if not only_ours(message)]))
+    return len([message for message in mine if not only_ours(message)]) <= len(others) <= len(mine)
 
 
 def main(task):

@@ -47,6 +47,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("axum", &["serve"]),
     ("hyper", &["serve"]),
     ("hyper_util", &["serve"]),
+    ("rmcp", &["serve"]),
     ("clap", &["cli", "main"]),
     ("anyhow", &["cli", "main"]),
 ];

@@ -1,5 +1,6 @@
 //! MCP as clients speak it: versions, refusals, counting, and all twelve tools.
 
+use crate::support::command::Sunlake;
 use crate::support::http::{self, Answer};
 use crate::support::mcp::{Era, TOOLS, ToolCall, ask, post};
 use crate::support::server::{AGENCY, ApiServer, STARTER, create_key};
@@ -166,6 +167,35 @@ fn a_request_that_is_no_post_of_json_from_here_with_a_key_is_refused_with_the_er
     assert_eq!(send(&server, "POST", &[("Authorization", &key), json_type], &fits).status, 200);
 }
 
+#[test]
+fn behind_a_proxy_the_public_address_is_the_servers_name() {
+    let public = "https://filings.example.org";
+    let server = ApiServer::told(source::small(), AGENCY, &["--public-url", "https://filings.example.org/"]);
+    assert_eq!(server.get("/v1/fl/businesses").json()["docs_url"], format!("{public}/docs"));
+    assert_eq!(server.send("GET", "/openapi.json", &[]).json()["servers"][0]["url"], public);
+    let key = format!("Bearer {}", server.key);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    for (name, value, status) in [
+        ("Host", "filings.example.org", 200),
+        ("Host", "FILINGS.example.org:443", 200),
+        ("Host", "other.example.org", 403),
+        ("Origin", public, 200),
+        ("Origin", "http://filings.example.org", 403),
+        ("Origin", "https://example.org", 403),
+    ] {
+        let headers = [("Authorization", key.as_str()), ("Content-Type", "application/json"), (name, value)];
+        assert_eq!(send(&server, "POST", &headers, ping.as_bytes()).status, status, "{name}: {value}");
+    }
+    for wrong in
+        ["filings.example.org", "ftp://filings.example.org", "https://", "https://a b", "https://a@b"]
+    {
+        Sunlake::new(["serve", "--keys", "keys.toml", "--public-url", wrong])
+            .finish()
+            .exits(2)
+            .says("https://");
+    }
+}
+
 /// What is wrong with the message gets a JSON-RPC error; where the API found it, with the error body as its data.
 #[test]
 fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() {
@@ -202,6 +232,8 @@ fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() 
         (&[], "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", 400, -32600),
         (&[], "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", 400, -32600),
         (&[], "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/nothing\"}", 200, -32601),
+        (&[], "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"prompts/list\"}", 200, -32601),
+        (&[], "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/list\"}", 200, -32601),
         (
             &[],
             "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/read\",\"params\":{\"uri\":\"a:b\"}}",
@@ -492,17 +524,24 @@ fn the_inspector_finds_no_fault_in_the_tools_and_calls_all_twelve() {
     }
 }
 
-/// Scenario and version of the conformance suite, and the checks that need a tool made for the suite.
+/// Scenario and version of the conformance suite, and the checks that need a tool made for the suite, or prompts or resources,
+/// of which there are none.
 const SCENARIOS: &[(&str, &str, &[&str])] = &[
     ("server-initialize", "2025-11-25", &[]),
     ("ping", "2025-11-25", &[]),
     ("tools-list", "2025-11-25", &[]),
     ("server-session-lifecycle", "2025-11-25", &[]),
-    ("resources-list", "2025-11-25", &[]),
-    ("prompts-list", "2025-11-25", &[]),
     ("dns-rebinding-protection", "2025-11-25", &[]),
     ("tools-list", "2026-07-28", &[]),
-    ("caching", "2026-07-28", &[]),
+    (
+        "caching",
+        "2026-07-28",
+        &[
+            "sep-2549-prompts-list-caching-hints",
+            "sep-2549-resources-list-caching-hints",
+            "sep-2549-resources-templates-list-caching-hints",
+        ],
+    ),
     ("http-header-validation", "2026-07-28", &[]),
     (
         "server-stateless",

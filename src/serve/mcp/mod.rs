@@ -82,6 +82,10 @@ async fn answer(site: &Site, caller: Caller, headers: &HeaderMap, bytes: Bytes) 
         let reason = "batches are not supported: one message a request".to_owned();
         return fault(site.docs_url(), ErrorCode::INVALID_REQUEST, None, reason);
     }
+    if !message["method"].is_string() {
+        let reason = "the body is no JSON-RPC request or notification".to_owned();
+        return fault(site.docs_url(), ErrorCode::INVALID_REQUEST, None, reason);
+    }
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     if let Err(error) = check_version(headers, &message) {
         return rpc_error(400, id, error);
@@ -139,8 +143,13 @@ where
     let Some(bytes) = answer.into_body().collect().await.ok().map(|body| body.to_bytes()) else {
         return site.problem(500, "the answer broke off".to_owned());
     };
-    if is_json || (bytes.is_empty() && status.is_success()) {
+    if is_json {
         return response(status, "application/json", bytes.into());
+    }
+    if bytes.is_empty() && status.is_success() {
+        let mut accepted = Response::new(bytes);
+        *accepted.status_mut() = status;
+        return accepted;
     }
     let said = String::from_utf8_lossy(&bytes);
     match status {

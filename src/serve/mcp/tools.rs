@@ -7,8 +7,9 @@ use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
-    ErrorCode, ErrorData, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
+    InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
     ToolAnnotations,
 };
@@ -44,7 +45,8 @@ fn tool(endpoint: Endpoint) -> Tool {
         .destructive(false)
         .idempotent(true)
         .open_world(false);
-    Tool::new(endpoint.tool(), endpoint.purpose(), Arc::new(schema::input(endpoint)))
+    let description = format!("{} {}", endpoint.purpose(), endpoint.rules());
+    Tool::new(endpoint.tool(), description.trim_end().to_owned(), Arc::new(schema::input(endpoint)))
         .with_title(title)
         .with_raw_output_schema(Arc::new(schema::output(endpoint)))
         .with_annotations(annotations)
@@ -76,7 +78,12 @@ pub(super) struct Tools {
 impl Tools {
     fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Vec<u8>, ApiError> {
         self.service.authorize(&self.caller, endpoint)?;
-        self.service.answer(&self.caller, Arguments::from_json(endpoint, given))
+        let arguments = Arguments::from_json(endpoint, given);
+        // Over HTTP such an operation does not look at its query; the schema of its tool allows no argument.
+        if !endpoint.has_parameters() && !arguments.violations().is_empty() {
+            return Err(ApiError::Broken(arguments.violations().to_vec()));
+        }
+        self.service.answer(&self.caller, arguments)
     }
 
     /// The text is the REST body, byte for byte; of a failed call it is the REST error body.
@@ -169,5 +176,39 @@ impl ServerHandler for Tools {
             );
         }
         Err(missing(request.method))
+    }
+
+    // There are no prompts, resources or completions, and the capabilities say so.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(missing("completion/complete"))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(missing("prompts/list"))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(missing("resources/list"))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(missing("resources/templates/list"))
     }
 }

@@ -52,6 +52,11 @@ impl ApiServer {
         Self::serve(scratch, &snapshot, source::small().today, plan, Some(1_000_000), &[])
     }
 
+    /// As [`Self::generous`], with more on its command line.
+    pub(crate) fn told(source: &Source, plan: Plan, more: &[&str]) -> Self {
+        Self::start_with(source, plan, Some(1_000_000), more)
+    }
+
     /// Serves a source under the plan's own row, with further flags.
     pub(crate) fn with_flags(source: &Source, plan: Plan, flags: &[&str]) -> Self {
         Self::start_with(source, plan, None, flags)
