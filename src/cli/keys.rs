@@ -17,12 +17,11 @@ pub(super) fn keys(
     let refused = |error: KeysError| CommandError::Serve(error.to_string());
     match command {
         KeysCommand::Create { account, plan, scopes } => {
-            let mut keys = KeyFile::read_or_new(file).map_err(refused)?;
             let random = (world.random)()
                 .map_err(|source| CommandError::Io { what: "no random bits for a key".to_owned(), source })?;
             let request = KeyRequest { account, plan: *plan, scopes };
-            let made = keys.create(request, random, (world.now)()).map_err(refused)?;
-            keys.write(file).map_err(refused)?;
+            let now = (world.now)();
+            let made = KeyFile::change(file, |keys| keys.create(request, random, now)).map_err(refused)?;
             tracing::info!(id = made.id, "a key was made; it is shown this once");
             print_line(made.key.expose_secret())?;
         }
@@ -34,9 +33,9 @@ pub(super) fn keys(
             }
         }
         KeysCommand::Revoke { id } => {
-            let mut keys = KeyFile::read(file).map_err(refused)?;
-            keys.revoke(id, (world.now)()).map_err(refused)?;
-            keys.write(file).map_err(refused)?;
+            // A file that is not there has no key to end, and is not made by this.
+            KeyFile::read(file).map_err(refused)?;
+            KeyFile::change(file, |keys| keys.revoke(id, (world.now)())).map_err(refused)?;
         }
     }
     Ok(exit::DONE)

@@ -4,6 +4,7 @@ use crate::contract::plan::{Plan, PlanLimits};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -164,6 +165,25 @@ impl KeyFile {
         }
     }
 
+    /// Reads a key file, changes it and writes it back; another process that wants to do the same waits.
+    ///
+    /// # Errors
+    /// As [`KeyFile::read_or_new`], `change` and [`KeyFile::write`]; the old file then still stands.
+    pub fn change<T>(
+        path: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
+    ) -> Result<T, KeysError> {
+        // A file of its own, since the key file is another one after each change.
+        let beside = path.with_added_extension("lock");
+        let unusable = |source| KeysError::File { path: beside.clone(), source };
+        let lock = File::create(&beside).map_err(unusable)?;
+        lock.lock().map_err(unusable)?;
+        let mut file = Self::read_or_new(path)?;
+        let done = change(&mut file)?;
+        file.write(path)?;
+        Ok(done)
+    }
+
     /// Replaces a key file whole; only its owner may read it.
     ///
     /// # Errors
@@ -317,6 +337,23 @@ mod tests {
         assert!(matches!(third, Err(KeysError::TooMany { active: 2, .. })));
         file.revoke(&first.id, NOW).expect("revoked");
         file.create(request(Plan::Starter, &[]), [4; 32], NOW).expect("room again");
+    }
+
+    #[test]
+    fn of_many_that_make_keys_at_once_so_many_succeed_as_the_plan_allows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("keys.toml");
+        let made = std::thread::scope(|scope| {
+            let create = |number| {
+                KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [number; 32], NOW))
+                    .is_ok()
+            };
+            let create = &create;
+            let threads: Vec<_> = (0..20).map(|number| scope.spawn(move || create(number))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a thread")).collect::<Vec<_>>()
+        });
+        assert_eq!(made.into_iter().filter(|made| *made).count(), 5);
+        assert_eq!(KeyFile::read(&path).expect("a key file").keys.len(), 5);
     }
 
     #[test]

@@ -22,6 +22,9 @@ const STORE_EVERY: u64 = 5;
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     snapshot: Option<PathBuf>,
+    /// The index before this one, until nobody can be at it any more: to free it takes a while, which is not to fall on
+    /// a request.
+    retired: Option<Arc<Index>>,
     key_file: Option<blake3::Hash>,
     /// Looks so far; an object store is asked at every [`STORE_EVERY`]th.
     looks: u64,
@@ -95,7 +98,7 @@ impl Seen {
             AccountsSource::File(path) => digest(path),
             AccountsSource::Fixed(_) => None,
         };
-        Self { snapshot, key_file, looks: 0 }
+        Self { snapshot, key_file, ..Self::default() }
     }
 }
 
@@ -125,6 +128,7 @@ pub(super) async fn keep_current(
 }
 
 fn look(site: &Site, index: &IndexSource, keys: Option<&KeySource>, seen: &mut Seen) {
+    seen.retired = None;
     site.service.turn_day();
     if let Err(error) = site.service.meter().keep() {
         tracing::warn!(%error, "requests counted since the last time would be lost in a power cut");
@@ -154,7 +158,7 @@ fn take_up(site: &Site, snapshot: Option<PathBuf>, seen: &mut Seen) {
         return;
     }
     match load(&snapshot, &site.metrics) {
-        Ok(loaded) => site.service.swap_index(Arc::new(loaded)),
+        Ok(loaded) => seen.retired = Some(site.service.swap_index(Arc::new(loaded))),
         Err(error) => {
             site.metrics.failed_reloads.inc();
             tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served");
@@ -234,7 +238,7 @@ mod tests {
         let metrics = Metrics::new(Registry::default());
         let (index, snapshot) = read_index(&IndexSource::Lake(lake.to_owned()), &metrics).expect("an index");
         let site = site(index, Accounts::single(KEY, "acme", generous(), &["data"]));
-        let mut seen = Seen { snapshot, key_file: None, looks: 0 };
+        let mut seen = Seen { snapshot, ..Seen::default() };
         for (snapshot, businesses) in [("1", 1), ("2", 2), ("3", 2)] {
             point_current_at(lake, snapshot);
             take_up(&site, current_snapshot(lake).ok(), &mut seen);

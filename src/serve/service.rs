@@ -141,9 +141,10 @@ impl Service {
         }
     }
 
-    /// Serves another index from now on; requests under way end on the old one.
-    pub fn swap_index(&self, index: Arc<Index>) {
-        self.view.store(Arc::new(View::new(index, self.today())));
+    /// Serves another index from now on, and gives the old one back; requests under way end on that.
+    pub fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
+        let old = self.view.swap(Arc::new(View::new(index, self.today())));
+        Arc::clone(&old.index)
     }
 
     /// Knows other keys from now on.
@@ -391,7 +392,7 @@ mod tests {
         let find = || service.answer(&caller, Arguments::from_pairs(Endpoint::Business, &pairs));
         assert!(find().is_ok());
         let empty = super::super::IndexBuilder::default().finish().expect("an empty index");
-        service.swap_index(Arc::new(empty));
+        assert!(service.swap_index(Arc::new(empty)).rows() > 0);
         assert_eq!(find().map_err(|error| error.status()), Err(404));
     }
 }
