@@ -56,7 +56,6 @@ mod tests {
             peak_rss_bytes: || 0,
             max_open_files: || None,
             random: || Ok([0; 32]),
-            max_open_files: || None,
         }
     }
 

@@ -343,12 +343,11 @@ mod tests {
     fn of_many_that_make_keys_at_once_so_many_succeed_as_the_plan_allows() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("keys.toml");
+        let create = |number| {
+            KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [number; 32], NOW)).is_ok()
+        };
+        let create = &create;
         let made = std::thread::scope(|scope| {
-            let create = |number| {
-                KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [number; 32], NOW))
-                    .is_ok()
-            };
-            let create = &create;
             let threads: Vec<_> = (0..20).map(|number| scope.spawn(move || create(number))).collect();
             threads.into_iter().map(|thread| thread.join().expect("a thread")).collect::<Vec<_>>()
         });
