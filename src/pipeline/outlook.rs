@@ -57,8 +57,8 @@ impl Outlook<'_> {
         match (share, counted(knowledge, day), self.stats) {
             (Some(share), Some(rows), _) => rows as f64 * share,
             (_, _, Some(stats)) => mean_of_month(stats, listing, knowledge.today, day) as f64,
-            // Other listings rise and fall as the untyped one does.
-            (_, Some(rows), None) => rows as f64,
+            // Other listings rise and fall as the untyped one does, but for its peaks.
+            (_, Some(rows), None) => (rows as f64).min(2.0 * mean_count(knowledge)),
             (_, None, None) => 0.0,
         }
     }
@@ -74,6 +74,11 @@ impl TotalTold {
 fn counted(knowledge: &Knowledge<'_>, day: Date) -> Option<u64> {
     let count = knowledge.counts.iter().find(|count| count.date == day)?;
     Some(u64::try_from(count.count).unwrap_or(0))
+}
+
+fn mean_count(knowledge: &Knowledge<'_>) -> f64 {
+    let all: i64 = knowledge.counts.iter().map(|count| count.count).sum();
+    all as f64 / knowledge.counts.len().max(1) as f64
 }
 
 /// Rows of a listing for each row of the untyped one, over the days that the lake has whole of both.
@@ -151,8 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn a_total_of_unread_days_falls_on_them_as_the_counted_filings_do() {
-        assert_eq!(expected(true, Some(800)), (200, 600, Some(0)));
+    fn a_total_of_unread_days_falls_on_them_as_the_counted_filings_do_but_for_peaks() {
+        // 1,000 and, capped at twice the mean of 1,065, 2,129.
+        assert_eq!(expected(true, Some(3_129)), (1_000, 2_129, Some(0)));
     }
 
     #[test]

@@ -187,22 +187,14 @@ fn worth_asking(listings: &[Listing], knowledge: &Knowledge<'_>) -> Question {
     let (untyped, typed): (Vec<_>, Vec<_>) = needs.partition(|(listing, _)| listing.kind.is_none());
     let oldest_counted = knowledge.counts.iter().map(|count| count.date).min();
     let beyond_counts = |need: &Need| need.unread.first().is_some_and(|day| Some(*day) < oldest_counted);
-    let one_range = |days: Vec<Date>| match ranges(days)[..] {
-        [range] => Some(range),
-        _ => None,
-    };
     match &typed[..] {
         _ if untyped.iter().any(|(_, need)| beyond_counts(need)) => Question::Stats,
         [] => Question::Nothing,
-        [(listing, need)] => {
-            let known = [&need.filling, &need.proven].into_iter().find(|days| !days.is_empty());
-            let days =
-                known.map_or(need.unread.iter().copied().collect(), |days| days.keys().copied().collect());
-            match one_range(days) {
-                Some((from, to)) => Question::Total { listing: *listing, from, to },
-                None => Question::Stats,
-            }
-        }
+        [(listing, need)] => match ranges(need.filling.keys().chain(&need.unread).copied())[..] {
+            [] => Question::Nothing,
+            [(from, to)] => Question::Total { listing: *listing, from, to },
+            _ => Question::Stats,
+        },
         _ => Question::Stats,
     }
 }
