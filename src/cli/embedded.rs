@@ -123,7 +123,8 @@ fn write_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<(), Com
     let lake = Lake::open(root)?;
     let _lock = lake.lock("sample", "the embedded API")?;
     let mut staging = lake.stage("sample")?;
-    let spec = SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale };
+    let spec =
+        SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale, shape: sample.shape };
     let mut batch = Batch::default();
     // The sample is as new as its day: served twice, it tells the same `updated_at`.
     let at = day_start(today);

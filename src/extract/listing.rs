@@ -2,13 +2,14 @@
 
 use super::ask::{Asker, PageKey, StoreError};
 use super::planner::{Shares, Stretch, Vocabulary, ranges};
-use super::reader::Reader;
+use super::reader::{PageRead, Reader};
+use super::seen::SeenRow;
 use super::slice::{Filter, Slice};
-use super::{ExtractError, split, walk};
-use crate::contract::eastern::{days_newest_first, minus_days};
+use super::{ExtractError, arrivals, split, walk};
+use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Times a day is read again before it is left incomplete.
 const MAX_DAY_READINGS: u32 = 3;
@@ -23,15 +24,18 @@ pub struct ListingJob {
     pub filter: Filter,
     /// Days never proven, newest first.
     pub unread: Vec<Stretch>,
-    /// Days known whole before whose rows moved since.
+    /// Days known whole before whose rows moved since, or may have.
     pub moved: BTreeSet<Date>,
-    /// Days known whole that still fill, with the rows each had: if their total moved, each is looked at.
-    pub filling: BTreeMap<Date, u64>,
     /// Other days known whole, with the rows each had; totals, halved where they differ, tell which moved.
     pub proven: BTreeMap<Date, u64>,
+    /// Days known whole before that are due to be read whole again, newest first; under a stage of their own.
+    pub settling: Vec<Stretch>,
     /// Rows each day is expected to hold, where that is known.
     pub expected: BTreeMap<Date, u64>,
 }
+
+/// Stage name of days that are read whole again because of their age.
+pub const SETTLING: &str = "settling";
 
 /// One day of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,17 +61,19 @@ pub struct Reading {
     pub days: Vec<DayReading>,
     /// Day of each row seen, by id.
     pub rows: HashMap<i64, Date>,
+    /// Rows of the lake that are listed no more, on proven days that were not read whole.
+    pub gone: BTreeMap<i64, Date>,
     /// Pages that hold those rows.
     pub pages: Vec<PageKey>,
 }
 
-/// Ids the lake lists on a day.
-pub type KnownIds<'r> = &'r mut dyn FnMut(Date) -> Result<HashSet<i64>, StoreError>;
+/// The rows that the lake lists on the days from the first to the second.
+pub type KnownRows<'r> = &'r mut dyn FnMut(Date, Date) -> Result<Vec<SeenRow>, StoreError>;
 
 /// What a listing's reading needs beside its job.
 pub struct Surroundings<'r> {
-    /// Ids known of a day read before.
-    pub known: KnownIds<'r>,
+    /// Rows known of days read before.
+    pub known: KnownRows<'r>,
     /// The plan's numbers; corrected while reading.
     pub plan: &'r mut PlanLimits,
     /// Values that narrow.
@@ -86,35 +92,62 @@ pub async fn extract_listing(
     job: ListingJob,
     hand_over: &mut dyn FnMut(Reading) -> Result<(), ExtractError>,
 ) -> Result<(), ExtractError> {
-    let ListingJob { label, stage, filter, unread, mut moved, filling, proven, expected } = job;
+    let ListingJob { label, stage, filter, mut unread, mut moved, proven, settling, expected } = job;
     let mut reader = Reader::new(asker, stage, around.plan, around.words, around.shares);
     let whole = |from, to| Slice { filter: filter.clone(), from, to };
-    for (from, to) in ranges(filling.keys().copied()) {
-        let days = filling.range(from..=to);
-        if reader.total(&whole(from, to)).await? != days.clone().map(|(_, rows)| rows).sum::<u64>() {
-            moved.extend(days.map(|(day, _)| *day));
-        }
-    }
     for (from, to) in ranges(proven.keys().copied()) {
         moved.extend(find_moved(&mut reader, &whole(from, to), &proven).await?);
     }
-    for stretch in newest_first(unread, moved.iter().copied()) {
-        let slice = whole(stretch.from, stretch.to);
-        let days = if slice.is_one_day() && moved.contains(&stretch.to) {
-            let known = (around.known)(stretch.to).map_err(ExtractError::HandOver)?;
-            vec![read_moved_day(&mut reader, &slice, known).await?]
-        } else {
-            read_stretch(&mut reader, &slice, &stretch, &expected).await?
+    join_new_days(&mut unread, &mut moved, &expected, u64::from(reader.plan.reach_rows()));
+    for (from, to, stretch) in newest_first(unread, moved) {
+        let slice = whole(from, to);
+        let days = match stretch {
+            Some(stretch) => read_stretch(&mut reader, &slice, &stretch, &expected).await?,
+            None => {
+                let known = (around.known)(from, to).map_err(ExtractError::HandOver)?;
+                known.into_iter().for_each(|row| reader.seen.hold(row));
+                arrivals::read(&mut reader, &slice).await?
+            }
         };
+        hand_over(reader.finish(label, days))?;
+    }
+    reader.stage = SETTLING;
+    for stretch in settling {
+        let slice = whole(stretch.from, stretch.to);
+        let days = read_stretch(&mut reader, &slice, &stretch, &expected).await?;
         hand_over(reader.finish(label, days))?;
     }
     Ok(())
 }
 
-fn newest_first(unread: Vec<Stretch>, moved: impl Iterator<Item = Date>) -> Vec<Stretch> {
-    let single = moved.map(|day| Stretch { from: day, to: day, in_parts: false });
-    let mut all: Vec<Stretch> = unread.into_iter().chain(single).collect();
-    all.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
+/// The newest days, when they are few and small, are read in one go with the days before them whose rows moved.
+fn join_new_days(
+    unread: &mut Vec<Stretch>,
+    moved: &mut BTreeSet<Date>,
+    expected: &BTreeMap<Date, u64>,
+    reach: u64,
+) {
+    unread.retain(|stretch| {
+        let rows: u64 = expected.range(stretch.from..=stretch.to).map(|(_, rows)| *rows).sum();
+        let joins = span_days(stretch.from, stretch.to) <= MAX_NEW_DAYS
+            && rows <= reach
+            && moved.contains(&minus_days(stretch.from, 1));
+        if joins {
+            moved.extend(days_newest_first(stretch.from, stretch.to));
+        }
+        !joins
+    });
+}
+
+/// Days never read that a morning's reading may take along.
+const MAX_NEW_DAYS: u32 = 2;
+
+/// What is to be read, newest first: stretches never proven, and ranges of days whose rows moved.
+fn newest_first(unread: Vec<Stretch>, moved: BTreeSet<Date>) -> Vec<(Date, Date, Option<Stretch>)> {
+    let moved = ranges(moved).into_iter().map(|(from, to)| (from, to, None));
+    let unread = unread.into_iter().map(|stretch| (stretch.from, stretch.to, Some(stretch)));
+    let mut all: Vec<(Date, Date, Option<Stretch>)> = unread.chain(moved).collect();
+    all.sort_by_key(|(_, to, _)| std::cmp::Reverse(*to));
     all
 }
 
@@ -138,10 +171,15 @@ impl Reader<'_, '_> {
         self.calm();
         let mut rows = HashMap::new();
         for reading in &days {
-            self.shares.learn(seen.rows_of(reading.day, reading.day));
-            rows.extend(seen.ids_on(reading.day).into_iter().map(|id| (id, reading.day)));
+            let new = seen.rows_of(reading.day, reading.day).filter(|row| !seen.is_held(row.id));
+            self.shares.learn(new);
+            rows.extend(seen.shown_on(reading.day).map(|id| (id, reading.day)));
         }
-        Reading { label, days, rows, pages }
+        let told: BTreeSet<Date> =
+            days.iter().filter(|day| day.complete && !day.whole).map(|day| day.day).collect();
+        let gone = seen.gone().iter().filter(|(_, day)| told.contains(day));
+        let gone = gone.map(|(id, day)| (*id, *day)).collect();
+        Reading { label, days, rows, gone, pages }
     }
 }
 
@@ -189,7 +227,12 @@ async fn read_stretch(
     expected: &BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>, ExtractError> {
     let total = if stretch.in_parts {
-        let days: Vec<u64> = expected.range(slice.from..=slice.to).map(|(_, rows)| *rows).collect();
+        let days: Vec<f64> = days_newest_first(slice.from, slice.to)
+            .map(|day| expected.get(&day).copied().unwrap_or(0) as f64)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect();
         split::read_in_parts(reader, slice, &days).await?
     } else {
         walk::walk(reader, slice).await?
@@ -200,7 +243,8 @@ async fn read_stretch(
     Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect())
 }
 
-fn proven_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
+/// A day all of whose rows were seen.
+pub(super) fn proven_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
     let rows = reader.seen.count_on(day);
     DayReading { day, expected: rows, held: rows, complete: true, whole: true }
 }
@@ -216,20 +260,27 @@ async fn mend(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Vec<DayReadi
     let mut days = Vec::new();
     for day in days_newest_first(slice.from, slice.to) {
         days.push(match differing.contains(&day) {
-            true => read_day_again(reader, &slice.on(day)).await?,
+            true => arrivals::settle_day(reader, &slice.on(day), None).await?,
             false => proven_day(reader, day),
         });
     }
     Ok(days)
 }
 
-async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayReading, ExtractError> {
+/// Forgets a day and reads it until it is proven.
+pub(super) async fn read_day_again(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+) -> Result<DayReading, ExtractError> {
     let mut total = 0;
     for _ in 0..MAX_DAY_READINGS {
         reader.seen.forget(day.to);
         reader.calm();
         total = walk::walk(reader, day).await?;
-        if reader.has_whole(day, total) {
+        if reader.has_whole(day, total)
+            || arrivals::fit_day(reader, day, None).await?
+            || (reader.drifted && !reader.adrift && has_no_less(reader, day).await?)
+        {
             return Ok(proven_day(reader, day.to));
         }
     }
@@ -238,26 +289,9 @@ async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayR
     Ok(DayReading { day: day.to, expected: total, held, complete: false, whole: false })
 }
 
-/// Reads a day known whole before from its newest end, until what is known and what is new are as many as the API says.
-/// Where that never happens the day has been read to its end, and the reading is the whole of it.
-async fn read_moved_day(
-    reader: &mut Reader<'_, '_>,
-    day: &Slice,
-    known: HashSet<i64>,
-) -> Result<DayReading, ExtractError> {
-    reader.known = Some((day.clone(), known));
-    let total = walk::walk(reader, day).await;
-    let known = reader.known.take().map(|(_, known)| known).unwrap_or_default();
-    let total = total?;
-    if reader.drifted {
-        return read_day_again(reader, day).await;
-    }
-    let seen = reader.seen.ids_on(day.to);
-    if seen.len() as u64 == total {
-        return Ok(proven_day(reader, day.to));
-    }
-    match known.union(&seen).count() as u64 == total {
-        true => Ok(DayReading { day: day.to, expected: total, held: total, complete: true, whole: false }),
-        false => read_day_again(reader, day).await,
-    }
+/// Whether a day that was read in parts while rows moved holds at least as many rows as the API now says. Each of its parts was read
+/// without a break, so nothing that was there all the time is missing from them; rows beyond the total have gone meanwhile.
+async fn has_no_less(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<bool, ExtractError> {
+    let PageRead::Rows(page) = reader.page(day, 0).await? else { return Ok(false) };
+    Ok(reader.seen.count(day) >= page.total)
 }

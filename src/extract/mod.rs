@@ -8,6 +8,8 @@
 //! | [`planner`] | which days are read as what (pure) |
 //! | `walk` | reading past the offset cap by date |
 //! | `split` | reading in parts, closing the gap |
+//! | `arrivals` | days held before: what came, what went |
+//! | `rank` | finding a few rows without reading all |
 //! | [`listing`] | one listing, stretch by stretch, proven |
 //! | [`starts`] | which starts of a name to ask for next (pure) |
 //! | [`register`] | all names with a start, of any age |
@@ -16,10 +18,12 @@
 //!
 //! Knows no Arrow and no disk.
 
+mod arrivals;
 pub mod ask;
 pub mod detail;
 pub mod listing;
 pub mod planner;
+mod rank;
 mod reader;
 pub mod reference;
 pub mod register;

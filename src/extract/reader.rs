@@ -4,12 +4,11 @@ use super::ExtractError;
 use super::ask::{Asker, PageKey};
 use super::planner::{Shares, Vocabulary};
 use super::seen::{Interner, Seen};
-use super::slice::{Filter, Slice};
+use super::slice::Slice;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
-use std::collections::HashSet;
 
 /// One page, as far as a walk needs it.
 pub(super) struct PageSeen {
@@ -44,8 +43,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) adrift: bool,
     /// Whether a cell was read in parts, which only a total proves to be the whole.
     pub(super) narrowed: bool,
-    /// A day read from its newest end, and the ids known of it from before.
-    pub(super) known: Option<(Slice, HashSet<i64>)>,
+    /// Whether rows of one day were seen in another order than that of their ids, so that ranks say nothing.
+    pub(super) unordered: bool,
     interner: Interner,
 }
 
@@ -69,7 +68,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             drifted: false,
             adrift: false,
             narrowed: false,
-            known: None,
+            unordered: false,
             interner,
         }
     }
@@ -80,19 +79,12 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn call(&self, slice: &Slice, offset: u32) -> Call<Page<RawRecord>> {
-        let limit = self.plan.rows_per_call;
-        let of_known_day = self.known.as_ref().is_some_and(|(day, _)| day == slice);
-        match of_known_day && slice.filter == Filter::default() {
-            // The day's own listing is the one that the daily counts, which sent us here, count.
-            true => Call::day(slice.to, limit, offset),
-            false => Call::search(&slice.search(limit, offset)),
-        }
+        Call::search(&slice.search(self.plan.rows_per_call, offset))
     }
 
-    /// Says that the pages of a slice from an offset on come next, unless its reading may end before them: rows moved, or
-    /// some are known from before.
+    /// Says that the pages of a slice from an offset on come next, unless its reading may end before them because rows moved.
     pub(super) fn expect_pages(&mut self, slice: &Slice, offset: u32, total: u64) {
-        if self.drifted || self.known.is_some() {
+        if self.drifted {
             return;
         }
         let last = u64::from(self.plan.max_offset).min(total.saturating_sub(1));
@@ -100,14 +92,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         let offsets = offsets.take_while(|offset| u64::from(*offset) <= last);
         let calls: Vec<_> = offsets.take(MOST_UNDER_WAY).map(|offset| self.call(slice, offset)).collect();
         self.asker.expect(calls);
-    }
-
-    /// Whether the rows known of a day and those seen of it now are as many as it has.
-    pub(super) fn knows_the_rest(&self, slice: &Slice, total: u64) -> bool {
-        let Some((_, known)) = self.known.as_ref().filter(|(day, _)| day == slice) else {
-            return false;
-        };
-        known.union(&self.seen.ids_on(slice.to)).count() as u64 == total
     }
 
     async fn take(

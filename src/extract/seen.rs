@@ -6,7 +6,8 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound::Excluded;
 use std::sync::Arc;
 
 /// The parts of a row that a filter can ask for. Texts that repeat are shared.
@@ -37,7 +38,8 @@ pub struct SeenRow {
 pub struct Interner(HashSet<Arc<str>>);
 
 impl Interner {
-    fn share(&mut self, text: &str) -> Arc<str> {
+    /// The one copy of a text.
+    pub fn share(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
         }
@@ -103,16 +105,75 @@ impl Loose {
     }
 }
 
-/// The rows of one listing, each once.
+/// The rows of one listing, each once: those the API showed, and those of the lake that it was not seen to have dropped.
 #[derive(Debug, Default)]
 pub struct Seen {
     rows: HashMap<i64, SeenRow>,
-    by_day: BTreeMap<Date, HashSet<i64>>,
+    by_day: BTreeMap<Date, BTreeSet<i64>>,
+    /// Rows of the lake, and whether the API has shown them since.
+    held: HashMap<i64, bool>,
+    /// Rows of the lake that the API lists no more, and the day they stood on.
+    gone: BTreeMap<i64, Date>,
 }
 
 impl Seen {
-    /// Takes a row in; a row seen before is replaced.
+    /// Takes in a row that the API shows; a row seen before is replaced.
     pub fn insert(&mut self, row: SeenRow) {
+        if let Some(shown) = self.held.get_mut(&row.id) {
+            *shown = true;
+        }
+        self.gone.remove(&row.id);
+        self.put(row);
+    }
+
+    /// Takes in a row that the lake lists, unless the API has shown it.
+    pub fn hold(&mut self, row: SeenRow) {
+        if !self.rows.contains_key(&row.id) {
+            self.held.insert(row.id, false);
+            self.put(row);
+        }
+    }
+
+    /// Whether a row is one of the lake's.
+    pub fn is_held(&self, id: i64) -> bool {
+        self.held.contains_key(&id)
+    }
+
+    /// Drops the rows of one day's cell that stand between two ids, both left out, and are not among `shown`: the API was seen
+    /// to list none of them there.
+    pub fn drop_between(&mut self, cell: &Slice, oldest: i64, newest: i64, shown: &[i64]) {
+        let shown: HashSet<i64> = shown.iter().copied().collect();
+        let absent: Vec<i64> = self.ids(cell, oldest, newest).filter(|id| !shown.contains(id)).collect();
+        for id in absent {
+            self.rows.remove(&id);
+            if let Some(ids) = self.by_day.get_mut(&cell.to) {
+                ids.remove(&id);
+            }
+            if self.held.contains_key(&id) {
+                self.gone.insert(id, cell.to);
+            }
+        }
+    }
+
+    /// Ids of one day's cell between two ids, both left out, newest first.
+    pub fn ids<'s>(&'s self, cell: &'s Slice, oldest: i64, newest: i64) -> impl Iterator<Item = i64> + 's {
+        let between = self.by_day.get(&cell.to).filter(|_| oldest < newest);
+        let ids = between.into_iter().flat_map(move |ids| ids.range((Excluded(oldest), Excluded(newest))));
+        ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.filter.matches(row)))
+    }
+
+    /// Rows of the lake that the API lists no more, and the day they stood on.
+    pub fn gone(&self) -> &BTreeMap<i64, Date> {
+        &self.gone
+    }
+
+    /// Rows of a day that the API showed.
+    pub fn shown_on(&self, day: Date) -> impl Iterator<Item = i64> + '_ {
+        let ids = self.by_day.get(&day).into_iter().flatten().copied();
+        ids.filter(|id| self.held.get(id).copied().unwrap_or(true))
+    }
+
+    fn put(&mut self, row: SeenRow) {
         let (id, day) = (row.id, row.filed_date);
         if let Some(before) = self.rows.insert(id, row)
             && before.filed_date != day
@@ -127,7 +188,9 @@ impl Seen {
     pub fn forget(&mut self, day: Date) {
         for id in self.by_day.remove(&day).unwrap_or_default() {
             self.rows.remove(&id);
+            self.held.remove(&id);
         }
+        self.gone.retain(|_, stood_on| *stood_on != day);
     }
 
     /// Distinct rows of the days `from` to `to`.
@@ -146,11 +209,6 @@ impl Seen {
             return self.count_between(slice.from, slice.to);
         }
         self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
-    }
-
-    /// Ids of a day.
-    pub fn ids_on(&self, day: Date) -> HashSet<i64> {
-        self.by_day.get(&day).cloned().unwrap_or_default()
     }
 
     /// Rows of the days `from` to `to`.
@@ -179,6 +237,26 @@ mod tests {
         seen.insert(row.clone());
         seen.insert(interner.read(&record, date(2026, 7, 3)));
         assert_eq!(seen.count_on(date(2026, 7, 3)), 1);
+    }
+
+    #[test]
+    fn a_row_of_the_lake_is_gone_only_where_the_api_was_seen_to_pass_it_over() {
+        let day = date(2026, 7, 3);
+        let cell = Slice { filter: Default::default(), from: day, to: day };
+        let mut interner = Interner::default();
+        let mut row = |id: i64| interner.read(&raw(&format!(r#"{{"id":"{id}","filed_date":"{day}"}}"#)), day);
+        let mut seen = Seen::default();
+        (1..=5).for_each(|id| seen.hold(row(id)));
+        seen.insert(row(5));
+        seen.insert(row(2));
+        seen.insert(row(6));
+        seen.drop_between(&cell, 2, 5, &[5, 2]);
+        assert_eq!(seen.gone().keys().copied().collect::<Vec<_>>(), [3, 4]);
+        assert_eq!(seen.ids(&cell, i64::MIN, i64::MAX).collect::<Vec<_>>(), [6, 5, 2, 1]);
+        assert_eq!(seen.shown_on(day).collect::<Vec<_>>(), [2, 5, 6]);
+        assert_eq!(seen.ids(&cell, 5, 5).count(), 0);
+        seen.insert(row(4));
+        assert_eq!(seen.gone().len(), 1, "it is there after all");
     }
 
     #[test]

@@ -38,6 +38,12 @@ impl Staging {
         }
     }
 
+    /// Names businesses that their listing was seen to show no more, and the day they stood on. [`Staging::merge_filings`] marks
+    /// them as vanished, unless they were observed elsewhere.
+    pub fn note_gone(&mut self, gone: impl IntoIterator<Item = (i64, Date)>) {
+        self.gone.extend(gone);
+    }
+
     fn new_spill(&self) -> Result<Spill, LakeError> {
         Spill::new(self.lake.storage.clone(), self.dir.join("spill"))
     }
@@ -74,6 +80,7 @@ impl Staging {
             changes: Changes::default(),
             moved,
             complete,
+            gone: std::mem::take(&mut self.gone),
         };
         for month in self.months_to_merge(&spilled, &merge) {
             self.merge_one_month(month, &spilled, &mut merge)?;
@@ -86,7 +93,9 @@ impl Staging {
 
     fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
         let known = self.months();
-        let read_whole = merge.complete.iter().filter_map(|(day, _)| Month::of_epoch_day(*day));
+        let days = merge.complete.iter().map(|(day, _)| *day);
+        let days = days.chain(merge.gone.values().map(|day| epoch_day(*day)));
+        let read_whole = days.filter_map(Month::of_epoch_day);
         let mut months = spilled.months();
         months.extend(read_whole.filter(|month| known.contains_key(month)));
         months.extend(merge.moved.leaving.keys());
@@ -105,6 +114,7 @@ impl Staging {
             existing: &existing,
             observed: &observed,
             complete: &merge.complete,
+            gone: &merge.gone,
             observed_at: merge.observed_at,
             has_news: merge.has_news,
         };
@@ -199,6 +209,7 @@ struct FilingsMerge {
     changes: Changes,
     moved: Moved,
     complete: BTreeSet<(i32, bool)>,
+    gone: BTreeMap<i64, Date>,
 }
 
 impl FilingsMerge {

@@ -11,8 +11,9 @@ use arrow::compute::{SortOptions, interleave_record_batch};
 use arrow::datatypes::Date32Type;
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::array_value_to_string;
+use jiff::civil::Date;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Columns that tell about observing, not about the business.
@@ -26,6 +27,8 @@ pub(super) struct MonthInput<'a> {
     pub(super) observed: &'a RecordBatch,
     /// Listings that were read to their proven end: Date32 day, and whether of fictitious names.
     pub(super) complete: &'a BTreeSet<(i32, bool)>,
+    /// Businesses found missing where their listing was not read to its end.
+    pub(super) gone: &'a BTreeMap<i64, Date>,
     /// When the run saw this, microseconds.
     pub(super) observed_at: i64,
     /// Whether a business not known before is news.
@@ -194,7 +197,7 @@ impl Merged {
         let listing = (old.days[row], old.types.value(row) == "fictitious");
         let vanished = old.listed.value(row)
             && old.last_seen[row] <= input.observed_at
-            && input.complete.contains(&listing);
+            && (input.complete.contains(&listing) || input.gone.contains_key(&old.ids[row]));
         if vanished {
             changes.push(old.ids[row], Change::Vanished);
             self.counts.vanished += 1;

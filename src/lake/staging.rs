@@ -12,6 +12,7 @@ use super::upsert::upsert;
 use crate::table::{ABOUT_KEY, Table};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
+use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,8 @@ pub struct Staging {
     pub(super) tables: BTreeMap<String, Vec<StagedFile>>,
     pub(super) dir: PathBuf,
     pub(super) spill: Option<Spill>,
+    /// Businesses that their listing was seen to show no more, and the day they stood on.
+    pub(super) gone: BTreeMap<i64, Date>,
 }
 
 impl Lake {
@@ -82,6 +85,7 @@ impl Lake {
             parent,
             dir,
             spill: None,
+            gone: BTreeMap::new(),
         };
         staging.make_missing_tables()?;
         Ok(staging)

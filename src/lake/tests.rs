@@ -212,6 +212,26 @@ fn a_reading_that_finds_nothing_new_changes_nothing() -> Result {
 }
 
 #[test]
+fn a_business_found_missing_on_a_day_not_read_to_its_end_has_vanished_and_its_neighbours_have_not() -> Result
+{
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let _lock = lake.lock("r2", "test")?;
+    let mut staging = lake.stage("r2")?;
+    staging.spill_filings(filings(&[filing(6, "2026-11-03").seen(200)]))?;
+    let day = jiff::civil::date(2026, 11, 3);
+    staging.note_gone([(2, day), (6, day)]);
+    let delta = staging.merge_filings(&BTreeSet::new(), at(200))?;
+    staging.commit(info())?;
+    assert_eq!((delta.added, delta.vanished, delta.total), (1, 1, 6));
+    assert_eq!(changes(&lake)?, [change(2, "vanished"), change(6, "appeared")]);
+    let listed: Vec<i64> = state(&lake)?.into_iter().filter(|row| row.3).map(|row| row.0).collect();
+    assert_eq!(listed, [1, 3, 4, 5, 6], "what was seen is there, whatever was said of it");
+    assert_sound(&lake)
+}
+
+#[test]
 fn a_changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
     let root = folder();
     let lake = Lake::open(root.path())?;

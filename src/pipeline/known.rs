@@ -2,15 +2,16 @@
 
 use super::PipelineError;
 use super::need::Held;
-use crate::contract::eastern::month_of;
+use crate::contract::eastern::{days_newest_first, month_of};
 use crate::contract::reference::EntityType;
+use crate::extract::seen::{Interner, SeenRow};
 use crate::lake::{Commit, Lake};
 use crate::table::{CoverageRow, Row, Table, day_of_epoch, read_table};
 use arrow::array::AsArray;
 use arrow::datatypes::{Date32Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Coverage of a snapshot by listing label and day.
@@ -44,45 +45,95 @@ pub(super) fn read_coverage_files(files: &[PathBuf]) -> Result<Vec<CoverageRow>,
     Ok(rows)
 }
 
-/// Ids that the newest snapshot lists on a day, for one listing; reads each month once.
-pub(super) struct KnownIds {
+/// Rows that the newest snapshot lists, for one listing.
+pub(super) struct KnownRows {
     files: Vec<PathBuf>,
     label: &'static str,
-    months: HashMap<String, HashMap<Date, HashSet<i64>>>,
+    interner: Interner,
 }
 
-impl KnownIds {
+/// What extraction compares of a row.
+const COMPARED: [&str; 10] = [
+    "business_id",
+    "filed_date",
+    "entity_type",
+    "listed",
+    "industry_sector",
+    "industry_type",
+    "zip",
+    "city",
+    "county",
+    "name",
+];
+
+impl KnownRows {
     pub(super) fn new(
         lake: &Lake,
         commit: Option<&Commit>,
         label: &'static str,
     ) -> Result<Self, PipelineError> {
         let files = commit.map(|commit| lake.table_files(commit, Table::Filings.name())).transpose()?;
-        Ok(Self { files: files.unwrap_or_default(), label, months: HashMap::new() })
+        Ok(Self { files: files.unwrap_or_default(), label, interner: Interner::default() })
     }
 
-    /// Ids listed on a day.
-    pub(super) fn on(&mut self, day: Date) -> Result<HashSet<i64>, PipelineError> {
-        let month = month_of(day);
-        if !self.months.contains_key(&month) {
-            let days = self.read_month(&month)?;
-            self.months.insert(month.clone(), days);
-        }
-        Ok(self.months.get(&month).and_then(|days| days.get(&day)).cloned().unwrap_or_default())
-    }
-
-    fn read_month(&self, month: &str) -> Result<HashMap<Date, HashSet<i64>>, PipelineError> {
-        let folder = format!("filed_month={month}");
-        let mut days: HashMap<Date, HashSet<i64>> = HashMap::new();
-        for file in
-            self.files.iter().filter(|file| file.components().any(|part| part.as_os_str() == &*folder))
-        {
-            let columns = ["business_id", "filed_date", "entity_type", "listed"];
-            for batch in read_table(Table::Filings, file, Some(&columns))? {
-                note_listed(&batch?, self.label, &mut days);
+    /// Rows listed on the days `from` to `to`.
+    pub(super) fn between(&mut self, from: Date, to: Date) -> Result<Vec<SeenRow>, PipelineError> {
+        let months: BTreeSet<String> =
+            days_newest_first(from, to).map(|day| format!("filed_month={}", month_of(day))).collect();
+        let of_months = |file: &&PathBuf| {
+            file.components().any(|part| part.as_os_str().to_str().is_some_and(|part| months.contains(part)))
+        };
+        let files: Vec<PathBuf> = self.files.iter().filter(of_months).cloned().collect();
+        let mut rows = Vec::new();
+        for file in files {
+            for batch in read_table(Table::Filings, &file, Some(&COMPARED))? {
+                self.note_listed(&batch?, (from, to), &mut rows);
             }
         }
-        Ok(days)
+        Ok(rows)
+    }
+
+    fn note_listed(&mut self, batch: &RecordBatch, (from, to): (Date, Date), rows: &mut Vec<SeenRow>) {
+        let column = |name: &str| batch.column_by_name(name);
+        let text = |name: &str| Some(column(name)?.as_string::<i32>());
+        let (Some(ids), Some(dates), Some(listed)) =
+            (column("business_id"), column("filed_date"), column("listed"))
+        else {
+            return;
+        };
+        let (Some(kinds), Some(sectors), Some(types), Some(zips), Some(cities), Some(counties), Some(names)) = (
+            text("entity_type"),
+            text("industry_sector"),
+            text("industry_type"),
+            text("zip"),
+            text("city"),
+            text("county"),
+            text("name"),
+        ) else {
+            return;
+        };
+        let (ids, dates) = (ids.as_primitive::<Int64Type>(), dates.as_primitive::<Date32Type>());
+        let listed = listed.as_boolean();
+        for row in 0..ids.len() {
+            let Some(filed_date) = day_of_epoch(dates.value(row)).filter(|day| from <= *day && *day <= to)
+            else {
+                continue;
+            };
+            if listed.value(row) && belongs(self.label, kinds.value(row)) {
+                let start: String = names.value(row).to_uppercase().chars().take(2).collect();
+                rows.push(SeenRow {
+                    id: ids.value(row),
+                    filed_date,
+                    entity_type: self.interner.share(kinds.value(row)),
+                    sector: self.interner.share(sectors.value(row)),
+                    industry_type: self.interner.share(types.value(row)),
+                    zip: self.interner.share(zips.value(row)),
+                    city: self.interner.share(cities.value(row)),
+                    county: self.interner.share(counties.value(row)),
+                    name_start: self.interner.share(&start),
+                });
+            }
+        }
     }
 }
 
@@ -91,24 +142,5 @@ pub(super) fn belongs(label: &str, entity_type: &str) -> bool {
     match label {
         super::EVERY_OTHER_TYPE => entity_type != EntityType::Fictitious.key(),
         kind => entity_type == kind,
-    }
-}
-
-fn note_listed(batch: &RecordBatch, label: &str, days: &mut HashMap<Date, HashSet<i64>>) {
-    let column = |name: &str| batch.column_by_name(name);
-    let (Some(ids), Some(dates), Some(kinds), Some(listed)) =
-        (column("business_id"), column("filed_date"), column("entity_type"), column("listed"))
-    else {
-        return;
-    };
-    let (ids, dates) = (ids.as_primitive::<Int64Type>(), dates.as_primitive::<Date32Type>());
-    let (kinds, listed) = (kinds.as_string::<i32>(), listed.as_boolean());
-    for row in 0..ids.len() {
-        if listed.value(row)
-            && belongs(label, kinds.value(row))
-            && let Some(day) = day_of_epoch(dates.value(row))
-        {
-            days.entry(day).or_default().insert(ids.value(row));
-        }
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Landing {
     pub(super) whole: BTreeSet<(Date, bool)>,
     /// Listing label and day of every day proven.
     pub(super) proven: BTreeSet<(String, Date)>,
+    /// Listing label and day of every day read whole.
+    pub(super) read_whole: BTreeSet<(String, Date)>,
     pub(super) unknown_fields: UnknownFields,
     pub(super) open_values: OpenValues,
     pub(super) rejected: HashSet<blake3::Hash>,
@@ -55,6 +57,7 @@ impl Landing {
             coverage: Vec::new(),
             whole: BTreeSet::new(),
             proven: BTreeSet::new(),
+            read_whole: BTreeSet::new(),
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
@@ -86,6 +89,7 @@ impl Landing {
         if !batch.is_empty() {
             self.staging.spill_filings(FilingRow::batch(&batch)?)?;
         }
+        self.staging.note_gone(reading.gone.iter().map(|(id, day)| (*id, *day)));
         self.cover(reading, &landed);
         Ok(())
     }
@@ -172,6 +176,9 @@ impl Landing {
                 settled: day.whole && span_days(day.day, self.today) >= SETTLED_DAYS,
                 checked_at: (self.now)(),
             });
+            if day.whole {
+                self.read_whole.insert((reading.label.to_owned(), day.day));
+            }
             if day.complete {
                 self.proven.insert((reading.label.to_owned(), day.day));
             }

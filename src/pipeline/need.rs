@@ -7,6 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A day this young still fills: 98.9% of a day's filings have arrived after it.
 const STILL_FILLING_DAYS: u32 = 15;
 
+/// Ages in days at which a day is read whole again: rows that changed, and those that came and went, are found by nothing else.
+const SETTLING_AGES: [u32; 2] = [14, 30];
+
+/// A day read whole so recently has nothing to settle yet.
+const RECENT_DAYS: u32 = 7;
+
 /// What the lake holds of one day of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Held {
@@ -27,6 +33,8 @@ pub struct Need {
     pub filling: BTreeMap<Date, u64>,
     /// Other days without a count: totals, halved where they differ, tell which moved.
     pub proven: BTreeMap<Date, u64>,
+    /// Days known whole whose age calls for another whole reading.
+    pub settling: BTreeSet<Date>,
 }
 
 /// Sorts the days of a window. `count_moved` says of a day whether the API's count of it moved since it was proven; none
@@ -35,6 +43,7 @@ pub fn need(
     (from, today): (Date, Date),
     held: &BTreeMap<Date, Held>,
     count_moved: &dyn Fn(Date) -> Option<bool>,
+    read_whole_on: &dyn Fn(Date) -> Option<Date>,
 ) -> Need {
     let mut need = Need::default();
     for day in days_newest_first(from, today) {
@@ -42,6 +51,10 @@ pub fn need(
             need.unread.insert(day);
             continue;
         };
+        if read_whole_on(day).is_some_and(|read| is_due(day, read, today)) {
+            need.settling.insert(day);
+            continue;
+        }
         match count_moved(day) {
             Some(true) => drop(need.moved.insert(day)),
             Some(false) => {}
@@ -52,6 +65,13 @@ pub fn need(
         }
     }
     need
+}
+
+/// Whether a day, last read whole on `read`, has since reached an age at which it is read whole again.
+fn is_due(day: Date, read: Date, today: Date) -> bool {
+    let age = |on: Date| span_days(day, on).saturating_sub(1);
+    let passed = SETTLING_AGES.iter().any(|due| age(read) < *due && *due <= age(today));
+    passed && span_days(read, today) > RECENT_DAYS
 }
 
 #[cfg(test)]
@@ -70,12 +90,38 @@ mod tests {
             (day(30), whole(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
-        let need = need((day(1), day(31)), &held, &moved);
+        let need = need((day(1), day(31)), &held, &moved, &|_| None);
         assert_eq!(need.moved, BTreeSet::from([day(2)]));
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
         assert!(
             need.unread.contains(&day(3)) && need.unread.contains(&day(31)) && !need.unread.contains(&day(1))
         );
+    }
+
+    #[test]
+    fn a_day_is_read_whole_again_once_at_each_age_and_not_soon_after_it_was() {
+        let day = date(2026, 7, 1);
+        let after = |days: u32| crate::contract::eastern::plus_days(day, days);
+        let mut read = after(0);
+        let mut readings = Vec::new();
+        for age in 1..90 {
+            if is_due(day, read, after(age)) {
+                (readings, read) = ([readings, vec![age]].concat(), after(age));
+            }
+        }
+        assert_eq!(readings, [14, 30]);
+        assert!(!is_due(day, after(13), after(14)) && is_due(day, after(13), after(20)));
+        assert!(!is_due(day, after(40), after(80)));
+    }
+
+    #[test]
+    fn a_day_that_is_due_is_read_whole_whether_it_moved_or_not() {
+        let (day, today) = (date(2026, 7, 10), date(2026, 7, 24));
+        let held = BTreeMap::from([(day, Held { expected: 5, complete: true })]);
+        let need = need((day, day), &held, &|_| Some(true), &|_| Some(day));
+        assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is not asked about yet");
+        let need = super::need((day, today), &held, &|_| Some(true), &|_| Some(day));
+        assert!(need.settling.contains(&day) && need.moved.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! The order of a run: what is left of an earlier one first, then today's.
 
 use super::completion::{Means, complete_on};
-use super::known::{KnownIds, read_coverage};
+use super::known::{KnownRows, read_coverage};
 use super::land::Landing;
 use super::outlook::Outlook;
 use super::pages::Pages;
@@ -411,8 +411,8 @@ impl Run<'_> {
         self.dir.write_record(&self.record)?;
         for job in jobs {
             let label = job.label;
-            let mut ids = KnownIds::new(self.lake, commit.as_ref(), label)?;
-            let mut known = |day: Date| ids.on(day).map_err(Into::into);
+            let mut rows = KnownRows::new(self.lake, commit.as_ref(), label)?;
+            let mut known = |from: Date, to: Date| rows.between(from, to).map_err(Into::into);
             let shares = self.state.shares.entry(label.to_owned()).or_default();
             let around = Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares };
             let mut hand_over =
@@ -440,6 +440,16 @@ impl Run<'_> {
             if landing.proven.contains(&(EVERY_OTHER_TYPE.to_owned(), count.date)) {
                 self.state.counts.insert(count.date, count.count);
             }
+        }
+    }
+
+    /// The day of its last whole reading says when a day is due to settle. Days that have left the window are never read again.
+    pub(super) fn remember_whole_readings(&mut self, landing: &Landing) {
+        for (label, day) in &landing.read_whole {
+            self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
+        }
+        for days in self.state.read_whole.values_mut() {
+            days.retain(|day, _| *day >= self.from);
         }
     }
 }

@@ -4,6 +4,7 @@ use super::register_state::RegisterStatus;
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
 use crate::extract::PlanOverride;
+use crate::sample::Shape;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,8 @@ pub struct SampleSource {
     pub days: u32,
     /// 1.0 is the whole of Florida.
     pub scale: f64,
+    /// How its businesses are spread.
+    pub shape: Shape,
     /// Plan whose rows per call, max offset and window apply.
     pub plan: Plan,
     /// Requests a minute; the plan's when absent.
@@ -84,6 +87,7 @@ impl Default for SampleSource {
             seed: 1,
             days: 30,
             scale: 1.0,
+            shape: Shape::Plain,
             plan: Plan::Agency,
             per_minute: None,
             per_day: None,

@@ -56,6 +56,9 @@ pub struct RunState {
     /// What look-ups have found out beside rows.
     #[serde(default, skip_serializing_if = "EnrichState::is_empty")]
     pub enrich: EnrichState,
+    /// By listing, the day on which each day was last read whole.
+    #[serde(default)]
+    pub read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
 }
 
 impl RunState {

@@ -90,14 +90,17 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     unread.extend(plan_stretches(rest, &rows, knowledge.plan, rows_at_once(knowledge, &need, &expected)));
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
+    let settling = plan_stretches(need.settling.iter().copied(), &rows, knowledge.plan, u64::MAX);
+    let mut moved = need.moved;
+    moved.extend(need.filling.into_keys());
     ListingJob {
         label: listing.label,
         stage: listing.stage,
         filter: filter(listing),
         unread,
-        moved: need.moved,
-        filling: need.filling,
+        moved,
         proven: need.proven,
+        settling,
         expected,
     }
 }
@@ -120,7 +123,9 @@ pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need 
             knowledge.state.counts.get(&day).map(|then| then != now)
         }
     };
-    need((knowledge.from, knowledge.today), held, &count_moved)
+    let read_whole = knowledge.state.read_whole.get(listing.label);
+    let read_whole_on = |day: Date| read_whole.and_then(|days| days.get(&day)).copied();
+    need((knowledge.from, knowledge.today), held, &count_moved, &read_whole_on)
 }
 
 fn expected(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {

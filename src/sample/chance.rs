@@ -32,6 +32,8 @@ pub(super) enum Purpose {
     Life,
     /// A business of the thirty years before.
     Register,
+    /// Whether it belongs to the one large sector of a skewed sample.
+    Skew,
 }
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;

@@ -37,6 +37,7 @@ use jiff::civil::{Date, date};
 use name::Names;
 use posting::{AHEAD_DAYS, Posting, Postings};
 use record::{Numbered, business};
+use serde::Deserialize;
 use series::{COUNTERS, SERIES};
 
 /// No filing is posted, and no window begins, before this day.
@@ -47,6 +48,19 @@ const IDS_A_YEAR: u64 = 1_200_000;
 const LONGEST_WINDOW: u32 = 1_000_000;
 /// Beyond this, ids and a day's memory would grow out of hand.
 const LARGEST_SCALE: f64 = 1_000.0;
+
+/// What kind of Florida: as measured, or skewed so that reading it costs more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shape {
+    /// As measured.
+    #[default]
+    Plain,
+    /// Addresses outside Florida spread over 300 ZIP prefixes, most of them rare.
+    LongTail,
+    /// Three businesses in four belong to one sector.
+    OneSector,
+}
 
 /// Which Florida, how much of it, seen when.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,6 +73,8 @@ pub struct SampleSpec {
     pub days: u32,
     /// Share of Florida's volume; 1.0 is the whole. Kept between 0 and 1,000; not a number counts as 0.
     pub scale: f64,
+    /// How its businesses are spread.
+    pub shape: Shape,
 }
 
 /// One business with all that the API can tell of it.

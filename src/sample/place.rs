@@ -4,6 +4,7 @@
 //! `foreign.csv`: city, state, first three digits of the ZIP code (or a whole foreign code), country, weight.
 
 use super::chance::{Draw, Purpose, Weighted};
+use super::Shape;
 use std::sync::LazyLock;
 
 /// Where a business says it is.
@@ -66,10 +67,14 @@ fn foreign_place(line: &'static str) -> Option<(ForeignPlace, u64)> {
 }
 
 /// The place of a business. Foreign companies mostly sit outside Florida, others seldom: 4% of all.
-pub(super) fn location(seed: u64, purpose: Purpose, id: u64, is_foreign: bool) -> Location {
+pub(super) fn location((seed, shape): (u64, Shape), purpose: Purpose, id: u64, is_foreign: bool) -> Location {
     let mut draw = Draw::of(seed, purpose, id);
     let outside = if is_foreign { 0.6 } else { 0.021 };
-    let found = if draw.happens(outside) { foreign(&mut draw) } else { florida(&mut draw) };
+    let found = match (draw.happens(outside), shape) {
+        (true, Shape::LongTail) => Some(anywhere(&mut draw)),
+        (true, _) => foreign(&mut draw),
+        (false, _) => florida(&mut draw),
+    };
     found.unwrap_or_else(|| Location {
         county: "Leon",
         city: "Tallahassee".to_owned(),
@@ -92,6 +97,26 @@ fn foreign(draw: &mut Draw) -> Option<Location> {
         _ => (*zip_start).to_owned(),
     };
     Some(Location { county: "", city: (*city).to_owned(), zip, state, country })
+}
+
+/// ZIP prefixes of a long tail.
+const TAIL_PREFIXES: usize = 300;
+
+/// A place outside Florida under one of 300 ZIP prefixes: the tenth has half the weight of the first, the last a thirtieth.
+fn anywhere(draw: &mut Draw) -> Location {
+    static TAIL: LazyLock<Weighted<u64>> =
+        LazyLock::new(|| (0..TAIL_PREFIXES as u64).map(|rank| (rank, 1_000_000 / (rank + 10))).collect());
+    let rank = TAIL.draw(draw).copied().unwrap_or(0);
+    // 7 and 900 have no common factor: no two ranks share a prefix. None begins with a 3, as all of Florida's do.
+    let place = rank * 7 % 900;
+    let prefix = if place < 300 { place } else { place + 100 };
+    Location {
+        county: "",
+        city: format!("Township {rank}"),
+        zip: format!("{prefix:03}{:02}", draw.between(1, 60)),
+        state: "NY",
+        country: "US",
+    }
 }
 
 /// A city as its filer wrote it: 1 in 20 not in its common spelling.
@@ -137,8 +162,12 @@ mod tests {
     use super::*;
     use std::collections::{BTreeMap, BTreeSet};
 
+    fn shaped(count: u64, shape: Shape) -> impl Iterator<Item = Location> {
+        (0..count).map(move |id| location((5, shape), Purpose::Place, id, id % 29 == 0))
+    }
+
     fn sample(count: u64) -> impl Iterator<Item = Location> {
-        (0..count).map(|id| location(5, Purpose::Place, id, id % 29 == 0))
+        shaped(count, Shape::Plain)
     }
 
     #[test]
@@ -179,6 +208,21 @@ mod tests {
         let prefixes: BTreeSet<&str> = outside.iter().map(|place| &place.zip[..3]).collect();
         assert!(prefixes.len() > 120, "{}", prefixes.len());
         assert!(outside.iter().all(|place| place.state != "FL" && !place.zip.is_empty()));
+    }
+
+    #[test]
+    fn a_long_tail_spreads_the_same_share_over_three_hundred_prefixes() {
+        let outside: Vec<Location> =
+            shaped(200_000, Shape::LongTail).filter(|place| place.county.is_empty()).collect();
+        let mut prefixes: BTreeMap<&str, usize> = BTreeMap::new();
+        for place in &outside {
+            *prefixes.entry(&place.zip[..3]).or_default() += 1;
+        }
+        assert!((0.035..0.05).contains(&(outside.len() as f64 / 200_000.0)), "{}", outside.len());
+        assert_eq!(prefixes.len(), TAIL_PREFIXES);
+        assert!(prefixes.keys().all(|prefix| !prefix.starts_with('3')));
+        let most = prefixes.values().max().copied().unwrap_or(0);
+        assert!(most > 10 * prefixes.values().min().copied().unwrap_or(0), "{prefixes:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const TODAY: Date = date(2026, 7, 31);
 
 fn spec(days: u32, scale: f64) -> SampleSpec {
-    SampleSpec { seed: 1, today: TODAY, days, scale }
+    SampleSpec { seed: 1, today: TODAY, days, scale, shape: Shape::Plain }
 }
 
 fn text(business: &SampleBusiness) -> String {
@@ -153,6 +153,17 @@ fn types_and_outsiders_have_their_shares() {
     assert!(share("trust") > 0.0);
     assert!((foreign / all - 0.04).abs() < 0.005, "{}", foreign / all);
     assert!((other / all - 0.57).abs() < 0.03, "{}", other / all);
+}
+
+#[test]
+fn one_sector_holds_three_in_four_where_the_sample_is_so_shaped() {
+    let skewed = SampleSpec { shape: Shape::OneSector, ..spec(10, 0.3) };
+    let (mut all, mut other) = (0.0, 0.0);
+    for business in businesses(&skewed) {
+        all += 1.0;
+        other += f64::from(u8::from(business.detail.summary.industry.sector == "other"));
+    }
+    assert!((other / all - 0.75_f64).abs() < 0.03, "{}", other / all);
 }
 
 #[test]

@@ -1,0 +1,171 @@
+//! Reads days that the lake held whole before: what came to them since, and what went.
+//!
+//! What comes to a day mostly stands first in it, so a range of days is read from the newest end of each day down to the first
+//! row the lake knows, and on with the day before. The totals of the ranges asked for give each day's total. Where known and new
+//! rows are as many, the day is proven; where they are not, the difference is found by rank.
+
+use super::ExtractError;
+use super::listing::{DayReading, proven_day, read_day_again};
+use super::rank::{self, Depth};
+use super::reader::{PageRead, PageSeen, Reader};
+use super::slice::Slice;
+use crate::contract::eastern::{days_newest_first, minus_days};
+use jiff::civil::Date;
+
+/// Times the rows of a day are made to fit its total before the day is read anew.
+const MAX_SEARCHES: u32 = 4;
+
+/// Pages that a search may cost beside half of those the day has.
+const SEARCH_PAGES: u32 = 12;
+
+/// Newest day of a range, and the rows of the range by the first page read of it.
+type Span = (Date, u64);
+
+/// Reads a range of days whose known rows are held already; tells of each day, newest first.
+pub(super) async fn read(
+    reader: &mut Reader<'_, '_>,
+    range: &Slice,
+) -> Result<Vec<DayReading>, ExtractError> {
+    let spans = read_newest_ends(reader, range).await?;
+    let mut days = Vec::new();
+    for (at, (newest, rows)) in spans.iter().enumerate() {
+        let (older, older_rows) = spans.get(at + 1).copied().unwrap_or((minus_days(range.from, 1), 0));
+        let group = range.between(crate::contract::eastern::plus_days(older, 1), *newest);
+        let total = rows.checked_sub(older_rows);
+        if total == Some(reader.seen.count(&group)) {
+            days.extend(days_newest_first(group.from, group.to).map(|day| fitting_day(reader, day)));
+            continue;
+        }
+        for day in days_newest_first(group.from, group.to) {
+            let total = total.filter(|_| group.is_one_day());
+            days.push(settle_day(reader, &range.on(day), total).await?);
+        }
+    }
+    Ok(days)
+}
+
+/// A day whose known and new rows are as many as the API says.
+fn fitting_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
+    let rows = reader.seen.count_on(day);
+    let whole = reader.seen.shown_on(day).count() as u64 == rows;
+    DayReading { whole, ..proven_day(reader, day) }
+}
+
+/// Makes the rows of a day fit its total; reads the day anew where that fails.
+pub(super) async fn settle_day(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+    total: Option<u64>,
+) -> Result<DayReading, ExtractError> {
+    match fit_day(reader, day, total).await? {
+        true => Ok(fitting_day(reader, day.to)),
+        false => read_day_again(reader, day).await,
+    }
+}
+
+/// Makes the rows of a day fit its total; says whether they do.
+pub(super) async fn fit_day(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+    total: Option<u64>,
+) -> Result<bool, ExtractError> {
+    let pages = reader.plan.pages_for(total.unwrap_or(reader.seen.count(day)));
+    let mut left = SEARCH_PAGES + pages as u32 / 2;
+    if let Some(total) = total
+        && rank::find(reader, day, Some(total), i64::MAX, Depth::Parts, &mut left).await?.is_some()
+    {
+        return Ok(true);
+    }
+    for _ in 0..MAX_SEARCHES {
+        if left == 0 || reader.unordered {
+            return Ok(false);
+        }
+        left -= 1;
+        let PageRead::Rows(page) = reader.page(day, 0).await? else { return Ok(false) };
+        let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
+        reader.unordered |= !rank::is_ordered(&ids);
+        if !reader.unordered {
+            drop_passed_over(reader, day, &page, true);
+        }
+        if reader.seen.count(day) == page.total {
+            return Ok(true);
+        }
+        let last = ids.last().copied().unwrap_or(i64::MAX);
+        if rank::find(reader, day, Some(page.total), last, Depth::Parts, &mut left).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Reads down from the newest end of each day to the first row that the lake knows of it.
+async fn read_newest_ends(reader: &mut Reader<'_, '_>, range: &Slice) -> Result<Vec<Span>, ExtractError> {
+    let mut spans: Vec<Span> = Vec::new();
+    let mut upper = range.to;
+    while upper >= range.from {
+        let span = range.between(range.from, upper);
+        let mut offset = 0;
+        loop {
+            let page = match reader.page(&span, offset).await? {
+                PageRead::Rows(page) => page,
+                PageRead::BeyondReach => {
+                    // The day is as good as never read: it is left to be read in parts.
+                    upper = minus_days(upper, 1);
+                    break;
+                }
+            };
+            if offset == 0 {
+                spans.push((upper, page.total));
+            }
+            note_order(reader, &page);
+            if !reader.unordered {
+                drop_passed_over(reader, &span, &page, offset == 0);
+            }
+            offset += page.rows.len() as u32;
+            let is_end = page.rows.is_empty() || u64::from(offset) >= page.total;
+            if is_end || reader.seen.count(&span) == page.total {
+                return Ok(spans);
+            }
+            let (_, last_day) = page.rows[page.rows.len() - 1];
+            if page.rows.iter().any(|(id, day)| *day == last_day && reader.seen.is_held(*id)) {
+                upper = minus_days(last_day, 1);
+                break;
+            }
+            if offset > reader.plan.max_offset {
+                upper = minus_days(upper, 1).min(last_day);
+                break;
+            }
+        }
+    }
+    Ok(spans)
+}
+
+/// Rows of one day stand in the order of their ids, or ranks say nothing.
+fn note_order(reader: &mut Reader<'_, '_>, page: &PageSeen) {
+    let ordered = page.rows.windows(2).all(|pair| pair[0].1 != pair[1].1 || pair[0].0 > pair[1].0);
+    reader.unordered |= !ordered;
+}
+
+/// Drops rows that a page would show if they were still listed: those between two rows of it, and, of a day that it shows the
+/// beginning or the end of, those beyond.
+fn drop_passed_over(reader: &mut Reader<'_, '_>, span: &Slice, page: &PageSeen, from_the_top: bool) {
+    let days = days_of(page);
+    for (at, (day, ids)) in days.iter().enumerate() {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { continue };
+        let newest = if at > 0 || from_the_top { i64::MAX } else { *first };
+        let oldest = if at + 1 < days.len() { i64::MIN } else { *last };
+        reader.seen.drop_between(&span.on(*day), oldest, newest, ids);
+    }
+}
+
+/// The rows of a page by day, in order.
+fn days_of(page: &PageSeen) -> Vec<(Date, Vec<i64>)> {
+    let mut days: Vec<(Date, Vec<i64>)> = Vec::new();
+    for (id, day) in &page.rows {
+        match days.last_mut() {
+            Some((last, ids)) if last == day => ids.push(*id),
+            _ => days.push((*day, vec![*id])),
+        }
+    }
+    days
+}

@@ -1,0 +1,237 @@
+//! Finds by rank what one day's cell holds more or less than is believed.
+//!
+//! A listing is ordered by day, then by id, newest first. So the rows believed to stand in a cell say on which rank each of them must
+//! be found, and a page says how far they are off: by as many rows as came or went above it. What differs is found by halving
+//! the ranks between two pages, in a few requests a row, instead of reading the whole cell.
+
+use super::ExtractError;
+use super::planner::{self, Dimension};
+use super::reader::{PageRead, PageSeen, Reader};
+use super::slice::{Filter, Slice};
+use std::collections::BTreeSet;
+
+/// Ranks between two pages already read, and the ids that bound them, left out themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Gap {
+    from: u64,
+    to: u64,
+    oldest: i64,
+    newest: i64,
+}
+
+impl Gap {
+    fn rows(&self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// The rank at which a page tells most, of those the plan lets one reach; none when all lie deeper.
+    fn probe(&self, limit: u64, max_offset: u64) -> Option<u64> {
+        let middle = self.from + self.rows().saturating_sub(limit) / 2;
+        (self.from <= max_offset).then_some(middle.min(max_offset))
+    }
+}
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// To the last page of the cell that can be asked for.
+    Reach,
+    /// Beyond, in narrower cells.
+    Parts,
+}
+
+/// How a search went.
+struct Search<'s> {
+    cell: &'s Slice,
+    /// The cell's total, once a page told it.
+    total: Option<u64>,
+    /// Whether rows moved while it lasted.
+    moved: bool,
+    /// Ids at and below this one stand deeper than pages reach.
+    deep: Option<i64>,
+}
+
+/// Makes the rows believed to stand in one day's cell those that do, as far as ids below `newest` go; those above are known to be
+/// right. Asks `left` pages at most. Gives the cell's total when the rows now believed are as many.
+pub(super) async fn find(
+    reader: &mut Reader<'_, '_>,
+    cell: &Slice,
+    total: Option<u64>,
+    newest: i64,
+    depth: Depth,
+    left: &mut u32,
+) -> Result<Option<u64>, ExtractError> {
+    let above = reader.seen.ids(cell, newest.saturating_sub(1), i64::MAX).count() as u64;
+    let below = reader.seen.ids(cell, i64::MIN, newest).count() as u64;
+    let mut search = Search { cell, total, moved: false, deep: None };
+    let mut open = vec![Gap { from: above, to: total.unwrap_or(above + below), oldest: i64::MIN, newest }];
+    while let Some(gap) = open.pop() {
+        if !reader.unordered && !look(reader, &mut search, gap, &mut open, left).await? {
+            return Ok(None);
+        }
+    }
+    if let (Some(total), Some(newest), Depth::Parts) = (search.total, search.deep, depth)
+        && reader.seen.count(cell) != total
+    {
+        find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
+    }
+    Ok(search.total.filter(|total| !search.moved && !reader.unordered && reader.seen.count(cell) == *total))
+}
+
+/// Looks into one gap, unless what is believed of it fits; says whether there were requests left for it.
+async fn look(
+    reader: &mut Reader<'_, '_>,
+    search: &mut Search<'_>,
+    gap: Gap,
+    open: &mut Vec<Gap>,
+    left: &mut u32,
+) -> Result<bool, ExtractError> {
+    let cell = search.cell;
+    if search.total.is_some() {
+        let believed = reader.seen.ids(cell, gap.oldest, gap.newest).count() as u64;
+        if believed == gap.rows() {
+            return Ok(true);
+        }
+        if gap.rows() == 0 && !search.moved {
+            reader.seen.drop_between(cell, gap.oldest, gap.newest, &[]);
+            return Ok(true);
+        }
+    }
+    let limit = u64::from(reader.plan.rows_per_call);
+    // Where rows moved, a page that begins with the row above shows what joins it.
+    let gap = if search.moved { Gap { from: gap.from.saturating_sub(1), ..gap } } else { gap };
+    let Some(offset) = gap.probe(limit, u64::from(reader.plan.max_offset)) else {
+        search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
+        return Ok(true);
+    };
+    if *left == 0 {
+        return Ok(false);
+    }
+    *left -= 1;
+    let page = match reader.page(cell, offset as u32).await? {
+        PageRead::Rows(page) => page,
+        PageRead::BeyondReach => {
+            search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
+            return Ok(true);
+        }
+    };
+    let guessed = search.total.is_none();
+    search.moved |= search.total.replace(page.total).is_some_and(|before| before != page.total);
+    let to = if guessed { page.total.max(gap.from) } else { gap.to };
+    split(reader, cell, Gap { to, ..gap }, offset, &page, open);
+    Ok(true)
+}
+
+/// Takes a page's rows for what stands between its first and its last, and leaves the ranks on both sides open.
+fn split(
+    reader: &mut Reader<'_, '_>,
+    cell: &Slice,
+    gap: Gap,
+    offset: u64,
+    page: &PageSeen,
+    open: &mut Vec<Gap>,
+) {
+    let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
+    reader.unordered |= !is_ordered(&ids);
+    let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
+        // Fewer rows than believed: none stands so deep.
+        open.push(Gap { to: gap.to.min(offset), ..gap });
+        return;
+    };
+    if reader.unordered {
+        return;
+    }
+    reader.seen.drop_between(cell, last, first, &ids);
+    let end = offset + ids.len() as u64;
+    if last > gap.oldest {
+        open.push(Gap { from: end, to: gap.to.max(end), newest: last, ..gap });
+    }
+    if first < gap.newest {
+        open.push(Gap { to: offset.max(gap.from), oldest: first, ..gap });
+    }
+}
+
+/// Whether ids fall, as those of one day do in every listing whose order is that of ids.
+pub(super) fn is_ordered(ids: &[i64]) -> bool {
+    ids.windows(2).all(|pair| pair[0] > pair[1])
+}
+
+/// Looks for what differs deeper than pages of the cell reach: in the narrower cells along one dimension after another, those with
+/// most rows first, until the rows believed are as many as the total.
+async fn find_in_parts(
+    reader: &mut Reader<'_, '_>,
+    cell: &Slice,
+    total: u64,
+    newest: i64,
+    left: &mut u32,
+) -> Result<(), ExtractError> {
+    for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
+        if !planner::applies(dimension, &cell.filter) {
+            continue;
+        }
+        for (believed, part) in parts(reader, cell, dimension, total, newest) {
+            let held = reader.seen.count(cell);
+            if held == total || *left == 0 || reader.unordered {
+                return Ok(());
+            }
+            // A row that went can only be missing where rows are believed to stand.
+            if believed > 0 || held < total {
+                Box::pin(find(reader, &part, None, newest, Depth::Parts, left)).await?;
+            }
+        }
+        if dimension == Dimension::Sector {
+            // Every row has a sector.
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The narrower cells along a dimension with the rows believed to stand in them below an id, most first.
+fn parts(
+    reader: &Reader<'_, '_>,
+    cell: &Slice,
+    dimension: Dimension,
+    total: u64,
+    newest: i64,
+) -> Vec<(u64, Slice)> {
+    let seen = reader.seen.rows_of(cell.from, cell.to);
+    let mut filters = planner::narrower(&cell.filter, dimension, total, reader.words, reader.shares, seen);
+    if dimension == Dimension::Zip && cell.filter.zip.is_none() {
+        let believed = reader.seen.rows_of(cell.from, cell.to).filter(|row| cell.filter.matches(row));
+        let prefixes: BTreeSet<&str> = believed.filter_map(|row| planner::zip3(&row.zip)).collect();
+        let known: BTreeSet<String> = filters.iter().filter_map(|filter| filter.zip.clone()).collect();
+        let others = prefixes.into_iter().filter(|zip| !known.contains(*zip));
+        filters.extend(others.map(|zip| Filter { zip: Some(zip.to_owned()), ..cell.filter.clone() }));
+    }
+    let weighed = filters.into_iter().map(|filter| cell.under(filter));
+    let mut parts: Vec<(u64, Slice)> =
+        weighed.map(|part| (reader.seen.ids(&part, i64::MIN, newest).count() as u64, part)).collect();
+    parts.sort_by_key(|(believed, _)| std::cmp::Reverse(*believed));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_page_is_asked_for_within_the_gap_and_within_reach(
+            from in 0u64..3_000,
+            rows in 1u64..3_000,
+            limit in 1u64..200,
+            max_offset in 0u64..2_000,
+        ) {
+            let gap = Gap { from, to: from + rows, oldest: 0, newest: 9 };
+            match gap.probe(limit, max_offset) {
+                Some(offset) => {
+                    prop_assert!((from..=max_offset).contains(&offset) && offset < gap.to);
+                    prop_assert!(rows > limit || offset == from || offset == max_offset);
+                }
+                None => prop_assert!(from > max_offset),
+            }
+        }
+    }
+}
