@@ -318,7 +318,7 @@ impl Scale {
     }
 
     fn way(&self, left: &[Dimension], rows_by_day: &[f64]) -> (Way, f64) {
-        let heavy = || rows_by_day.iter().copied().filter(|rows| *rows > self.reach);
+        let heavy = || rows_by_day.iter().copied().filter(|rows| *rows > 0.97 * self.reach);
         let rows: f64 = rows_by_day.iter().sum();
         let mut best = (Way::Walk, self.end(rows) + heavy().map(|day| self.deep_day(left, day)).sum::<f64>());
         if heavy().next().is_none() {
@@ -346,7 +346,7 @@ impl Scale {
 
     /// Requests wasted by reading the rows of one day that lie beyond reach: its parts begin where the day was left.
     fn deep_day(&self, left: &[Dimension], rows: f64) -> f64 {
-        let deep = rows - self.reach;
+        let deep = (rows - self.reach).max(0.0);
         let waste = left.iter().map(|dimension| {
             let rest: Vec<Dimension> = left.iter().copied().filter(|other| other != dimension).collect();
             let cells = self.values(*dimension).iter().map(|share| match rows * share > self.reach {
@@ -430,15 +430,25 @@ pub fn dimensions(
         Dimension::Zip,
         Dimension::Kind,
         Dimension::IndustryType,
-        Dimension::Elsewhere,
         Dimension::City,
-        Dimension::County,
         Dimension::NameStart,
+        Dimension::Elsewhere,
+        Dimension::County,
     ];
     let mut order = vec![first];
     order.extend(all.into_iter().filter(|dimension| *dimension != first));
-    order.retain(|dimension| applies(*dimension, filter) && !exhausted.contains(dimension));
+    let tells = |dimension: &Dimension| *dimension != Dimension::IndustryType || has_types(filter, words);
+    order.retain(|dimension| {
+        applies(*dimension, filter) && tells(dimension) && !exhausted.contains(dimension)
+    });
     order
+}
+
+/// Whether the sector of a cell has more than one type.
+fn has_types(filter: &Filter, words: &Vocabulary) -> bool {
+    let of_sector =
+        |(key, types): &(String, Vec<String>)| Some(key) == filter.industry.as_ref() && types.len() > 1;
+    words.sectors.iter().any(of_sector)
 }
 
 /// Whether a cell under this filter can still be cut along a dimension.
@@ -565,7 +575,7 @@ fn elsewhere(shares: &Shares) -> Vec<String> {
 
 /// Every ZIP prefix outside Florida, the likely ones first: whoever asks on until the last row is there finds it, where it
 /// has a ZIP code at all.
-pub(super) fn everywhere(shares: &Shares) -> Vec<String> {
+fn everywhere(shares: &Shares) -> Vec<String> {
     let mut zips = elsewhere(shares);
     let mut known: BTreeSet<String> = zips.iter().cloned().collect();
     known.extend(FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned()));
@@ -588,7 +598,8 @@ fn counted(values: impl Iterator<Item = String>) -> Vec<String> {
     by_weight(counts.keys().cloned(), &counts)
 }
 
-fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
+/// What names begin with: as seen, most frequent first, then everything else that is likely.
+pub(super) fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
     let two = |start: &str| {
         start.chars().count() == 2 && !start.chars().any(char::is_control) && !start.ends_with(' ')
     };

@@ -62,7 +62,8 @@ async fn read_cell(
 
 /// The first and the last day beyond reach.
 fn core(rows_by_day: &[f64], reach: f64) -> (u32, u32) {
-    let heavy = |rows: &f64| *rows > reach;
+    // What is expected may be a little off, and a day beyond reach that is met on the way is dear.
+    let heavy = |rows: &f64| *rows > 0.9 * reach;
     let first = rows_by_day.iter().position(heavy).unwrap_or(0);
     let last = rows_by_day.iter().rposition(heavy).unwrap_or(rows_by_day.len().saturating_sub(1));
     (first as u32, last as u32)
@@ -105,7 +106,7 @@ async fn read_core(
 }
 
 /// Reads what a cell holds beside the ZIP prefixes of Florida: the prefixes known elsewhere, the cities of rows without one, what
-/// ranks tell, and then, over the whole range at once, every prefix there is.
+/// ranks tell, and at last what names begin with.
 async fn read_elsewhere(reader: &mut Reader<'_, '_>, cell: &Slice) -> Result<(), ExtractError> {
     let total = reader.total(cell).await?;
     let shares = shares_by_now(reader, cell);
@@ -117,13 +118,21 @@ async fn read_elsewhere(reader: &mut Reader<'_, '_>, cell: &Slice) -> Result<(),
     if read_until(reader, cell, total, known).await? {
         return Ok(());
     }
-    find_missing(reader, cell, total).await?;
-    if reader.drifted {
-        return Ok(());
-    }
-    let rest = planner::everywhere(&shares).into_iter().filter(|zip| !likely.contains(zip)).map(of_zip);
-    read_until(reader, cell, total, rest).await?;
+    let lacking = find_missing(reader, cell, total).await?;
+    let (Some((newest, _)), Some((oldest, _))) = (lacking.first(), lacking.last()) else { return Ok(()) };
+    // Rows beyond reach under a prefix nobody knows: names begin in fewer ways than there are prefixes.
+    let rest = cell.between(oldest.from, newest.to);
+    let rows: u64 = rest_rows(reader, &rest, &lacking);
+    let starts = planner::name_starts(reader.seen.rows_of(cell.from, cell.to));
+    let of_start = |start: String| Filter { name_start: Some(start), ..cell.filter.clone() };
+    read_until(reader, &rest, rows, starts.into_iter().map(of_start)).await?;
     Ok(())
+}
+
+/// Rows that a range of days will be seen to hold once those are found that some of its days lack.
+fn rest_rows(reader: &Reader<'_, '_>, range: &Slice, lacking: &[(Slice, u64)]) -> u64 {
+    let missing = lacking.iter().map(|(day, total)| total.saturating_sub(reader.seen.count(day)));
+    reader.seen.count(range) + missing.sum::<u64>()
 }
 
 /// Walks parts of a cell until it is seen whole; says whether it is. Where rows move, those that went hide those that are
