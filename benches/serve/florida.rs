@@ -164,7 +164,7 @@ fn make(rows: u64, root: &Path) {
     let _lock = lake.lock("bench", "the bench").expect("the lock");
     let mut staging = lake.stage("bench").expect("a snapshot");
     let days = u32::try_from(rows.div_ceil(ROWS_A_DAY)).expect("days");
-    let spec = SampleSpec { seed: 1, today: TODAY, days, scale: 1.0 };
+    let spec = SampleSpec { seed: 1, today: TODAY, days, scale: 1.0, shape: sunlake::sample::Shape::Plain };
     let (mut filings, mut details, mut officers) = (Vec::new(), Vec::new(), Vec::new());
     for (number, business) in businesses(&spec).enumerate() {
         let SampleBusiness { mut detail, officers: named, .. } = business;

@@ -124,6 +124,9 @@ async fn read_newest_ends(reader: &mut Reader<'_, '_>, range: &Slice) -> Result<
             offset += page.rows.len() as u32;
             let is_end = page.rows.is_empty() || u64::from(offset) >= page.total;
             if is_end || reader.seen.count(&span) == page.total {
+                if offset as usize == page.rows.len() && upper == range.to {
+                    forget_if_as_it_was(reader, range, &page);
+                }
                 return Ok(spans);
             }
             let (_, last_day) = page.rows[page.rows.len() - 1];
@@ -138,6 +141,15 @@ async fn read_newest_ends(reader: &mut Reader<'_, '_>, range: &Slice) -> Result<
         }
     }
     Ok(spans)
+}
+
+/// A first page that holds nothing new, of days that are as many as before, tells nothing: it need not be landed.
+fn forget_if_as_it_was(reader: &mut Reader<'_, '_>, range: &Slice, page: &PageSeen) {
+    let is_known = |(id, _): &(i64, Date)| reader.seen.is_held(*id);
+    if reader.seen.gone().is_empty() && page.rows.iter().all(is_known) {
+        tracing::debug!(%range, "nothing moved");
+        reader.pages.clear();
+    }
 }
 
 /// Rows of one day stand in the order of their ids, or ranks say nothing.

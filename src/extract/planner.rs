@@ -199,57 +199,6 @@ pub fn cheapest_way(
     Scale::new(words, shares, plan).way(&left, rows_by_day)
 }
 
-/// Requests of reading these days for the first time: full pages, a row twice wherever a query ends, and what reading in parts
-/// wastes.
-pub fn price_unread(
-    stretches: &[Stretch],
-    expected: &dyn Fn(Date) -> u64,
-    shares: &Shares,
-    plan: &PlanLimits,
-) -> u64 {
-    let reach = u64::from(plan.reach_rows());
-    let price = |stretch: &Stretch| {
-        let days =
-            (0..span_days(stretch.from, stretch.to)).map(|back| expected(minus_days(stretch.to, back)));
-        let days: Vec<u64> = days.collect();
-        let rows: u64 = days.iter().sum();
-        let pages = plan.pages_for(rows + rows / reach).max(1);
-        match stretch.in_parts {
-            true => pages + 1 + waste_of_parts(&days, shares, plan),
-            false => {
-                let beyond = days.iter().filter(|day| **day > reach);
-                pages + beyond.map(|day| 1 + waste_of_parts(&[*day], shares, plan)).sum::<u64>()
-            }
-        }
-    };
-    stretches.iter().map(price).sum()
-}
-
-/// Sectors assumed where none is known.
-const USUAL_SECTORS: usize = 20;
-
-/// Of a long range, rows elsewhere cost no more than this: each place is asked for once for all its days.
-const ELSEWHERE_OF_A_RANGE: f64 = 10.0;
-
-fn waste_of_parts(rows_by_day: &[u64], shares: &Shares, plan: &PlanLimits) -> u64 {
-    let sectors = shares.sector.keys().map(|sector| (sector.clone(), Vec::new()));
-    let mut words =
-        Vocabulary { sectors: sectors.collect(), kinds: EntityType::ALL.to_vec(), ..Vocabulary::default() };
-    words.sectors.resize(words.sectors.len().max(USUAL_SECTORS), Default::default());
-    let scale = Scale { words: &words, shares, plan };
-    let wasted = |way: Dimension| {
-        let rows = rows_by_day.iter().sum::<u64>() as f64;
-        let elsewhere = (shares.unseen_zip3() * rows * ROW_ELSEWHERE).min(ALL_ELSEWHERE);
-        let beyond = match way {
-            Dimension::Zip => (elsewhere - ELSEWHERE_OF_A_RANGE).max(0.0),
-            _ => 0.0,
-        };
-        waste(way, &PARTITIONS, rows_by_day, &scale) - beyond
-    };
-    let way = partition(&Filter::default(), rows_by_day, &words, shares, plan);
-    wasted(way) as u64
-}
-
 /// The dimensions that cut a whole range, coarsest first.
 const PARTITIONS: [Dimension; 3] = [Dimension::Sector, Dimension::Kind, Dimension::Zip];
 
@@ -258,6 +207,9 @@ const ROW_ELSEWHERE: f64 = 6.0;
 
 /// Requests to read a day's cell that none of the partitions brings within reach.
 const HOPELESS: f64 = 80.0;
+
+/// Requests to find rows of one day by what their names begin with.
+const ALL_STARTS: f64 = 250.0;
 
 /// Rows expected under a ZIP prefix that make it worth a request: less are found by rank at less cost.
 const WORTH_ASKING: f64 = 0.15;
@@ -353,7 +305,7 @@ impl Scale {
                 true => self.end(deep * share) + self.deep_day(&rest, rows * share),
                 false => self.end(deep * share),
             });
-            1.0 + cells.sum::<f64>() + self.outside(*dimension, deep)
+            1.0 + cells.sum::<f64>() + self.outside_of_day(*dimension, deep)
         });
         waste.fold(HOPELESS, f64::min)
     }
@@ -378,31 +330,47 @@ impl Scale {
         known.sum::<f64>() + self.unknown * rows * ROW_ELSEWHERE
     }
 
+    /// The same for rows of one day beyond reach, which ranks do not tell: if there is one, most known prefixes are asked for, and if
+    /// one is under none of them, most starts of a name.
+    fn outside_of_day(&self, dimension: Dimension, rows: f64) -> f64 {
+        if dimension != Dimension::Zip {
+            return 0.0;
+        }
+        let any = |share: f64| 1.0 - (-share * rows).exp();
+        let known: f64 = self.elsewhere.iter().sum();
+        any(known) * 0.7 * self.elsewhere.len() as f64 + any(self.unknown) * ALL_STARTS
+    }
+
     /// Requests beyond full pages of a walk over so many rows: half a page at its end, and a whole one for a few rows.
     fn end(&self, rows: f64) -> f64 {
         (1.0 - rows / self.page).max(0.5)
     }
 }
 
-/// Requests of reading these days for the first time: full pages, and what the cheapest way wastes.
+/// Requests of reading these days for the first time: full pages, a row twice wherever a query ends, and what the cheapest way
+/// wastes.
 pub fn price_unread(
     stretches: &[Stretch],
     expected: &dyn Fn(Date) -> u64,
     shares: &Shares,
     plan: &PlanLimits,
 ) -> u64 {
-    let mut requests = 0.0;
-    for stretch in stretches {
+    let reach = u64::from(plan.reach_rows());
+    let words = Vocabulary { sectors: vec![Default::default(); USUAL_SECTORS], ..Vocabulary::default() };
+    let price = |stretch: &Stretch| {
         let days = (0..span_days(stretch.from, stretch.to))
             .map(|back| expected(minus_days(stretch.to, back)) as f64);
-        let rows_by_day: Vec<f64> = days.collect();
-        let pages = rows_by_day.iter().sum::<f64>() / f64::from(plan.rows_per_call.max(1));
-        let (way, waste) =
-            cheapest_way(&Filter::default(), &rows_by_day, &Vocabulary::default(), shares, plan);
-        requests += pages + waste + if way == Way::Walk { 0.0 } else { 1.0 };
-    }
-    requests.ceil() as u64
+        let days: Vec<f64> = days.collect();
+        let rows = days.iter().sum::<f64>() as u64;
+        let waste = cheapest_way(&Filter::default(), &days, &words, shares, plan).1;
+        let pages = plan.pages_for(rows + rows / reach).max(1);
+        pages + u64::from(stretch.in_parts) + (waste - 1.0).max(0.0).round() as u64
+    };
+    stretches.iter().map(price).sum()
 }
+
+/// Sectors assumed where none is known.
+const USUAL_SECTORS: usize = 20;
 
 impl Dimension {
     /// Whether it asks many questions for few rows: worth it to close a gap, not where rows move and no total can fit.
@@ -517,10 +485,11 @@ pub fn narrower<'a>(
             .map(|name| Filter { county: Some(name.clone()), ..filter.clone() })
             .collect(),
         Dimension::City => {
-            // Rows in Florida have a ZIP prefix of Florida; those still missing have not.
-            let elsewhere = seen.filter(|row| !FLORIDA_ZIP3.contains(&row.zip.get(..3).unwrap_or("")));
-            let cities = counted(elsewhere.map(|row| row.city.to_uppercase()).filter(|city| is_city(city)));
-            cities.into_iter().map(|city| Filter { city: Some(city), ..filter.clone() }).collect()
+            // A row still missing after all ZIP prefixes has none.
+            cities_without_zip(shares)
+                .into_iter()
+                .map(|city| Filter { city: Some(city), ..filter.clone() })
+                .collect()
         }
         Dimension::NameStart => name_starts(seen)
             .into_iter()

@@ -181,7 +181,9 @@ async fn split_cell(
             break;
         }
         let seen = reader.seen.rows_of(cell.from, cell.to);
-        let parts = planner::narrower(&cell.filter, dimension, total, reader.words, reader.shares, seen);
+        // The last rows of a day are worth a request for every prefix known.
+        let rows = total.saturating_mul(1_000);
+        let parts = planner::narrower(&cell.filter, dimension, rows, reader.words, reader.shares, seen);
         for filter in parts {
             if !reader.drifted && reader.seen.count(cell) >= total {
                 break;

@@ -1,12 +1,12 @@
 //! The register as it was before the days of a sample: thirty years of filings, many of them dissolved since.
 
-use super::SampleBusiness;
 use super::chance::{Draw, Purpose, Weighted};
 use super::life::Life;
 use super::name::Names;
 use super::posting::Posting;
 use super::record::{Numbered, recorded};
 use super::series::{SERIES, Source};
+use super::{SampleBusiness, Shape};
 use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::{Date, Weekday};
 
@@ -61,7 +61,12 @@ fn business(spec: &RegisterSpec, names: &Names, kinds: &Weighted<usize>, id: u64
     let last_report_year = dissolved.unwrap_or(newest).year();
     let life = Life { dissolved, last_report_year, change: None };
     let posting = Posting { series, filed, is_back_dated: false };
-    recorded((spec.seed, Shape::Plain), names, Numbered { posting, posted: filed, id, count: FIRST_NUMBER + id }, life)
+    recorded(
+        (spec.seed, Shape::Plain),
+        names,
+        Numbered { posting, posted: filed, id, count: FIRST_NUMBER + id },
+        life,
+    )
 }
 
 fn workday(day: Date, newest: Date, draw: &mut Draw) -> Date {

@@ -27,7 +27,13 @@ const SMALL: World = World { today: TODAY, days: 5, scale: 0.02, register: 3_000
 impl World {
     /// Every business there is.
     fn truth(&self) -> BTreeMap<i64, SampleBusiness> {
-        let sample = SampleSpec { seed: 1, today: self.today, days: self.days, scale: self.scale };
+        let sample = SampleSpec {
+            seed: 1,
+            today: self.today,
+            days: self.days,
+            scale: self.scale,
+            shape: sunlake::sample::Shape::Plain,
+        };
         let before = window_start(self.today, self.days);
         let register = RegisterSpec { seed: 1, before, rows: self.register };
         let all = old_register(&register).chain(businesses(&sample));

@@ -18,7 +18,13 @@ pub(crate) fn snapshot_with_details(source: &Source, folder: &Path) {
         }
     }
     let today = source.today.parse().expect("a day");
-    let spec = SampleSpec { seed: 1, today, days: source::SMALL_DAYS, scale: source::SMALL_SCALE };
+    let spec = SampleSpec {
+        seed: 1,
+        today,
+        days: source::SMALL_DAYS,
+        scale: source::SMALL_SCALE,
+        shape: sunlake::sample::Shape::Plain,
+    };
     let at = jiff::Timestamp::UNIX_EPOCH;
     let (mut details, mut officers) = (Vec::new(), Vec::new());
     for business in businesses(&spec) {
