@@ -58,17 +58,20 @@ impl Drop for Reference {
     }
 }
 
-/// A lake of everything the other server has: the whole register, and every business looked up.
+/// A lake of everything the other server has: every day, then the register for what days do not show, then every business
+/// looked up.
 fn extracted(folder: &Path, data: &Path, scratch: &Scratch) -> Source {
     let key = "reference_key";
     let reference = Reference::start(folder, data, EVERYTHING, key, ALL_FILED);
     let lake = scratch.lake();
+    let Plan { rows_per_call, max_offset, window_days, .. } = EVERYTHING;
+    let days = format!("[extract]\ndays = {window_days}");
     let plan = format!(
-        "[plan]\nrows_per_call = {}\nmax_offset = {}\nwindow_days = {}\n[aggregates]\nenabled = false\n",
-        EVERYTHING.rows_per_call, EVERYTHING.max_offset, EVERYTHING.window_days,
+        "[plan]\nrows_per_call = {rows_per_call}\nmax_offset = {max_offset}\nwindow_days = {window_days}\n\
+         [aggregates]\nenabled = false\n"
     );
     for (name, stage) in
-        [("register", "[registry]\nstatus = \"all\""), ("lookups", "[enrich]\nwhere = \"true\"")]
+        [("days", days.as_str()), ("register", "[registry]"), ("lookups", "[enrich]\nwhere = \"true\"")]
     {
         let pipeline = scratch.file(&format!("{name}.toml"), &format!("name = \"{name}\"\n{stage}\n{plan}"));
         Sunlake::run(&pipeline, &lake)
