@@ -196,6 +196,9 @@ fn behind_a_proxy_the_public_address_is_the_servers_name() {
     }
 }
 
+/// Headers and body, and the status and code they get.
+type MessageCase<'a> = (&'a [(&'a str, &'a str)], &'a str, u16, i64);
+
 /// What is wrong with the message gets a JSON-RPC error; where the API found it, with the error body as its data.
 #[test]
 fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() {
@@ -214,7 +217,7 @@ fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() 
     let (mismatched, nowhere) = (modern("2026-07-28", "tools/list"), modern("2026-07-28", "tools/nothing"));
     let handshake = modern("2026-07-28", "initialize");
     let standalone = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")];
-    let cases: &[(&[(&str, &str)], &str, u16, i64)] = &[
+    let cases: &[MessageCase<'_>] = &[
         (&[], "", 400, -32700),
         (&[], "{\"jsonrpc\":", 400, -32700),
         (&[], "\u{feff}{}", 400, -32700),
