@@ -84,8 +84,9 @@ fn bench(rows: u64, arguments: &Arguments, page: &mut Page) {
         // Each thread's first requests, and pages of memory that were never touched.
         open_loop(server.address, OPEN_CONNECTIONS, RATE, Duration::from_secs(1), &requests);
         let length = Duration::from_secs(arguments.seconds);
+        let before = server.processor_time();
         let measured = open_loop(server.address, OPEN_CONNECTIONS, RATE, length, &requests);
-        page.open(shape.words(), &measured);
+        page.open(shape.words(), &measured, server.processor_time() - before);
     }
     for shape in [Shape::Document, Shape::Detail] {
         let requests = |number| server.request(&shape.target(&florida, number));

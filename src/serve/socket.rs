@@ -12,6 +12,11 @@ use tokio::time::{Sleep, sleep};
 /// A client that takes no byte of its answer for so long is gone.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// A client whose request could not be read has so long to read why.
+const FAREWELL_TIMEOUT: Duration = Duration::from_secs(1);
+/// So much of what such a client goes on sending is read and thrown away.
+const MAX_WASTED_BYTES: usize = 1024 * 1024;
+
 /// The answers that hyper makes by itself, all without a body, and what they mean.
 const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
     (b"HTTP/1.1 400 ", 400, "Bad Request", "this is not an HTTP request that can be read"),
@@ -26,12 +31,20 @@ pub(super) struct Socket {
     docs_url: String,
     /// An answer of our own in place of a bare one, and how much of it is out.
     instead: Option<(Vec<u8>, usize)>,
+    /// Once there was such an answer: to close on what the client still sends would take the answer away.
+    farewell: Option<Farewell>,
+}
+
+/// Waits for a client to go.
+struct Farewell {
+    until: Pin<Box<Sleep>>,
+    wasted: usize,
 }
 
 impl Socket {
     /// A socket whose errors point at a reference.
     pub(super) fn new(stream: TcpStream, docs_url: &str) -> Self {
-        Self { stream, stalled: None, docs_url: docs_url.to_owned(), instead: None }
+        Self { stream, stalled: None, docs_url: docs_url.to_owned(), instead: None, farewell: None }
     }
 
     /// A write that waits is given up after a while.
@@ -68,7 +81,25 @@ impl Socket {
     /// Whether these bytes are a bare answer; they are then taken as written, and ours is sent at the next flush.
     fn replaces(&mut self, bytes: &[u8]) -> bool {
         self.instead = better_answer(bytes, &self.docs_url).map(|answer| (answer, 0));
+        if self.instead.is_some() {
+            self.farewell = Some(Farewell { until: Box::pin(sleep(FAREWELL_TIMEOUT)), wasted: 0 });
+        }
         self.instead.is_some()
+    }
+
+    /// Reads and throws away until the client has gone, or has had its time.
+    fn poll_farewell(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let Some(farewell) = &mut self.farewell else { return Poll::Ready(Ok(())) };
+        let mut space = [0; 4096];
+        while farewell.wasted < MAX_WASTED_BYTES {
+            let mut rest = ReadBuf::new(&mut space);
+            match Pin::new(&mut self.stream).poll_read(cx, &mut rest) {
+                Poll::Ready(Ok(())) if !rest.filled().is_empty() => farewell.wasted += rest.filled().len(),
+                Poll::Ready(_) => break,
+                Poll::Pending => return farewell.until.as_mut().poll(cx).map(Ok),
+            }
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -131,7 +162,8 @@ impl AsyncWrite for Socket {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(self.poll_instead(cx))?;
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+        self.poll_farewell(cx)
     }
 }
 
