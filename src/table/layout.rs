@@ -9,6 +9,7 @@ pub struct FileLayout {
     schema: SchemaRef,
     sort: Vec<(String, bool)>,
     bloom: Vec<String>,
+    distinct: Vec<String>,
 }
 
 impl FileLayout {
@@ -34,7 +35,8 @@ impl FileLayout {
             }
         }
         let sort = sort.iter().map(|(name, descends)| ((*name).to_owned(), *descends)).collect();
-        Ok(Self { schema, sort, bloom: bloom.iter().map(|name| (*name).to_owned()).collect() })
+        let bloom = bloom.iter().map(|name| (*name).to_owned()).collect();
+        Ok(Self { schema, sort, bloom, distinct: Vec::new() })
     }
 
     /// The schema of every batch and of the file.
@@ -51,6 +53,11 @@ impl FileLayout {
     pub fn bloom(&self) -> &[String] {
         &self.bloom
     }
+
+    /// Columns whose values hardly repeat: a dictionary of them would only be in the way.
+    pub fn distinct(&self) -> &[String] {
+        &self.distinct
+    }
 }
 
 impl From<Table> for FileLayout {
@@ -59,6 +66,7 @@ impl From<Table> for FileLayout {
             schema: table.schema(),
             sort: table.sort().iter().map(|(name, descends)| ((*name).to_owned(), *descends)).collect(),
             bloom: table.bloom().iter().map(|name| (*name).to_owned()).collect(),
+            distinct: table.distinct().iter().map(|name| (*name).to_owned()).collect(),
         }
     }
 }
