@@ -23,7 +23,7 @@
 //! | 6 | [`cli`], `main.rs` | flags, signals, exit codes; the clock and the environment enter in `main` |
 //! | 5 | [`pipeline`] | the order of a run, pipeline files, what a run costs and did |
 //! | 4 | [`report`] | HTML from plain values |
-//! | 3 | [`aggregate`], [`serve`] | SQL over a snapshot (polars, nowhere else); the API over a snapshot (hyper, nowhere else) |
+//! | 3 | [`aggregate`], [`serve`], [`export`] | SQL over a snapshot (polars, nowhere else); the API over a snapshot (hyper, nowhere else); a snapshot for other programs |
 //! | 2 | [`extract`], [`normalize`], [`lake`] | which questions to ask, and the proof; records → rows; snapshots on disk |
 //! | 1 | [`client`], [`table`], [`sample`] | requests under limits; Arrow schemas and Parquet files; a Florida from a seed |
 //! | 0 | [`contract`] | the API document |
@@ -59,6 +59,7 @@ pub mod aggregate;
 pub mod cli;
 pub mod client;
 pub mod contract;
+pub mod export;
 pub mod extract;
 pub mod lake;
 pub mod normalize;

@@ -1,5 +1,6 @@
 //! The command line as typed.
 
+use super::export::ExportCommand;
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
 use clap::builder::FalseyValueParser;
@@ -97,8 +98,20 @@ pub enum Command {
         #[command(subcommand)]
         command: KeysCommand,
     },
-    /// Write the HTML report of the newest snapshot
+    /// Write the HTML report and the catalogue of the newest snapshot
     Report,
+    /// What a run needs, looked at one by one: time, disk, lock, lake, pipeline files, key; at most 1 request
+    Doctor {
+        /// Folder of pipeline files
+        #[arg(long, env = "SUNLAKE_PIPELINES", default_value = "pipelines", value_name = "PATH")]
+        pipelines: PathBuf,
+    },
+    /// A snapshot for other programs: text files, a DuckDB file, a Delta table
+    Export {
+        /// What to export.
+        #[command(subcommand)]
+        command: ExportCommand,
+    },
     /// Shell completions on stdout
     Completions {
         /// Shell

@@ -2,6 +2,7 @@
 
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
+use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 
@@ -38,6 +39,9 @@ pub enum CommandError {
     /// The lake.
     #[error(transparent)]
     Lake(#[from] LakeError),
+    /// An export.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// The server or its keys.
     #[error("{0}")]
     Serve(String),
@@ -61,6 +65,7 @@ impl CommandError {
             Self::Settings(_) | Self::Serve(_) => SETTINGS,
             Self::Pipeline(error) => pipeline(error),
             Self::Lake(error) => lake(error),
+            Self::Export(error) => export(error),
             Self::Io { .. } => STORAGE,
             Self::Bug(_) => BUG,
         }
@@ -75,6 +80,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Lake(error) => lake(error),
         PipelineError::Table(_) | PipelineError::Write { .. } => STORAGE,
         PipelineError::Aggregate(error) => aggregate(error),
+        PipelineError::Export(error) => export(error),
         PipelineError::CheckFailed { .. } => CHECK_FAILED,
     }
 }
@@ -105,5 +111,13 @@ fn aggregate(error: &AggregateError) -> u8 {
     match error {
         AggregateError::Write { .. } | AggregateError::Read { .. } => STORAGE,
         _ => SETTINGS,
+    }
+}
+
+fn export(error: &ExportError) -> u8 {
+    match error {
+        ExportError::Lake(error) => lake(error),
+        ExportError::Table(_) | ExportError::Write { .. } | ExportError::Duckdb { .. } => STORAGE,
+        ExportError::Asked(_) | ExportError::NoDuckdb { .. } | ExportError::Foreign { .. } => SETTINGS,
     }
 }

@@ -3,17 +3,21 @@
 mod args;
 #[cfg(test)]
 mod docs_tests;
+mod doctor;
 mod embedded;
 pub mod exit;
+mod export;
 mod keys;
 mod lake;
 mod progress;
 mod run;
+mod run_log;
 mod serve;
 mod show;
 mod status;
 
 pub use args::{Cli, Command, Common, KeysCommand, LogFormat, ServeArguments};
+pub use export::{ExportCommand, Selection};
 
 use crate::contract::eastern::eastern_day;
 use crate::lake::Lake;
@@ -21,6 +25,7 @@ use clap::CommandFactory;
 use exit::CommandError;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use run_log::RunLog;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -44,9 +49,9 @@ pub struct World {
 
 /// Carries out a command; gives the exit code. An error has been told on stderr by then.
 pub async fn carry_out(cli: Cli, world: &World) -> u8 {
-    progress::start_log(&cli.common);
+    let log = progress::start_log(&cli.common);
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
-    match dispatch(&cli, world, today).await {
+    match dispatch(&cli, world, today, &log).await {
         Ok(code) => code,
         Err(error) => {
             tell_error(&cli, today, &error);
@@ -55,16 +60,18 @@ pub async fn carry_out(cli: Cli, world: &World) -> u8 {
     }
 }
 
-async fn dispatch(cli: &Cli, world: &World, today: Date) -> Result<u8, CommandError> {
+async fn dispatch(cli: &Cli, world: &World, today: Date, log: &RunLog) -> Result<u8, CommandError> {
     let common = &cli.common;
     match &cli.command {
-        Command::Run { pipeline } => run::run(common, world, today, pipeline).await,
+        Command::Run { pipeline } => run::run(common, world, today, pipeline, log).await,
         Command::Plan { pipeline } => run::plan(common, world, today, pipeline).await,
         Command::Status => status::status(common, world),
         Command::Verify { snapshot } => status::verify(common, world, *snapshot),
         Command::Serve(arguments) => serve::serve(common, world, arguments).await,
         Command::Keys { keys, command } => keys::keys(common, world, keys, command),
         Command::Report => status::report(common, world),
+        Command::Doctor { pipelines } => doctor::doctor(common, world, pipelines).await,
+        Command::Export { command } => export::export(common, world, command),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);

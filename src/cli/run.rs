@@ -5,6 +5,7 @@ use super::embedded::EmbeddedApi;
 use super::exit::{self, CommandError};
 use super::lake::open_lake;
 use super::progress::Progress;
+use super::run_log::RunLog;
 use super::{World, print_line, show};
 use crate::client::{ApiKey, StopSwitch};
 use crate::lake::Lake;
@@ -21,14 +22,25 @@ pub(super) async fn run(
     world: &World,
     today: Date,
     file: &Path,
+    log: &RunLog,
 ) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(common, world)?;
-    let result = with_context(common, world, today, &pipeline, &lake, async |context| {
+    let result = with_context(common, world, today, &pipeline, &lake, log, async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
     })
     .await;
+    if let Err(error) = &result {
+        tracing::info!(exit_code = error.code(), "the run failed: {error}");
+    }
     let mut summary: RunSummary = result?;
+    tracing::info!(
+        outcome = summary.outcome.name(),
+        snapshot = summary.snapshot,
+        requests = summary.requests.sent,
+        stopped = summary.stopped,
+        "the run ends"
+    );
     summary.peak_rss_bytes = (world.peak_rss_bytes)();
     let text = if common.json { show::json(&summary)? } else { show::run(&summary, lake.root()) };
     print_line(&text)?;
@@ -42,8 +54,9 @@ pub(super) async fn plan(
     file: &Path,
 ) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
+    let log = RunLog::default();
     let lake = open_lake(common, world)?;
-    let price = with_context(common, world, today, &pipeline, &lake, async |context| {
+    let price = with_context(common, world, today, &pipeline, &lake, &log, async |context| {
         Ok(price::price(&pipeline, context).await?)
     })
     .await?;
@@ -58,6 +71,7 @@ async fn with_context<T>(
     today: Date,
     pipeline: &Pipeline,
     lake: &Lake,
+    log: &RunLog,
     work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
@@ -73,6 +87,7 @@ async fn with_context<T>(
     listen_for_signals(switch)?;
     let progress = Progress::new(common);
     let tell = |stage: &'static str, _sent: u64| progress.tell(stage);
+    let begin = |folder: &Path| log.begin(folder);
     let context = RunContext {
         lake: lake.clone(),
         state_dir: match &embedded {
@@ -85,6 +100,7 @@ async fn with_context<T>(
         source,
         stop,
         holder: (world.holder)(),
+        begin: &begin,
         tell: &tell,
     };
     let result = work(&context).await;
@@ -132,7 +148,7 @@ fn account_source(common: &Common, world: &World, pipeline: &Pipeline) -> Result
 }
 
 /// The key from its variable, or from the file that a variable names; never from the command line.
-fn api_key(world: &World) -> Result<ApiKey, CommandError> {
+pub(super) fn api_key(world: &World) -> Result<ApiKey, CommandError> {
     let settings = |text: String| CommandError::Settings(text);
     let text = match ((world.variable)("SUNLAKE_API_KEY"), (world.variable)("SUNLAKE_API_KEY_FILE")) {
         (Some(key), _) => key,

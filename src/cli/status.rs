@@ -4,6 +4,7 @@ use super::args::Common;
 use super::exit::{self, CommandError};
 use super::lake::open_lake;
 use super::{World, print, print_line, show};
+use crate::export::catalog::write_catalog;
 use crate::lake::VerifyReport;
 use crate::pipeline::report::write_report;
 use crate::pipeline::standing::{Standing, standing};
@@ -47,9 +48,13 @@ pub(super) fn report(common: &Common, world: &World) -> Result<u8, CommandError>
         ));
     };
     let path = write_report(&lake, &commit, None)?;
+    let catalog = write_catalog(&lake, &commit)?;
     let path = path.display().to_string();
     match common.json {
-        true => print_line(&serde_json::json!({ "snapshot": commit.snapshot, "report": path }).to_string())?,
+        true => {
+            let told = serde_json::json!({ "snapshot": commit.snapshot, "report": path, "catalog": catalog });
+            print_line(&told.to_string())?;
+        }
         false => print_line(&path)?,
     }
     Ok(exit::DONE)

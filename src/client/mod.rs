@@ -26,12 +26,13 @@ use crate::contract::account::Account;
 use crate::contract::error::ErrorBody;
 use counts::Ticket;
 use futures::StreamExt;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use latency::Latency;
-use reqwest::header::{AUTHORIZATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, DATE, RETRY_AFTER};
 use reqwest::{Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -92,6 +93,8 @@ pub struct Client {
     clock: Clock,
     retried: AtomicU64,
     latency: Latency,
+    /// How far this clock was ahead of the service's, by its last answer.
+    skew: Mutex<Option<SignedDuration>>,
     /// One caller asks for the account; those who want to know at the same time wait for the answer.
     asking: tokio::sync::Mutex<()>,
 }
@@ -122,6 +125,7 @@ impl Client {
             clock,
             retried: AtomicU64::new(0),
             latency: Latency::default(),
+            skew: Mutex::default(),
             asking: tokio::sync::Mutex::default(),
         })
     }
@@ -134,6 +138,11 @@ impl Client {
     /// Attempts beyond the first, over all calls.
     pub fn retried(&self) -> u64 {
         self.retried.load(Ordering::Relaxed)
+    }
+
+    /// How far this clock was ahead of the service's, by the `Date` of its last answer; none without such.
+    pub fn skew(&self) -> Option<SignedDuration> {
+        *self.skew.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Requests that are to be under way at once, so that waiting for answers does not keep the run below its pace.
@@ -238,6 +247,10 @@ impl Client {
             .map_err(|error| transport(target, &error))?;
         let status = response.status();
         let retry_after = retry_after(&response);
+        if let Some(theirs) = date(&response) {
+            let ahead = (self.clock)().duration_since(theirs);
+            *self.skew.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
+        }
         let body = match self.body(target, response).await {
             // The pause that a broken error answer asked for is still asked for.
             Err(_) if retry_after.is_some() => Vec::new(),
@@ -315,6 +328,12 @@ fn transport(target: &str, error: &reqwest::Error) -> ClientError {
 fn retry_after(response: &Response) -> Option<Duration> {
     let text = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
     text.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// When the service says it answered.
+fn date(response: &Response) -> Option<Timestamp> {
+    let text = response.headers().get(DATE)?.to_str().ok()?;
+    jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
 /// The API's own words for an error.

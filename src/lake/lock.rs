@@ -69,6 +69,30 @@ impl Lake {
     }
 }
 
+impl Lake {
+    /// Who holds the lake for writing, in its own words; none when nobody does.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn holder(&self) -> Result<Option<String>, LakeError> {
+        let path = self.layout.lock();
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(LakeError::storage("open", &path))?,
+        };
+        // Without words nobody holds it, or not since a moment; to try the lock would be in the way of one who begins.
+        if file.metadata().is_ok_and(|found| found.len() == 0) {
+            return Ok(None);
+        }
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(read_holder(&path))),
+            Err(TryLockError::Error(source)) => Err(LakeError::Storage { op: "lock", path, source }),
+        }
+    }
+}
+
 fn take(layout: &Layout) -> Result<File, LakeError> {
     let path = layout.lock();
     let file = OpenOptions::new()

@@ -5,6 +5,7 @@
 //!   current -> snapshots/000042      what readers open; swapped by rename
 //!   commits/000042.json              the truth: created once, never changed
 //!   snapshots/000042/<table>/…       only Parquet; unchanged files are hard links to the snapshot before
+//!   catalog/                         what others read about the newest snapshot
 //!   runs/<run_id>/raw/               pages as received
 //!   runs/<run_id>/staged/            a snapshot being made
 //!   state/lock                       who writes
@@ -25,6 +26,7 @@
 //! | `objects` | every request to an object store |
 //! | `address` | which store an address means |
 //! | `part` | one Parquet file |
+//! | `file` | files for others, looked at first |
 //! | `manifest` | what a commit says |
 //! | `lock` | one writer, and repair |
 //! | `spill` | observed filings on their way to their month |
@@ -46,6 +48,7 @@ mod change;
 mod error;
 #[cfg(test)]
 mod fault;
+mod file;
 mod filings;
 mod folder;
 mod home;

@@ -3,6 +3,7 @@
 use super::spec::SpecError;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
+use crate::export::ExportError;
 use crate::extract::ExtractError;
 use crate::lake::LakeError;
 use crate::table::TableError;
@@ -28,6 +29,9 @@ pub enum PipelineError {
     /// An aggregate.
     #[error(transparent)]
     Aggregate(#[from] AggregateError),
+    /// The catalogue.
+    #[error(transparent)]
+    Export(#[from] ExportError),
     /// The lake holds rows of another kind of source.
     #[error("the lake {lake} was filled from {held}, this run would read {asked}; give another --lake")]
     OtherSource {

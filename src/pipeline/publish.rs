@@ -15,6 +15,7 @@ use super::summary::{
 use super::work::listings;
 use crate::aggregate::{head_comment, load_aggregates, run_aggregate};
 use crate::contract::eastern::days_newest_first;
+use crate::export::catalog::write_catalog;
 use crate::extract::reference::Reference;
 use crate::lake::{Commit, CommitInfo, Staging, TableDelta};
 use crate::normalize::OpenValues;
@@ -272,15 +273,14 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
     before.register != run.state.register || before.enrich != run.state.enrich
 }
 
-/// Writes the report of the newest snapshot, with what this run did.
+/// Writes the catalogue of the newest snapshot, and the report with what this run did.
 fn tell(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
-    match run.lake.current()? {
-        Some(commit) if run.pipeline.spec.report.enabled => {
-            write_report(run.lake, &commit, Some(summary))?;
-            Ok(())
-        }
-        _ => Ok(()),
+    let Some(commit) = run.lake.current()? else { return Ok(()) };
+    write_catalog(run.lake, &commit)?;
+    if run.pipeline.spec.report.enabled {
+        write_report(run.lake, &commit, Some(summary))?;
     }
+    Ok(())
 }
 
 /// The outcome, and whether the run is over: one that paused goes on next time, one that found days it cannot read does not.

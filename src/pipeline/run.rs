@@ -30,7 +30,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,8 @@ pub struct RunContext<'a> {
     pub stop: Stop,
     /// Says who holds the lake, for others who want it.
     pub holder: String,
+    /// Hears of every run that begins, or is gone on with: its folder.
+    pub begin: &'a dyn Fn(&Path),
     /// Hears of every answer: its stage and the requests it took.
     pub tell: &'a dyn Fn(&'static str, u64),
 }
@@ -203,6 +205,8 @@ async fn one_run(
     let before = client.budget().sent();
     let (record, caps) = begun.account(client).await;
     let dir = lake.run(&record.run_id)?;
+    (context.begin)(dir.path());
+    tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => return nothing_done(&record, lake, client, context, &error),
         other => other?,

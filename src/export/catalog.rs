@@ -1,0 +1,224 @@
+//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md`, `views.sql`, each replaced whole.
+
+use super::ExportError;
+use super::described::{Described, DescribedColumn, describe};
+use crate::lake::{Commit, FileEntry, Lake};
+use arrow::datatypes::DataType;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Writes the catalogue of a snapshot; gives the paths of its files.
+///
+/// # Errors
+/// A file of the snapshot that cannot be read, or a disk that refuses.
+pub fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, ExportError> {
+    let tables = describe(lake, commit)?;
+    let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
+    package.push('\n');
+    let texts = [
+        ("datapackage.json", package),
+        ("TABLES.md", dictionary(commit, &tables)),
+        ("views.sql", views(lake, commit, &tables)),
+    ];
+    let written =
+        texts.iter().map(|(name, text)| Ok(lake.write_file(&format!("catalog/{name}"), text.as_bytes())?));
+    written.collect()
+}
+
+/// A Frictionless data package: a resource a table, paths relative to the lake.
+fn datapackage(commit: &Commit, tables: &[Described]) -> Value {
+    json!({
+        "profile": "data-package",
+        "name": "sunlake",
+        "title": "Florida business filings",
+        "description": format!(
+            "Snapshot {} of a sunlake lake. Paths are relative to the lake's folder, the one above this file's.",
+            commit.snapshot
+        ),
+        "version": commit.snapshot.to_string(),
+        "created": commit.committed_at.to_string(),
+        "snapshot": commit.snapshot,
+        "run_id": commit.run_id,
+        "today": commit.today.to_string(),
+        "schema_version": commit.schema_version,
+        "resources": tables.iter().map(|table| resource(commit, table)).collect::<Vec<_>>(),
+    })
+}
+
+fn resource(commit: &Commit, table: &Described) -> Value {
+    let files = table.files.iter().map(|file| {
+        let hash = format!("blake3:{}", file.blake3);
+        json!({"path": lake_path(commit, file), "bytes": file.bytes, "rows": file.rows, "hash": hash})
+    });
+    let mut resource = json!({
+        "profile": "data-resource",
+        "name": table.name,
+        "description": table.about,
+        "path": table.files.iter().map(|file| lake_path(commit, file)).collect::<Vec<_>>(),
+        "format": "parquet",
+        "mediatype": "application/vnd.apache.parquet",
+        "bytes": table.bytes(),
+        "rows": table.rows,
+        "files": files.collect::<Vec<_>>(),
+        "schema": {"fields": table.columns.iter().map(field).collect::<Vec<_>>()},
+    });
+    // The hash of a resource is that of its one file; several have theirs under `files`.
+    if let [file] = table.files.as_slice() {
+        resource["hash"] = json!(format!("blake3:{}", file.blake3));
+    }
+    if !table.notes.is_empty() {
+        resource["notes"] = json!(table.notes);
+    }
+    if !table.key.is_empty() {
+        resource["schema"]["primaryKey"] = json!(table.key);
+    }
+    if table.is_partitioned {
+        resource["partitions"] = json!([{"name": "filed_month", "type": "string", "format": "YYYY-MM"}]);
+    }
+    resource
+}
+
+/// Path of a file in the lake: in its own snapshot, or, in an object store, in the one it came with.
+fn lake_path(commit: &Commit, file: &FileEntry) -> String {
+    format!("snapshots/{:06}/{}", file.lies_in.unwrap_or(commit.snapshot), file.path)
+}
+
+fn field(column: &DescribedColumn) -> Value {
+    let kind = match &column.kind {
+        DataType::Int32 | DataType::Int64 => "integer",
+        DataType::Float64 => "number",
+        DataType::Boolean => "boolean",
+        DataType::Date32 => "date",
+        DataType::Timestamp(..) => "datetime",
+        _ => "string",
+    };
+    let mut field = json!({"name": column.name, "type": kind, "description": column.meaning});
+    if !column.nullable {
+        field["constraints"] = json!({"required": true});
+    }
+    field
+}
+
+/// The data dictionary, for people.
+fn dictionary(commit: &Commit, tables: &[Described]) -> String {
+    told(|text| {
+        writeln!(text, "# Tables of snapshot {}\n", commit.snapshot)?;
+        writeln!(
+            text,
+            "Committed {} by run `{}`, as of {}. Read a table with `FROM 'current/<table>/**/*.parquet'`.\n",
+            commit.committed_at, commit.run_id, commit.today
+        )?;
+        writeln!(text, "| table | rows | files | bytes |\n| --- | ---: | ---: | ---: |")?;
+        for table in tables {
+            let (rows, files, bytes) = (table.rows, table.files.len(), table.bytes());
+            writeln!(text, "| [`{0}`](#{0}) | {rows} | {files} | {bytes} |", table.name)?;
+        }
+        for table in tables {
+            writeln!(text, "\n## `{}`\n", table.name)?;
+            for paragraph in [&table.about, &table.notes].into_iter().filter(|words| !words.is_empty()) {
+                writeln!(text, "{}\n", escaped(paragraph))?;
+            }
+            if !table.key.is_empty() {
+                writeln!(text, "Key: `{}`.\n", table.key.join("`, `"))?;
+            }
+            if table.is_partitioned {
+                writeln!(
+                    text,
+                    "Partitioned by `filed_month` (text, `YYYY-MM`), which stands in the path alone.\n"
+                )?;
+            }
+            writeln!(text, "| column | type | null | meaning |\n| --- | --- | --- | --- |")?;
+            for column in &table.columns {
+                let null = if column.nullable { "yes" } else { "" };
+                let (kind, meaning) = (type_word(&column.kind), escaped(&column.meaning));
+                writeln!(text, "| `{}` | {kind} | {null} | {meaning} |", column.name)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn type_word(kind: &DataType) -> &'static str {
+    match kind {
+        DataType::Int32 => "int32",
+        DataType::Int64 => "int64",
+        DataType::Float64 => "double",
+        DataType::Boolean => "boolean",
+        DataType::Date32 => "date",
+        DataType::Timestamp(..) => "timestamp",
+        _ => "text",
+    }
+}
+
+/// Words in a Markdown table: no mark of theirs is taken for one of the table's.
+fn escaped(words: &str) -> String {
+    words.replace('|', "\\|").replace('<', "\\<").replace('*', "\\*").replace('\n', " ")
+}
+
+/// `DuckDB` views. Of a lake in a folder they read `current`, and a macro of each table reads a snapshot by its number;
+/// an object store has no `current`, so there they name the files of this snapshot.
+fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
+    let is_folder = lake.shown().is_some();
+    told(|text| {
+        match is_folder {
+            true => head_of_folder(text, lake, commit)?,
+            false => writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?,
+        }
+        for table in tables {
+            let (name, about) = (&table.name, quoted(&table.about));
+            let (pattern, options) = match table.is_partitioned {
+                true => ("**/*.parquet", ", hive_partitioning = true, hive_types = {'filed_month': VARCHAR}"),
+                false => ("*.parquet", ""),
+            };
+            let url = |file: &FileEntry| quoted(&format!("{lake}/{}", lake_path(commit, file)));
+            let files = match is_folder {
+                true => quoted(&format!("current/{name}/{pattern}")),
+                false => format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", ")),
+            };
+            writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS")?;
+            writeln!(text, "    SELECT * FROM read_parquet({files}{options});")?;
+            writeln!(text, "COMMENT ON VIEW {name} IS {about};")?;
+            for column in table.columns.iter().filter(|column| !column.meaning.is_empty()) {
+                let meaning = quoted(&column.meaning);
+                writeln!(text, "COMMENT ON COLUMN {name}.\"{}\" IS {meaning};", column.name)?;
+            }
+            if is_folder {
+                let number = "lpad(CAST(snapshot AS VARCHAR), 6, '0')";
+                writeln!(text, "CREATE OR REPLACE MACRO {name}_at(snapshot) AS TABLE")?;
+                writeln!(
+                    text,
+                    "    SELECT * FROM read_parquet('snapshots/' || {number} || '/{name}/{pattern}'{options});"
+                )?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn head_of_folder(text: &mut String, lake: &Lake, commit: &Commit) -> std::fmt::Result {
+    let (number, root) = (commit.snapshot, quoted(&lake.to_string()));
+    writeln!(
+        text,
+        "-- Views over the newest snapshot ({number} when this was written), and <table>_at(N) for snapshot N."
+    )?;
+    writeln!(
+        text,
+        "-- Paths are relative to the lake's folder. From elsewhere than where the lake was written:"
+    )?;
+    writeln!(text, "--     SET VARIABLE lake = '/path/of/the/lake';")?;
+    // One path alone: a pattern that matches below two gives its files twice.
+    writeln!(text, "SET file_search_path = coalesce(getvariable('lake'), {root});")
+}
+
+/// A text in SQL.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+fn told(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut text);
+    text
+}

@@ -1,0 +1,225 @@
+//! Text files: RFC 4180, one a table, streamed. A spreadsheet that opens one runs nothing of it.
+
+use super::outlet::Pending;
+use super::{ExportError, snapshot};
+use crate::lake::{Commit, Lake};
+use crate::table::{Footer, TableError, day_of_epoch, read_parquet};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What is wanted of an export to text files.
+#[derive(Debug, Clone, Default)]
+pub struct CsvExport {
+    /// The snapshot; none for the newest.
+    pub snapshot: Option<u64>,
+    /// Tables and aggregates by name; all of them when empty.
+    pub tables: Vec<String>,
+    /// Cells as they are, even where a spreadsheet would take them for a formula.
+    pub raw: bool,
+}
+
+/// A written file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CsvFile {
+    /// The table.
+    pub table: String,
+    /// The file.
+    pub path: PathBuf,
+    /// Rows, the head line not counted.
+    pub rows: u64,
+}
+
+/// Writes `<folder>/<table>.csv` for each table of a snapshot. No file has its name before all of them are whole.
+///
+/// # Errors
+/// [`ExportError::Asked`] for a table that the snapshot does not have; what the lake and the target's disk say.
+pub fn export_csv(
+    lake: &Lake,
+    folder: &Path,
+    export: &CsvExport,
+) -> Result<(Commit, Vec<CsvFile>), ExportError> {
+    let commit = snapshot(lake, export.snapshot)?;
+    let tables = wanted(&commit, &export.tables)?;
+    let mut pending = Vec::new();
+    let mut files = Vec::new();
+    for table in tables {
+        let path = folder.join(format!("{table}.csv"));
+        let mut file = Pending::new(&path)?;
+        let rows = write_table(lake, &commit, &table, export.raw, &mut file, &path)?;
+        pending.push(file);
+        files.push(CsvFile { table, path, rows });
+    }
+    pending.into_iter().try_for_each(Pending::publish)?;
+    Ok((commit, files))
+}
+
+/// The tables asked for, or all that have a file.
+pub(super) fn wanted(commit: &Commit, asked: &[String]) -> Result<Vec<String>, ExportError> {
+    let there = commit.tables.iter().filter(|(_, manifest)| !manifest.files.is_empty());
+    let there: Vec<String> = there.map(|(name, _)| name.clone()).collect();
+    if let Some(unknown) = asked.iter().find(|name| !there.contains(name)) {
+        return Err(ExportError::Asked(format!(
+            "snapshot {} has no table {unknown}; it has {}",
+            commit.snapshot,
+            there.join(", ")
+        )));
+    }
+    Ok(there.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect())
+}
+
+fn write_table(
+    lake: &Lake,
+    commit: &Commit,
+    table: &str,
+    raw: bool,
+    out: &mut Pending,
+    path: &Path,
+) -> Result<u64, ExportError> {
+    let failed = || ExportError::write(path);
+    let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
+    lake.table_files(commit, table)?;
+    let mut rows = 0;
+    // Newest month first, as each file has its newest day first.
+    for (at, entry) in files.iter().rev().enumerate() {
+        let file = lake.sound_file(commit, entry)?;
+        if at == 0 {
+            let schema = Footer::open(&file)?.schema().clone();
+            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            write!(out, "{}\r\n", names.join(",")).map_err(failed())?;
+        }
+        for batch in read_parquet(&file, None)? {
+            let batch = batch?;
+            write_batch(out, &batch, raw, path)?;
+            rows += batch.num_rows() as u64;
+        }
+    }
+    Ok(rows)
+}
+
+fn write_batch(out: &mut Pending, batch: &RecordBatch, raw: bool, path: &Path) -> Result<(), ExportError> {
+    let mut line = Vec::new();
+    for row in 0..batch.num_rows() {
+        line.clear();
+        for (at, column) in batch.columns().iter().enumerate() {
+            if at > 0 {
+                line.push(b',');
+            }
+            write_cell(&mut line, column.as_ref(), row, raw)?;
+        }
+        line.extend_from_slice(b"\r\n");
+        out.write_all(&line).map_err(ExportError::write(path))?;
+    }
+    Ok(())
+}
+
+/// One cell. Null is nothing at all, an empty text is two quotes.
+fn write_cell(line: &mut Vec<u8>, column: &dyn Array, row: usize, raw: bool) -> Result<(), TableError> {
+    if column.is_null(row) {
+        return Ok(());
+    }
+    match column.data_type() {
+        DataType::Utf8 => write_text(line, column.as_string::<i32>().value(row), raw),
+        DataType::Int64 => push(line, Some(column.as_primitive::<Int64Type>().value(row))),
+        DataType::Int32 => push(line, Some(column.as_primitive::<Int32Type>().value(row))),
+        DataType::Float64 => push(line, Some(column.as_primitive::<Float64Type>().value(row))),
+        DataType::Boolean => push(line, Some(column.as_boolean().value(row))),
+        DataType::Date32 => push(line, day_of_epoch(column.as_primitive::<Date32Type>().value(row))),
+        DataType::Timestamp(..) => {
+            let micros = column.as_primitive::<TimestampMicrosecondType>().value(row);
+            push(line, Timestamp::from_microsecond(micros).ok().map(|instant| format!("{instant:.6}")));
+        }
+        found => {
+            let (column, found) = ("of the file".to_owned(), found.clone());
+            return Err(TableError::UnsupportedType { column, found });
+        }
+    }
+    Ok(())
+}
+
+fn push(line: &mut Vec<u8>, value: Option<impl Display>) {
+    if let Some(value) = value {
+        // Writing to a Vec cannot fail.
+        let _ = write!(line, "{value}");
+    }
+}
+
+/// A text, in quotes where commas, quotes, line ends or outer spaces ask for them; an apostrophe goes before one that a
+/// spreadsheet would take for a formula.
+fn write_text(line: &mut Vec<u8>, text: &str, raw: bool) {
+    let is_formula = !raw && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_plain = !is_formula
+        && !text.is_empty()
+        && !text.contains([',', '"', '\r', '\n'])
+        && !text.starts_with(char::is_whitespace)
+        && !text.ends_with(char::is_whitespace);
+    if is_plain {
+        line.extend_from_slice(text.as_bytes());
+        return;
+    }
+    line.push(b'"');
+    if is_formula {
+        line.push(b'\'');
+    }
+    for (at, part) in text.split('"').enumerate() {
+        if at > 0 {
+            line.extend_from_slice(b"\"\"");
+        }
+        line.extend_from_slice(part.as_bytes());
+    }
+    line.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cell(text: &str, raw: bool) -> String {
+        let mut line = Vec::new();
+        write_text(&mut line, text, raw);
+        String::from_utf8(line).expect("UTF-8")
+    }
+
+    /// The text of one cell, as RFC 4180 reads it.
+    fn read_back(cell: &str) -> String {
+        match cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(inner) => inner.replace("\"\"", "\""),
+            None => cell.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_a_spreadsheet_would_run_is_text() {
+        for (text, safe) in [
+            ("=1+1", "\"'=1+1\""),
+            ("+A1", "\"'+A1\""),
+            ("-A1", "\"'-A1\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("\tx", "\"'\tx\""),
+            ("\rx", "\"'\rx\""),
+            ("plain", "plain"),
+            ("a,b", "\"a,b\""),
+            ("a\"b", "\"a\"\"b\""),
+            (" a", "\" a\""),
+            ("", "\"\""),
+        ] {
+            assert_eq!(cell(text, false), safe);
+        }
+        assert_eq!(cell("=1+1", true), "=1+1");
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_comes_back_and_none_starts_a_formula(text in "[=+\\-@\\t\\r\\n\", a-zé]{0,12}") {
+            prop_assert_eq!(read_back(&cell(&text, true)), text.clone());
+            let safe = read_back(&cell(&text, false));
+            prop_assert!(!safe.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));
+            prop_assert_eq!(safe.strip_prefix('\'').filter(|rest| *rest == text).unwrap_or(&safe), text.as_str());
+        }
+    }
+}

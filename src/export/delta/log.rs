@@ -1,0 +1,218 @@
+//! The log of a Delta table as it is: versions, live files, the snapshot it shows.
+
+use super::super::ExportError;
+use super::APP_ID;
+use crate::lake::{Commit, Lake, LakeError};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What the entries of a log add up to.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Log {
+    /// Number of the version to come.
+    pub(super) next: u64,
+    /// Paths of the live files.
+    pub(super) files: BTreeSet<String>,
+    /// The snapshot it shows.
+    pub(super) snapshot: Option<u64>,
+    /// When that snapshot was committed, as its commit says.
+    committed_at: Option<String>,
+    /// Identity of the table.
+    id: Option<String>,
+    schema: Option<String>,
+}
+
+/// The file of a version.
+pub(super) fn entry_path(folder: &Path, version: u64) -> PathBuf {
+    folder.join(LOG_FOLDER).join(format!("{version:020}.json"))
+}
+
+const LOG_FOLDER: &str = "_delta_log";
+
+impl Log {
+    /// Reads the log of the table at `folder`; an empty one where there is no folder.
+    pub(super) fn read(folder: &Path) -> Result<Self, ExportError> {
+        let mut log = Self::default();
+        let entries = entries(folder)?;
+        if entries.is_empty() && !is_absent_or_empty(folder)? {
+            let what = "the folder holds something else".to_owned();
+            return Err(ExportError::Foreign { path: folder.to_owned(), what });
+        }
+        for (version, path) in entries {
+            if version != log.next {
+                let what = format!("version {} is missing from its log", log.next);
+                return Err(ExportError::Foreign { path: folder.to_owned(), what });
+            }
+            log.take(&path)?;
+            log.next += 1;
+        }
+        Ok(log)
+    }
+
+    fn take(&mut self, path: &Path) -> Result<(), ExportError> {
+        let foreign = |what: String| ExportError::Foreign { path: path.to_owned(), what };
+        let text = fs::read_to_string(path).map_err(|error| foreign(error.to_string()))?;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let action: Value = serde_json::from_str(line).map_err(|error| foreign(error.to_string()))?;
+            self.apply(&action);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, action: &Value) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if let Some(path) = text(&action["add"]["path"]) {
+            self.files.insert(path);
+        }
+        if let Some(path) = action["remove"]["path"].as_str() {
+            self.files.remove(path);
+        }
+        if let Some(metadata) = action.get("metaData") {
+            self.id = text(&metadata["id"]);
+            self.schema = text(&metadata["schemaString"]);
+        }
+        if action["txn"]["appId"] == APP_ID {
+            self.snapshot = action["txn"]["version"].as_u64();
+        }
+        if let Some(at) = text(&action["commitInfo"]["sunlakeCommittedAt"]) {
+            self.committed_at = Some(at);
+        }
+    }
+
+    /// Refuses a table that shows a snapshot which this lake does not have, or which is another there.
+    pub(super) fn check_source(&self, lake: &Lake, folder: &Path) -> Result<(), ExportError> {
+        let foreign =
+            |what: &str| Err(ExportError::Foreign { path: folder.to_owned(), what: what.to_owned() });
+        match (self.next, self.snapshot) {
+            (0, _) => Ok(()),
+            (_, None) => foreign("its log names no snapshot"),
+            (_, Some(snapshot)) => match lake.commit(snapshot) {
+                Ok(commit) if Some(commit.committed_at.to_string()) == self.committed_at => Ok(()),
+                Ok(_) => foreign("its newest snapshot is another than the lake's of that number"),
+                Err(LakeError::NoSnapshot { .. }) => {
+                    foreign("it shows a snapshot that the lake does not have")
+                }
+                Err(error) => Err(error.into()),
+            },
+        }
+    }
+
+    /// Protocol and metadata, for the first version and for a change of schema.
+    pub(super) fn schema_actions(&self, commit: &Commit, schema: String) -> Vec<Value> {
+        if self.schema.as_ref() == Some(&schema) {
+            return Vec::new();
+        }
+        let metadata = json!({"metaData": {
+            "id": self.id.clone().unwrap_or_else(|| table_id(commit)),
+            "name": "filings",
+            "description": "Florida business filings, one version a snapshot of a sunlake lake",
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": schema,
+            "partitionColumns": ["filed_month"],
+            "createdTime": commit.committed_at.as_millisecond(),
+            // Without these a clean-up would take the history away.
+            "configuration": {
+                "delta.logRetentionDuration": "interval 36500 days",
+                "delta.deletedFileRetentionDuration": "interval 36500 days",
+            },
+        }});
+        match self.next {
+            0 => vec![json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}), metadata],
+            _ => vec![metadata],
+        }
+    }
+
+    /// Goes on to the next version.
+    pub(super) fn follow(
+        &mut self,
+        snapshot: u64,
+        added: Vec<String>,
+        removed: &BTreeSet<String>,
+        schema: String,
+    ) {
+        self.files.retain(|path| !removed.contains(path));
+        self.files.extend(added);
+        self.snapshot = Some(snapshot);
+        self.schema = Some(schema);
+        self.next += 1;
+    }
+}
+
+/// A name for the table that the same first snapshot gives again, in the form of a UUID.
+fn table_id(commit: &Commit) -> String {
+    let digest = blake3::hash(format!("{} {}", commit.run_id, commit.committed_at).as_bytes());
+    let hex = digest.to_hex();
+    format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..32])
+}
+
+/// The entries of the log by version.
+fn entries(folder: &Path) -> Result<BTreeMap<u64, PathBuf>, ExportError> {
+    let log = folder.join(LOG_FOLDER);
+    let mut found = BTreeMap::new();
+    for name in names(&log)? {
+        let version = name.strip_suffix(".json").filter(|digits| digits.len() == 20);
+        if let Some(version) = version.and_then(|digits| digits.parse().ok()) {
+            found.insert(version, log.join(name));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a table can be begun here: nothing is there, or only what an export left that was killed before its first
+/// version.
+fn is_absent_or_empty(folder: &Path) -> Result<bool, ExportError> {
+    let ours =
+        |name: &String| name == LOG_FOLDER || name.starts_with("filed_month=") || name.starts_with(".tmp-");
+    Ok(names(folder)?.iter().all(ours))
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, ExportError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(ExportError::write(folder))?,
+    };
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    entries.map(name).collect::<io::Result<_>>().map_err(ExportError::write(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(folder: &Path, version: u64, lines: &[Value]) {
+        let path = entry_path(folder, version);
+        fs::create_dir_all(path.parent().expect("a log")).expect("a folder");
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(path, text).expect("an entry");
+    }
+
+    #[test]
+    fn a_log_adds_up_to_its_live_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(Log::read(&folder.path().join("none")).expect("nothing"), Log::default());
+        let add = |path: &str| json!({"add": {"path": path}});
+        put(folder.path(), 0, &[json!({"metaData": {"id": "x", "schemaString": "s"}}), add("a"), add("b")]);
+        put(
+            folder.path(),
+            1,
+            &[json!({"remove": {"path": "a"}}), add("c"), json!({"txn": {"appId": APP_ID, "version": 7}})],
+        );
+        let log = Log::read(folder.path()).expect("a log");
+        assert_eq!((log.next, log.snapshot, log.id.as_deref()), (2, Some(7), Some("x")));
+        assert_eq!(log.files, BTreeSet::from(["b".to_owned(), "c".to_owned()]));
+        put(folder.path(), 3, &[]);
+        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign { .. })));
+    }
+
+    #[test]
+    fn a_folder_of_something_else_is_no_table() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("filed_month=2026-11")).expect("a folder");
+        assert!(Log::read(folder.path()).is_ok(), "a killed export left it");
+        fs::write(folder.path().join("thesis.docx"), "x").expect("a file");
+        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign { .. })));
+    }
+}

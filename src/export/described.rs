@@ -1,0 +1,171 @@
+//! Tables and columns of a snapshot in words: the lake's own from the column dictionary, aggregates from what their files
+//! say about themselves.
+
+use super::ExportError;
+use crate::lake::{Commit, FileEntry, Lake};
+use crate::table::{ABOUT_KEY, Footer, Table, columns};
+use arrow::datatypes::DataType;
+use std::collections::BTreeMap;
+
+/// A table or an aggregate of a snapshot.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Described {
+    /// Folder name.
+    pub(super) name: String,
+    /// What a row is, or what it answers.
+    pub(super) about: String,
+    /// More about an aggregate; empty for a table.
+    pub(super) notes: String,
+    pub(super) columns: Vec<DescribedColumn>,
+    /// Columns that together name a row; none are known of an aggregate.
+    pub(super) key: Vec<String>,
+    /// Whether `filed_month` stands in the path.
+    pub(super) is_partitioned: bool,
+    pub(super) rows: u64,
+    pub(super) files: Vec<FileEntry>,
+}
+
+/// A column of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct DescribedColumn {
+    pub(super) name: String,
+    pub(super) kind: DataType,
+    pub(super) nullable: bool,
+    pub(super) meaning: String,
+}
+
+impl Described {
+    pub(super) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+/// Every table and aggregate of a snapshot that has a file: tables in their documented order, then aggregates.
+pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, ExportError> {
+    let mut described = Vec::new();
+    for table in Table::ALL {
+        if let Some(manifest) = commit.tables.get(table.name()).filter(|manifest| !manifest.files.is_empty())
+        {
+            described.push(Described {
+                rows: manifest.rows,
+                files: manifest.files.clone(),
+                ..of_table(table)
+            });
+        }
+    }
+    for (name, manifest) in &commit.tables {
+        if Table::from_name(name).is_some() {
+            continue;
+        }
+        if let Some(first) = lake.table_files(commit, name)?.first() {
+            let footer = Footer::open(first)?;
+            let (rows, files) = (manifest.rows, manifest.files.clone());
+            described.push(Described { rows, files, ..of_aggregate(name, &footer) });
+        }
+    }
+    Ok(described)
+}
+
+fn of_table(table: Table) -> Described {
+    let columns = columns(table).iter().map(|column| DescribedColumn {
+        name: column.name.to_owned(),
+        kind: column.kind.data_type(),
+        nullable: column.nullable,
+        meaning: column.meaning.to_owned(),
+    });
+    Described {
+        name: table.name().to_owned(),
+        about: table.meaning().to_owned(),
+        notes: String::new(),
+        columns: columns.collect(),
+        key: table.key().iter().map(|name| (*name).to_owned()).collect(),
+        is_partitioned: table.is_partitioned(),
+        rows: 0,
+        files: Vec::new(),
+    }
+}
+
+fn of_aggregate(name: &str, footer: &Footer) -> Described {
+    let head = Head::parse(footer.key_value(ABOUT_KEY).unwrap_or_default());
+    let columns = footer.schema().fields().iter().map(|field| DescribedColumn {
+        name: field.name().clone(),
+        kind: field.data_type().clone(),
+        nullable: field.is_nullable(),
+        meaning: head.columns.get(field.name()).cloned().unwrap_or_default(),
+    });
+    Described {
+        name: name.to_owned(),
+        about: head.question.clone(),
+        notes: head.notes.clone(),
+        columns: columns.collect(),
+        key: Vec::new(),
+        is_partitioned: false,
+        rows: 0,
+        files: Vec::new(),
+    }
+}
+
+/// The head comment of an aggregate's SQL: a question, notes, and indented lines of a column's name and meaning, a deeper
+/// line going on with the one above.
+#[derive(Debug, Default, PartialEq)]
+struct Head {
+    question: String,
+    notes: String,
+    columns: BTreeMap<String, String>,
+}
+
+impl Head {
+    fn parse(text: &str) -> Self {
+        let mut head = Self::default();
+        let mut column: Option<String> = None;
+        for line in text.lines() {
+            let indent = line.len() - line.trim_start().len();
+            match (indent, line.trim()) {
+                (_, "") => column = None,
+                (0, note) if head.question.is_empty() => head.question = note.to_owned(),
+                (0, note) => {
+                    column = None;
+                    append(&mut head.notes, note);
+                }
+                (1..=2, told) => {
+                    let (name, meaning) = told.split_once(char::is_whitespace).unwrap_or((told, ""));
+                    head.columns.insert(name.to_owned(), meaning.trim().to_owned());
+                    column = Some(name.to_owned());
+                }
+                (_, more) => {
+                    if let Some(meaning) = column.as_ref().and_then(|name| head.columns.get_mut(name)) {
+                        append(meaning, more);
+                    }
+                }
+            }
+        }
+        head
+    }
+}
+
+fn append(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push(' ');
+    }
+    text.push_str(more);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_a_question_notes_and_columns() {
+        let head = Head::parse(
+            "How did each county do?\n\nOne row a month.\nMore of it.\n  filed_month   YYYY-MM\n  is_whole      the month is over and\n                proven\n",
+        );
+        assert_eq!(
+            (head.question.as_str(), head.notes.as_str()),
+            ("How did each county do?", "One row a month. More of it.")
+        );
+        let columns: Vec<_> =
+            head.columns.iter().map(|(name, told)| (name.as_str(), told.as_str())).collect();
+        assert_eq!(columns, [("filed_month", "YYYY-MM"), ("is_whole", "the month is over and proven")]);
+        assert_eq!(Head::parse(""), Head::default());
+    }
+}

@@ -1,0 +1,179 @@
+//! Files outside the lake: written under another name in the same folder, synced, and renamed when they are whole.
+
+use super::ExportError;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use tempfile::{NamedTempFile, TempPath};
+
+/// A file on its way to its name; gone again when it is dropped before [`Pending::publish`].
+pub(super) struct Pending {
+    file: BufWriter<NamedTempFile>,
+    path: PathBuf,
+}
+
+impl Pending {
+    /// A file that will be `path`, whose folder is made where it is missing.
+    pub(super) fn new(path: &Path) -> Result<Self, ExportError> {
+        let folder = folder_of(path);
+        fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
+        let file = temporary().tempfile_in(folder).map_err(ExportError::write(path))?;
+        Ok(Self { file: BufWriter::with_capacity(1 << 18, file), path: path.to_owned() })
+    }
+
+    /// Gives it a time of last change.
+    pub(super) fn set_modified(&mut self, at: SystemTime) -> Result<(), ExportError> {
+        let file = &mut self.file;
+        file.flush()
+            .and_then(|()| file.get_ref().as_file().set_modified(at))
+            .map_err(ExportError::write(&self.path))
+    }
+
+    /// Gives it its name, in the place of a file that is there.
+    pub(super) fn publish(self) -> Result<(), ExportError> {
+        let failed = || ExportError::write(&self.path);
+        let file = self.file.into_inner().map_err(|error| failed()(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed())?;
+        file.persist(&self.path).map_err(|error| failed()(error.error))?;
+        sync_folder(&self.path)
+    }
+
+    /// Gives it its name unless that is taken; says whether it got it.
+    pub(super) fn publish_if_absent(self) -> Result<bool, ExportError> {
+        let failed = || ExportError::write(&self.path);
+        let file = self.file.into_inner().map_err(|error| failed()(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed())?;
+        match file.persist_noclobber(&self.path) {
+            Ok(_) => sync_folder(&self.path).map(|()| true),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(failed()(error.error)),
+        }
+    }
+}
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A path beside `path` that another program may make a file at; what is there when it is dropped is deleted.
+pub(super) fn beside(path: &Path) -> Result<TempPath, ExportError> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
+    let made = temporary().tempfile_in(folder).map_err(ExportError::write(path))?.into_temp_path();
+    // The name is ours; the other program wants to make the file itself.
+    fs::remove_file(&made).map_err(ExportError::write(&made))?;
+    Ok(made)
+}
+
+/// Gives a finished file beside `path` that name.
+pub(super) fn publish(made: TempPath, path: &Path) -> Result<(), ExportError> {
+    let readable = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(&made, readable).map_err(ExportError::write(path))?;
+    File::open(&made).and_then(|file| file.sync_all()).map_err(ExportError::write(path))?;
+    made.persist(path).map_err(|error| ExportError::write(path)(error.error))?;
+    sync_folder(path)
+}
+
+/// Puts a file of the lake at `to`, as a second name of it, or as a copy where that is not possible or not wanted. A file
+/// that is there and is as long stays.
+pub(super) fn place(from: &Path, to: &Path, copy: bool) -> Result<(), ExportError> {
+    let failed = || ExportError::write(to);
+    let length = fs::metadata(from).map_err(failed())?.len();
+    if fs::metadata(to).is_ok_and(|found| found.len() == length) {
+        return Ok(());
+    }
+    let folder = folder_of(to);
+    fs::create_dir_all(folder).map_err(failed())?;
+    if !copy && fs::hard_link(from, to).is_ok() {
+        return sync_folder(to);
+    }
+    let mut pending = Pending::new(to)?;
+    let mut source = File::open(from).map_err(failed())?;
+    io::copy(&mut source, &mut pending).map_err(failed())?;
+    pending.publish()
+}
+
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    // An export is for others to read, unlike most temporary files.
+    builder.prefix(".tmp-").permissions(fs::Permissions::from_mode(0o644));
+    builder
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes the name of a file durable.
+fn sync_folder(path: &Path) -> Result<(), ExportError> {
+    let folder = folder_of(path);
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(ExportError::write(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).expect("a folder");
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_has_its_name_when_it_is_whole_and_leaves_nothing_otherwise() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a/b.csv");
+        let mut pending = Pending::new(&path).expect("begun");
+        pending.write_all(b"half").expect("written");
+        drop(pending);
+        assert!(names(&folder.path().join("a")).is_empty());
+        let mut pending = Pending::new(&path).expect("begun");
+        pending.write_all(b"whole").expect("written");
+        pending.publish().expect("published");
+        assert_eq!(fs::read(&path).expect("a file"), b"whole");
+        assert_eq!(names(&folder.path().join("a")), ["b.csv"]);
+    }
+
+    #[test]
+    fn a_taken_name_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("0.json");
+        for (text, got) in [("one", true), ("two", false)] {
+            let mut pending = Pending::new(&path).expect("begun");
+            pending.write_all(text.as_bytes()).expect("written");
+            assert_eq!(pending.publish_if_absent().expect("tried"), got);
+        }
+        assert_eq!(fs::read(&path).expect("a file"), b"one");
+        assert_eq!(names(folder.path()), ["0.json"]);
+    }
+
+    #[test]
+    fn a_file_is_placed_as_a_link_or_as_a_copy() {
+        use std::os::unix::fs::MetadataExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("from"), b"rows").expect("a file");
+        place(&at("from"), &at("x/linked"), false).expect("placed");
+        place(&at("from"), &at("x/copied"), true).expect("placed");
+        place(&at("from"), &at("x/copied"), true).expect("it is there");
+        let inode = |name: &str| fs::metadata(at(name)).expect("a file").ino();
+        assert_eq!(inode("from"), inode("x/linked"));
+        assert_ne!(inode("from"), inode("x/copied"));
+        assert_eq!(fs::read(at("x/copied")).expect("a file"), b"rows");
+    }
+}
