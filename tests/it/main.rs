@@ -11,8 +11,10 @@
 mod aggregates;
 mod api;
 mod differential;
+mod doctor;
 mod durability;
 mod enrich;
+mod exports;
 mod faults;
 mod floors;
 mod key_leak;

@@ -1,31 +1,30 @@
-"""Reads two tables of a lake with four readers, one line each, and prints what each of them sees."""
+"""Reads every table of snapshots with four readers, one line each, and prints what each of them sees."""
 
 import json
+import pathlib
 import sys
 
 import duckdb
 import pandas
 import polars
-import pyarrow.compute
 import pyarrow.parquet
-
-current = sys.argv[1]
+from fingerprint import of_frame
 
 
 def with_duckdb(table):
-    return duckdb.sql(f"SELECT * FROM '{current}/{table}/**/*.parquet'").df()
+    return duckdb.sql(f"SELECT * FROM '{table}/**/*.parquet'").df()
 
 
 def with_polars(table):
-    return polars.scan_parquet(f"{current}/{table}/").collect().to_pandas()
+    return polars.scan_parquet(f"{table}/").collect().to_pandas()
 
 
 def with_pandas(table):
-    return pandas.read_parquet(f"{current}/{table}")
+    return pandas.read_parquet(table)
 
 
 def with_pyarrow(table):
-    return pyarrow.parquet.read_table(f"{current}/{table}").to_pandas()
+    return pyarrow.parquet.read_table(table).to_pandas()
 
 
 def sums(frame, value=None):
@@ -34,21 +33,26 @@ def sums(frame, value=None):
     return {f"{county}|{kind}": int(n) for (county, kind), n in series.items()}
 
 
+def days_of(table):
+    file = next(pathlib.Path(table).rglob("*.parquet"))
+    schema = pyarrow.parquet.read_schema(file)
+    return {field.name for field in schema if str(field.type).startswith("date")}
+
+
+def everything(read, snapshot):
+    tables = sorted(folder for folder in pathlib.Path(snapshot).iterdir() if folder.is_dir())
+    return {table.name: of_frame(read(str(table)), days_of(table)) for table in tables}
+
+
+current, old = sys.argv[1:3]
 seen = {}
 for read in (with_duckdb, with_polars, with_pandas, with_pyarrow):
-    filings, added_up = read("filings"), read("agg_county_type_day")
-    listed = filings[filings["listed"]]
+    filings, added_up = read(f"{current}/filings"), read(f"{current}/agg_county_type_day")
     seen[read.__name__] = {
-        "columns": sorted(filings.columns),
-        "filings": len(filings),
-        "listed": sums(listed),
-        "months": {str(month): int(n) for month, n in filings.groupby("filed_month", observed=True).size().items()},
-        "first_day": str(filings["filed_date"].min())[:10],
-        "last_day": str(filings["filed_date"].max())[:10],
+        "current": everything(read, current),
+        "old": everything(read, old),
+        "listed": sums(filings[filings["listed"]]),
         "id_sum": int(filings["business_id"].sum()),
-        "last_seen": str(pandas.Timestamp(filings["last_seen_at"].max()).tz_convert("UTC")),
-        "dissolved": int(filings["dissolved_date"].notna().sum()),
-        "added_up_rows": len(added_up),
         "added_up": sums(added_up, "filings"),
     }
 json.dump(seen, sys.stdout)

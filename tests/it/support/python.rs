@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 /// A script of this folder, about to be run.
 pub(crate) fn command(script: &str) -> Command {
-    let mut command = Command::new(interpreter());
+    let mut command = Command::new(program("python"));
     command.arg(project().join("tests/it").join(script));
     command
 }
@@ -17,6 +17,14 @@ pub(crate) fn command(script: &str) -> Command {
 /// Runs a script of this folder; gives the JSON it printed.
 pub(crate) fn json(script: &str, arguments: &[&Path]) -> Value {
     let output = command(script).args(arguments).output().expect("python");
+    told(script, &output)
+}
+
+/// As [`json`], with the packages of another file of requirements.
+pub(crate) fn json_with(requirements: &str, script: &str, arguments: &[&Path]) -> Value {
+    let mut command = Command::new(programs(requirements).join("python"));
+    let output =
+        command.arg(project().join("tests/it").join(script)).args(arguments).output().expect("python");
     told(script, &output)
 }
 
@@ -28,19 +36,20 @@ pub(crate) fn told(script: &str, output: &Output) -> Value {
         "\n$ {script}\n{}\n--- stdout\n{stdout}--- stderr\n{stderr}---",
         output.status
     );
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}"))
+    serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}\n{stdout}"))
 }
 
 /// A program that a package of the environment brings.
 pub(crate) fn program(name: &str) -> PathBuf {
-    interpreter().with_file_name(name)
+    programs("requirements.txt").join(name)
 }
 
-/// The interpreter of the environment, which is made where it is missing. One process makes it, others wait.
-fn interpreter() -> PathBuf {
-    let requirements = project().join("tests/it/requirements.txt");
+/// The programs of the environment of a file of requirements, which is made where it is missing. One process makes it,
+/// others wait.
+fn programs(requirements: &str) -> PathBuf {
+    let requirements = project().join("tests/it").join(requirements);
     let mut hasher = DefaultHasher::new();
-    std::fs::read(&requirements).expect("requirements.txt").hash(&mut hasher);
+    std::fs::read(&requirements).expect("a file of requirements").hash(&mut hasher);
     let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
     std::fs::create_dir_all(all).expect("the folder for temporary files");
     let home = all.join(format!("pyenv-{:016x}", hasher.finish()));
@@ -51,20 +60,21 @@ fn interpreter() -> PathBuf {
         // What a broken installation left.
         let _ = std::fs::remove_dir_all(&home);
         succeed(Command::new("python3").args(["-m", "venv"]).arg(&home));
+        // pyspark is published as sources alone, and needs no compiler.
         let pip = [
             "-m",
             "pip",
             "install",
             "--quiet",
             "--disable-pip-version-check",
-            "--only-binary",
-            ":all:",
+            "--only-binary=:all:",
+            "--no-binary=pyspark",
             "-r",
         ];
         succeed(Command::new(&python).args(pip).arg(&requirements));
         std::fs::write(&ready, "").expect("a mark");
     }
-    python
+    home.join("bin")
 }
 
 fn succeed(command: &mut Command) {

@@ -1,0 +1,68 @@
+"""Holds a lake's catalogue against its files: the data package by frictionless and pyarrow, the views by DuckDB."""
+
+import json
+import os
+import pathlib
+import sys
+
+import duckdb
+import frictionless
+import pyarrow.parquet
+
+lake = pathlib.Path(sys.argv[1])
+faults = []
+
+
+def claim(holds, what):
+    if not holds:
+        faults.append(str(what))
+
+
+descriptor = json.loads((lake / "catalog/datapackage.json").read_text())
+report = frictionless.Package.validate_descriptor(descriptor)
+claim(report.valid, report.to_summary() if not report.valid else "")
+commit = json.loads((lake / f"commits/{descriptor['snapshot']:06}.json").read_text())
+KINDS = {"int32": "integer", "int64": "integer", "string": "string", "bool": "boolean", "double": "number"}
+KINDS |= {"date32[day]": "date", "timestamp[us, tz=UTC]": "datetime"}
+
+for resource in descriptor["resources"]:
+    name = resource["name"]
+    committed = commit["tables"][name]
+    claim(resource["path"] == [file["path"] for file in resource["files"]], f"{name}: paths")
+    claim(resource["rows"] == committed["rows"], f"{name}: rows")
+    claim(resource["bytes"] == sum(file["bytes"] for file in committed["files"]), f"{name}: bytes")
+    fields = resource["schema"]["fields"]
+    for file, entry in zip(resource["files"], committed["files"], strict=True):
+        path = lake / file["path"]
+        parquet = pyarrow.parquet.ParquetFile(path)
+        claim(path.stat().st_size == file["bytes"] == entry["bytes"], f"{path}: bytes")
+        claim(parquet.metadata.num_rows == file["rows"], f"{path}: rows")
+        claim(file["hash"] == f"blake3:{entry['blake3']}", f"{path}: hash")
+        there = [(field.name, KINDS[str(field.type)]) for field in parquet.schema_arrow]
+        claim(there == [(field["name"], field["type"]) for field in fields], f"{path}: {there}")
+    claim(all(field["description"] for field in fields), f"{name}: a column without a meaning")
+    claim(resource["description"], f"{name}: nothing is said about it")
+
+# As it stands, and from the lake's own folder with the lake named.
+seen = {}
+for setting in ("", "SET VARIABLE lake = '.'"):
+    os.chdir(lake if setting else lake.parent)
+    database = duckdb.connect()
+    database.execute(setting or "SELECT 1")
+    database.execute((lake / "catalog/views.sql").read_text())
+    views = [row[0] for row in database.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+    for name in views:
+        found = database.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0]
+        claim(found == commit["tables"][name]["rows"], f"{name}: {found} rows in the view")
+        found = database.sql(f"SELECT count(*) FROM {name}_at({descriptor['snapshot']})").fetchall()[0][0]
+        claim(found == commit["tables"][name]["rows"], f"{name}: {found} rows at the snapshot")
+    silent = database.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal AND comment IS NULL").fetchall()
+    claim(not silent, f"views without a comment: {silent}")
+    months = database.sql("SELECT DISTINCT typeof(filed_month) FROM filings").fetchall()
+    claim(months == [("VARCHAR",)], f"months are {months}")
+    seen = {
+        "views": len(views),
+        "filings": database.sql("SELECT count(*) FROM filings").fetchall()[0][0],
+        "filings_at_1": database.sql("SELECT count(*) FROM filings_at(1)").fetchall()[0][0],
+    }
+json.dump({"faults": faults, "resources": len(descriptor["resources"]), **seen}, sys.stdout)

@@ -1,0 +1,137 @@
+//! What leaves the lake is what is in it: the catalogue, text files, a DuckDB file, a Delta table with its history.
+
+use crate::support::command::{Finished, Sunlake};
+use crate::support::lake::{commits, names};
+use crate::support::python;
+use crate::support::scratch::Scratch;
+use crate::support::source::{self, Source};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn export(source: &Source, arguments: &[&str]) -> Finished {
+    Sunlake::new(["export"])
+        .args(arguments)
+        .args(["--lake".as_ref(), source.lake.as_os_str(), "--json".as_ref()])
+        .finish()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+fn rows(commit: &Value, table: &str) -> u64 {
+    commit["tables"][table]["rows"].as_u64().expect("rows")
+}
+
+/// Claims that a program of the readers found no fault, and gives what it counted.
+fn faultless(script: &str, arguments: &[&Path]) -> Value {
+    let mut found = python::json(script, arguments);
+    assert_eq!(found["faults"].take(), serde_json::json!([]), "{script}");
+    found
+}
+
+#[test]
+fn the_catalogue_is_a_data_package_a_dictionary_and_views() {
+    let source = source::history();
+    let found = faultless("catalog.py", &[&source.lake]);
+    let commits = commits(&source.lake);
+    let tables = commits[1]["tables"].as_object().expect("tables").len();
+    assert_eq!(
+        (found["resources"].as_u64(), found["views"].as_u64()),
+        (Some(tables as u64), Some(tables as u64))
+    );
+    assert_eq!(found["filings"], rows(&commits[1], "filings"));
+    assert_eq!(found["filings_at_1"], rows(&commits[0], "filings"));
+    let dictionary = std::fs::read_to_string(source.lake.join("catalog/TABLES.md")).expect("TABLES.md");
+    for (name, manifest) in commits[1]["tables"].as_object().expect("tables") {
+        assert!(dictionary.contains(&format!("\n## `{name}`\n")), "{name}");
+        assert!(dictionary.contains(&format!("| [`{name}`](#{name}) | {} |", manifest["rows"])), "{name}");
+    }
+    assert!(dictionary.contains("How did each county do, month by month and type by type"));
+    assert!(dictionary.contains("| `is_whole` | boolean | yes | the month is over and coverage proves"));
+}
+
+#[test]
+fn text_files_hold_every_cell_and_only_whole_ones_are_there() {
+    let (source, scratch) = (source::history(), Scratch::new());
+    let folder = scratch.path("csv");
+    let told = export(source, &["csv", text(&folder)]).exits(0).json();
+    let commits = commits(&source.lake);
+    let tables = commits[1]["tables"].as_object().expect("tables");
+    assert_eq!(names(&folder).len(), tables.len(), "a file a table, and nothing else");
+    for file in told["files"].as_array().expect("files") {
+        let table = file["table"].as_str().expect("a table");
+        assert_eq!(file["rows"], rows(&commits[1], table), "{table}");
+    }
+    let compared = faultless("csv_cells.py", &[&source.lake.join("current"), &folder]);
+    assert_eq!(compared["tables"].as_u64(), Some(tables.len() as u64));
+
+    let some = scratch.path("some");
+    let of_old = ["csv", text(&some), "--table", "filings,counties", "--snapshot", "1"];
+    let told = export(source, &of_old).exits(0).json();
+    assert_eq!(
+        (told["snapshot"].as_u64(), told["files"][1]["rows"].as_u64()),
+        (Some(1), Some(rows(&commits[0], "filings")))
+    );
+    assert_eq!(names(&some).into_iter().collect::<Vec<_>>(), ["counties.csv", "filings.csv"]);
+    export(source, &["csv", text(&some), "--table", "filigns"]).exits(3).says("has no table filigns");
+    export(source, &["csv", text(&some), "--snapshot", "9"]).exits(3).says("no snapshot 9");
+}
+
+#[test]
+fn a_duckdb_file_is_whole_or_as_it_was() {
+    let (source, scratch) = (source::history(), Scratch::new());
+    let (file, program) = (scratch.path("florida.duckdb"), python::program("duckdb"));
+    std::fs::write(&file, "what was there").expect("a file");
+    let absent = export(source, &["duckdb", text(&file), "--duckdb", "/no/such/duckdb"]);
+    absent.exits(3).says("install DuckDB's command line program");
+    let failing = scratch.file("failing", "#!/bin/sh\necho no room >&2\nexit 1\n");
+    std::fs::set_permissions(&failing, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("a program");
+    export(source, &["duckdb", text(&file), "--duckdb", text(&failing)]).exits(9).says("no room");
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "what was there");
+    let told = export(source, &["duckdb", text(&file), "--duckdb", text(&program)]).exits(0).json();
+    let left: Vec<String> = names(file.parent().expect("a folder")).into_iter().collect();
+    assert_eq!(left, ["failing", "florida.duckdb"]);
+    let found = faultless("database.py", &[&source.lake.join("current"), &file]);
+    assert_eq!(
+        (found["snapshot"].as_u64(), found["tables"].as_object()),
+        (Some(2), told["rows"].as_object())
+    );
+}
+
+#[test]
+fn a_delta_table_has_a_version_for_each_snapshot() {
+    let (source, scratch) = (source::history(), Scratch::new());
+    let table = scratch.path("filings");
+    let made = export(source, &["delta", text(&table), "--snapshot", "1"]).exits(0).json();
+    assert_eq!((made["versions"][0]["snapshot"].as_u64(), made["newest"].as_u64()), (Some(1), Some(0)));
+    let first = entry(&table, 0);
+    let made = export(source, &["delta", text(&table)]).exits(0).json();
+    assert_eq!((made["versions"][0]["snapshot"].as_u64(), made["newest"].as_u64()), (Some(2), Some(1)));
+    let again = export(source, &["delta", text(&table)]).exits(0).json();
+    assert_eq!(again["versions"], serde_json::json!([]), "what is there is not made again");
+    assert_eq!(entry(&table, 0), first, "an entry never changes");
+    let found = faultless("delta.py", &[&source.lake, &table]);
+    let commits = commits(&source.lake);
+    let expected: Vec<u64> = commits.iter().map(|commit| rows(commit, "filings")).collect();
+    assert_eq!(found["rows"], serde_json::json!(expected));
+}
+
+fn entry(table: &Path, version: u64) -> String {
+    let path: PathBuf = table.join(format!("_delta_log/{version:020}.json"));
+    std::fs::read_to_string(path).expect("an entry of the log")
+}
+
+#[test]
+fn a_delta_table_of_another_lake_and_a_folder_of_something_else_are_refused() {
+    let (source, scratch) = (source::history(), Scratch::new());
+    let table = scratch.path("filings");
+    export(source::small(), &["delta", text(&table)]).exits(0);
+    export(source, &["delta", text(&table)]).exits(3).says("is not what this lake exported");
+    let other = scratch.path("other");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::write(other.join("thesis.docx"), "x").expect("a file");
+    export(source, &["delta", text(&other)]).exits(3).says("the folder holds something else");
+    assert_eq!(names(&other).len(), 1);
+}
