@@ -98,8 +98,8 @@ fn assert_told_in_short(ended: Finished, why: &str) {
 /// Runs on a small disk that grows step by step; prints the exit code of each run.
 const SMALL_DISK: &str = r#"
 disk=$1; shift
-mount -t tmpfs -o size=64k none "$disk" || exit 99
-for size in 64k 128k 256k 384k 512k 640k 768k 1m 1536k 2m 64m; do
+mount -t tmpfs -o size=32k none "$disk" || exit 99
+for size in 32k 48k 64k 80k 96k 112k 128k 160k 192k 224k 256k 512k 64m; do
     mount -o remount,size=$size "$disk"
     "$@" > "$disk.out" 2>> "$disk.err"
     code=$?
