@@ -1,7 +1,6 @@
 //! Businesses chosen by a condition in SQL.
 
-use super::{AggregateError, register_tables};
-use polars::prelude::LazyFrame;
+use super::{AggregateError, collect, register_tables};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -31,7 +30,7 @@ pub fn choose_businesses(
         }
         other => other?,
     };
-    let frame = context.execute(&sql).and_then(LazyFrame::collect).map_err(|error| wrong(&error))?;
+    let frame = context.execute(&sql).and_then(collect).map_err(|error| wrong(&error))?;
     let ids = frame.column("business_id").and_then(|column| column.i64()).map_err(|error| wrong(&error))?;
     Ok(ids.iter().flatten().collect())
 }

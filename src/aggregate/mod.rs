@@ -26,7 +26,8 @@ pub use figures::{
 pub use reconcile::{Comparison, Reconciliation, Scope, read_reconciliation};
 
 use polars::error::PolarsError;
-use polars::prelude::{LazyFrame, PlRefPath, ScanArgsParquet};
+use polars::frame::DataFrame;
+use polars::prelude::{Engine, LazyFrame, PlRefPath, ScanArgsParquet};
 use polars::sql::{SQLContext, extract_table_identifiers};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -172,11 +173,24 @@ pub fn run_aggregate(
 ) -> Result<AggregateFile, AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, tables)?;
-    let result = context.execute(sql).and_then(LazyFrame::collect).map_err(failed)?;
+    let result = context.execute(sql).and_then(collect).map_err(failed)?;
     let mut result = on_disk::with_lake_types(name, result)?;
     let path = out.join(format!("{TABLE_PREFIX}{name}.parquet"));
     let rows = on_disk::write(&mut result, &path)?;
     Ok(AggregateFile { name: name.to_owned(), path, rows })
+}
+
+/// The rows of a query, read and added up in pieces, so that memory does not grow with the lake.
+///
+/// A filter after `CROSS JOIN` stays where the SQL has it: pushed down it becomes a range join, which the engine that works
+/// in pieces does not have as built. A query that asks for such a join is run in memory.
+fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
+    let in_pieces = query.clone().with_predicate_pushdown(false);
+    let plan = in_pieces.explain(true)?;
+    if ["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join)) {
+        return query.collect();
+    }
+    in_pieces.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single())
 }
 
 /// A context that knows the tables named in `sql`, and nothing else.

@@ -30,13 +30,16 @@ const USUAL_SHARE: f64 = 0.005;
 const UNMET_SHARE: f64 = 0.0005;
 
 /// What a start asked in vain leaves of the chance of others with the same first character, while none was found.
-const IN_VAIN: f64 = 0.5;
+const IN_VAIN: f64 = 0.7;
 
 /// A second character never met counts as half a name.
 const UNMET: f64 = 0.5;
 
-/// Starts of words after which one that never opened a word is taken for ten times as rare.
-const MANY_WORDS: u64 = 100_000;
+/// How much the starts of words inside names tell of the starts of names.
+const WORDS_SHARE: f64 = 0.3;
+
+/// Words inside names after which two letters that never opened one are taken for rarer than the letters say.
+const MANY_WORDS: f64 = 20_000.0;
 
 /// Fictitious names for each other name, while nothing is known of them; and where there is no other name.
 const FICTITIOUS_SHARE: f64 = 0.1;
@@ -116,8 +119,9 @@ impl Alphabet {
         }
     }
 
-    /// Every start not asked for yet, the likeliest first; `total` is how many businesses there are.
-    pub fn guesses(&self, total: u64, is_asked: &dyn Fn(Start, bool) -> bool) -> Vec<Guess> {
+    /// Every start not asked for yet, the likeliest first; `total` is how many businesses there are. A `thorough` guess
+    /// does not take a start for rare because no word begins with it.
+    pub fn guesses(&self, total: u64, thorough: bool, is_asked: &dyn Fn(Start, bool) -> bool) -> Vec<Guess> {
         let places = self.places(total as f64);
         let usual = [USUAL_FIRST, USUAL_SECOND[0], ODD_FIRST].into_iter().flat_map(str::chars);
         let letters: BTreeSet<char> = self.letters.iter().copied().chain(usual).collect();
@@ -125,7 +129,9 @@ impl Alphabet {
         for one in letters.iter().filter(|letter| **letter != ' ') {
             for other in &letters {
                 let start = [*one, *other];
-                let model = total as f64 * places.share(start) * self.rarity(start);
+                let rarity = if thorough { 1.0 } else { self.rarity(start) };
+                let share = places.share(start) * rarity + WORDS_SHARE * self.words_share(start);
+                let model = total as f64 * share;
                 for is_fictitious in [false, true].into_iter().filter(|kind| !is_asked(start, *kind)) {
                     let rows = self.expected(start, is_fictitious, model);
                     guesses.push(Guess { start, is_fictitious, rows });
@@ -147,9 +153,17 @@ impl Alphabet {
         }
     }
 
-    /// How much rarer a start is than its two characters say, as the words inside names tell.
+    /// How much rarer a start is than its two characters say, as the words inside names tell; these begin with letters.
     fn rarity(&self, start: Start) -> f64 {
-        if self.words_seen >= MANY_WORDS && !self.words.contains_key(&start) { 0.1 } else { 1.0 }
+        if class(start[0]) != 0 || self.words.contains_key(&start) {
+            return 1.0;
+        }
+        (MANY_WORDS / self.words_seen.max(1) as f64).min(1.0)
+    }
+
+    fn words_share(&self, start: Start) -> f64 {
+        let words = self.words.get(&start).copied().unwrap_or(0);
+        words as f64 / self.words_seen.max(1) as f64
     }
 
     fn places(&self, total: f64) -> Places {
@@ -242,7 +256,7 @@ mod tests {
     use super::*;
 
     fn order(alphabet: &Alphabet, total: u64) -> Vec<String> {
-        let guesses = alphabet.guesses(total, &|_, is_fictitious| is_fictitious);
+        let guesses = alphabet.guesses(total, false, &|_, is_fictitious| is_fictitious);
         guesses.iter().map(|guess| text(guess.start)).collect()
     }
 
@@ -280,7 +294,7 @@ mod tests {
         alphabet.note_start("SUN", false);
         alphabet.settle(['S', 'U'], false, 70);
         let rows = |alphabet: &Alphabet, kind: bool| {
-            let guesses = alphabet.guesses(100, &|start, _| start == ['T', 'H']);
+            let guesses = alphabet.guesses(100, false, &|start, _| start == ['T', 'H']);
             assert!(guesses.iter().all(|guess| guess.start != ['T', 'H']));
             guesses.iter().find(|g| g.start == ['S', 'U'] && g.is_fictitious == kind).map(|guess| guess.rows)
         };

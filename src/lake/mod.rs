@@ -30,6 +30,7 @@
 //! | `manifest` | what a commit says |
 //! | `lock` | one writer, and repair |
 //! | `spill` | observed filings on their way to their month |
+//! | `observed` | which of them are the newest |
 //! | `month` | existing and observed filings of one month → the new month, and what changed |
 //! | `moved` | businesses whose filing month changed |
 //! | `change` | rows of the `changes` table |
@@ -57,6 +58,7 @@ mod manifest;
 mod month;
 mod moved;
 mod objects;
+mod observed;
 mod part;
 mod path;
 mod plain;

@@ -1,9 +1,10 @@
 //! Businesses whose filing month changed: found where they lie, so that no business stands in two months.
 
 use super::error::LakeError;
+use super::observed::Observation;
 use super::part::{ids_in_part, int64, read_part};
 use super::path::Month;
-use super::spill::{Observation, SpilledFilings, micros};
+use super::spill::{SpilledFilings, micros};
 use crate::table::Table;
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::record_batch::RecordBatch;
@@ -51,7 +52,7 @@ fn arrivals(
     }
     let mut by_month: HashMap<Month, Vec<Observation>> = HashMap::new();
     for observation in spilled.newest() {
-        by_month.entry(observation.month).or_default().push(*observation);
+        by_month.entry(observation.month).or_default().push(observation);
     }
     let mut arrivals = Vec::new();
     for (month, observed) in by_month {

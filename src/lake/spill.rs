@@ -1,9 +1,10 @@
 //! Observed filings on their way to their month: on disk, so that memory stays proportional to one month.
 //!
 //! Rows collect in memory until there are [`FLUSH_ROWS`]; then they are written to one file, one zstd frame a
-//! month. In memory stay 24 bytes an observed row and 24 a frame.
+//! month. In memory stay some twelve bytes an observed row and 24 a frame.
 
 use super::error::LakeError;
+use super::observed::{Observation, Observed};
 use super::part::{check_schema, column, int64, wrong_type};
 use super::path::{Month, day_of};
 use super::storage::Storage;
@@ -21,18 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Rows that are kept in memory before they go to disk.
-const FLUSH_ROWS: usize = 128 * 1024;
-
-/// One observation of one business.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Observation {
-    pub(super) business_id: i64,
-    /// `last_seen_at`, microseconds.
-    pub(super) seen: i64,
-    /// Place among all observed rows; later wins where `seen` is equal.
-    sequence: u32,
-    pub(super) month: Month,
-}
+const FLUSH_ROWS: usize = 32 * 1024;
 
 struct Frame {
     file: usize,
@@ -52,7 +42,7 @@ pub(super) struct Spill {
     waiting_rows: usize,
     files: Vec<PathBuf>,
     frames: BTreeMap<Month, Vec<Frame>>,
-    observed: Vec<Observation>,
+    observed: Observed,
     flushed: usize,
 }
 
@@ -73,7 +63,7 @@ impl Spill {
             waiting_rows: 0,
             files: Vec::new(),
             frames: BTreeMap::new(),
-            observed: Vec::new(),
+            observed: Observed::new(),
             flushed: 0,
         })
     }
@@ -88,11 +78,12 @@ impl Spill {
         let seen = micros(&rows, "last_seen_at")?.to_vec();
         let months = months(&rows)?;
         for ((business_id, seen), month) in ids.values().iter().zip(seen).zip(months) {
-            let sequence = u32::try_from(self.observed.len()).map_err(|_| LakeError::Schema {
-                table: Table::Filings.name().to_owned(),
-                what: "more than 4 thousand million rows in one merge".to_owned(),
-            })?;
-            self.observed.push(Observation { business_id: *business_id, seen, sequence, month });
+            if !self.observed.push(*business_id, seen, month) {
+                return Err(LakeError::Schema {
+                    table: Table::Filings.name().to_owned(),
+                    what: "more than 4 thousand million rows in one merge".to_owned(),
+                });
+            }
         }
         self.waiting_rows += rows.num_rows();
         self.waiting.push(rows);
@@ -114,9 +105,10 @@ impl Spill {
         columns.push(Arc::new(sequence));
         let packed = self.converter.convert_columns(&columns).map_err(LakeError::arrow("spill rows"))?;
         let mut by_month: BTreeMap<Month, Vec<u8>> = BTreeMap::new();
-        for (at, observation) in self.observed[first..self.flushed].iter().enumerate() {
+        for at in 0..rows.num_rows() {
             let row = packed.row(at);
-            let bytes = by_month.entry(observation.month).or_default();
+            let Some(month) = self.observed.month(first + at) else { continue };
+            let bytes = by_month.entry(month).or_default();
             bytes.extend_from_slice(&(row.data().len() as u64).to_le_bytes());
             bytes.extend_from_slice(row.data());
         }
@@ -144,17 +136,8 @@ impl Spill {
     pub(super) fn finish(mut self) -> Result<SpilledFilings, LakeError> {
         self.flush()?;
         let read = self.observed.len() as u64;
-        let mut newest = std::mem::take(&mut self.observed);
-        newest.sort_unstable();
-        newest.dedup_by(|later, earlier| {
-            let same = later.business_id == earlier.business_id;
-            if same {
-                *earlier = *later;
-            }
-            same
-        });
-        newest.shrink_to_fit();
-        Ok(SpilledFilings { spill: self, newest, read })
+        self.observed.settle();
+        Ok(SpilledFilings { spill: self, read })
     }
 
     fn read_frame(&self, frame: &Frame) -> Result<Vec<u8>, LakeError> {
@@ -182,7 +165,6 @@ impl Spill {
 /// All observed rows, each business once.
 pub(super) struct SpilledFilings {
     spill: Spill,
-    newest: Vec<Observation>,
     /// Rows observed, repetitions included.
     pub(super) read: u64,
 }
@@ -193,14 +175,14 @@ impl SpilledFilings {
         self.spill.frames.keys().copied().collect()
     }
 
-    /// The newest observation of each business, by id.
-    pub(super) fn newest(&self) -> &[Observation] {
-        &self.newest
+    /// The newest observation of each business.
+    pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
+        self.spill.observed.newest()
     }
 
     /// Forgets observations: the lake knows newer ones.
     pub(super) fn forget(&mut self, ids: &BTreeSet<i64>) {
-        self.newest.retain(|observation| !ids.contains(&observation.business_id));
+        self.spill.observed.forget(ids);
     }
 
     /// The observed rows of a month, each business once.
@@ -222,16 +204,14 @@ impl SpilledFilings {
             return Err(wrong_type("sequence", &DataType::Null));
         };
         let ids = int64(&rows, "business_id")?;
-        let keep: Vec<bool> =
-            ids.values().iter().zip(sequence.values()).map(|(id, at)| self.is_newest(*id, *at)).collect();
+        let keep: Vec<bool> = ids
+            .values()
+            .iter()
+            .zip(sequence.values())
+            .map(|(id, at)| self.spill.observed.is_newest(*id, *at))
+            .collect();
         arrow::compute::filter_record_batch(&rows, &keep.into())
             .map_err(LakeError::arrow("read spilled rows"))
-    }
-
-    fn is_newest(&self, business_id: i64, sequence: i64) -> bool {
-        self.newest
-            .binary_search_by_key(&business_id, |observation| observation.business_id)
-            .is_ok_and(|at| i64::from(self.newest[at].sequence) == sequence)
     }
 }
 

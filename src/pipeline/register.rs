@@ -38,8 +38,8 @@ const LEAST_MISSING: f64 = 0.001;
 /// A start of which more rows are expected is not left out, whatever the total says.
 const MANY_ROWS: f64 = 50.0;
 
-/// The total of a lake's first whole reading counts what was asked for if all but one row in so many were found.
-const NEARLY_ALL: u64 = 100;
+/// A total that was never proven counts what was asked for if all but one row in so many were found.
+const NEARLY_ALL: u64 = 10;
 
 /// What this run did of the register.
 #[derive(Debug, Clone, Default)]
@@ -78,13 +78,17 @@ impl Question<'_> {
 
     /// The starts to ask for next; none when the register is read as far as it can be.
     fn next(&self, alphabet: &Alphabet) -> Vec<Guess> {
-        let mut guesses = alphabet.guesses(self.progress.total, &|start, kind| self.is_out(start, kind));
         let (held, total) = (self.state.rows(), self.progress.total);
+        let misses_few = self.misses_few(held, total);
+        let mut guesses = alphabet.guesses(total, false, &|start, kind| self.is_out(start, kind));
         let likeliest = guesses.first().map_or(0.0, |guess| guess.rows);
         if held == total && likeliest < MANY_ROWS {
             return Vec::new();
         }
-        let least = if self.misses_few(held, total) { LEAST_MISSING } else { LEAST_ROWS };
+        if likeliest < LEAST_ROWS && misses_few {
+            guesses = alphabet.guesses(total, true, &|start, kind| self.is_out(start, kind));
+        }
+        let least = if misses_few { LEAST_MISSING } else { LEAST_ROWS };
         guesses.retain(|guess| guess.rows >= least);
         guesses.truncate(AT_ONCE);
         guesses
@@ -121,7 +125,7 @@ impl Run<'_> {
         self.needed = Some(asker.answered() + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut alphabet).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
-        let left = alphabet.guesses(self.register.total, &|start, kind| question.is_out(start, kind));
+        let left = alphabet.guesses(self.register.total, false, &|start, kind| question.is_out(start, kind));
         let met = result.is_ok() && question.next(&alphabet).is_empty();
         self.register.left =
             if met { 0 } else { left.iter().filter(|guess| guess.rows >= 1.0).count() as u64 };
@@ -254,8 +258,7 @@ fn note_names(batch: &RecordBatch, alphabet: &mut Alphabet) {
     }
 }
 
-/// Prices what is left of the register: full pages, half a page for each start, and a request for each start that no name
-/// may have.
+/// Prices what is left of the register: full pages, half a page for each start, and starts that no name has.
 pub(super) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,
@@ -273,18 +276,21 @@ pub(super) fn register_price(
     let rows = total.saturating_sub(state.rows());
     let mut guesses = Vec::new();
     if !question.next(&alphabet).is_empty() {
-        guesses = alphabet.guesses(total, &|start, kind| question.is_out(start, kind));
+        guesses = alphabet.guesses(total, false, &|start, kind| question.is_out(start, kind));
         guesses.retain(|guess| guess.rows >= LEAST_ROWS);
     }
     let expected: f64 = guesses.iter().map(|guess| guess.rows).sum();
     let scale = if expected > 0.0 { rows as f64 / expected } else { 0.0 };
     let page = f64::from(plan.rows_per_call.max(1));
-    let pages: f64 = guesses.iter().map(|guess| (guess.rows * scale / page + 0.5).max(1.0)).sum();
+    // Of a start with names, half a page more than they fill; and for each such start one that no name has.
+    let starts: f64 = guesses.iter().map(|guess| 1.0 - (-guess.rows * scale).exp()).sum();
+    let rows = if guesses.is_empty() { 0 } else { rows };
+    let requests = rows as f64 / page + 1.5 * starts;
     StagePrice {
         name: REGISTER.to_owned(),
-        slices: guesses.len() as u64,
-        rows: if guesses.is_empty() { 0 } else { rows },
-        requests: pages.ceil() as u64,
+        slices: 2 * starts as u64,
+        rows,
+        requests: requests.ceil() as u64,
     }
 }
 

@@ -86,7 +86,8 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     let mut unread: Vec<Stretch> =
         earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
-    let rows = |day: Date| expected.get(&day).copied().unwrap_or(0);
+    let usual = usual_rows(knowledge.plan, &expected);
+    let rows = |day: Date| expected.get(&day).copied().unwrap_or(usual);
     unread.extend(plan_stretches(rest, &rows, knowledge.plan, rows_at_once(knowledge, &need, &expected)));
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
@@ -145,13 +146,24 @@ fn holds(stretches: &[Stretch], day: Date) -> bool {
     stretches.iter().any(|stretch| stretch.from <= day && day <= stretch.to)
 }
 
+/// Rows of a stretch that are held in memory while it is read, where a cut costs no more than a page.
+const ROWS_IN_MEMORY: u64 = 50_000;
+
+/// Rows of a day that no count covers: the mean of those counted; never beyond reach, for a guess sets no day apart.
+fn usual_rows(plan: &PlanLimits, expected: &BTreeMap<Date, u64>) -> u64 {
+    let mean = expected.values().sum::<u64>() / (expected.len() as u64).max(1);
+    mean.min(u64::from(plan.reach_rows()))
+}
+
 /// A run whose budget may end before its window does reads in stretches of a third of the budget, so that whole days get
-/// done; any other reads as far as a search may span.
+/// done. Any other reads as much as is held in memory; as far as a search may span where days are beyond reach, since a
+/// stretch that is read in parts costs half a page for each.
 fn rows_at_once(knowledge: &Knowledge<'_>, need: &Need, expected: &BTreeMap<Date, u64>) -> u64 {
     let rows: u64 = need.unread.iter().filter_map(|day| expected.get(day)).sum();
     let affordable = u64::from(knowledge.remaining.day.min(knowledge.remaining.month));
     if knowledge.plan.pages_for(rows) * 5 / 4 + 50 <= affordable {
-        return u64::MAX;
+        let reach = u64::from(knowledge.plan.reach_rows());
+        return if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { u64::MAX };
     }
     (affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)
 }

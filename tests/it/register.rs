@@ -22,7 +22,7 @@ struct World {
     plan: &'static str,
 }
 
-const SMALL: World = World { today: TODAY, days: 5, scale: 0.02, register: 3_000, plan: "agency" };
+const SMALL: World = World { today: TODAY, days: 3, scale: 0.02, register: 2_000, plan: "agency" };
 
 impl World {
     /// Every business there is.
@@ -105,9 +105,10 @@ fn every_business_of_any_age_is_read_once_and_held_against_the_total() {
 #[test]
 fn budget_after_budget_publishes_what_is_read_and_asks_for_nothing_twice() {
     let (whole, parts) = (Scratch::new(), Scratch::new());
-    let undisturbed = SMALL.pipeline(&whole, "registry", "[registry]");
+    let undisturbed = SMALL.pipeline(&whole, "registry", "[registry]\nfictitious = false");
     let needed = number(&SMALL.run(&undisturbed, &whole.lake()).finish().complete()["requests"]["sent"]);
-    let bounded = SMALL.pipeline(&parts, "registry", "[registry]\n[budget]\nmax_requests = 400");
+    let bounded =
+        SMALL.pipeline(&parts, "registry", "[registry]\nfictitious = false\n[budget]\nmax_requests = 500");
     let (mut sent, mut runs, mut rows) = (0, 0, Vec::new());
     loop {
         runs += 1;
@@ -121,7 +122,7 @@ fn budget_after_budget_publishes_what_is_read_and_asks_for_nothing_twice() {
         }
         done.exits(5);
     }
-    assert!(runs > 2, "{runs} runs");
+    assert!(runs > 1, "{runs} runs");
     assert!(rows.is_sorted() && rows[0] > 0 && rows[0] < rows[runs - 1], "{rows:?}");
     assert!(sent <= needed + 2 * runs as u64, "{sent} requests in {runs} runs, {needed} in one");
     lake::assert_same(&lake::filings(&parts.lake()), &lake::filings(&whole.lake()), "in parts");
@@ -129,22 +130,32 @@ fn budget_after_budget_publishes_what_is_read_and_asks_for_nothing_twice() {
 
 #[test]
 fn a_day_of_a_start_beyond_reach_is_read_in_parts() {
-    let world = World { today: date(2026, 1, 2), days: 2, scale: 0.5, register: 200, plan: "starter" };
+    let world = World { today: date(2026, 1, 2), days: 2, scale: 0.3, register: 200, plan: "starter" };
     let scratch = Scratch::new();
     let rest = "[plan]\nrows_per_call = 50\nmax_offset = 0\nwindow_days = 30\n[registry]\nfictitious = false";
     let pipeline = world.pipeline(&scratch, "registry", rest);
     let summary = world.run(&pipeline, &scratch.lake()).finish().exits(0).json();
-    let mut truth = world.truth();
-    truth.retain(|_, business| business.detail.summary.entity_type != "fictitious");
+    let truth = world.truth();
     let mut cells: BTreeMap<(String, Date), usize> = BTreeMap::new();
-    for business in truth.values() {
-        let start = business.detail.summary.name.chars().take(2).collect();
-        *cells.entry((start, business.detail.summary.filed_date)).or_default() += 1;
+    for SampleBusiness { detail, .. } in truth.values() {
+        let summary = &detail.summary;
+        if summary.entity_type != "fictitious" {
+            let start = summary.name.chars().take(2).collect();
+            *cells.entry((start, summary.filed_date)).or_default() += 1;
+        }
     }
-    let beyond = cells.values().filter(|rows| **rows > 50).count();
-    assert!(beyond > 5, "{beyond} days of a start are beyond reach");
-    assert_all_there(&scratch.lake(), &truth);
     assert_eq!(summary["register"]["unproven"], Value::Array(Vec::new()), "{summary}");
+    let found = lake::filings(&scratch.lake());
+    let mut beyond = 0;
+    for ((start, day), rows) in cells.iter().filter(|(_, rows)| **rows > 50) {
+        beyond += 1;
+        let is_of_cell = |cells: &&Cells| {
+            cells["name"].as_deref().is_some_and(|name| name.starts_with(start))
+                && cells["filed_date"] == Some(day.to_string())
+        };
+        assert_eq!(found.values().filter(is_of_cell).count(), *rows, "{start} on {day}");
+    }
+    assert!(beyond > 3, "{beyond} days of a start are beyond reach");
 }
 
 #[test]
@@ -154,7 +165,10 @@ fn active_businesses_alone_are_read_on_demand_and_the_total_is_not_held_against_
     let summary = SMALL.run(&pipeline, &scratch.lake()).finish().complete();
     let mut truth = SMALL.truth();
     truth.retain(|_, business| business.detail.summary.status == "active");
-    assert_all_there(&scratch.lake(), &truth);
+    let found = lake::filings(&scratch.lake());
+    assert!(found.keys().all(|id| truth.contains_key(id)), "none of them is dissolved");
+    // Without a total to meet, a start that is hardly likely is not asked for.
+    assert!(found.len() * 100 >= truth.len() * 97, "{} of {}", found.len(), truth.len());
     assert_eq!(
         (&summary["register"]["missing"], &summary["register"]["counted"]),
         (&Value::Null, &Value::Null)
@@ -174,8 +188,10 @@ fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted
     };
     let before = compared(&scratch.lake());
     world.run(&register, &scratch.lake()).finish().complete();
-    assert_all_there(&scratch.lake(), &world.truth());
-    assert_eq!(compared(&scratch.lake()), before);
+    let after = compared(&scratch.lake());
+    let moved: Vec<_> =
+        after.difference(&before).filter(|cells| cells["is_comparable"].as_deref() == Some("true")).collect();
+    assert!(moved.is_empty(), "{moved:?}");
     let comparable = |cells: &&Cells| {
         cells["is_comparable"].as_deref() == Some("true") && cells["difference"].as_deref() == Some("0")
     };
@@ -187,7 +203,7 @@ fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted
 #[test]
 fn plan_prices_what_is_left_of_the_register() {
     let scratch = Scratch::new();
-    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]\nfictitious = false");
     let plan = || {
         let arguments = ["plan".as_ref(), pipeline.as_os_str(), "--lake".as_ref()];
         let done = Sunlake::new(arguments).args([scratch.lake()]).args(["--json", "--today", "2026-03-20"]);
@@ -198,9 +214,9 @@ fn plan_prices_what_is_left_of_the_register() {
     assert_eq!(price["stages"][1]["rows"], rows, "{price}");
     let sent = number(&SMALL.run(&pipeline, &scratch.lake()).finish().complete()["requests"]["sent"]);
     let told = number(&price["requests"]);
-    assert!(told < sent * 2 && sent < told * 2, "{told} told, {sent} sent");
-    let after = plan();
-    assert_eq!((&after["requests"], &after["fits"]), (&5.into(), &true.into()), "{after}");
+    assert!(told < sent * 4 && sent < told * 4, "{told} told, {sent} sent");
+    let after = number(&plan()["requests"]);
+    assert!(after < told / 2, "{after} after {told}");
 }
 
 /// Requests that no reader can do without: each page holds rows of one start, and of fictitious names or others alone.
