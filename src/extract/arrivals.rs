@@ -149,6 +149,7 @@ fn forget_if_as_it_was(reader: &mut Reader<'_, '_>, range: &Slice, page: &PageSe
     if reader.seen.gone().is_empty() && page.rows.iter().all(is_known) {
         tracing::debug!(%range, "nothing moved");
         reader.pages.clear();
+        reader.seen.forget_shown();
     }
 }
 

@@ -43,7 +43,7 @@ pub enum Dimension {
     Elsewhere,
     /// `county`: empty on some rows.
     County,
-    /// `city`: only spellings already seen.
+    /// `city`: of rows whose ZIP code no filter can ask for.
     City,
     /// `q`: names may begin with anything.
     NameStart,

@@ -134,6 +134,11 @@ impl Seen {
         }
     }
 
+    /// Takes the rows of the lake for as good as not shown: a page that told nothing new is not landed.
+    pub fn forget_shown(&mut self) {
+        self.held.values_mut().for_each(|shown| *shown = false);
+    }
+
     /// Whether a row is one of the lake's.
     pub fn is_held(&self, id: i64) -> bool {
         self.held.contains_key(&id)
