@@ -4,7 +4,7 @@
 //! cargo bench --bench lake -- 10000000 > docs/lake.md
 //! ```
 //!
-//! The second half needs python3 with venv and PyPI, for DuckDB and pyarrow.
+//! The second half needs python3 with venv and `PyPI`, for DuckDB and pyarrow.
 
 #![expect(clippy::print_stdout, reason = "a bench tells on stdout")]
 

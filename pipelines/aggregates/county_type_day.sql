@@ -5,6 +5,7 @@
 --   county       county name as the API gives it; '' is outside Florida or unknown
 --   entity_type  llc, corporation, partnership, nonprofit, fictitious, trust
 --   filings      businesses filed
+-- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
 SELECT
     f.filed_date AS filed_date,
     f.county AS county,

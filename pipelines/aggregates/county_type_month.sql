@@ -13,6 +13,7 @@
 --   rank_in_state           1 has the most filings of this type and month; equal counts share a rank
 --   is_whole                the month is over and coverage proves every day of it complete, as last read; its last
 --                          days go on filling for two weeks (see settling)
+-- Adds up: SELECT SUM(filings) FROM agg_county_type_month WHERE entity_type <> '*' equals SELECT COUNT(*) FROM filings WHERE listed
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),

@@ -8,6 +8,7 @@
 --   share_of_county    part of the county's filings of the month
 --   location_quotient  share_of_county / the sector's part of the state's filings of the month; above 1 the county
 --                      has more of the sector than the state
+-- Adds up: SELECT SUM(filings) FROM agg_sector_county_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT
         SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,

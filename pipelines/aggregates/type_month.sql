@@ -12,6 +12,7 @@
 --   days_proven             days of the month, up to today, that coverage proves complete
 --   is_whole                the month is over and coverage proves every day of it complete, as last read; its last
 --                          days go on filling for two weeks (see settling)
+-- Adds up: SELECT SUM(filings) FROM agg_type_month WHERE entity_type <> '*' equals SELECT COUNT(*) FROM filings WHERE listed
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),

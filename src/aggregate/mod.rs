@@ -8,6 +8,7 @@
 //!
 //! Everything here blocks the calling thread; call it off the async threads.
 
+mod adds_up;
 mod cells;
 mod choose;
 mod figures;
@@ -18,6 +19,7 @@ mod shipped_tests;
 #[cfg(test)]
 mod tiny_lake;
 
+pub use adds_up::{Sum, check_sum};
 pub use choose::choose_businesses;
 pub use figures::{
     CityFigures, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures,

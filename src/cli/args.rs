@@ -82,10 +82,27 @@ pub enum Command {
     },
     /// The lake: snapshots, rows per table, coverage, budget used, last runs
     Status,
-    /// Every file of a snapshot against its commit: checksum, rows, footer, keys
+    /// Every file of the lake, or of one snapshot, against what was written: checksum, rows, footer, keys, commits
     Verify {
-        /// Snapshot number [default: the newest]
+        /// Snapshot number [default: the whole lake]
         snapshot: Option<u64>,
+        /// Put right what can be
+        #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = FalseyValueParser::new())]
+        repair: bool,
+    },
+    /// Time travel and retention
+    Snapshot {
+        /// What to do.
+        #[command(subcommand)]
+        command: SnapshotCommand,
+    },
+    /// Make the tables of a run again from its archived pages, without a request, and compare
+    Replay {
+        /// The run, as `sunlake status` names it
+        run: String,
+        /// Publish the result as a new snapshot where it differs
+        #[arg(long, env = "SUNLAKE_PUBLISH", value_parser = FalseyValueParser::new())]
+        publish: bool,
     },
     /// Serve the API from the lake
     Serve(ServeArguments),
@@ -140,6 +157,70 @@ pub struct ServeArguments {
     /// Address under which clients know this server, as behind a proxy; its name is then accepted at /mcp
     #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = web_address, value_name = "URL")]
     pub public_url: Option<String>,
+}
+
+/// What to do with snapshots.
+#[derive(Debug, Subcommand)]
+pub enum SnapshotCommand {
+    /// Every snapshot: number, day, rows, size, and how it stands
+    List,
+    /// One snapshot: tables, files, checks, state
+    Show {
+        /// Its number
+        snapshot: u64,
+    },
+    /// Rows that differ between two snapshots, by table and key
+    Diff {
+        /// Number of the one to compare with
+        before: u64,
+        /// Number of the one to compare
+        after: u64,
+    },
+    /// Never prune a snapshot
+    Pin {
+        /// Its number
+        snapshot: u64,
+    },
+    /// Let a snapshot be pruned again
+    Unpin {
+        /// Its number
+        snapshot: u64,
+    },
+    /// Publish the tables of an old snapshot again, as a new one
+    Rollback {
+        /// Number of the old one
+        snapshot: u64,
+    },
+    /// Publish a snapshot that a check held
+    Accept {
+        /// Its number
+        snapshot: u64,
+    },
+    /// Delete the tables of old snapshots; never of the newest or a pinned one
+    Prune(PruneFlags),
+}
+
+/// What to keep. A snapshot that no rule keeps goes.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PruneFlags {
+    /// Keep this many of the newest
+    #[arg(long, env = "SUNLAKE_KEEP_LAST", default_value_t = 0, value_name = "N")]
+    pub keep_last: u32,
+    /// Keep the newest of each of this many days
+    #[arg(long, env = "SUNLAKE_KEEP_DAILY", default_value_t = 0, value_name = "N")]
+    pub keep_daily: u32,
+    /// Keep the newest of each of this many weeks
+    #[arg(long, env = "SUNLAKE_KEEP_WEEKLY", default_value_t = 0, value_name = "N")]
+    pub keep_weekly: u32,
+    /// Keep the newest of each of this many months
+    #[arg(long, env = "SUNLAKE_KEEP_MONTHLY", default_value_t = 0, value_name = "N")]
+    pub keep_monthly: u32,
+    /// Delete raw pages of finished runs older than this many days whose snapshots are pruned
+    #[arg(long, env = "SUNLAKE_RAW_DAYS", value_name = "DAYS")]
+    pub raw_days: Option<u32>,
+    /// Only say what would go
+    #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = FalseyValueParser::new())]
+    pub dry_run: bool,
 }
 
 /// What to do with keys.

@@ -21,7 +21,7 @@ pub const RUN_AGAIN: u8 = crate::pipeline::summary::EXIT_RUN_AGAIN;
 /// The API is unavailable, or answers outside its contract, after retries.
 pub const API: u8 = 6;
 /// A check failed; nothing was published.
-pub const CHECK_FAILED: u8 = 7;
+pub const CHECK_FAILED: u8 = crate::pipeline::summary::EXIT_CHECK_FAILED;
 /// Another run holds the lake.
 pub const HELD: u8 = 8;
 /// Storage failed, or holds a damaged file.
@@ -74,11 +74,13 @@ impl CommandError {
 
 fn pipeline(error: &PipelineError) -> u8 {
     match error {
-        PipelineError::Spec(_) | PipelineError::OtherSource { .. } => SETTINGS,
+        PipelineError::Spec(_) | PipelineError::OtherSource { .. } | PipelineError::NotReplayable { .. } => {
+            SETTINGS
+        }
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,
         PipelineError::Lake(error) => lake(error),
-        PipelineError::Table(_) | PipelineError::Write { .. } => STORAGE,
+        PipelineError::Table(_) | PipelineError::Write { .. } | PipelineError::PageGone { .. } => STORAGE,
         PipelineError::Aggregate(error) => aggregate(error),
         PipelineError::Export(error) => export(error),
         PipelineError::CheckFailed { .. } => CHECK_FAILED,
@@ -102,7 +104,10 @@ fn client(error: &ClientError) -> u8 {
 fn lake(error: &LakeError) -> u8 {
     match error {
         LakeError::Held { .. } | LakeError::Conflict { .. } => HELD,
-        LakeError::NoSnapshot { .. } | LakeError::Address { .. } => SETTINGS,
+        LakeError::NoSnapshot { .. }
+        | LakeError::Address { .. }
+        | LakeError::Pruned { .. }
+        | LakeError::Overtaken { .. } => SETTINGS,
         _ => STORAGE,
     }
 }

@@ -26,6 +26,18 @@ pub(super) fn open_lake(common: &Common, world: &World) -> Result<Lake, CommandE
     }
 }
 
+/// Opens the lake whatever its newest commit looks like: for a verification and a repair.
+pub(super) fn open_lake_as_it_is(common: &Common, world: &World) -> Result<Lake, CommandError> {
+    match address(common) {
+        None => Ok(Lake::open_as_it_is(&common.lake)?),
+        Some(address) => {
+            let (work, variables) =
+                (working_copy(common, world, address)?, (world.variables)(&CLOUD_VARIABLES));
+            Ok(Lake::open_at_as_it_is(address, &work, &variables)?)
+        }
+    }
+}
+
 /// The folder of a lake's working copy: the one that is named, or one of its own below the user's cache.
 fn working_copy(common: &Common, world: &World, address: &str) -> Result<PathBuf, CommandError> {
     if let Some(work) = &common.work {

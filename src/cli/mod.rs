@@ -10,13 +10,16 @@ mod export;
 mod keys;
 mod lake;
 mod progress;
+mod replay;
 mod run;
 mod run_log;
 mod serve;
 mod show;
+mod snapshot;
 mod status;
+mod verify;
 
-pub use args::{Cli, Command, Common, KeysCommand, LogFormat, ServeArguments};
+pub use args::{Cli, Command, Common, KeysCommand, LogFormat, PruneFlags, ServeArguments, SnapshotCommand};
 pub use export::{ExportCommand, Selection};
 
 use crate::contract::eastern::eastern_day;
@@ -66,7 +69,10 @@ async fn dispatch(cli: &Cli, world: &World, today: Date, log: &RunLog) -> Result
         Command::Run { pipeline } => run::run(common, world, today, pipeline, log).await,
         Command::Plan { pipeline } => run::plan(common, world, today, pipeline).await,
         Command::Status => status::status(common, world),
-        Command::Verify { snapshot } => status::verify(common, world, *snapshot),
+        Command::Verify { repair: true, .. } => verify::repair_lake(common, world, today),
+        Command::Verify { snapshot, .. } => verify::verify(common, world, *snapshot),
+        Command::Snapshot { command } => snapshot::snapshot(common, world, today, command),
+        Command::Replay { run, publish } => replay::replay_run(common, world, today, run, *publish),
         Command::Serve(arguments) => serve::serve(common, world, arguments).await,
         Command::Keys { keys, command } => keys::keys(common, world, keys, command),
         Command::Report => status::report(common, world),

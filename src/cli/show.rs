@@ -23,7 +23,7 @@ pub(super) fn failed_run(pipeline: &Path, today: Date, error: &CommandError) -> 
     serde_json::to_string(&summary).unwrap_or_default()
 }
 
-fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+pub(super) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = write(&mut text);
@@ -60,6 +60,13 @@ pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
         register(text, summary)?;
         for check in &summary.checks {
             writeln!(text, "check      {check}")?;
+        }
+        if let Some(held) = summary.held {
+            writeln!(text, "held       snapshot {held}; publish it: sunlake snapshot accept {held}")?;
+        }
+        if !summary.pruned.is_empty() {
+            let pruned: Vec<String> = summary.pruned.iter().map(u64::to_string).collect();
+            writeln!(text, "pruned     snapshots {}", pruned.join(", "))?;
         }
         if let Some(reason) = &summary.stopped {
             writeln!(text, "stopped    {reason}")?;

@@ -217,6 +217,23 @@ impl Home for Bucket {
         self.objects.write(name, bytes)
     }
 
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
+        self.objects.create(name, bytes)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), LakeError> {
+        self.objects.delete(&[name.to_owned()])
+    }
+
+    fn remove_folder(&self, name: &str) -> Result<(), LakeError> {
+        self.objects.delete(&self.objects.list(name, None)?)
+    }
+
+    fn names(&self, folder: &str) -> Result<Vec<String>, LakeError> {
+        let inside = |name: &String| name.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
+        Ok(self.objects.list(folder, None)?.iter().filter_map(inside).collect())
+    }
+
     fn keep(&self, file: &Path, name: &str) -> Result<(), LakeError> {
         self.objects.upload(&[(file.to_path_buf(), name.to_owned())])
     }
@@ -409,6 +426,10 @@ impl Bucket {
         for snapshot in self.kept()? {
             let Some(bytes) = self.read_commit(snapshot)? else { continue };
             named.extend(names(&Commit::decode(&bytes, &self.folder.layout.commit(snapshot))?));
+        }
+        for name in self.names("held")? {
+            let Some(held) = self.objects.read(&format!("held/{name}"))? else { continue };
+            named.extend(names(&Commit::decode(&held.bytes, Path::new(&self.objects.url("held")))?));
         }
         let is_old = |name: &String| {
             let number = name.split('/').nth(1).and_then(path::parse_snapshot);

@@ -76,6 +76,25 @@ pub enum LakeError {
         /// The number asked for.
         snapshot: u64,
     },
+    /// The snapshot's tables were deleted by a rule.
+    #[error("snapshot {snapshot} was pruned: its commit is history, its tables are gone")]
+    Pruned {
+        /// The number asked for.
+        snapshot: u64,
+    },
+    /// A snapshot that is held cannot follow the one it was made from any more.
+    #[error(
+        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}; the next run reads what it saw again",
+        number(*parent), number(*newest)
+    )]
+    Overtaken {
+        /// The held one.
+        snapshot: u64,
+        /// The one it was made from.
+        parent: Option<u64>,
+        /// The newest one.
+        newest: Option<u64>,
+    },
     /// A file is not what the lake wrote.
     #[error("{} is damaged: {what}; `sunlake verify` checks the whole lake", path.display())]
     Damaged {
@@ -108,6 +127,11 @@ pub enum LakeError {
         /// What Arrow said.
         source: arrow::error::ArrowError,
     },
+}
+
+/// A snapshot as a sentence names it.
+fn number(snapshot: Option<u64>) -> String {
+    snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
 }
 
 /// What a person can do about a refusal of the disk; empty where nothing helps for sure.

@@ -73,7 +73,7 @@ impl Staging {
         let complete: BTreeSet<(i32, bool)> =
             complete.iter().map(|(day, fictitious)| (epoch_day(*day), *fictitious)).collect();
         let mut merge = FilingsMerge {
-            has_news: self.parent_has_filings(),
+            has_news: self.rows(Table::Filings.name()) > 0,
             observed_at: observed_at.as_microsecond(),
             same_run: self.changes_of_this_run()?,
             delta: TableDelta { read: spilled.read, ..TableDelta::default() },
@@ -147,11 +147,6 @@ impl Staging {
     fn months(&self) -> BTreeMap<Month, PathBuf> {
         let files = self.of_table(Table::Filings.name()).iter();
         files.filter_map(|file| Some((path::month_in(&file.entry.path)?, file.path.clone()))).collect()
-    }
-
-    fn parent_has_filings(&self) -> bool {
-        let filings = self.parent.as_ref().and_then(|parent| parent.tables.get(Table::Filings.name()));
-        filings.is_some_and(|filings| filings.rows > 0)
     }
 
     fn write_changes(&mut self, merge: &mut FilingsMerge) -> Result<(), LakeError> {

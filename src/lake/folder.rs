@@ -4,6 +4,7 @@ use super::error::LakeError;
 use super::home::Home;
 use super::lock::Repair;
 use super::manifest::{Commit, FileEntry};
+use super::mark::Mark;
 use super::path::{self, Layout, snapshot_name};
 use super::staging::StagedFile;
 use super::storage::{self, Storage, TEMPORARY};
@@ -29,11 +30,8 @@ impl Home for Folder {
     }
 
     fn commits(&self) -> Result<Vec<u64>, LakeError> {
-        let names = storage::names(&self.layout.commits())?;
-        let mut numbers: Vec<u64> =
-            names.iter().filter_map(|name| path::parse_snapshot(name.strip_suffix(".json")?)).collect();
-        numbers.sort_unstable();
-        Ok(numbers)
+        let numbers = path::snapshot_numbers(&storage::names(&self.layout.commits())?);
+        Ok(numbers.into_iter().collect())
     }
 
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
@@ -132,6 +130,28 @@ impl Home for Folder {
         self.storage.replace(&path, bytes)
     }
 
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
+        let path = self.layout.root.join(name);
+        if let Some(folder) = path.parent() {
+            self.storage.create_durable_dir_all(folder)?;
+        }
+        self.storage.put_if_absent(&path, bytes)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), LakeError> {
+        let path = self.layout.root.join(name);
+        self.storage.remove_file(&path)?;
+        path.parent().filter(|folder| folder.is_dir()).map_or(Ok(()), |folder| self.storage.sync_dir(folder))
+    }
+
+    fn remove_folder(&self, name: &str) -> Result<(), LakeError> {
+        self.storage.remove_dir_all(&self.layout.root.join(name))
+    }
+
+    fn names(&self, folder: &str) -> Result<Vec<String>, LakeError> {
+        storage::names(&self.layout.root.join(folder))
+    }
+
     fn keep(&self, _file: &Path, _name: &str) -> Result<(), LakeError> {
         Ok(())
     }
@@ -208,16 +228,24 @@ impl Folder {
 
     /// What a killed run can leave: temporary names, a snapshot without its commit, staged files.
     ///
-    /// Only the number after the newest commit can be such a snapshot; others without a commit were not left by a
-    /// run, so they are not touched.
+    /// Only a number after the newest commit, up to the next one to be given, can be such a snapshot; others without a
+    /// commit were not left by a run, so they are not touched. What is held has its commit elsewhere.
     fn leftovers(&self, newest: Option<u64>) -> Result<Vec<PathBuf>, LakeError> {
         let layout = &self.layout;
+        let held = path::snapshot_numbers(&storage::names(&layout.held())?);
+        let first = newest.unwrap_or(0) + 1;
+        let next = held.last().map_or(first, |held| first.max(held + 1));
+        let mut found: Vec<PathBuf> = (first..=next)
+            .filter(|number| !held.contains(number))
+            .map(|number| layout.snapshot(number))
+            .collect();
         let mut folders = vec![layout.root.clone(), layout.commits(), layout.snapshots(), layout.state()];
-        folders.push(layout.catalog());
-        let mut found = vec![layout.snapshot(newest.unwrap_or(0) + 1)];
+        folders.extend([layout.catalog(), layout.held()]);
+        folders.extend(Mark::ALL.map(|mark| layout.root.join(mark.folder())));
         for run in storage::names(&layout.runs())? {
-            found.push(layout.runs().join(&run).join("staged"));
-            folders.push(layout.runs().join(&run));
+            let dir = layout.run(&run);
+            found.push(dir.join("staged"));
+            folders.extend([dir.join("journal"), dir.join("commits"), dir]);
         }
         for folder in folders {
             let names = storage::names(&folder).unwrap_or_default();

@@ -65,6 +65,18 @@ pub(super) trait Home: fmt::Debug + Send + Sync {
     /// Replaces a small file of the lake, whole.
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError>;
 
+    /// Creates a small file, whole; `false` when there is one.
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError>;
+
+    /// Deletes a small file; a missing one is fine.
+    fn remove(&self, name: &str) -> Result<(), LakeError>;
+
+    /// Deletes a folder and all in it; a missing one is fine.
+    fn remove_folder(&self, name: &str) -> Result<(), LakeError>;
+
+    /// Names of the small files in a folder, sorted; none where it is missing.
+    fn names(&self, folder: &str) -> Result<Vec<String>, LakeError>;
+
     /// Keeps a finished file of this machine at home, under a name of the lake's.
     fn keep(&self, file: &Path, name: &str) -> Result<(), LakeError>;
 

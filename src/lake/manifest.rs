@@ -2,15 +2,20 @@
 
 use super::error::LakeError;
 use super::path;
+use super::seal::{Seal, look, sealed};
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Version of the commit file and of the folders it speaks of. A lake of a newer one is refused.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The first version whose commit files are sealed.
+const SEALED_SINCE: u32 = 2;
 
 /// One committed snapshot: created once, never changed, the truth about the lake.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,6 +28,9 @@ pub struct Commit {
     pub snapshot: u64,
     /// The snapshot this one was made from; none for the first.
     pub parent: Option<u64>,
+    /// The snapshot whose tables and state this one shows again, after a rollback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restores: Option<u64>,
     /// When it was committed.
     pub committed_at: Timestamp,
     /// The Eastern day the run ran as.
@@ -95,18 +103,33 @@ impl Commit {
         files.iter().map(|file| snapshot_dir.join(&file.path)).collect()
     }
 
-    pub(super) fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
-        let mut bytes = serde_json::to_vec_pretty(self)?;
-        bytes.push(b'\n');
-        Ok(bytes)
+    /// Rows of all tables together.
+    pub fn rows(&self) -> u64 {
+        self.tables.values().map(|table| table.rows).sum()
+    }
+
+    /// Bytes of all files together.
+    pub fn bytes(&self) -> u64 {
+        self.tables.values().flat_map(|table| &table.files).map(|file| file.bytes).sum()
+    }
+
+    pub(super) fn encode(&self) -> io::Result<Vec<u8>> {
+        sealed(self)
     }
 
     /// The commit in `bytes`, refused when a newer sunlake wrote it or when it points out of its tables.
     pub(super) fn decode(bytes: &[u8], path: &Path) -> Result<Self, LakeError> {
         let damaged = |error: serde_json::Error| LakeError::damaged(path, error.to_string());
+        let seal = look(bytes);
+        if seal == Seal::Broken {
+            return Err(LakeError::damaged(path, "it is not what was committed"));
+        }
         let versions: Versions = serde_json::from_slice(bytes).map_err(damaged)?;
         refuse_newer(path, "format version", versions.format_version, FORMAT_VERSION)?;
         refuse_newer(path, "schema version", versions.schema_version, SCHEMA_VERSION)?;
+        if seal == Seal::Missing && versions.format_version >= SEALED_SINCE {
+            return Err(LakeError::damaged(path, "its end is missing"));
+        }
         let commit: Self = serde_json::from_slice(bytes).map_err(damaged)?;
         for (table, manifest) in &commit.tables {
             if let Some(file) = manifest.files.iter().find(|file| !path::is_entry_path(table, &file.path)) {

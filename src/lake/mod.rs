@@ -8,6 +8,8 @@
 //!   catalog/                         what others read about the newest snapshot
 //!   runs/<run_id>/raw/               pages as received
 //!   runs/<run_id>/staged/            a snapshot being made
+//!   held/000043.json                 the commit of a snapshot that a check held
+//!   pins/ pruned/                    marks on snapshots
 //!   state/lock                       who writes
 //! ```
 //!
@@ -26,7 +28,6 @@
 //! | `objects` | every request to an object store |
 //! | `address` | which store an address means |
 //! | `part` | one Parquet file |
-//! | `file` | files for others, looked at first |
 //! | `manifest` | what a commit says |
 //! | `lock` | one writer, and repair |
 //! | `spill` | observed filings on their way to their month |
@@ -39,22 +40,40 @@
 //! | `staging` | a snapshot being made |
 //! | `filings` | the merge of filings into it |
 //! | `publish` | the commit |
+//! | `held` | a snapshot that a check kept from readers |
+//! | `restore` | an old snapshot published again |
+//! | `history` | how every snapshot stands |
+//! | `mark` | pinned, pruned |
+//! | `retention` | which snapshots stay |
+//! | `prune` | what goes, and its going |
+//! | `diff` | rows that differ between two snapshots |
+//! | `inspect` | what the checks look at before publishing |
+//! | `sound` | files handed out only as they were committed |
+//! | `seal` | small files that tell when they are damaged |
 //! | `verify` | files against their commit |
+//! | `audit` | the whole lake against what was written |
+//! | `mend` | damage put right, piece by piece |
 //! | `raw` | pages as received |
 //! | `run` | what a run is, and how it ended |
 
 mod address;
+mod audit;
 mod bucket;
 mod change;
+mod diff;
 mod error;
 #[cfg(test)]
 mod fault;
-mod file;
 mod filings;
 mod folder;
+mod held;
+mod history;
 mod home;
+mod inspect;
 mod lock;
 mod manifest;
+mod mark;
+mod mend;
 mod month;
 mod moved;
 mod objects;
@@ -64,11 +83,16 @@ mod path;
 mod plain;
 #[cfg(test)]
 mod power;
+mod prune;
 mod publish;
 mod raw;
+mod restore;
+mod retention;
 #[cfg(test)]
 mod rows_for_tests;
 mod run;
+mod seal;
+mod sound;
 mod spill;
 mod staging;
 mod storage;
@@ -78,22 +102,30 @@ mod upsert;
 mod verify;
 
 pub use address::{CLOUD_VARIABLES, is_address};
+pub use diff::{DiffKind, Example, SnapshotDiff, TableDiff};
 pub use error::LakeError;
+pub use history::{SnapshotEntry, Standing};
+pub use inspect::MonthFiles;
 pub use lock::{LakeLock, Repair};
 pub use manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
+pub(crate) use mend::DamagedFile;
 pub use path::Month;
+pub use prune::{PruneRules, Pruning};
 pub use publish::CommitInfo;
 pub use raw::{RawArchive, RawPage};
-pub use run::{Quarantine, RunDir, RunRecord};
+pub use retention::{Kept, Retention};
+pub use run::{Quarantine, RunDir, RunFile, RunRecord};
+pub use sound::check_snapshot_folder;
 pub use staging::{Staging, TableDelta};
 pub use verify::{Problem, VerifyReport};
 
+use crate::table::{Table, Upgrades};
+use arrow::record_batch::RecordBatch;
 use bucket::Bucket;
 use folder::Folder;
 use home::Home;
 use objects::Objects;
 use path::Layout;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -107,6 +139,7 @@ pub struct Lake {
     layout: Layout,
     storage: Storage,
     home: Arc<dyn Home>,
+    upgrades: Upgrades,
 }
 
 impl fmt::Display for Lake {
@@ -126,13 +159,26 @@ impl Lake {
         Self::open_on(root, Storage::default())
     }
 
+    /// As [`Lake::open`], whatever the newest commit looks like: for a verification and a repair.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`] when `root` is something else than a folder.
+    pub fn open_as_it_is(root: &Path) -> Result<Self, LakeError> {
+        Self::at(root, Storage::default())
+    }
+
     fn open_on(root: &Path, storage: Storage) -> Result<Self, LakeError> {
+        let lake = Self::at(root, storage)?;
+        lake.current()?;
+        Ok(lake)
+    }
+
+    fn at(root: &Path, storage: Storage) -> Result<Self, LakeError> {
         check_folder(root)?;
         let layout = Layout { root: root.to_path_buf() };
         let folder = Folder { layout: layout.clone(), storage: storage.clone() };
-        let lake = Self { layout, storage, home: Arc::new(folder) };
-        lake.current()?;
-        Ok(lake)
+        Ok(Self { layout, storage, home: Arc::new(folder), upgrades: Upgrades::SHIPPED })
     }
 
     /// The lake at an address (`s3://…`, `gs://…`, `az://…`), with the folder `work` of this machine as its working
@@ -146,13 +192,32 @@ impl Lake {
         Self::open_in(address::open(address, variables)?, work, Storage::default())
     }
 
+    /// As [`Lake::open_at`], whatever the newest commit looks like: for a verification and a repair.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::open_at`], the newest commit apart.
+    pub fn open_at_as_it_is(
+        address: &str,
+        work: &Path,
+        variables: &[(String, String)],
+    ) -> Result<Self, LakeError> {
+        Self::found_in(address::open(address, variables)?, work, Storage::default())
+    }
+
     fn open_in(objects: Objects, work: &Path, storage: Storage) -> Result<Self, LakeError> {
+        let lake = Self::found_in(objects, work, storage)?;
+        lake.current()?;
+        Ok(lake)
+    }
+
+    fn found_in(objects: Objects, work: &Path, storage: Storage) -> Result<Self, LakeError> {
         check_folder(work)?;
         let layout = Layout { root: work.to_path_buf() };
         let folder = Folder { layout: layout.clone(), storage: storage.clone() };
-        let lake = Self { layout, storage, home: Arc::new(Bucket::new(folder, objects)) };
+        let home = Arc::new(Bucket::new(folder, objects));
+        let lake = Self { layout, storage, home, upgrades: Upgrades::SHIPPED };
         lake.refresh()?;
-        lake.current()?;
         Ok(lake)
     }
 
@@ -195,15 +260,6 @@ impl Lake {
     /// Numbers of all commits, oldest first.
     pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
         self.home.commits()
-    }
-
-    /// Numbers of the snapshots whose files are still there: all but the pruned ones.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
-    pub fn kept_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
-        self.home.kept()
     }
 
     /// Paths of the files of a table in a snapshot, none when it has no such table. What an object store holds is
@@ -267,6 +323,12 @@ impl Lake {
         self.layout.snapshot(snapshot)
     }
 
+    /// The snapshot that `current` shows; none where nothing is shown that way, as in an object store.
+    pub fn shown(&self) -> Option<u64> {
+        let target = fs::read_link(self.layout.current()).ok()?;
+        path::parse_snapshot(target.file_name()?.to_str()?)
+    }
+
     /// Folder of a run.
     ///
     /// # Errors
@@ -282,13 +344,18 @@ impl Lake {
         self.layout.state()
     }
 
-    /// Deletes the folders of old snapshots; their commits stay as history. The newest is never deleted.
-    ///
-    /// Files that other snapshots share stay, since each snapshot has its own link. Returns what was deleted.
-    pub fn prune(&self, _lock: &LakeLock, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError> {
-        let newest = self.home.newest()?;
-        let old = snapshots.iter().copied().filter(|snapshot| Some(*snapshot) != newest).collect();
-        self.home.drop_snapshots(&old)
+    /// Rows of a table that a commit of schema version `from` names, in today's columns.
+    pub(crate) fn upgraded(
+        &self,
+        table: Table,
+        from: u32,
+        rows: RecordBatch,
+    ) -> Result<RecordBatch, LakeError> {
+        let failed = |error: crate::table::TableError| LakeError::Schema {
+            table: table.name().to_owned(),
+            what: error.to_string(),
+        };
+        self.upgrades.apply(table, from, rows).map_err(failed)
     }
 }
 

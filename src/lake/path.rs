@@ -2,6 +2,7 @@
 
 use super::error::LakeError;
 use jiff::civil::Date;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -74,6 +75,11 @@ pub(super) fn snapshot_name(snapshot: u64) -> String {
 pub(super) fn parse_snapshot(name: &str) -> Option<u64> {
     let number = name.parse().ok()?;
     (snapshot_name(number) == name).then_some(number)
+}
+
+/// The snapshots that file names `000042.json` speak of.
+pub(super) fn snapshot_numbers(names: &[String]) -> BTreeSet<u64> {
+    names.iter().filter_map(|name| parse_snapshot(name.strip_suffix(".json")?)).collect()
 }
 
 /// File name of a part with this digest.
@@ -153,6 +159,19 @@ impl Layout {
 
     pub(super) fn commit(&self, snapshot: u64) -> PathBuf {
         self.commits().join(format!("{}.json", snapshot_name(snapshot)))
+    }
+
+    pub(super) fn held(&self) -> PathBuf {
+        self.root.join("held")
+    }
+
+    /// Name in the lake of the commit of a held snapshot.
+    pub(super) fn held_name(snapshot: u64) -> String {
+        format!("held/{}.json", snapshot_name(snapshot))
+    }
+
+    pub(super) fn held_commit(&self, snapshot: u64) -> PathBuf {
+        self.root.join(Self::held_name(snapshot))
     }
 
     pub(super) fn snapshots(&self) -> PathBuf {

@@ -2,10 +2,13 @@
 
 use super::error::LakeError;
 use super::manifest::{Commit, FORMAT_VERSION};
+use super::mend::COMMITS;
+use super::path::{Layout, snapshot_name};
 use super::staging::{StagedFile, Staging};
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use std::path::Path;
 
 /// What a commit says beside its files.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,10 +39,11 @@ impl Staging {
     /// snapshot is committed but readers are not led to it yet; [`LakeError::Storage`] and [`LakeError::Remote`] when
     /// nothing was committed.
     pub fn commit(self, info: CommitInfo) -> Result<Commit, LakeError> {
-        let commit = self.describe(info);
         let path = self.lake.layout.commit(self.snapshot);
-        let bytes = commit.encode().map_err(|error| LakeError::damaged(&path, error.to_string()))?;
         let files: Vec<&StagedFile> = self.tables.values().flatten().collect();
+        let commit = self.describe(info);
+        let bytes = encoded(&commit, &path)?;
+        self.keep_copy(&bytes)?;
         let home = &self.lake.home;
         home.place(self.snapshot, &self.run_id, &files)?;
         match home.create_commit(self.snapshot, &bytes) {
@@ -55,10 +59,43 @@ impl Staging {
         }
         home.show(&commit)
             .map_err(|source| LakeError::NotShown { snapshot: self.snapshot, source: Box::new(source) })?;
+        self.clear();
+        Ok(commit)
+    }
+
+    /// Keeps the staged snapshot whole, under its own number, beside those that are published: readers go on seeing the
+    /// one before.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::commit`].
+    pub fn hold(self, info: CommitInfo) -> Result<Commit, LakeError> {
+        let files: Vec<&StagedFile> = self.tables.values().flatten().collect();
+        let commit = self.describe(info);
+        let path = self.lake.layout.held_commit(self.snapshot);
+        let bytes = encoded(&commit, &path)?;
+        self.lake.home.place(self.snapshot, &self.run_id, &files)?;
+        // What is placed and not held in the end is cleared by the next lock.
+        if !self.lake.home.create(&Layout::held_name(self.snapshot), &bytes)? {
+            return Err(LakeError::Conflict { snapshot: self.snapshot });
+        }
+        self.clear();
+        Ok(commit)
+    }
+
+    /// A second copy of the commit, in the folder of its run: small, and all that a damaged commit file takes to be
+    /// written again.
+    fn keep_copy(&self, bytes: &[u8]) -> Result<(), LakeError> {
+        let folder = self.lake.layout.run(&self.run_id).join(COMMITS);
+        self.lake.storage.create_durable_dir_all(&folder)?;
+        let path = folder.join(format!("{}.json", snapshot_name(self.snapshot)));
+        self.lake.storage.replace(&path, bytes)
+    }
+
+    fn clear(&self) {
         if let Err(error) = self.lake.storage.remove_dir_all(&self.dir) {
             tracing::debug!(path = %self.dir.display(), %error, "a leftover stays until the next repair");
         }
-        Ok(commit)
     }
 
     fn describe(&self, info: CommitInfo) -> Commit {
@@ -67,6 +104,7 @@ impl Staging {
             schema_version: SCHEMA_VERSION,
             snapshot: self.snapshot,
             parent: self.parent.as_ref().map(|parent| parent.snapshot),
+            restores: self.restores,
             committed_at: info.committed_at,
             today: info.today,
             run_id: self.run_id.clone(),
@@ -77,4 +115,8 @@ impl Staging {
             checks: info.checks,
         }
     }
+}
+
+fn encoded(commit: &Commit, path: &Path) -> Result<Vec<u8>, LakeError> {
+    commit.encode().map_err(LakeError::storage("write", path))
 }

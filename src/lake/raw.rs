@@ -81,6 +81,10 @@ pub struct RawArchive {
     tail: Option<(StoredFile, u64)>,
     dropped_bytes: u64,
     chunks: Option<Chunks>,
+    /// Segments whose tail is torn, and how much of each is sound.
+    torn: Vec<(usize, u64)>,
+    /// Segments with damage before their last sound page, and how many bytes.
+    hurt: Vec<(usize, u64)>,
 }
 
 /// The chunks of an archive that are at home, in the object store.
@@ -136,6 +140,14 @@ impl RawArchive {
 
     pub(super) fn open_on(dir: &Path, storage: Storage, chunks: Option<Chunks>) -> Result<Self, LakeError> {
         storage.create_durable_dir_all(dir)?;
+        let mut archive = Self::look(dir, storage)?;
+        archive.chunks = chunks;
+        archive.cut_torn_tails()?;
+        Ok(archive)
+    }
+
+    /// The archive as it lies there; nothing is made or cut off.
+    pub(super) fn look(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
         let names = storage::names(dir)?;
         let segments =
             names.iter().filter(|name| name.ends_with(".zst")).map(|name| dir.join(name)).collect();
@@ -147,7 +159,9 @@ impl RawArchive {
             index: HashMap::new(),
             tail: None,
             dropped_bytes: 0,
-            chunks,
+            chunks: None,
+            torn: Vec::new(),
+            hurt: Vec::new(),
         };
         for segment in 0..archive.segments.len() {
             archive.read_segment(segment)?;
@@ -155,9 +169,17 @@ impl RawArchive {
         Ok(archive)
     }
 
+    fn cut_torn_tails(&mut self) -> Result<(), LakeError> {
+        for (segment, sound) in std::mem::take(&mut self.torn) {
+            self.storage.truncate(&self.segments[segment], sound)?;
+        }
+        Ok(())
+    }
+
     fn read_segment(&mut self, segment: usize) -> Result<(), LakeError> {
         let path = self.segments[segment].clone();
         let bytes = fs::read(&path).map_err(LakeError::storage("read", &path))?;
+        let dropped_before = self.dropped_bytes;
         let (mut at, mut sound) = (0, 0);
         while at < bytes.len() {
             match record_at(&bytes[at..]) {
@@ -174,7 +196,12 @@ impl RawArchive {
             }
         }
         if sound < bytes.len() {
-            self.storage.truncate(&path, sound as u64)?;
+            self.torn.push((segment, sound as u64));
+        }
+        let torn = bytes.len().saturating_sub(sound) as u64;
+        let hurt = (self.dropped_bytes - dropped_before).saturating_sub(torn);
+        if hurt > 0 {
+            self.hurt.push((segment, hurt));
         }
         Ok(())
     }
@@ -183,6 +210,12 @@ impl RawArchive {
         let occurrences = self.index.entry(place.header.key.clone()).or_default();
         occurrences.insert(place.header.occurrence, self.places.len());
         self.places.push(place);
+    }
+
+    /// Segments with bytes in their middle that are no page: the segment, and how many.
+    pub(super) fn damaged(&self) -> Vec<(PathBuf, u64)> {
+        let hurt = self.hurt.iter().map(|(segment, bytes)| (self.segments[*segment].clone(), *bytes));
+        hurt.collect()
     }
 
     /// Bytes that were found torn or damaged when the archive was opened.

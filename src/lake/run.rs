@@ -3,11 +3,14 @@
 use super::Lake;
 use super::error::LakeError;
 use super::home::Home;
+use super::mend::COMMITS;
 use super::path;
 use super::raw::{Chunks, RawArchive};
+use super::seal::{Seal, look, sealed};
 use super::storage::{self, Storage, StoredFile};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write};
@@ -32,6 +35,40 @@ pub struct RunRecord {
     /// What it means to do, in the planner's own form.
     #[serde(default)]
     pub plan: serde_json::Value,
+    /// What it left behind, once it is finished.
+    #[serde(default)]
+    pub files: Vec<RunFile>,
+    /// Whether a rule let its raw pages go.
+    #[serde(default)]
+    pub raw_pruned: bool,
+}
+
+/// A file that a finished run left in its folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// Path in the run's folder, with `/`.
+    pub path: String,
+    /// Size.
+    pub bytes: u64,
+    /// blake3 digest of the whole file, hex.
+    pub blake3: String,
+}
+
+impl RunRecord {
+    /// The record of something done to the lake that is no pipeline, say a rollback.
+    pub fn begun(run_id: &str, pipeline: &str, (started_at, today): (Timestamp, Date)) -> Self {
+        Self {
+            run_id: run_id.to_owned(),
+            pipeline: pipeline.to_owned(),
+            pipeline_digest: String::new(),
+            today,
+            started_at,
+            finished: None,
+            plan: serde_json::Value::Null,
+            files: Vec::new(),
+            raw_pruned: false,
+        }
+    }
 }
 
 /// The folder of a run.
@@ -58,6 +95,12 @@ impl Lake {
             storage: self.storage.clone(),
             home: Arc::clone(&self.home),
         })
+    }
+
+    /// The folder of a run as it lies there; nothing is made.
+    pub(super) fn run_as_it_is(&self, run_id: &str) -> Result<RunDir, LakeError> {
+        let (dir, storage) = (self.run_dir(run_id)?, self.storage.clone());
+        Ok(RunDir { run_id: run_id.to_owned(), dir, storage, home: Arc::clone(&self.home) })
     }
 
     /// The records of all runs, oldest first.
@@ -90,14 +133,30 @@ impl Lake {
     }
 }
 
-const RECORD: &str = "run.json";
+pub(super) const RECORD: &str = "run.json";
+pub(super) const SUMMARY: &str = "summary.json";
+pub(super) const RAW: &str = "raw";
+pub(super) const JOURNAL: &str = "journal";
+const QUARANTINE: &str = "quarantine";
+
+fn journal_name(snapshot: u64) -> String {
+    format!("{JOURNAL}/{}.json", path::snapshot_name(snapshot))
+}
 
 fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
     let bytes = match fs::read(path) {
         Err(error) if is_absent(&error) => return Ok(None),
         other => other.map_err(LakeError::storage("read", path))?,
     };
-    serde_json::from_slice(&bytes).map(Some).map_err(|error| LakeError::damaged(path, error.to_string()))
+    read_sealed(&bytes, path).map(Some)
+}
+
+/// What a sealed document says. One without a seal is of an older sunlake.
+fn read_sealed<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, LakeError> {
+    if look(bytes) == Seal::Broken {
+        return Err(LakeError::damaged(path, "it is not what was written"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| LakeError::damaged(path, error.to_string()))
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -125,7 +184,74 @@ impl RunDir {
     ///
     /// [`LakeError::Storage`].
     pub fn write_record(&self, record: &RunRecord) -> Result<(), LakeError> {
-        self.write_json(RECORD, record)
+        self.write(RECORD, sealed(record))
+    }
+
+    /// Replaces a file of the run, whole, and keeps it at home.
+    fn write(&self, name: &str, bytes: io::Result<Vec<u8>>) -> Result<(), LakeError> {
+        let path = self.dir.join(name);
+        let bytes = bytes.map_err(LakeError::storage("write", &path))?;
+        self.storage.replace(&path, &bytes)?;
+        self.home.keep(&path, &format!("runs/{}/{name}", self.run_id))
+    }
+
+    /// Writes the record of a run that has ended its work for now. A finished one names what it leaves behind, each file
+    /// with its digest.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn close(&self, record: &mut RunRecord) -> Result<(), LakeError> {
+        if record.finished.is_some() {
+            record.files = self.inventory()?;
+        }
+        self.write_record(record)
+    }
+
+    fn inventory(&self) -> Result<Vec<RunFile>, LakeError> {
+        let mut files = Vec::new();
+        for folder in [RAW, JOURNAL, COMMITS, QUARANTINE] {
+            for name in storage::names(&self.dir.join(folder))? {
+                if !name.starts_with(storage::TEMPORARY) {
+                    files.push(self.run_file(&format!("{folder}/{name}"))?);
+                }
+            }
+        }
+        if self.dir.join(SUMMARY).is_file() {
+            files.push(self.run_file(SUMMARY)?);
+        }
+        Ok(files)
+    }
+
+    fn run_file(&self, path: &str) -> Result<RunFile, LakeError> {
+        let (bytes, blake3) = storage::digest(&self.dir.join(path))?;
+        Ok(RunFile { path: path.to_owned(), bytes, blake3 })
+    }
+
+    /// Writes how a snapshot came about, whole, before the snapshot is committed.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn write_journal(&self, snapshot: u64, journal: &impl Serialize) -> Result<(), LakeError> {
+        self.storage.create_durable_dir_all(&self.dir.join(JOURNAL))?;
+        self.write(&journal_name(snapshot), sealed(journal))
+    }
+
+    /// How a snapshot came about; none where this run kept no journal of it.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Damaged`].
+    pub fn journal<T: DeserializeOwned>(&self, snapshot: u64) -> Result<Option<T>, LakeError> {
+        let name = journal_name(snapshot);
+        let path = self.dir.join(&name);
+        let here = storage::read(&path)?;
+        let bytes = match here {
+            Some(bytes) => Some(bytes),
+            None => self.home.read(&format!("runs/{}/{name}", self.run_id))?,
+        };
+        bytes.map(|bytes| read_sealed(&bytes, &path)).transpose()
     }
 
     /// Replaces `summary.json`, whole.
@@ -134,16 +260,11 @@ impl RunDir {
     ///
     /// [`LakeError::Storage`].
     pub fn write_summary(&self, summary: &impl Serialize) -> Result<(), LakeError> {
-        self.write_json("summary.json", summary)
-    }
-
-    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), LakeError> {
-        let path = self.dir.join(name);
-        let mut bytes = serde_json::to_vec_pretty(value)
-            .map_err(|error| LakeError::storage("write", &path)(io::Error::from(error)))?;
-        bytes.push(b'\n');
-        self.storage.replace(&path, &bytes)?;
-        self.home.keep(&path, &format!("runs/{}/{name}", self.run_id))
+        let bytes = serde_json::to_vec_pretty(summary).map(|mut bytes| {
+            bytes.push(b'\n');
+            bytes
+        });
+        self.write(SUMMARY, bytes.map_err(io::Error::from))
     }
 
     /// The run's raw pages, those that another machine archived among them.
@@ -154,14 +275,24 @@ impl RunDir {
     pub fn raw(&self) -> Result<RawArchive, LakeError> {
         let there = self.home.bring_pages(&self.run_id)?;
         let chunks = there
-            .map(|there| Chunks::new(Arc::clone(&self.home), format!("runs/{}/raw", self.run_id), there));
-        RawArchive::open_on(&self.dir.join("raw"), self.storage.clone(), chunks)
+            .map(|there| Chunks::new(Arc::clone(&self.home), format!("runs/{}/{RAW}", self.run_id), there));
+        RawArchive::open_on(&self.dir.join(RAW), self.storage.clone(), chunks)
+    }
+
+    /// The run's raw pages, to read alone: what is torn or damaged in them stays as it is, and does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn raw_as_it_is(&self) -> Result<RawArchive, LakeError> {
+        self.home.bring_pages(&self.run_id)?;
+        RawArchive::look(&self.dir.join(RAW), self.storage.clone())
     }
 
     /// The run's rejected records.
     pub fn quarantine(&self) -> Quarantine {
-        let path = self.dir.join("quarantine").join("records.jsonl");
-        let name = format!("runs/{}/quarantine/records.jsonl", self.run_id);
+        let path = self.dir.join(QUARANTINE).join("records.jsonl");
+        let name = format!("runs/{}/{QUARANTINE}/records.jsonl", self.run_id);
         let (storage, home) = (self.storage.clone(), Arc::clone(&self.home));
         Quarantine { path, name, storage, home, file: None, count: 0 }
     }
@@ -240,15 +371,8 @@ mod tests {
     use super::*;
 
     fn record(run_id: &str, second: i64) -> RunRecord {
-        RunRecord {
-            run_id: run_id.to_owned(),
-            pipeline: "daily".to_owned(),
-            pipeline_digest: "d".to_owned(),
-            today: jiff::civil::date(2026, 11, 20),
-            started_at: Timestamp::from_second(second).expect("an instant"),
-            finished: None,
-            plan: serde_json::json!({"slices": 3}),
-        }
+        let begun = (Timestamp::from_second(second).expect("an instant"), jiff::civil::date(2026, 11, 20));
+        RunRecord { plan: serde_json::json!({"slices": 3}), ..RunRecord::begun(run_id, "daily", begun) }
     }
 
     #[test]

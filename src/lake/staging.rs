@@ -6,14 +6,16 @@ use super::manifest::{Commit, FileEntry, TableManifest};
 use super::part::{self, check_schema, read_part, sorted, write_part};
 use super::path::{self, Month, part_name};
 use super::plain::plain_types;
+use super::sound::check_digest;
 use super::spill::Spill;
-use super::storage::{self, TEMPORARY};
+use super::storage::TEMPORARY;
 use super::upsert::upsert;
 use crate::table::{ABOUT_KEY, Table};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
 use serde::Serialize;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,8 @@ pub(super) struct StagedFile {
     pub(super) entry: FileEntry,
     pub(super) path: PathBuf,
     pub(super) is_new: bool,
+    /// Whether a kept file was held against its commit already.
+    is_checked: Cell<bool>,
 }
 
 /// A new snapshot being made from the newest one, in `runs/<run_id>/staged`.
@@ -53,6 +57,7 @@ pub struct Staging {
     pub(super) run_id: String,
     pub(super) snapshot: u64,
     pub(super) parent: Option<Commit>,
+    pub(super) restores: Option<u64>,
     pub(super) tables: BTreeMap<String, Vec<StagedFile>>,
     pub(super) dir: PathBuf,
     pub(super) spill: Option<Spill>,
@@ -63,16 +68,59 @@ pub struct Staging {
 impl Lake {
     /// Begins a new snapshot on top of the newest one. Every table has a file from the start, an empty one where
     /// nothing is known yet, so that a reader never meets a missing table; `filings` alone has none before its
-    /// first month.
+    /// first month. Tables that an older sunlake wrote with other columns are written anew.
     ///
     /// # Errors
     ///
     /// [`LakeError::Name`] for a run id that cannot be a folder; [`LakeError::Storage`]; what [`Lake::current`] says.
     pub fn stage(&self, run_id: &str) -> Result<Staging, LakeError> {
-        path::check_run_id(run_id)?;
         let parent = self.current()?;
-        if let Some(parent) = &parent {
-            self.home.bring(parent, None)?;
+        let snapshot = self.next_snapshot()?;
+        self.stage_from(run_id, snapshot, parent.clone(), parent)
+    }
+
+    /// Begins a snapshot again, as it was begun when it was made: with its number, on top of its parent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::stage`]; [`LakeError::Pruned`] when the parent's tables are gone.
+    pub fn stage_again(&self, commit: &Commit) -> Result<Staging, LakeError> {
+        let parent = commit.parent.map(|parent| self.present(parent)).transpose()?;
+        self.stage_from(&commit.run_id, commit.snapshot, parent.clone(), parent)
+    }
+
+    /// Begins a new snapshot that shows the tables of an older one again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::stage`]; [`LakeError::NoSnapshot`], [`LakeError::Pruned`].
+    pub fn stage_restored(&self, run_id: &str, snapshot: u64) -> Result<Staging, LakeError> {
+        let (parent, base) = (self.current()?, self.present(snapshot)?);
+        let mut staging = self.stage_from(run_id, self.next_snapshot()?, parent, Some(base))?;
+        staging.restores = Some(snapshot);
+        Ok(staging)
+    }
+
+    /// Begins a new snapshot that is to take the place of an earlier one: on top of what that one was made from.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::stage_again`].
+    pub fn stage_instead(&self, commit: &Commit) -> Result<Staging, LakeError> {
+        let base = commit.parent.map(|parent| self.present(parent)).transpose()?;
+        self.stage_from(&commit.run_id, self.next_snapshot()?, self.current()?, base)
+    }
+
+    pub(super) fn stage_from(
+        &self,
+        run_id: &str,
+        snapshot: u64,
+        parent: Option<Commit>,
+        base: Option<Commit>,
+    ) -> Result<Staging, LakeError> {
+        path::check_run_id(run_id)?;
+        if let Some(base) = &base {
+            self.home.bring(base, None)?;
         }
         let dir = self.layout.staged(run_id);
         self.storage.remove_dir_all(&dir)?;
@@ -80,13 +128,17 @@ impl Lake {
         let mut staging = Staging {
             lake: self.clone(),
             run_id: run_id.to_owned(),
-            snapshot: parent.as_ref().map_or(1, |commit| commit.snapshot + 1),
-            tables: parent.as_ref().map(|commit| self.kept(commit)).unwrap_or_default(),
+            snapshot,
+            tables: base.as_ref().map(|commit| self.kept(commit)).unwrap_or_default(),
             parent,
+            restores: None,
             dir,
             spill: None,
             gone: BTreeMap::new(),
         };
+        if let Some(base) = base {
+            staging.upgrade(base.schema_version)?;
+        }
         staging.make_missing_tables()?;
         Ok(staging)
     }
@@ -96,7 +148,7 @@ impl Lake {
         let keep = |entry: &FileEntry| {
             let lies_in = self.home.lies_in(commit.snapshot, entry);
             let entry = FileEntry { lies_in, ..entry.clone() };
-            StagedFile { path: dir.join(&entry.path), entry, is_new: false }
+            StagedFile { path: dir.join(&entry.path), entry, is_new: false, is_checked: Cell::new(false) }
         };
         let tables = commit.tables.iter();
         tables.map(|(table, manifest)| (table.clone(), manifest.files.iter().map(keep).collect())).collect()
@@ -118,6 +170,21 @@ impl Staging {
     pub fn files(&self) -> BTreeMap<String, Vec<PathBuf>> {
         let paths = |files: &Vec<StagedFile>| files.iter().map(|file| file.path.clone()).collect();
         self.tables.iter().map(|(table, files)| (table.clone(), paths(files))).collect()
+    }
+
+    /// Gives up the snapshot: what was staged is deleted.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn discard(self) -> Result<(), LakeError> {
+        self.lake.storage.remove_dir_all(&self.dir)
+    }
+
+    /// Where a file with this digest lies, if the snapshot has one.
+    pub(crate) fn file_of(&self, blake3: &str) -> Option<PathBuf> {
+        let mut files = self.tables.values().flatten();
+        files.find(|file| file.entry.blake3 == blake3).map(|file| file.path.clone())
     }
 
     /// Files, rows and digests of every table as of now.
@@ -227,6 +294,28 @@ impl Staging {
             .retain(|table, _| table.strip_prefix(path::AGGREGATE).is_none_or(|name| names.contains(name)));
     }
 
+    /// Writes the tables anew whose columns have changed since a schema version.
+    fn upgrade(&mut self, from: u32) -> Result<(), LakeError> {
+        let upgrades = self.lake.upgrades;
+        for table in Table::ALL.into_iter().filter(|table| upgrades.touch(*table, from)) {
+            for old in self.of_table(table.name()).to_vec() {
+                self.check_kept(&old)?;
+                let rows = self.lake.upgraded(table, from, read_part(&old.path, None)?)?;
+                check_schema(table, &rows.schema())?;
+                let folder = old.entry.path.rsplit_once('/').map_or(table.name(), |(folder, _)| folder);
+                let new = self.write(Some(table), folder, &sorted(table, &rows)?)?;
+                self.swap(table.name(), |file| file.path == old.path, Some(new))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a file of the parent lies.
+    pub(super) fn parent_path(&self, entry: &FileEntry) -> Option<PathBuf> {
+        let parent = self.parent.as_ref()?;
+        Some(self.lake.snapshot_dir(parent.snapshot).join(&entry.path))
+    }
+
     fn make_missing_tables(&mut self) -> Result<(), LakeError> {
         for table in Table::ALL.into_iter().filter(|table| !table.is_partitioned()) {
             if self.of_table(table.name()).is_empty() {
@@ -261,13 +350,10 @@ impl Staging {
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
     }
 
-    fn check_kept(&self, file: &StagedFile) -> Result<(), LakeError> {
-        if file.is_new {
-            return Ok(());
-        }
-        let (bytes, blake3) = storage::digest(&file.path)?;
-        if bytes != file.entry.bytes || blake3 != file.entry.blake3 {
-            return Err(LakeError::damaged(&file.path, "its bytes are not those that were committed"));
+    pub(super) fn check_kept(&self, file: &StagedFile) -> Result<(), LakeError> {
+        if !file.is_checked.get() {
+            check_digest(&file.path, &file.entry)?;
+            file.is_checked.set(true);
         }
         Ok(())
     }
@@ -310,7 +396,7 @@ impl Staging {
             min_filed_date: info.min_filed_date,
             max_filed_date: info.max_filed_date,
         };
-        Ok(StagedFile { entry, path, is_new: true })
+        Ok(StagedFile { entry, path, is_new: true, is_checked: Cell::new(true) })
     }
 
     /// Puts a file in the place of those that `is_old` picks; what was staged before is deleted.

@@ -1,6 +1,7 @@
 //! The files of a snapshot against its commit: nothing missing, nothing torn, nothing more.
 
 use super::Lake;
+use super::audit::About;
 use super::error::LakeError;
 use super::manifest::{Commit, FileEntry, TableManifest};
 use super::part::{check_schema, inspect_part, read_part, read_schema, sorted, with_dates};
@@ -34,6 +35,9 @@ pub struct Problem {
     pub path: PathBuf,
     /// What.
     pub what: String,
+    /// What kind of thing lies there.
+    #[serde(skip)]
+    pub(crate) about: About,
 }
 
 impl VerifyReport {
@@ -42,8 +46,8 @@ impl VerifyReport {
         self.problems.is_empty()
     }
 
-    fn note(&mut self, path: &Path, what: impl Into<String>) {
-        self.problems.push(Problem { path: path.to_path_buf(), what: what.into() });
+    pub(super) fn note(&mut self, path: &Path, what: impl Into<String>) {
+        self.note_about(path, what, About::Tables);
     }
 }
 
@@ -58,22 +62,41 @@ impl Lake {
     ///
     /// What is wrong with files stands in the report; an error is a commit that cannot be read or a disk that fails.
     pub fn verify(&self, snapshot: u64) -> Result<VerifyReport, LakeError> {
-        let commit = self.commit(snapshot)?;
-        let dir = self.snapshot_dir(snapshot);
         let mut report = VerifyReport::default();
-        if !self.kept_snapshots()?.contains(&snapshot) {
+        let commit = self.present_or_held(snapshot)?;
+        self.verify_tables(&commit, &mut report)?;
+        self.lead_home(&commit, 0, &mut report);
+        Ok(report)
+    }
+
+    pub(super) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
+        let dir = self.snapshot_dir(commit.snapshot);
+        for manifest in commit.tables.values() {
+            self.bring_anew(commit, manifest)?;
+        }
+        if !dir.is_dir() {
             report.note(&dir, "the snapshot's folder is missing");
-            return Ok(report);
+            return Ok(());
         }
         for (table, manifest) in &commit.tables {
-            manifest.files.iter().try_for_each(|entry| self.home.bring_anew(&commit, entry))?;
-            verify_table(&dir, table, manifest, &mut report)?;
+            let look =
+                TableLook { lake: self, version: commit.schema_version, table: Table::from_name(table) };
+            look.verify(&dir.join(table), manifest, &dir, report)?;
         }
-        note_strangers(&dir, &commit, &mut report)?;
-        for problem in &mut report.problems {
-            problem.path = self.at_home(&commit, &problem.path);
+        self.note_strangers(commit, report)
+    }
+
+    /// Sees to it that what is looked at is what lies at home. A file that does not come is noted as missing by
+    /// whoever looks at it.
+    pub(super) fn bring_anew(&self, commit: &Commit, manifest: &TableManifest) -> Result<(), LakeError> {
+        manifest.files.iter().try_for_each(|entry| self.home.bring_anew(commit, entry))
+    }
+
+    /// Leads the problems noted from the `first` on to where a person finds the files.
+    pub(super) fn lead_home(&self, commit: &Commit, first: usize, report: &mut VerifyReport) {
+        for problem in report.problems.iter_mut().skip(first) {
+            problem.path = self.at_home(commit, &problem.path);
         }
-        Ok(report)
     }
 
     /// Where a person finds a file of a snapshot: in an object store, not in the working copy.
@@ -90,38 +113,91 @@ impl Lake {
     }
 }
 
-fn verify_table(
-    dir: &Path,
-    name: &str,
-    manifest: &TableManifest,
-    report: &mut VerifyReport,
-) -> Result<(), LakeError> {
-    let table = Table::from_name(name);
-    let mut seen = SeenKeys::default();
-    let mut schema: Option<SchemaRef> = table.map(Table::schema);
-    for entry in &manifest.files {
-        let path = dir.join(&entry.path);
-        report.files += 1;
-        if !is_as_committed(&path, entry, report)? {
-            continue;
+/// A look at one table of a snapshot.
+struct TableLook<'a> {
+    lake: &'a Lake,
+    /// Schema version of the commit.
+    version: u32,
+    /// None for an aggregate.
+    table: Option<Table>,
+}
+
+impl TableLook<'_> {
+    fn verify(
+        &self,
+        folder: &Path,
+        manifest: &TableManifest,
+        dir: &Path,
+        report: &mut VerifyReport,
+    ) -> Result<(), LakeError> {
+        let mut seen = SeenKeys::default();
+        let mut schema: Option<SchemaRef> = None;
+        for entry in &manifest.files {
+            let path = dir.join(&entry.path);
+            report.files += 1;
+            if !is_as_committed(&path, entry, report)? {
+                continue;
+            }
+            report.rows += entry.rows;
+            if let Err(error) = self.verify_rows(&path, entry, &mut schema, &mut seen, report) {
+                report.note(&path, error.to_string());
+            }
         }
-        report.rows += entry.rows;
-        if let Err(error) = verify_rows(&path, entry, table, &mut schema, &mut seen, report) {
-            report.note(&path, error.to_string());
+        if manifest.rows != manifest.files.iter().map(|file| file.rows).sum::<u64>() {
+            report.note(folder, "the commit's row count is not the sum of its files");
         }
+        let twice = seen.count_repeated();
+        if twice > 0 {
+            report.note(folder, format!("{twice} rows share their key with another row"));
+        }
+        Ok(())
     }
-    if manifest.rows != manifest.files.iter().map(|file| file.rows).sum::<u64>() {
-        report.note(&dir.join(name), "the commit's row count is not the sum of its files");
+
+    fn verify_rows(
+        &self,
+        path: &Path,
+        entry: &FileEntry,
+        schema: &mut Option<SchemaRef>,
+        seen: &mut SeenKeys,
+        report: &mut VerifyReport,
+    ) -> Result<(), LakeError> {
+        let found = read_schema(path)?;
+        if schema.get_or_insert_with(|| found.clone()).fields() != found.fields() {
+            report.note(path, "its columns are not those of the table's other files");
+        }
+        let rows = read_part(path, None)?;
+        if rows.num_rows() as u64 != entry.rows {
+            report.note(path, format!("it has {} rows, the commit says {}", rows.num_rows(), entry.rows));
+        }
+        let Some(table) = self.table else { return Ok(()) };
+        let info = with_dates(inspect_part(path)?, &rows);
+        if (info.min_filed_date, info.max_filed_date) != (entry.min_filed_date, entry.max_filed_date) {
+            report.note(path, "its oldest or newest filing date is not the commit's");
+        }
+        let rows = self.lake.upgraded(table, self.version, rows)?;
+        check_schema(table, &rows.schema())?;
+        if sorted(table, &rows)? != rows {
+            report.note(path, "its rows are not in the table's order");
+        }
+        for name in table.key() {
+            let nulls = rows.column_by_name(name).map_or(0, |column| column.null_count());
+            if nulls > 0 {
+                report.note(path, format!("{nulls} rows have no {name}"));
+            }
+        }
+        if table.is_partitioned() {
+            verify_month(path, entry, &rows, report)?;
+        }
+        seen.add(table, &rows)
     }
-    let twice = seen.count_repeated();
-    if twice > 0 {
-        report.note(&dir.join(name), format!("{twice} rows share their key with another row"));
-    }
-    Ok(())
 }
 
 /// Whether a file has its size and digest; only then it is worth opening.
-fn is_as_committed(path: &Path, entry: &FileEntry, report: &mut VerifyReport) -> Result<bool, LakeError> {
+pub(super) fn is_as_committed(
+    path: &Path,
+    entry: &FileEntry,
+    report: &mut VerifyReport,
+) -> Result<bool, LakeError> {
     if !path.is_file() {
         report.note(path, "the file is missing");
         return Ok(false);
@@ -139,45 +215,6 @@ fn is_as_committed(path: &Path, entry: &FileEntry, report: &mut VerifyReport) ->
         report.note(path, format!("its digest is {blake3}, the commit says {}", entry.blake3));
     }
     Ok(bytes == entry.bytes && blake3 == entry.blake3)
-}
-
-fn verify_rows(
-    path: &Path,
-    entry: &FileEntry,
-    table: Option<Table>,
-    schema: &mut Option<SchemaRef>,
-    seen: &mut SeenKeys,
-    report: &mut VerifyReport,
-) -> Result<(), LakeError> {
-    let found = read_schema(path)?;
-    let expected = schema.get_or_insert_with(|| found.clone());
-    if let Some(table) = table {
-        check_schema(table, &found)?;
-    } else if expected.fields() != found.fields() {
-        report.note(path, "its columns are not those of the table's other files");
-    }
-    let rows = read_part(path, None)?;
-    if rows.num_rows() as u64 != entry.rows {
-        report.note(path, format!("it has {} rows, the commit says {}", rows.num_rows(), entry.rows));
-    }
-    let Some(table) = table else { return Ok(()) };
-    let info = with_dates(inspect_part(path)?, &rows);
-    if (info.min_filed_date, info.max_filed_date) != (entry.min_filed_date, entry.max_filed_date) {
-        report.note(path, "its oldest or newest filing date is not the commit's");
-    }
-    if sorted(table, &rows)? != rows {
-        report.note(path, "its rows are not in the table's order");
-    }
-    for name in table.key() {
-        let nulls = rows.column_by_name(name).map_or(0, |column| column.null_count());
-        if nulls > 0 {
-            report.note(path, format!("{nulls} rows have no {name}"));
-        }
-    }
-    if table.is_partitioned() {
-        verify_month(path, entry, &rows, report)?;
-    }
-    seen.add(table, &rows)
 }
 
 fn verify_month(
@@ -199,10 +236,10 @@ fn verify_month(
 
 /// Keys of a table's rows, as digests.
 #[derive(Default)]
-struct SeenKeys(Vec<[u8; 16]>);
+pub(super) struct SeenKeys(Vec<[u8; 16]>);
 
 impl SeenKeys {
-    fn add(&mut self, table: Table, rows: &RecordBatch) -> Result<(), LakeError> {
+    pub(super) fn add(&mut self, table: Table, rows: &RecordBatch) -> Result<(), LakeError> {
         let keys = keys(table, rows)?;
         self.0.extend(keys.iter().map(|key| {
             let mut digest = [0; 16];
@@ -213,27 +250,30 @@ impl SeenKeys {
         Ok(())
     }
 
-    fn count_repeated(mut self) -> usize {
+    pub(super) fn count_repeated(mut self) -> usize {
         self.0.sort_unstable();
         self.0.windows(2).filter(|pair| pair[0] == pair[1]).count()
     }
 }
 
-/// Notes every file in the snapshot's folder that its commit does not name.
-fn note_strangers(dir: &Path, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
-    let known: BTreeSet<PathBuf> =
-        commit.tables.values().flat_map(|table| &table.files).map(|file| dir.join(&file.path)).collect();
-    let mut folders = vec![dir.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for name in storage::names(&folder)? {
-            let path = folder.join(name);
-            let found = fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?;
-            if found.is_dir() {
-                folders.push(path);
-            } else if !known.contains(&path) {
-                report.note(&path, "the commit does not name this file");
+impl Lake {
+    /// Notes every file in a snapshot's folder that its commit does not name.
+    pub(super) fn note_strangers(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
+        let dir = self.snapshot_dir(commit.snapshot);
+        let named = commit.tables.values().flat_map(|table| &table.files);
+        let known: BTreeSet<PathBuf> = named.map(|file| dir.join(&file.path)).collect();
+        let mut folders = vec![dir];
+        while let Some(folder) = folders.pop() {
+            for name in storage::names(&folder)? {
+                let path = folder.join(name);
+                let found = fs::symlink_metadata(&path).map_err(LakeError::storage("look at", &path))?;
+                if found.is_dir() {
+                    folders.push(path);
+                } else if !known.contains(&path) {
+                    report.note(&path, "the commit does not name this file");
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }

@@ -23,8 +23,7 @@ use arrow::datatypes::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow::record_batch::RecordBatch;
 use jiff::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::path::PathBuf;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Businesses of one run at most: what is chosen beyond waits for the next.
 const MOST_AT_ONCE: usize = 100_000;
@@ -204,10 +203,7 @@ pub(super) fn due(
     now: Timestamp,
 ) -> Result<Vec<i64>, PipelineError> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
-    let dir = lake.snapshot_dir(commit.snapshot);
-    let tables: BTreeMap<String, Vec<PathBuf>> =
-        commit.tables.keys().map(|table| (table.clone(), commit.table_files(&dir, table))).collect();
-    let chosen = choose_businesses(&spec.condition, &tables)?;
+    let chosen = choose_businesses(&spec.condition, &lake.sound_tables(commit)?)?;
     let known = Known::of(lake, Some(commit), &chosen, state)?;
     let oldest = spec
         .max_age_days

@@ -48,6 +48,20 @@ pub enum PipelineError {
         /// What each failed check found.
         failures: Vec<String>,
     },
+    /// A page that a run archived is not there, or no longer readable.
+    #[error("the archived page of {target} is gone")]
+    PageGone {
+        /// The request it answered.
+        target: String,
+    },
+    /// A run whose snapshot cannot be made again.
+    #[error("run {run_id} cannot be replayed: {why}")]
+    NotReplayable {
+        /// The run.
+        run_id: String,
+        /// Why.
+        why: String,
+    },
     /// A file beside the lake's tables, say the report.
     #[error("cannot write {path}: {source}")]
     Write {

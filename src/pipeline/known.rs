@@ -5,7 +5,7 @@ use super::need::Held;
 use crate::contract::eastern::{days_newest_first, month_of};
 use crate::contract::reference::EntityType;
 use crate::extract::seen::{Interner, SeenRow};
-use crate::lake::{Commit, Lake};
+use crate::lake::{Commit, Lake, Staging};
 use crate::table::{CoverageRow, Row, Table, day_of_epoch, read_table};
 use arrow::array::AsArray;
 use arrow::datatypes::{Date32Type, Int64Type};
@@ -17,21 +17,34 @@ use std::path::PathBuf;
 /// Coverage of a snapshot by listing label and day.
 pub(super) type Coverage = BTreeMap<String, BTreeMap<Date, Held>>;
 
-/// Reads the coverage of the newest snapshot; empty for a new lake.
+/// The coverage of the newest snapshot; empty for a new lake.
 pub(super) fn read_coverage(lake: &Lake, commit: Option<&Commit>) -> Result<Coverage, PipelineError> {
+    Ok(by_listing(coverage_rows(lake, commit)?))
+}
+
+/// The coverage that a coming snapshot begins with.
+pub(super) fn staged_coverage(staging: &Staging) -> Result<Coverage, PipelineError> {
+    Ok(by_listing(read_coverage_files(&staging.sound_table(Table::Coverage)?)?))
+}
+
+fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
     let mut coverage = Coverage::new();
-    for row in coverage_rows(lake, commit)? {
+    for row in rows {
         let expected = u64::try_from(row.expected).unwrap_or(0);
         let held = Held { expected, complete: row.complete };
         coverage.entry(row.entity_type).or_default().insert(row.filed_date, held);
     }
-    Ok(coverage)
+    coverage
 }
 
 /// Rows of the coverage table of a snapshot.
 pub(super) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>, PipelineError> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
-    read_coverage_files(&lake.table_files(commit, Table::Coverage.name())?)
+    let mut rows = Vec::new();
+    for batch in lake.read_table(commit, Table::Coverage)? {
+        rows.extend(CoverageRow::rows(&batch)?);
+    }
+    Ok(rows)
 }
 
 /// Rows of coverage files.
@@ -67,13 +80,9 @@ const COMPARED: [&str; 10] = [
 ];
 
 impl KnownRows {
-    pub(super) fn new(
-        lake: &Lake,
-        commit: Option<&Commit>,
-        label: &'static str,
-    ) -> Result<Self, PipelineError> {
-        let files = commit.map(|commit| lake.table_files(commit, Table::Filings.name())).transpose()?;
-        Ok(Self { files: files.unwrap_or_default(), label, interner: Interner::default() })
+    /// `files` are those of the filings.
+    pub(super) fn new(files: Vec<PathBuf>, label: &'static str) -> Self {
+        Self { files, label, interner: Interner::default() }
     }
 
     /// Rows listed on the days `from` to `to`.

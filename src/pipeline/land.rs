@@ -1,6 +1,7 @@
 //! From a reading to rows of the coming snapshot: raw pages → rows and rejects → the lake's spill and coverage.
 
 use super::PipelineError;
+use super::journal::{Journal, JournalReading, JournalStep, key_of, told};
 use super::listed::ACTIVE;
 use super::pages::Pages;
 use crate::contract::eastern::span_days;
@@ -18,13 +19,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 const BATCH_ROWS: usize = 16 * 1024;
 
 /// A day this old when it was read whole has settled.
-const SETTLED_DAYS: u32 = 31;
+pub(super) const SETTLED_DAYS: u32 = 31;
 
 /// What has landed so far.
 pub(super) struct Landing {
     pub(super) today: Date,
     pub(super) staging: Staging,
-    pub(super) quarantine: Quarantine,
+    /// Where records that are no rows go; none when they went there before.
+    pub(super) quarantine: Option<Quarantine>,
+    /// How the snapshot came about.
+    pub(super) journal: Journal,
     /// Coverage of the days read.
     pub(super) coverage: Vec<CoverageRow>,
     /// Days read whole: what the lake lists on them and was not seen is gone.
@@ -39,21 +43,15 @@ pub(super) struct Landing {
     /// What look-ups did to their tables.
     pub(super) looked_up: BTreeMap<String, TableDelta>,
     pages: Pages,
-    now: fn() -> Timestamp,
 }
 
 impl Landing {
-    pub(super) fn new(
-        today: Date,
-        staging: Staging,
-        quarantine: Quarantine,
-        pages: Pages,
-        now: fn() -> Timestamp,
-    ) -> Self {
+    pub(super) fn new(today: Date, staging: Staging, quarantine: Option<Quarantine>, pages: Pages) -> Self {
         Self {
             today,
             staging,
             quarantine,
+            journal: Journal::new(today),
             coverage: Vec::new(),
             whole: BTreeSet::new(),
             proven: BTreeSet::new(),
@@ -63,20 +61,51 @@ impl Landing {
             rejected: HashSet::new(),
             looked_up: BTreeMap::new(),
             pages,
-            now,
         }
     }
 
-    /// Takes a reading in. Rows of days that were not proven wait in the archive and are not landed.
-    pub(super) fn land(&mut self, reading: &Reading) -> Result<(), PipelineError> {
-        let proven: HashSet<Date> =
-            reading.days.iter().filter(|day| day.complete).map(|day| day.day).collect();
+    /// Takes a reading in, and notes in the journal how. Rows of days that were not proven wait in the archive and are not
+    /// landed.
+    pub(super) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<(), PipelineError> {
+        let mut entry = JournalReading::of(reading, now);
+        let mut skipped = BTreeSet::new();
+        self.land_rows(&entry, &mut |id, day| {
+            let counts = reading.rows.get(&id) == Some(&day);
+            if !counts {
+                skipped.insert((id, day));
+            }
+            counts
+        })?;
+        entry.skipped = skipped;
+        self.journal.steps.push(JournalStep::Listing(entry));
+        Ok(())
+    }
+
+    /// Takes in again what the journal tells of.
+    pub(super) fn land_again(&mut self, step: &JournalStep) -> Result<(), PipelineError> {
+        match step {
+            JournalStep::Listing(entry) => {
+                self.land_rows(entry, &mut |id, day| !entry.skipped.contains(&(id, day)))
+            }
+            JournalStep::Start { pages, with_dissolved } => {
+                let keys: Vec<PageKey> = pages.iter().map(key_of).collect();
+                self.land_start(&keys, *with_dissolved, &mut |_| {})
+            }
+        }
+    }
+
+    fn land_rows(
+        &mut self,
+        entry: &JournalReading,
+        counts: &mut dyn FnMut(i64, Date) -> bool,
+    ) -> Result<(), PipelineError> {
+        let proven = entry.proven();
         let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
         let mut batch = Vec::new();
-        for key in &reading.pages {
-            for row in self.rows_of(key)? {
+        for key in entry.keys() {
+            for row in self.rows_of(&key)? {
                 let day = row.filed_date;
-                if reading.rows.get(&row.business_id) != Some(&day) || !proven.contains(&day) {
+                if !proven.contains_key(&day) || !counts(row.business_id, day) {
                     continue;
                 }
                 landed.entry(day).or_default().insert(row.business_id);
@@ -89,8 +118,8 @@ impl Landing {
         if !batch.is_empty() {
             self.staging.spill_filings(FilingRow::batch(&batch)?)?;
         }
-        self.staging.note_gone(reading.gone.iter().map(|(id, day)| (*id, *day)));
-        self.cover(reading, &landed);
+        self.staging.note_gone(entry.gone.iter().map(|(id, day)| (*id, *day)));
+        self.cover(entry, &landed);
         Ok(())
     }
 
@@ -116,15 +145,16 @@ impl Landing {
         if !batch.is_empty() {
             self.staging.spill_filings(FilingRow::batch(&batch)?)?;
         }
+        self.journal
+            .steps
+            .push(JournalStep::Start { pages: pages.iter().map(told).collect(), with_dissolved });
         Ok(())
     }
 
     /// A page of the archive, and where it was asked for.
     pub(super) fn page(&self, key: &PageKey) -> Result<(RawPage, Place), PipelineError> {
-        let page = self.pages.0.borrow().get(&key.target, key.occurrence)?;
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
-        let gone = || PipelineError::OutsideContract(format!("the archived page of {} is gone", key.target));
-        Ok((page.ok_or_else(gone)?, place))
+        Ok((self.pages.page(key)?, place))
     }
 
     /// Counts fields the schema does not know.
@@ -153,36 +183,34 @@ impl Landing {
                 "a record goes to quarantine: {}",
                 reject.reasons.join("; ")
             );
-            self.quarantine.append(reject)?;
+            if let Some(quarantine) = &mut self.quarantine {
+                quarantine.append(reject)?;
+            }
         }
         Ok(())
     }
 
-    fn cover(&mut self, reading: &Reading, landed: &HashMap<Date, HashSet<i64>>) {
-        let mut seen: HashMap<Date, u64> = HashMap::new();
-        for day in reading.rows.values() {
-            *seen.entry(*day).or_default() += 1;
-        }
-        for day in &reading.days {
+    fn cover(&mut self, entry: &JournalReading, landed: &HashMap<Date, HashSet<i64>>) {
+        for day in &entry.days {
             let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
-            let not_landed = seen.get(&day.day).copied().unwrap_or(0).saturating_sub(landed_now);
+            let not_landed = day.seen.saturating_sub(landed_now);
             let landed = if day.complete { day.held.saturating_sub(not_landed) } else { 0 };
             self.coverage.push(CoverageRow {
                 filed_date: day.day,
-                entity_type: reading.label.to_owned(),
+                entity_type: entry.label.clone(),
                 expected: day.expected as i64,
                 landed: landed as i64,
                 complete: day.complete,
                 settled: day.whole && span_days(day.day, self.today) >= SETTLED_DAYS,
-                checked_at: (self.now)(),
+                checked_at: entry.at,
             });
             if day.whole {
-                self.read_whole.insert((reading.label.to_owned(), day.day));
+                self.read_whole.insert((entry.label.clone(), day.day));
             }
             if day.complete {
-                self.proven.insert((reading.label.to_owned(), day.day));
+                self.proven.insert((entry.label.clone(), day.day));
             }
-            match reading.label {
+            match entry.label.as_str() {
                 super::EVERY_OTHER_TYPE if day.whole => drop(self.whole.insert((day.day, false))),
                 label if label == EntityType::Fictitious.key() && day.whole => {
                     self.whole.insert((day.day, true));

@@ -11,7 +11,11 @@
 //! | `enrich` | looking chosen businesses up |
 //! | [`enrich_state`] | what look-ups found out beside rows |
 //! | `listed` | what the filings of a snapshot add up to (pure) |
+//! | [`evidence`](self) | what the checks look at |
 //! | [`check`](self) | what holds publication back (pure) |
+//! | [`journal`](self) | how a snapshot came about, so that it can be made again |
+//! | [`repair`](mod@repair) | damage put right |
+//! | [`replay`](mod@replay) | a run's snapshot made again from its archived pages |
 //! | [`publish`](self) | aggregates, checks, commit |
 //! | [`price`] | what a run would cost |
 //! | [`outlook`](self) | rows to be expected of days not read yet (pure) |
@@ -26,6 +30,8 @@ pub mod completion;
 mod enrich;
 pub mod enrich_state;
 mod error;
+mod evidence;
+mod journal;
 mod known;
 mod land;
 mod listed;
@@ -36,6 +42,8 @@ pub mod price;
 mod publish;
 mod register;
 pub mod register_state;
+pub mod repair;
+pub mod replay;
 pub mod report;
 pub mod run;
 pub mod spec;

@@ -1,7 +1,8 @@
 //! The run's archive of raw pages as the store that extraction asks before it pays.
 
+use super::PipelineError;
 use crate::extract::ask::{HeldPage, PageKey, PageStore, StoreError};
-use crate::lake::RawArchive;
+use crate::lake::{RawArchive, RawPage};
 use jiff::Timestamp;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,6 +10,14 @@ use std::rc::Rc;
 /// A handle on the archive: extraction writes through one while landing reads through another.
 #[derive(Debug, Clone)]
 pub(super) struct Pages(pub(super) Rc<RefCell<RawArchive>>);
+
+impl Pages {
+    /// A page that must be there.
+    pub(super) fn page(&self, key: &PageKey) -> Result<RawPage, PipelineError> {
+        let page = self.0.borrow().get(&key.target, key.occurrence)?;
+        page.ok_or_else(|| PipelineError::PageGone { target: key.target.clone() })
+    }
+}
 
 impl PageStore for Pages {
     fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, StoreError> {

@@ -1,32 +1,39 @@
 //! The end of a run: tables merged, aggregates made, checks held against them, and the commit.
 
 use super::PipelineError;
-use super::check::{Evidence, Finding, findings};
-use super::known::{coverage_rows, read_coverage_files};
+use super::check::{findings, grave, verdict};
+use super::evidence::evidence;
+use super::known::read_coverage_files;
 use super::land::Landing;
 use super::listed::LakeCounts;
-use super::register::missing_words;
 use super::report::write_report;
 use super::run::{Run, Stopped};
+use super::spec::OnFailure;
 use super::state::RunState;
 use super::summary::{
-    CoverageSummary, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary, TableRows,
+    CoverageSummary, EXIT_CHECK_FAILED, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary,
+    TableRows,
 };
 use super::work::listings;
 use crate::aggregate::{head_comment, load_aggregates, run_aggregate};
+use crate::contract::count::DailyCount;
 use crate::contract::eastern::days_newest_first;
 use crate::export::catalog::write_catalog;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, Staging, TableDelta};
+use crate::lake::{Commit, CommitInfo, PruneRules, Staging, TableDelta};
 use crate::normalize::OpenValues;
 use crate::table::{
     CountyRow, CoverageRow, DailyCountRow, EntityTypeRow, IndustryTypeRow, MonthlyCountRow, Row, SegmentRow,
     StatewideRow, Table, TypeCountRow,
 };
+use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// How a run ended whose snapshot is held.
+const HELD: &str = "held";
 
 /// How the reading went.
 pub(super) struct Finished {
@@ -54,7 +61,7 @@ pub(super) fn publish(
     }
     summary.requests = done.requests;
     if done.reference.is_some() || run.enrich.is_some() {
-        let (deltas, counts) = merge(&run, &mut landing, done.reference.as_ref())?;
+        let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
         summary.coverage = coverage_summary(&run, &coverage)?;
@@ -65,19 +72,12 @@ pub(super) fn publish(
         summary.quarantined = landing.rejected.len() as u64;
         summary.unknown_fields = landing.unknown_fields.clone();
         summary.new_values = new_values(&mut run, &landing);
-        let found = findings(&run.pipeline.spec.checks, &evidence(&landing, &deltas, &summary));
-        summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
-        refuse(&found)?;
         // A first run that stopped before a day was whole has nothing to show yet; what it read waits in the archive.
         if summary.stopped.is_none() || has_filings(&landing.staging) {
-            add_up(&run, &mut landing.staging)?;
-            commit(&run, landing, &mut summary)?;
+            publish_checked(&run, landing, &mut summary)?;
         }
     }
-    conclude(&mut run, &mut summary)?;
-    summary.elapsed_secs = done.started.elapsed().as_secs_f64();
-    tell(&run, &summary)?;
-    run.dir.write_summary(&summary)?;
+    conclude(&mut run, &mut summary, done.started)?;
     Ok(summary)
 }
 
@@ -93,13 +93,38 @@ pub(super) fn end_published(
     summary.snapshot = Some(commit.snapshot);
     summary.requests = requests;
     summary.outcome = Outcome::Complete;
-    let snapshot = run.lake.snapshot_dir(commit.snapshot);
-    summary.coverage = coverage_summary(&run, &commit.table_files(&snapshot, Table::Coverage.name()))?;
-    conclude(&mut run, &mut summary)?;
-    summary.elapsed_secs = started.elapsed().as_secs_f64();
-    tell(&run, &summary)?;
-    run.dir.write_summary(&summary)?;
+    let coverage = run.lake.sound_files(commit, Table::Coverage.name())?;
+    summary.coverage = coverage_summary(&run, &coverage)?;
+    conclude(&mut run, &mut summary, started)?;
     Ok(summary)
+}
+
+/// Adds up, holds the checks against the result, and publishes it, or holds it.
+fn publish_checked(
+    run: &Run<'_>,
+    mut landing: Landing,
+    summary: &mut RunSummary,
+) -> Result<(), PipelineError> {
+    landing.journal.aggregates = aggregates_of(run)?;
+    if let Some(aggregates) = &landing.journal.aggregates {
+        add_up(aggregates, &mut landing.staging, &run.dir.path().join("aggregates"))?;
+    }
+    let found = findings(&run.pipeline.spec.checks, &evidence(run, &landing, summary)?);
+    for finding in &found {
+        tracing::warn!(then = finding.then.name(), "{}", finding.what);
+    }
+    summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
+    match verdict(&found) {
+        OnFailure::Fail => Err(PipelineError::CheckFailed { failures: grave(&found, OnFailure::Fail) }),
+        _ if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) => {
+            summary.outcome = Outcome::Unchanged;
+            Ok(())
+        }
+        // A run that goes on later is looked at once it is over.
+        OnFailure::Hold if summary.stopped.is_some() => Ok(()),
+        OnFailure::Hold => hold(run, landing, summary),
+        OnFailure::Tell => commit(run, landing, summary),
+    }
 }
 
 /// Values this run saw first. They are kept like any other, and told.
@@ -116,48 +141,81 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
     new
 }
 
-fn merge(
+/// What the tables are merged from, beside what landed.
+pub(super) struct Facts<'a> {
+    pub(super) today: Date,
+    /// When this is said to have been seen.
+    pub(super) observed_at: Timestamp,
+    /// Lists and counts, where they were read.
+    pub(super) lists: Option<(&'a Reference, &'a [DailyCount])>,
+    /// The coverage before, where it is to follow what the tables list.
+    pub(super) covered: Option<&'a [CoverageRow]>,
+}
+
+/// Merges what the run read, and notes in the journal how.
+fn merge_landed(
     run: &Run<'_>,
     landing: &mut Landing,
     reference: Option<&Reference>,
 ) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
-    let mut deltas = std::mem::take(&mut landing.looked_up);
-    let filings = landing.staging.merge_filings(&landing.whole, (run.now)())?;
     let spec = &run.pipeline.spec;
-    let counts = if spec.registry.is_some() || spec.enrich.is_some() {
-        Some(count_listed(run, landing)?)
-    } else {
-        None
+    let observed_at = (run.now)();
+    let follows_listed = spec.registry.is_some() || spec.enrich.is_some();
+    landing.journal.merged_at = Some(observed_at);
+    landing.journal.has_lists = reference.is_some();
+    landing.journal.follows_listed = follows_listed;
+    landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
+    let covered = match follows_listed {
+        true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
+        false => None,
+    };
+    let lists = reference.map(|reference| (reference, &run.counts[..]));
+    merge(landing, &Facts { today: run.record.today, observed_at, lists, covered: covered.as_deref() })
+}
+
+/// Merges what landed, and the lists and counts, into the coming snapshot.
+pub(super) fn merge(
+    landing: &mut Landing,
+    facts: &Facts<'_>,
+) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+    let mut deltas = std::mem::take(&mut landing.looked_up);
+    let filings = landing.staging.merge_filings(&landing.whole, facts.observed_at)?;
+    let counts = match facts.covered {
+        Some(covered) => Some(count_listed(landing, facts.today, covered)?),
+        None => None,
     };
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
-    if let Some(reference) = reference {
-        merge_reference(run, &mut landing.staging, reference, &mut deltas)?;
+    if let Some((reference, counts)) = facts.lists {
+        merge_lists(facts.today, (reference, counts), &mut landing.staging, &mut deltas)?;
     }
     Ok((deltas, counts))
 }
 
 /// Rows that came by another way than their day's listing: what coverage says to be landed follows them.
-fn count_listed(run: &Run<'_>, landing: &mut Landing) -> Result<LakeCounts, PipelineError> {
+fn count_listed(
+    landing: &mut Landing,
+    today: Date,
+    covered: &[CoverageRow],
+) -> Result<LakeCounts, PipelineError> {
     let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
-    let counts = LakeCounts::of(&files, run.record.today)?;
-    landing.coverage.extend(counts.put_right(coverage_rows(run.lake, landing.staging.parent())?));
+    let counts = LakeCounts::of(&files, today)?;
+    landing.coverage.extend(counts.put_right(covered.to_vec()));
     Ok(counts)
 }
 
-fn merge_reference(
-    run: &Run<'_>,
+fn merge_lists(
+    day: Date,
+    (reference, counts): (&Reference, &[DailyCount]),
     staging: &mut Staging,
-    reference: &Reference,
     deltas: &mut BTreeMap<String, TableDelta>,
 ) -> Result<(), PipelineError> {
-    let day = run.record.today;
     let stats = &reference.stats;
     let mut lay = |table: Table, rows| -> Result<(), PipelineError> {
         deltas.insert(table.name().to_owned(), staging.merge(table, &rows)?);
         Ok(())
     };
-    lay(Table::DailyCounts, batch(run.counts.iter().map(|count| DailyCountRow::from(day, count)))?)?;
+    lay(Table::DailyCounts, batch(counts.iter().map(|count| DailyCountRow::from(day, count)))?)?;
     lay(Table::Counties, batch(reference.counties.iter().map(|county| CountyRow::from(day, county)))?)?;
     lay(
         Table::MonthlyCounts,
@@ -186,85 +244,78 @@ fn batch<R: Row>(
     Ok(R::batch(&rows.into_iter().collect::<Vec<_>>())?)
 }
 
-fn evidence(landing: &Landing, deltas: &BTreeMap<String, TableDelta>, summary: &RunSummary) -> Evidence {
-    let filings = deltas.get(Table::Filings.name());
-    let before = landing.staging.parent().and_then(|commit| commit.tables.get(Table::Filings.name()));
-    Evidence {
-        quarantined: summary.quarantined,
-        unknown_fields: summary.unknown_fields.values().sum(),
-        incomplete_days: match summary.stopped {
-            // A run that stopped in good order will come back for them.
-            Some(_) => 0,
-            None => summary.coverage.days - summary.coverage.complete,
-        },
-        vanished: filings.map_or(0, |delta| delta.vanished),
-        rows_before: before.map_or(0, |table| table.rows),
-        missing_businesses: summary
-            .register
-            .as_ref()
-            .filter(|register| summary.stopped.is_none() && register.left == 0)
-            .and_then(missing_words),
-    }
-}
-
-fn refuse(found: &[Finding]) -> Result<(), PipelineError> {
-    for finding in found {
-        tracing::warn!(holds = finding.holds, "{}", finding.what);
-    }
-    let failures: Vec<String> = found.iter().filter(|f| f.holds).map(|f| f.what.clone()).collect();
-    if failures.is_empty() { Ok(()) } else { Err(PipelineError::CheckFailed { failures }) }
-}
-
-fn has_filings(staging: &Staging) -> bool {
+pub(super) fn has_filings(staging: &Staging) -> bool {
     staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
 }
 
-fn add_up(run: &Run<'_>, staging: &mut Staging) -> Result<(), PipelineError> {
+/// Names and SQL of the aggregates; none where the pipeline leaves them alone.
+fn aggregates_of(run: &Run<'_>) -> Result<Option<Vec<(String, String)>>, PipelineError> {
     let spec = &run.pipeline.spec.aggregates;
-    if !spec.enabled {
-        return Ok(());
+    match spec.enabled {
+        true => Ok(Some(load_aggregates(&run.pipeline.folder.join(&spec.folder))?)),
+        false => Ok(None),
     }
-    let aggregates = load_aggregates(&run.pipeline.folder.join(&spec.folder))?;
-    let tables = staging.files();
+}
+
+/// Makes the aggregates of the coming snapshot anew, by way of files in the folder `out`.
+pub(super) fn add_up(
+    aggregates: &[(String, String)],
+    staging: &mut Staging,
+    out: &Path,
+) -> Result<(), PipelineError> {
     if !has_filings(staging) {
         // A pipeline of lists and counts alone: there is nothing to add up.
         staging.retain_aggregates(&BTreeSet::new());
         return Ok(());
     }
-    let out = run.dir.path().join("aggregates");
-    let unwritten = |source| PipelineError::Write { path: out.clone(), source };
-    std::fs::create_dir_all(&out).map_err(unwritten)?;
-    for (name, sql) in &aggregates {
-        let made = run_aggregate(name, sql, &tables, &out)?;
+    let tables = staging.sound_files()?;
+    let unwritten = |source| PipelineError::Write { path: out.to_owned(), source };
+    std::fs::create_dir_all(out).map_err(unwritten)?;
+    for (name, sql) in aggregates {
+        let made = run_aggregate(name, sql, &tables, out)?;
         staging.aggregate_file(name, &made.path, &head_comment(sql))?;
     }
-    staging.retain_aggregates(&aggregates.into_iter().map(|(name, _)| name).collect());
-    std::fs::remove_dir_all(&out).map_err(unwritten)
+    staging.retain_aggregates(&aggregates.iter().map(|(name, _)| name.clone()).collect());
+    std::fs::remove_dir_all(out).map_err(unwritten)
 }
 
+/// Writes down how the snapshot came about, and publishes it.
 fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
-    if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) {
-        summary.outcome = Outcome::Unchanged;
-        return Ok(());
-    }
+    run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
+    let commit = landing.staging.commit(commit_info(run, summary))?;
+    summary.snapshot = Some(commit.snapshot);
+    summary.outcome = Outcome::Complete;
+    Ok(())
+}
+
+/// Keeps the snapshot whole beside the others, for a person to look at; readers go on seeing the one before.
+fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+    run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
+    let held = landing.staging.hold(commit_info(run, summary))?;
+    let number = held.snapshot;
+    tracing::warn!(
+        "snapshot {number} is held, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
+    );
+    summary.held = Some(number);
+    summary.exit_code = EXIT_CHECK_FAILED;
+    Ok(())
+}
+
+fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     let mut state = run.state.clone();
     if run.is_plan_found {
         state.plan = Some(run.plan);
     }
     state.source = Some(run.source);
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
-    let info = CommitInfo {
+    CommitInfo {
         committed_at: (run.now)(),
         today: run.record.today,
         pipeline: run.record.pipeline.clone(),
         requests_sent: summary.requests.sent,
         state: serde_json::to_value(&state).unwrap_or_default(),
         checks: serde_json::json!({ "findings": summary.checks }),
-    };
-    let commit = landing.staging.commit(info)?;
-    summary.snapshot = Some(commit.snapshot);
-    summary.outcome = Outcome::Complete;
-    Ok(())
+    }
 }
 
 /// Whether what was found out beside rows must be kept: a start without names, a business that the API does not know.
@@ -283,23 +334,37 @@ fn tell(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
     Ok(())
 }
 
-/// The outcome, and whether the run is over: one that paused goes on next time, one that found days it cannot read does not.
-fn conclude(run: &mut Run<'_>, summary: &mut RunSummary) -> Result<(), PipelineError> {
+/// The outcome, the old snapshots that may go, and whether the run is over: one that paused goes on next time, one that found
+/// days it cannot read, or was held, does not.
+fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<(), PipelineError> {
     let is_behind = summary.coverage.complete < summary.coverage.days
         || summary
             .register
             .as_ref()
             .is_some_and(|register| register.left > 0 || !register.unproven.is_empty())
         || summary.enrich.as_ref().is_some_and(|enrich| enrich.left > 0);
-    if summary.stopped.is_some() || is_behind {
+    if (summary.stopped.is_some() || is_behind) && summary.held.is_none() {
         summary.outcome = Outcome::Partial;
         summary.exit_code = EXIT_RUN_AGAIN;
     }
     if summary.stopped.is_none() {
-        run.record.finished = Some(summary.outcome.name().to_owned());
-        run.dir.write_record(&run.record)?;
+        run.record.finished =
+            Some(if summary.held.is_some() { HELD } else { summary.outcome.name() }.to_owned());
     }
+    summary.pruned = retain(run)?;
+    tell(run, summary)?;
+    summary.elapsed_secs = started.elapsed().as_secs_f64();
+    run.dir.write_summary(summary)?;
+    run.dir.close(&mut run.record)?;
     Ok(())
+}
+
+/// Prunes as the pipeline's `[retention]` says; without one nothing goes.
+fn retain(run: &Run<'_>) -> Result<Vec<u64>, PipelineError> {
+    let spec = &run.pipeline.spec.retention;
+    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
+    let pruning = run.lake.prune(run.lock, &rules, (run.now)())?;
+    Ok(pruning.snapshots)
 }
 
 /// The coverage of the window as these files of the coverage table have it.

@@ -1,7 +1,7 @@
 //! The order of a run: what is left of an earlier one first, then today's.
 
 use super::completion::{Means, complete_on};
-use super::known::{KnownRows, read_coverage};
+use super::known::{KnownRows, staged_coverage};
 use super::land::Landing;
 use super::outlook::Outlook;
 use super::pages::Pages;
@@ -25,7 +25,8 @@ use crate::extract::planner::Vocabulary;
 use crate::extract::reference::{
     Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known, plan_limits,
 };
-use crate::lake::{Lake, RunDir, RunRecord};
+use crate::lake::{Lake, LakeLock, Quarantine, RunDir, RunRecord};
+use crate::table::Table;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::cell::RefCell;
@@ -76,18 +77,18 @@ pub struct RunContext<'a> {
 pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary, PipelineError> {
     let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
-    let _lock = lake.lock(&fresh.run_id, &context.holder)?;
+    let lock = lake.lock(&fresh.run_id, &context.holder)?;
     check_source(&lake, context)?;
     let client = make_client(pipeline, context, &lake)?;
     if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "going on with an unfinished run");
-        let summary = one_run(pipeline, context, &lake, &client, Begun::Before(record)).await?;
+        let summary = one_run(pipeline, context, (&lake, &lock), &client, Begun::Before(record)).await?;
         if of_today || summary.outcome == Outcome::Partial {
             return Ok(summary);
         }
     }
-    one_run(pipeline, context, &lake, &client, Begun::Now(fresh)).await
+    one_run(pipeline, context, (&lake, &lock), &client, Begun::Now(fresh)).await
 }
 
 /// A run's record, and whether an earlier process began it.
@@ -123,14 +124,10 @@ fn check_source(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineErr
 fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
     let started_at = (context.now)();
     let stamp = started_at.strftime("%Y%m%dT%H%M%S%3fZ");
+    let name = &pipeline.spec.name;
     RunRecord {
-        run_id: format!("{stamp}-{}", pipeline.spec.name),
-        pipeline: pipeline.spec.name.clone(),
         pipeline_digest: pipeline.digest.clone(),
-        today: context.today,
-        started_at,
-        finished: None,
-        plan: serde_json::Value::Null,
+        ..RunRecord::begun(&format!("{stamp}-{name}"), name, (started_at, context.today))
     }
 }
 
@@ -176,6 +173,7 @@ pub(super) struct Run<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) now: fn() -> Timestamp,
     pub(super) lake: &'a Lake,
+    pub(super) lock: &'a LakeLock,
     pub(super) source: SourceKind,
     pub(super) record: RunRecord,
     pub(super) dir: RunDir,
@@ -197,7 +195,7 @@ pub(super) struct Run<'a> {
 async fn one_run(
     pipeline: &Pipeline,
     context: &RunContext<'_>,
-    lake: &Lake,
+    (lake, lock): (&Lake, &LakeLock),
     client: &Client,
     begun: Begun,
 ) -> Result<RunSummary, PipelineError> {
@@ -221,6 +219,7 @@ async fn one_run(
         pipeline,
         now: context.now,
         lake,
+        lock,
         source: context.source.kind,
         record,
         dir,
@@ -240,8 +239,7 @@ async fn one_run(
     }
     let mut pages = Pages(Rc::new(RefCell::new(run.dir.raw()?)));
     let staging = lake.stage(&run.record.run_id)?;
-    let mut landing =
-        Landing::new(run.record.today, staging, run.dir.quarantine(), pages.clone(), context.now);
+    let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
     let store = pages.clone();
     let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
@@ -256,7 +254,7 @@ async fn one_run(
         by_stage,
     };
     store.0.borrow_mut().sync()?;
-    landing.quarantine.sync()?;
+    landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
     let answered = asker.answered();
     let (reference, stopped) = match read {
         Ok(reference) => (reference, None),
@@ -384,8 +382,8 @@ impl Run<'_> {
         real_today: Date,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
-        let commit = self.lake.current()?;
-        let coverage = read_coverage(self.lake, commit.as_ref())?;
+        let coverage = staged_coverage(&landing.staging)?;
+        let filings = landing.staging.sound_table(Table::Filings)?;
         let words = vocabulary(reference);
         let days = self.pipeline.spec.extract.days;
         // The window has moved on under a run of an earlier day: what has left it cannot be read any more.
@@ -415,12 +413,13 @@ impl Run<'_> {
         self.dir.write_record(&self.record)?;
         for job in jobs {
             let label = job.label;
-            let mut rows = KnownRows::new(self.lake, commit.as_ref(), label)?;
+            let mut rows = KnownRows::new(filings.clone(), label);
             let mut known = |from: Date, to: Date| rows.between(from, to).map_err(Into::into);
             let shares = self.state.shares.entry(label.to_owned()).or_default();
             let around = Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares };
-            let mut hand_over =
-                |reading| landing.land(&reading).map_err(|error| ExtractError::HandOver(error.into()));
+            let mut hand_over = |reading| {
+                landing.land(&reading, (self.now)()).map_err(|error| ExtractError::HandOver(error.into()))
+            };
             extract_listing(asker, around, job, &mut hand_over).await?;
         }
         Ok(())

@@ -4,6 +4,7 @@ use super::register_state::RegisterStatus;
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
 use crate::extract::PlanOverride;
+use crate::lake::Retention;
 use crate::sample::Shape;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,9 @@ pub struct PipelineSpec {
     /// What happens when something is not as it should be.
     #[serde(default)]
     pub checks: ChecksSpec,
+    /// Which old snapshots stay.
+    #[serde(default)]
+    pub retention: RetentionSpec,
     /// The report.
     #[serde(default)]
     pub report: ReportSpec,
@@ -213,14 +217,27 @@ impl Default for AggregatesSpec {
 }
 
 /// What a failed check does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// It is told and the run goes on.
     #[default]
     Tell,
+    /// The snapshot is kept whole beside the others, and published once a person accepts it.
+    Hold,
     /// Nothing is published.
     Fail,
+}
+
+impl OnFailure {
+    /// The word in a pipeline file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tell => "tell",
+            Self::Hold => "hold",
+            Self::Fail => "fail",
+        }
+    }
 }
 
 /// Checks before a snapshot is published, and what each does when it fails.
@@ -235,8 +252,22 @@ pub struct ChecksSpec {
     pub incomplete_days: OnFailure,
     /// The register was read to its end, and the API counts more or fewer businesses.
     pub missing_businesses: OnFailure,
-    /// Largest share of rows that may be gone from the lake since the last snapshot, in percent.
+    /// A proven day holds another number of rows than the API counts.
+    pub counts: OnFailure,
+    /// More filings than allowed are gone since the last snapshot.
+    pub vanished: OnFailure,
+    /// Largest share of the lake's filings that may be gone since the last snapshot, in percent.
     pub max_vanished_percent: f64,
+    /// A settled month lists fewer filings than allowed.
+    pub drop: OnFailure,
+    /// By how much the listed filings of a settled month may shrink since the last snapshot, in percent.
+    pub max_drop_percent: f64,
+    /// A key stands in a table twice, or is null.
+    pub keys: OnFailure,
+    /// A date lies outside what can be.
+    pub dates: OnFailure,
+    /// An aggregate does not add up to what it was made from.
+    pub aggregates: OnFailure,
 }
 
 impl Default for ChecksSpec {
@@ -246,8 +277,38 @@ impl Default for ChecksSpec {
             unknown_fields: OnFailure::Tell,
             incomplete_days: OnFailure::Tell,
             missing_businesses: OnFailure::Tell,
+            counts: OnFailure::Tell,
+            vanished: OnFailure::Hold,
             max_vanished_percent: 10.0,
+            drop: OnFailure::Hold,
+            max_drop_percent: 10.0,
+            keys: OnFailure::Fail,
+            dates: OnFailure::Tell,
+            aggregates: OnFailure::Hold,
         }
+    }
+}
+
+/// Which old snapshots stay at the end of a run; the newest and pinned ones always do. Without a key nothing goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionSpec {
+    /// This many of the newest.
+    pub last: u32,
+    /// The newest of each of this many days.
+    pub daily: u32,
+    /// The newest of each of this many weeks.
+    pub weekly: u32,
+    /// The newest of each of this many months.
+    pub monthly: u32,
+    /// Days that the raw pages of a finished run stay once its snapshots are pruned; without it they stay for ever.
+    pub raw_days: Option<u32>,
+}
+
+impl RetentionSpec {
+    /// The rules for snapshots.
+    pub const fn retention(&self) -> Retention {
+        Retention { last: self.last, daily: self.daily, weekly: self.weekly, monthly: self.monthly }
     }
 }
 

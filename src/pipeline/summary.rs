@@ -37,6 +37,9 @@ impl Outcome {
 /// Exit code of a run that stopped in good order: run again to go on.
 pub const EXIT_RUN_AGAIN: u8 = 5;
 
+/// Exit code of a run whose snapshot a check kept from readers.
+pub const EXIT_CHECK_FAILED: u8 = 7;
+
 /// Requests of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Requests {
@@ -185,6 +188,10 @@ pub struct RunSummary {
     pub new_values: OpenValues,
     /// What failed checks found.
     pub checks: Vec<String>,
+    /// The snapshot that the checks held instead of publishing it, if they did.
+    pub held: Option<u64>,
+    /// Old snapshots that the pipeline's `[retention]` pruned.
+    pub pruned: Vec<u64>,
     /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
     /// When it is worth to go on: a window of the account opens again, or a pause that the API asked for is over.
@@ -216,6 +223,8 @@ impl RunSummary {
             unknown_fields: BTreeMap::new(),
             new_values: OpenValues::default(),
             checks: Vec::new(),
+            held: None,
+            pruned: Vec::new(),
             stopped: None,
             go_on_after: None,
             complete_on: None,

@@ -5,6 +5,7 @@ use super::gathered::{CODED, Coded, Gathered, OwnCells};
 use super::index::{CountyName, Index};
 use crate::contract::business::{Address, Officer};
 use crate::contract::reference::{Industries, Sector, Segment};
+use crate::lake::LakeError;
 use crate::table::Table;
 use arrow::array::{
     Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int32Array, Int64Array, StringArray,
@@ -50,6 +51,9 @@ pub enum LoadError {
         /// Why.
         source: parquet::errors::ParquetError,
     },
+    /// A file is not what was committed.
+    #[error(transparent)]
+    Unsound(#[from] LakeError),
     /// A column is missing or has another type.
     #[error("{path} has no column {column:?} of type {wanted}; it was written with another schema")]
     Column {

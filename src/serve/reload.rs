@@ -8,7 +8,7 @@ use super::load::{LoadError, load_snapshot};
 use super::metrics::{Loaded, Metrics};
 use super::rest::Site;
 use super::{AccountsSource, IndexSource, ServeError};
-use crate::lake::Lake;
+use crate::lake::{Lake, check_snapshot_folder};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +50,7 @@ pub(super) fn read_index(
 /// Loads a snapshot and tells what it costs.
 fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
     let begun = Instant::now();
+    check_snapshot_folder(folder)?;
     let index = load_snapshot(folder)?;
     let name = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
     let (snapshot, rows, bytes) = (name.unwrap_or(0), index.rows(), index.bytes());

@@ -22,6 +22,7 @@ mod read;
 mod reference;
 mod row;
 mod stored;
+mod upgrade;
 
 pub use business::{DetailRow, FilingRow, dissolved_day};
 pub use change::{Change, ChangeRow};
@@ -40,6 +41,7 @@ pub use read::{ParquetRows, read_parquet, read_rows, read_table, read_whole};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
 pub use stored::stored_batch;
+pub use upgrade::{Step, Upgrades};
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;

@@ -17,6 +17,7 @@ mod enrich;
 mod exports;
 mod faults;
 mod floors;
+mod keep;
 mod key_leak;
 mod mcp;
 mod openapi;

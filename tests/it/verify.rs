@@ -7,7 +7,7 @@ use crate::support::source;
 use std::path::{Path, PathBuf};
 
 /// A lake whose files are its own, so that they can be damaged.
-fn copy(scratch: &Scratch) -> PathBuf {
+pub(crate) fn copy(scratch: &Scratch) -> PathBuf {
     let (from, to) = (&source::history().lake, scratch.lake());
     for file in files_below(from) {
         let inside = file.strip_prefix(from).expect("a file of the lake");

@@ -17,15 +17,8 @@ fn third_rows() -> Vec<Filing> {
 }
 
 fn record(finished: Option<&str>) -> RunRecord {
-    RunRecord {
-        run_id: "r3".to_owned(),
-        pipeline: "test".to_owned(),
-        pipeline_digest: "d".to_owned(),
-        today: jiff::civil::date(2026, 11, 20),
-        started_at: at(300),
-        finished: finished.map(str::to_owned),
-        plan: serde_json::Value::Null,
-    }
+    let begun = RunRecord::begun("r3", "test", (at(300), jiff::civil::date(2026, 11, 20)));
+    RunRecord { finished: finished.map(str::to_owned), ..begun }
 }
 
 /// A run that does everything: archives, creates, merges, rewrites, commits, reports, prunes.
@@ -45,7 +38,7 @@ fn whole_run(lake: &Lake) -> Result {
     staging.aggregate("labels", &labels(&[("llc", "Company")]), "Labels.")?;
     staging.commit(info())?;
     lake.write_file("catalog/report.html", b"<html>")?;
-    lake.prune(&lock, &BTreeSet::from([1]))?;
+    prune_to_newest(lake, &lock)?;
     run.write_record(&record(Some("complete")))
 }
 

@@ -33,7 +33,7 @@ fn unchanged_files_are_named_where_they_lie_and_stay_when_their_snapshot_is_prun
     assert_eq!(entry("filings/filed_month=2026-11"), Some(None));
     let before = names(&objects, "snapshots/000001")?.len();
     let lock = lake.lock("p", "test")?;
-    assert_eq!(lake.prune(&lock, &BTreeSet::from([1, 2]))?, [1]);
+    assert_eq!(prune_to_newest(&lake, &lock)?, [1]);
     assert_eq!(names(&objects, "snapshots/000001")?.len(), before - 2, "what 2 does not name is gone");
     let elsewhere = place.elsewhere().open()?;
     assert_eq!((elsewhere.commits()?, elsewhere.kept_snapshots()?), (vec![1, 2], BTreeSet::from([2])));
@@ -138,14 +138,10 @@ fn pages_of_a_killed_machine_are_gone_on_with_by_another_as_far_as_the_last_chun
 #[test]
 fn records_of_runs_are_seen_by_other_machines() -> Result {
     let (_base, place) = place();
+    let begun = (at(1), jiff::civil::date(2026, 11, 20));
     let record = |finished: Option<&str>| super::super::RunRecord {
-        run_id: "r".to_owned(),
-        pipeline: "daily".to_owned(),
-        pipeline_digest: "d".to_owned(),
-        today: jiff::civil::date(2026, 11, 20),
-        started_at: at(1),
         finished: finished.map(str::to_owned),
-        plan: serde_json::Value::Null,
+        ..super::super::RunRecord::begun("r", "daily", begun)
     };
     let (one, two) = (place.open()?, place.elsewhere().open()?);
     one.run("r")?.write_record(&record(None))?;

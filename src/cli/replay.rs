@@ -1,0 +1,52 @@
+//! `replay`: a run's tables made again from its archived pages.
+
+use super::args::Common;
+use super::exit::{self, CommandError};
+use super::lake::open_lake;
+use super::show::{self, lines};
+use super::{World, print, print_line};
+use crate::pipeline::replay::{Replayed, replay};
+use jiff::civil::Date;
+use std::fmt::Write;
+
+pub(super) fn replay_run(
+    common: &Common,
+    world: &World,
+    today: Date,
+    run_id: &str,
+    publish: bool,
+) -> Result<u8, CommandError> {
+    let lake = open_lake(common, world)?;
+    let lock = lake.lock("replay", &(world.holder)())?;
+    let publish = publish.then(|| ((world.now)(), today));
+    let replayed = replay(&lake, &lock, run_id, publish)?;
+    match common.json {
+        true => print_line(&show::json(&replayed)?)?,
+        false => print(&text(&replayed))?,
+    }
+    let is_settled = replayed.is_equal() || replayed.published.is_some();
+    Ok(if is_settled { exit::DONE } else { exit::CHECK_FAILED })
+}
+
+fn text(replayed: &Replayed) -> String {
+    lines(|text| {
+        for snapshot in &replayed.snapshots {
+            writeln!(
+                text,
+                "snapshot {}: {} pages, 0 requests; {} files equal, {} different",
+                snapshot.snapshot,
+                snapshot.pages,
+                snapshot.equal,
+                snapshot.different.len()
+            )?;
+            for file in &snapshot.different {
+                let path = |path: &Option<String>| path.clone().unwrap_or("nothing".to_owned());
+                writeln!(text, "  {} -> {}", path(&file.committed), path(&file.replayed))?;
+            }
+        }
+        match replayed.published {
+            Some(snapshot) => writeln!(text, "published as snapshot {snapshot}"),
+            None => Ok(()),
+        }
+    })
+}

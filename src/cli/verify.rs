@@ -1,0 +1,79 @@
+//! `verify`: whether the lake is what was written, and `--repair`: putting right what is not.
+
+use super::args::Common;
+use super::exit::{self, CommandError};
+use super::lake::open_lake_as_it_is;
+use super::{World, print, print_line};
+use crate::lake::{Problem, VerifyReport};
+use crate::pipeline::repair::{Repaired, repair};
+use jiff::civil::Date;
+use serde_json::{Value, json};
+
+pub(super) fn verify(common: &Common, world: &World, snapshot: Option<u64>) -> Result<u8, CommandError> {
+    let lake = open_lake_as_it_is(common, world)?;
+    let Some(newest) = lake.commits()?.last().copied() else {
+        return Err(CommandError::Settings(
+            "the lake has no snapshot yet; `sunlake run` makes one".to_owned(),
+        ));
+    };
+    let report = match snapshot {
+        Some(snapshot) => lake.verify(snapshot)?,
+        None => lake.audit()?,
+    };
+    let verdict = if report.is_sound() { "sound" } else { "damaged" };
+    if common.json {
+        print_line(&verify_json(snapshot.unwrap_or(newest), &report).to_string())?;
+    } else {
+        tell_problems(&report.problems)?;
+        let what = snapshot.map_or("the lake".to_owned(), |number| format!("snapshot {number}"));
+        print(&format!("{what}: {} files, {} rows, {verdict}\n", report.files, report.rows))?;
+    }
+    Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
+}
+
+pub(super) fn repair_lake(common: &Common, world: &World, today: Date) -> Result<u8, CommandError> {
+    let lake = open_lake_as_it_is(common, world)?;
+    let now = (world.now)();
+    let run_id = format!("{}-repair", now.strftime("%Y%m%dT%H%M%S%3fZ"));
+    let lock = lake.lock(&run_id, &(world.holder)())?;
+    let repaired = repair(&lake, &lock, &run_id, (now, today))?;
+    if common.json {
+        let value = json!({
+            "actions": repaired.actions, "snapshot": repaired.snapshot, "left": problems_json(&repaired.left),
+        });
+        print_line(&value.to_string())?;
+    } else {
+        tell_repair(&repaired)?;
+    }
+    Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })
+}
+
+fn tell_problems(problems: &[Problem]) -> Result<(), CommandError> {
+    problems.iter().try_for_each(|problem| print(&format!("{}: {}\n", problem.path.display(), problem.what)))
+}
+
+fn tell_repair(repaired: &Repaired) -> Result<(), CommandError> {
+    for action in &repaired.actions {
+        print(&format!("{}: {}; {}\n", action.path.display(), action.what, action.done))?;
+    }
+    if let Some(snapshot) = repaired.snapshot {
+        print(&format!("snapshot {snapshot} is published without what was lost\n"))?;
+    }
+    tell_problems(&repaired.left)?;
+    print(match (repaired.actions.is_empty(), repaired.left.is_empty()) {
+        (true, true) => "nothing is damaged\n",
+        (false, true) => "the lake is sound again\n",
+        (_, false) => "what is named last stays damaged; `sunlake snapshot prune` lets old snapshots go\n",
+    })
+}
+
+fn verify_json(snapshot: u64, report: &VerifyReport) -> Value {
+    json!({
+        "snapshot": snapshot, "files": report.files, "rows": report.rows,
+        "sound": report.is_sound(), "problems": problems_json(&report.problems),
+    })
+}
+
+fn problems_json(problems: &[Problem]) -> Vec<Value> {
+    problems.iter().map(|problem| json!({ "path": problem.path, "what": problem.what })).collect()
+}

@@ -1,0 +1,52 @@
+//! Snapshots that a check held: whole, under their own number, and not shown. One is published by a person's word.
+
+use super::Lake;
+use super::error::LakeError;
+use super::lock::LakeLock;
+use super::manifest::Commit;
+use super::path::Layout;
+use std::collections::BTreeSet;
+
+impl Lake {
+    /// The commit of a held snapshot.
+    pub(super) fn held_commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
+        let bytes =
+            self.home.read(&Layout::held_name(snapshot))?.ok_or(LakeError::NoSnapshot { snapshot })?;
+        Commit::decode(&bytes, &self.layout.held_commit(snapshot))
+    }
+
+    /// Publishes a held snapshot: its commit is created, and readers see it. Its files stay where they are.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::NoSnapshot`]; [`LakeError::Overtaken`] when another snapshot was published since;
+    /// [`LakeError::Damaged`] when it is not whole; else as [`super::Staging::commit`].
+    pub fn accept(&self, _lock: &LakeLock, snapshot: u64) -> Result<Commit, LakeError> {
+        if !self.held_snapshots()?.contains(&snapshot) {
+            return Err(LakeError::NoSnapshot { snapshot });
+        }
+        let commit = self.held_commit(snapshot)?;
+        let newest = self.commits()?.last().copied();
+        if commit.parent != newest {
+            return Err(LakeError::Overtaken { snapshot, parent: commit.parent, newest });
+        }
+        self.sound_tables(&commit)?;
+        let path = self.layout.commit(snapshot);
+        let bytes = commit.encode().map_err(LakeError::storage("write", &path))?;
+        if !self.home.create_commit(snapshot, &bytes)? {
+            return Err(LakeError::Conflict { snapshot });
+        }
+        let not_shown = |source| LakeError::NotShown { snapshot, source: Box::new(source) };
+        self.home.show(&commit).map_err(not_shown)?;
+        self.home.remove(&Layout::held_name(snapshot))?;
+        Ok(commit)
+    }
+
+    /// Deletes a held snapshot.
+    pub(super) fn drop_held(&self, snapshot: u64) -> Result<(), LakeError> {
+        // First its commit: from then on its folder is a leftover that any repair clears.
+        self.home.remove(&Layout::held_name(snapshot))?;
+        self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! Marks on snapshots: pinned by someone, pruned by a rule. One small sealed file each, created or deleted whole, so that no two
+//! writers ever lose each other's.
+
+use super::Lake;
+use super::error::LakeError;
+use super::path::{self, snapshot_name};
+use super::seal::{Seal, look, sealed};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What can be said of a snapshot after its commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// It is never pruned.
+    Pinned,
+    /// Its tables are deleted, or about to be.
+    Pruned,
+}
+
+impl Mark {
+    pub(super) const ALL: [Self; 2] = [Self::Pinned, Self::Pruned];
+
+    pub(super) const fn folder(self) -> &'static str {
+        match self {
+            Self::Pinned => "pins",
+            Self::Pruned => "pruned",
+        }
+    }
+
+    pub(super) fn file(self, snapshot: u64) -> String {
+        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Content {
+    snapshot: u64,
+    mark: String,
+    at: Timestamp,
+}
+
+impl Lake {
+    /// Snapshots that bear a mark. The name alone counts: a damaged pin still holds.
+    pub(super) fn marked(&self, mark: Mark) -> Result<BTreeSet<u64>, LakeError> {
+        Ok(path::snapshot_numbers(&self.home.names(mark.folder())?))
+    }
+
+    /// Sets a mark; false when it was there.
+    pub(super) fn set_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+        let name = mark.file(snapshot);
+        if self.marked(mark)?.contains(&snapshot) {
+            return Ok(false);
+        }
+        self.home.create(&name, &content(mark, snapshot, at, Path::new(&name))?)
+    }
+
+    /// Takes a mark away; false when it was not there.
+    pub(super) fn clear_mark(&self, mark: Mark, snapshot: u64) -> Result<bool, LakeError> {
+        if !self.marked(mark)?.contains(&snapshot) {
+            return Ok(false);
+        }
+        self.home.remove(&mark.file(snapshot))?;
+        Ok(true)
+    }
+
+    /// Writes a mark again whose file is damaged; its name says all that counts.
+    pub(super) fn renew_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<(), LakeError> {
+        let name = mark.file(snapshot);
+        self.home.write(&name, &content(mark, snapshot, at, Path::new(&name))?)
+    }
+
+    /// What is wrong with the file of a mark; none when it is sound.
+    pub(super) fn mark_problem(&self, mark: Mark, snapshot: u64) -> Result<Option<&'static str>, LakeError> {
+        let bytes = self.home.read(&mark.file(snapshot))?.unwrap_or_default();
+        let names_it =
+            serde_json::from_slice::<Content>(&bytes).is_ok_and(|content| content.snapshot == snapshot);
+        Ok((look(&bytes) != Seal::Whole || !names_it).then_some("it is not what was written"))
+    }
+
+    /// Never prunes a snapshot from now on. False when it was pinned already.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Storage`].
+    pub fn pin(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+        self.present_or_held(snapshot)?;
+        let is_new = self.set_mark(Mark::Pinned, snapshot, at)?;
+        // A pruning under way either sees the pin or has marked the snapshot before.
+        if self.marked(Mark::Pruned)?.contains(&snapshot) {
+            self.clear_mark(Mark::Pinned, snapshot)?;
+            return Err(LakeError::Pruned { snapshot });
+        }
+        Ok(is_new)
+    }
+
+    /// Lets a snapshot be pruned again. False when it was not pinned.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn unpin(&self, snapshot: u64) -> Result<bool, LakeError> {
+        self.clear_mark(Mark::Pinned, snapshot)
+    }
+}
+
+fn content(mark: Mark, snapshot: u64, at: Timestamp, path: &Path) -> Result<Vec<u8>, LakeError> {
+    let content = Content { snapshot, mark: mark.folder().to_owned(), at };
+    sealed(&content).map_err(LakeError::storage("write", path))
+}

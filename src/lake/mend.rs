@@ -1,0 +1,213 @@
+//! Damage put right, piece by piece. Who decides what to do with which piece is `pipeline::repair`.
+
+use super::Lake;
+use super::audit::About;
+use super::error::LakeError;
+use super::manifest::{Commit, FileEntry};
+use super::mark::Mark;
+use super::path::{self, Layout};
+use super::run::{RAW, RECORD};
+use super::sound::check_digest;
+use super::staging::Staging;
+use super::storage::{self, TEMPORARY};
+use super::{LakeLock, Problem};
+use crate::table::Table;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A file of a snapshot that is not what its commit says.
+#[derive(Debug, Clone)]
+pub(crate) struct DamagedFile {
+    pub(crate) snapshot: u64,
+    pub(crate) table: String,
+    pub(crate) entry: FileEntry,
+    pub(crate) path: PathBuf,
+}
+
+impl Lake {
+    /// Every file of a kept or held snapshot that is missing or is not what its commit says, oldest snapshot first.
+    pub(crate) fn damaged_files(&self) -> Result<Vec<DamagedFile>, LakeError> {
+        let mut damaged = Vec::new();
+        for commit in self.readable_commits()? {
+            let dir = self.snapshot_dir(commit.snapshot);
+            for (table, manifest) in &commit.tables {
+                for entry in &manifest.files {
+                    // What does not come is not there.
+                    let _ = self.home.bring_anew(&commit, entry);
+                    let path = dir.join(&entry.path);
+                    if check_digest(&path, entry).is_err() {
+                        let (snapshot, table, entry) = (commit.snapshot, table.clone(), entry.clone());
+                        damaged.push(DamagedFile { snapshot, table, entry, path });
+                    }
+                }
+            }
+        }
+        Ok(damaged)
+    }
+
+    /// Commits of kept and held snapshots that can be read, oldest first.
+    pub(crate) fn readable_commits(&self) -> Result<Vec<Commit>, LakeError> {
+        let mut commits = Vec::new();
+        for snapshot in self.kept_snapshots()? {
+            commits.extend(readable(self.commit(snapshot))?);
+        }
+        for snapshot in self.held_snapshots()? {
+            commits.extend(readable(self.held_commit(snapshot))?);
+        }
+        commits.sort_by_key(|commit| commit.snapshot);
+        Ok(commits)
+    }
+
+    /// A sound file with the same content in another snapshot.
+    pub(crate) fn twin_of(&self, damaged: &DamagedFile) -> Result<Option<(u64, PathBuf)>, LakeError> {
+        for commit in self.readable_commits()? {
+            let files = commit.tables.values().flat_map(|table| &table.files);
+            for entry in files.filter(|entry| entry.blake3 == damaged.entry.blake3) {
+                let path = self.snapshot_dir(commit.snapshot).join(&entry.path);
+                if path != damaged.path && check_digest(&path, entry).is_ok() {
+                    return Ok(Some((commit.snapshot, path)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The commit that first named a file: that of the run which wrote it.
+    pub(crate) fn maker_of(&self, entry: &FileEntry) -> Result<Option<Commit>, LakeError> {
+        for snapshot in self.commits()? {
+            let Some(commit) = readable(self.commit(snapshot))? else { continue };
+            let mut files = commit.tables.values().flat_map(|table| &table.files);
+            if files.any(|known| known.blake3 == entry.blake3) {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts a sound file in the place of a damaged one, in one step.
+    pub(crate) fn put_in_place(
+        &self,
+        _lock: &LakeLock,
+        damaged: &DamagedFile,
+        sound: &Path,
+    ) -> Result<(), LakeError> {
+        check_digest(sound, &damaged.entry)?;
+        let staged = self.layout.snapshots().join(format!("{TEMPORARY}mended"));
+        self.storage.remove_file(&staged)?;
+        self.storage.link(sound, &staged)?;
+        if let Some(folder) = damaged.path.parent() {
+            self.storage.create_durable_dir_all(folder)?;
+            self.storage.rename(&staged, &damaged.path)?;
+            self.storage.sync_dir(folder)?;
+        }
+        let snapshot = damaged.entry.lies_in.unwrap_or(damaged.snapshot);
+        let name = format!("snapshots/{}/{}", path::snapshot_name(snapshot), damaged.entry.path);
+        self.home.keep(&damaged.path, &name)
+    }
+
+    /// Begins a new snapshot on top of the newest one, without these files.
+    pub(crate) fn stage_without(&self, run_id: &str, lost: &[DamagedFile]) -> Result<Staging, LakeError> {
+        let digests: BTreeSet<&str> = lost.iter().map(|file| file.entry.blake3.as_str()).collect();
+        let parent = self.current()?;
+        let base = parent.clone().map(|mut commit| {
+            for manifest in commit.tables.values_mut() {
+                manifest.files.retain(|file| !digests.contains(file.blake3.as_str()));
+                manifest.rows = manifest.files.iter().map(|file| file.rows).sum();
+            }
+            commit
+                .tables
+                .retain(|table, manifest| Table::from_name(table).is_some() || !manifest.files.is_empty());
+            commit
+        });
+        self.stage_from(run_id, self.next_snapshot()?, parent, base)
+    }
+
+    /// Writes a damaged commit again from the copy in its run's folder; false where there is no sound copy.
+    pub(crate) fn restore_commit(&self, _lock: &LakeLock, snapshot: u64) -> Result<bool, LakeError> {
+        let name = path::snapshot_name(snapshot);
+        for run in storage::names(&self.layout.runs())? {
+            let copy = self.layout.run(&run).join(COMMITS).join(format!("{name}.json"));
+            let Some(bytes) = storage::read(&copy)? else { continue };
+            if Commit::decode(&bytes, &copy).is_ok_and(|commit| commit.snapshot == snapshot) {
+                self.home.write(&format!("commits/{name}.json"), &bytes)?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Puts right what needs no rows: marks and the records of runs. Says what was done; none where nothing can be.
+    pub(crate) fn mend_small(
+        &self,
+        lock: &LakeLock,
+        problem: &Problem,
+        now: Timestamp,
+    ) -> Result<Option<String>, LakeError> {
+        match &problem.about {
+            About::Tables => Ok(None),
+            About::Commit(snapshot) => {
+                let restored = self.restore_commit(lock, *snapshot)?;
+                Ok(restored.then(|| "written again from the copy in its run's folder".to_owned()))
+            }
+            About::Held(snapshot) => {
+                self.set_aside(&problem.path)?;
+                self.home.remove(&Layout::held_name(*snapshot))?;
+                Ok(Some("the held snapshot is given up; the next run makes it again".to_owned()))
+            }
+            About::Mark(folder, snapshot) => {
+                for mark in Mark::ALL.into_iter().filter(|mark| mark.folder() == *folder) {
+                    self.renew_mark(mark, *snapshot, now)?;
+                }
+                Ok(Some("written again; its name says all that counts".to_owned()))
+            }
+            About::Record(run_id) => {
+                self.set_aside(&problem.path)?;
+                Ok(Some(format!("set aside as {RECORD}.damaged; run {run_id} is no longer known")))
+            }
+            About::RunFile(run_id, file) => self.mend_run_file(run_id, file, &problem.path).map(Some),
+        }
+    }
+
+    /// Raw pages that are sound go on counting; anything else that a run left is set aside.
+    fn mend_run_file(&self, run_id: &str, file: &str, path: &Path) -> Result<String, LakeError> {
+        let run = self.run(run_id)?;
+        let Some(mut record) = run.record()? else { return Ok("its run is not known".to_owned()) };
+        let is_raw = file.starts_with(&format!("{RAW}/"));
+        let said = match path.is_file() {
+            true if is_raw => {
+                for known in record.files.iter_mut().filter(|known| known.path == file) {
+                    (known.bytes, known.blake3) = storage::digest(path)?;
+                }
+                "its damaged pages are lost, the others go on counting; no snapshot needs them"
+            }
+            true => {
+                self.set_aside(path)?;
+                record.files.retain(|known| known.path != file);
+                "set aside; no snapshot needs it"
+            }
+            false => {
+                record.files.retain(|known| known.path != file);
+                "it is gone; no snapshot needs it"
+            }
+        };
+        run.write_record(&record)?;
+        Ok(said.to_owned())
+    }
+
+    fn set_aside(&self, path: &Path) -> Result<(), LakeError> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        self.storage.rename(path, &path.with_file_name(format!("{name}.damaged")))
+    }
+}
+
+/// Folder of a run that holds copies of the commits it made.
+pub(super) const COMMITS: &str = "commits";
+
+/// A commit unless it is damaged.
+fn readable(commit: Result<Commit, LakeError>) -> Result<Option<Commit>, LakeError> {
+    match commit {
+        Err(LakeError::Damaged { .. }) => Ok(None),
+        other => other.map(Some),
+    }
+}

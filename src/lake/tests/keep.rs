@@ -1,0 +1,374 @@
+//! Snapshots kept, cut, gone back in, held, upgraded; and damage of every kind, found and named.
+
+use super::*;
+use crate::lake::fault::Faults;
+use crate::lake::{DiffKind, Standing};
+use crate::table::{SCHEMA_VERSION, Step, Upgrades};
+use arrow::array::{ArrayRef, new_null_array};
+use arrow::datatypes::{DataType, Schema};
+use arrow::error::ArrowError;
+use jiff::civil::date;
+use std::sync::Arc;
+
+/// Three snapshots: a first load, then changes in one month, then in another.
+fn history(root: &Path) -> Result<Lake> {
+    let lake = Lake::open(root)?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let second = [filing(2, "2026-11-03").named("RENAMED").seen(200), filing(6, "2026-11-05").seen(200)];
+    load(&lake, "r2", &second, &[("2026-11-03", false)], 200)?;
+    load(&lake, "r3", &[filing(1, "2026-11-06").seen(300)], &[], 300)?;
+    Ok(lake)
+}
+
+fn standings(lake: &Lake) -> Result<Vec<(u64, Standing, bool)>> {
+    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.standing, entry.pinned)).collect())
+}
+
+fn rules(last: u32) -> PruneRules {
+    PruneRules {
+        keep: Retention { last, ..Retention::default() },
+        raw_days: Some(0),
+        today: date(2027, 1, 1),
+    }
+}
+
+#[test]
+fn a_rollback_shows_the_old_tables_and_state_again_and_deletes_nothing() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let lock = lake.lock("back", "test")?;
+    let now = (at(900), date(2026, 11, 21));
+    let commit = lake.roll_back(&lock, 1, "back", now)?.expect("a new snapshot");
+    assert_eq!((commit.snapshot, commit.parent, commit.restores), (4, Some(3), Some(1)));
+    assert_eq!((&commit.tables, &commit.state), (&lake.commit(1)?.tables, &lake.commit(1)?.state));
+    assert_eq!(state(&lake)?.len(), 5);
+    assert_eq!(lake.roll_back(&lock, 4, "again", now)?, None, "it is what readers see");
+    assert!(matches!(lake.roll_back(&lock, 9, "again", now), Err(LakeError::NoSnapshot { snapshot: 9 })));
+    drop(lock);
+    assert_sound(&lake)?;
+    assert_eq!(lake.audit()?.problems, []);
+    load(&lake, "r4", &[filing(9, "2026-11-05").seen(400)], &[], 400)?;
+    assert_eq!(state(&lake)?.len(), 6);
+    Ok(())
+}
+
+#[test]
+fn a_held_snapshot_is_whole_and_unseen_until_it_is_accepted() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let lock = lake.lock("r4", "test")?;
+    let hold = |run_id: &str, id: i64| {
+        let mut staging = lake.stage(run_id)?;
+        staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
+        staging.merge_filings(&BTreeSet::new(), at(400))?;
+        staging.hold(info())
+    };
+    assert_eq!((hold("r4", 8)?.snapshot, hold("r5", 9)?.snapshot), (4, 5), "no number is given twice");
+    assert_eq!(lake.current()?.expect("a commit").snapshot, 3);
+    drop(lock);
+    let lock = lake.lock("r6", "test")?;
+    assert!(lock.repair().is_empty(), "what is held is no leftover");
+    assert_eq!(lake.verify(4)?.problems, []);
+    assert_eq!(lake.diff(3, 3)?.tables.len(), 0);
+    assert_eq!(lake.accept(&lock, 5)?.snapshot, 5);
+    assert_eq!(state(&lake)?.len(), 7);
+    let refused = lake.accept(&lock, 4);
+    assert!(
+        matches!(refused, Err(LakeError::Overtaken { parent: Some(3), newest: Some(5), .. })),
+        "{refused:?}"
+    );
+    assert_eq!(standings(&lake)?[3], (4, Standing::Held, false));
+    assert_eq!(lake.audit()?.problems, []);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [4]);
+    assert_eq!(lake.audit()?.problems, []);
+    assert_eq!(standings(&lake)?.len(), 4);
+    drop(lock);
+    load(&lake, "r7", &[filing(10, "2026-11-05").seen(500)], &[], 500)?;
+    assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(5))));
+    assert_eq!(lake.audit()?.problems, []);
+    Ok(())
+}
+
+#[test]
+fn pruning_spares_the_newest_and_the_pinned_and_what_they_share() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    assert!(lake.pin(1, at(400))?);
+    assert!(!lake.pin(1, at(400))?);
+    assert!(matches!(lake.pin(9, at(400)), Err(LakeError::NoSnapshot { snapshot: 9 })));
+    let lock = lake.lock("p", "test")?;
+    assert_eq!(lake.would_prune(&rules(1))?.snapshots, [2]);
+    assert_eq!(standings(&lake)?.len(), 3);
+    assert_eq!(lake.prune(&lock, &rules(1), at(500))?.snapshots, [2]);
+    let expected =
+        [(1, Standing::Published, true), (2, Standing::Pruned, false), (3, Standing::Published, false)];
+    assert_eq!(standings(&lake)?, expected);
+    assert!(matches!(lake.pin(2, at(500)), Err(LakeError::Pruned { snapshot: 2 })));
+    assert_eq!(lake.audit()?.problems, []);
+    assert!(lake.unpin(1)? && !lake.unpin(1)?);
+    assert_eq!(lake.prune(&lock, &rules(1), at(500))?.snapshots, [1]);
+    assert_eq!(lake.prune(&lock, &rules(1), at(500))?.snapshots, [0_u64; 0]);
+    assert_eq!(lake.audit()?.problems, []);
+    assert_eq!(state(&lake)?.len(), 6);
+    Ok(())
+}
+
+#[test]
+fn a_kill_while_pruning_leaves_a_whole_lake_and_the_next_pruning_ends_it() -> Result {
+    for operation in 1.. {
+        let root = folder();
+        history(root.path())?;
+        let faults = Faults::kill_at(operation);
+        let lake = Lake::open_on(root.path(), Storage::with_faults(faults.clone()))?;
+        let prune =
+            |lake: &Lake| lake.lock("p", "test").and_then(|lock| lake.prune(&lock, &rules(1), at(400)));
+        let ended = prune(&lake);
+        if !faults.was_hit() {
+            ended?;
+            assert!(operation > 6, "only {operation} operations");
+            return Ok(());
+        }
+        let lake = Lake::open(root.path())?;
+        assert_eq!(state(&lake)?.len(), 6, "operation {operation}");
+        prune(&lake)?;
+        assert_eq!(lake.audit()?.problems, [], "operation {operation}");
+        let gone = |number: u64| !lake.snapshot_dir(number).is_dir();
+        assert!(gone(1) && gone(2) && !gone(3), "operation {operation}");
+    }
+    Ok(())
+}
+
+#[test]
+fn raw_pages_go_when_their_run_is_old_and_its_snapshots_are_pruned() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    for (run_id, finished) in [("r1", true), ("r2", false), ("r3", true)] {
+        let run = lake.run(run_id)?;
+        run.raw()?.append("GET /x", 0, 200, at(1), b"page")?;
+        let mut record = super::super::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
+        record.finished = finished.then(|| "complete".to_owned());
+        run.close(&mut record)?;
+    }
+    let lock = lake.lock("p", "test")?;
+    let young = PruneRules { today: date(2026, 11, 20), ..rules(1) };
+    let pruned = lake.prune(&lock, &young, at(400))?;
+    assert_eq!((pruned.snapshots.as_slice(), pruned.runs.len()), (&[1, 2][..], 0));
+    assert_eq!(lake.prune(&lock, &rules(1), at(400))?.runs, ["r1"], "r2 is not finished, r3 is still shown");
+    assert!(lake.run("r1")?.raw_as_it_is()?.is_empty() && lake.run("r3")?.raw_as_it_is()?.len() == 1);
+    assert_eq!(lake.audit()?.problems, []);
+    assert_eq!(lake.prune(&lock, &rules(1), at(400))?.runs.len(), 0);
+    Ok(())
+}
+
+#[test]
+fn a_diff_counts_rows_by_key_and_shows_some() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let diff = lake.diff(1, 3)?;
+    let filings = &diff.tables["filings"];
+    // 6 is new; 2 has another name, 1 moved to another month; 3 is no longer listed.
+    assert_eq!((filings.added, filings.changed, filings.vanished), (1, 2, 1), "{filings:#?}");
+    assert_eq!((filings.rows_before, filings.rows_after), (5, 6));
+    let moved = filings.examples.iter().find(|example| example.key["business_id"].as_deref() == Some("1"));
+    let moved = moved.expect("the business that moved");
+    assert_eq!(moved.kind, DiffKind::Changed);
+    assert_eq!(moved.before["filed_date"].as_deref(), Some("2026-10-30"));
+    assert_eq!(moved.after["filed_date"].as_deref(), Some("2026-11-06"));
+    assert!(!moved.after.contains_key("name"), "what is equal is not told");
+    assert_eq!(lake.diff(3, 1)?.tables["filings"].added, 0, "3 is listed again, and only changed");
+    assert_eq!(lake.diff(2, 2)?.tables.len(), 0);
+    assert!(matches!(lake.diff(1, 9), Err(LakeError::NoSnapshot { snapshot: 9 })));
+    Ok(())
+}
+
+/// Rows less one column.
+fn without(rows: &RecordBatch, name: &str) -> RecordBatch {
+    let schema = rows.schema();
+    let keep: Vec<usize> = (0..schema.fields().len()).filter(|at| schema.field(*at).name() != name).collect();
+    rows.project(&keep).expect("fewer columns")
+}
+
+fn add_extra(rows: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
+    let mut columns: Vec<ArrayRef> = rows.columns().to_vec();
+    columns.push(new_null_array(&DataType::Utf8, rows.num_rows()));
+    let fields = rows.schema_ref().fields().iter().cloned();
+    let extra = Table::Filings.schema().field_with_name("extra")?.clone();
+    let schema = Schema::new(fields.chain([Arc::new(extra)]).collect::<Vec<_>>());
+    RecordBatch::try_new(Arc::new(schema), columns)
+}
+
+const WITH_EXTRA: Upgrades =
+    Upgrades::of(&[Step { table: Table::Filings, to: SCHEMA_VERSION, apply: add_extra }]);
+
+/// Makes the newest snapshot one of the version before: its filings have no `extra`.
+fn age(lake: &Lake) -> Result {
+    let mut commit = lake.current()?.expect("a commit");
+    let dir = lake.snapshot_dir(commit.snapshot);
+    commit.schema_version = SCHEMA_VERSION - 1;
+    for entry in &mut commit.tables.get_mut("filings").expect("filings").files {
+        let path = dir.join(&entry.path);
+        let rows = without(&super::super::part::read_part(&path, None)?, "extra");
+        fs::remove_file(&path).expect("removed");
+        let info = super::super::part::write_part(&Storage::default(), None, &rows, &path, &[])?;
+        (entry.bytes, entry.blake3) = (info.bytes, info.blake3);
+    }
+    let bytes = sealed(&commit).expect("sealed");
+    fs::write(lake.layout.commit(commit.snapshot), bytes).expect("written");
+    Ok(())
+}
+
+#[test]
+fn a_new_schema_version_rewrites_its_tables_in_one_commit_and_the_old_snapshot_stays_readable() -> Result {
+    let root = folder();
+    let mut lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    age(&lake)?;
+    lake.upgrades = WITH_EXTRA;
+    assert_eq!(lake.verify(1)?.problems, [], "the old snapshot is sound, read through the step");
+    load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
+    let (old, new) = (lake.commit(1)?, lake.commit(2)?);
+    assert_eq!((old.schema_version, new.schema_version), (SCHEMA_VERSION - 1, SCHEMA_VERSION));
+    let files = |commit: &super::super::Commit| commit.tables["filings"].files.clone();
+    assert!(files(&old).iter().all(|file| !files(&new).contains(file)), "every file of filings is new");
+    assert_eq!(old.tables["coverage"], new.tables["coverage"], "other tables keep theirs");
+    assert_eq!(table(&lake, Table::Filings)?.iter().map(RecordBatch::num_rows).sum::<usize>(), 6);
+    assert!(
+        table(&lake, Table::Filings)?
+            .iter()
+            .all(|rows| rows.schema().fields() == Table::Filings.schema().fields())
+    );
+    assert_eq!(lake.audit()?.problems, []);
+    let diff = lake.diff(1, 2)?;
+    assert_eq!(
+        (diff.tables["filings"].added, diff.tables["filings"].changed),
+        (1, 0),
+        "a new column is no change"
+    );
+    let lock = lake.lock("back", "test")?;
+    lake.roll_back(&lock, 1, "back", (at(300), date(2026, 11, 21)))?;
+    assert_eq!(lake.commit(3)?.schema_version, SCHEMA_VERSION);
+    assert_eq!(state(&lake)?.len(), 5);
+    assert_eq!(lake.audit()?.problems, []);
+    Ok(())
+}
+
+/// A lake with a file of every kind.
+fn lake_of_everything(root: &Path) -> Result<Lake> {
+    let lake = history(root)?;
+    for run_id in ["r1", "r3"] {
+        let run = lake.run(run_id)?;
+        let mut raw = run.raw()?;
+        for page in 0..6 {
+            raw.append("GET /v1/x", page, 200, at(1), format!("{{\"page\":{page}}}").repeat(9).as_bytes())?;
+        }
+        raw.sync()?;
+        run.write_journal(1, &serde_json::json!({"steps": [1, 2, 3]}))?;
+        let mut quarantine = run.quarantine();
+        quarantine.append(&serde_json::json!({"record": "{}", "reasons": ["no id"]}))?;
+        quarantine.sync()?;
+        run.write_summary(&serde_json::json!({"outcome": "complete", "rows": 7}))?;
+        let mut record = super::super::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
+        record.finished = Some("complete".to_owned());
+        run.close(&mut record)?;
+    }
+    lake.pin(1, at(400))?;
+    let lock = lake.lock("p", "test")?;
+    lake.prune(&lock, &rules(1), at(400))?;
+    let mut staging = lake.stage("r5")?;
+    staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(500)]))?;
+    staging.merge_filings(&BTreeSet::new(), at(500))?;
+    staging.hold(info())?;
+    Ok(lake)
+}
+
+/// Every file of the lake but the lock and the log; a commit's copy of a run that is not finished counts for nothing.
+fn damageable(root: &Path) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+            match entry.file_type().expect("a kind") {
+                kind if kind.is_dir() && entry.file_name() != "state" => folders.push(entry.path()),
+                kind if kind.is_file() => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.retain(|path| !path.starts_with(root.join("runs/r2")));
+    files.sort();
+    files
+}
+
+/// Damages one file after the other: a bit flipped, the end cut off, some bytes overwritten. Each time the file is named.
+fn every_damage_is_named(seeds: u64) -> Result {
+    let root = folder();
+    let lake = lake_of_everything(root.path())?;
+    assert_eq!(lake.audit()?.problems, []);
+    let files = damageable(root.path());
+    let kinds = [
+        "snapshots/",
+        "commits/0",
+        "held/",
+        "pins/",
+        "pruned/",
+        "run.json",
+        "summary.json",
+        "raw/",
+        "journal/",
+    ];
+    for kind in kinds.iter().chain(&["quarantine/", "runs/r1/commits/"]) {
+        assert!(files.iter().any(|path| path.to_string_lossy().contains(kind)), "no file of {kind}");
+    }
+    let mut dice = super::model::Dice(seeds);
+    for seed in 0..seeds {
+        let path = &files[(seed as usize) % files.len()];
+        let whole = fs::read(path).expect("a file");
+        let at = dice.roll(whole.len() as u64) as usize;
+        let mut bytes = whole.clone();
+        match dice.roll(3) {
+            0 => bytes[at] ^= 1 << dice.roll(8),
+            1 => bytes.truncate(at),
+            _ => bytes.iter_mut().skip(at).take(16).for_each(|byte| *byte ^= 0xA5),
+        }
+        fs::write(path, &bytes).expect("damaged");
+        let problems = lake.audit()?.problems;
+        assert!(
+            problems.iter().any(|problem| &problem.path == path),
+            "seed {seed}, {}: {problems:?}",
+            path.display()
+        );
+        fs::write(path, &whole).expect("whole again");
+    }
+    assert_eq!(lake.audit()?.problems, []);
+    Ok(())
+}
+
+#[test]
+fn damage_of_any_kind_in_any_file_is_named() -> Result {
+    every_damage_is_named(120)
+}
+
+#[test]
+#[ignore = "1,000 seeds, about half a minute"]
+fn damage_of_any_kind_in_any_file_is_named_a_thousand_times() -> Result {
+    every_damage_is_named(1_000)
+}
+
+#[test]
+fn a_missing_commit_and_a_strange_current_are_named() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let named = |path: &str| -> Result<bool> {
+        let lake = Lake::open_as_it_is(root.path())?;
+        Ok(lake.audit()?.problems.iter().any(|problem| problem.path == root.path().join(path)))
+    };
+    let set = |name: &str| fs::rename(root.path().join(name), root.path().join("aside")).expect("moved");
+    let back = |name: &str| fs::rename(root.path().join("aside"), root.path().join(name)).expect("moved");
+    set("commits/000002.json");
+    assert!(named("commits/000003.json")?, "it follows a commit that is not there");
+    back("commits/000002.json");
+    set("commits/000003.json");
+    assert!(named("current")?, "it shows what no commit names");
+    back("commits/000003.json");
+    assert_eq!(lake.audit()?.problems, []);
+    Ok(())
+}

@@ -1,0 +1,301 @@
+//! Snapshots looked at, compared, gone back to, held and accepted, pruned; tables made again from archived pages; damage put
+//! right.
+
+use crate::support::command::{Finished, Sunlake};
+use crate::support::http;
+use crate::support::lake::{self, files_below};
+use crate::support::python;
+use crate::support::scratch::Scratch;
+use crate::support::server::create_key;
+use crate::support::source::{self, sample_pipeline};
+use crate::verify::copy;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
+    Sunlake::new(arguments).args(["--lake".as_ref(), lake.as_os_str()]).finish()
+}
+
+fn told(lake: &Path, arguments: &[&str]) -> Value {
+    sunlake(lake, &[arguments, &["--json"]].concat()).exits(0).json()
+}
+
+fn runs(lake: &Path) -> Vec<String> {
+    lake::names(&lake.join("runs")).into_iter().collect()
+}
+
+/// A run of the pipeline that made [`source::history`], as of another day.
+fn run(scratch: &Scratch, lake: &Path, today: &str, extra: &str) -> Finished {
+    let pipeline = scratch.file("sample.toml", &format!("{}{extra}", sample_pipeline(70, 0.1)));
+    Sunlake::run(&pipeline, lake).args(["--today", today]).finish()
+}
+
+fn assert_sound(lake: &Path) {
+    sunlake(lake, &["verify"]).exits(0);
+}
+
+#[test]
+fn snapshots_are_listed_shown_and_compared() {
+    let lake = &source::history().lake;
+    let listed = told(lake, &["snapshot", "list"]);
+    let snapshots = listed["snapshots"].as_array().expect("snapshots");
+    assert_eq!(snapshots.len(), 2, "{listed}");
+    let of = |field: &str| snapshots.iter().map(|snapshot| snapshot[field].clone()).collect::<Vec<_>>();
+    assert_eq!(of("standing"), ["published", "published"]);
+    assert_eq!(of("current"), [false, true]);
+    assert_eq!(of("today"), ["2026-03-16", "2026-03-20"]);
+    let shown = told(lake, &["snapshot", "show", "2"]);
+    assert_eq!(shown["filings"], lake::filings(lake).len(), "{shown}");
+    assert_eq!(shown["tables"]["filings"]["rows"], shown["filings"]);
+    let path = PathBuf::from(shown["tables"]["coverage"]["files"][0].as_str().expect("a path"));
+    assert!(path.is_file(), "{}", path.display());
+    let diff = told(lake, &["snapshot", "diff", "1", "2"]);
+    let filings = &diff["tables"]["filings"];
+    let changes = |kind: &str| {
+        let rows = lake::rows(lake, "changes", &[]);
+        let of_kind = rows.iter().filter(|row| row["change"].as_deref() == Some(kind));
+        of_kind.map(|row| row["business_id"].clone()).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(filings["added"], changes("appeared"), "{filings}");
+    assert_eq!(filings["vanished"], changes("vanished"), "{filings}");
+    assert!(changes("appeared") > 0 && changes("vanished") > 0);
+    assert!(filings["examples"].as_array().is_some_and(|examples| examples.len() >= 2), "{filings}");
+    let text = sunlake(lake, &["snapshot", "diff", "1", "2"]).exits(0);
+    assert!(text.stdout.contains("filings: ") && text.stdout.contains("business_id="), "{}", text.shown());
+    sunlake(lake, &["snapshot", "show", "9"]).exits(3).says("no snapshot 9");
+}
+
+#[test]
+fn replay_makes_every_run_s_tables_again_to_the_byte_without_a_request() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    for run_id in runs(&lake) {
+        // There is no API to ask: the sample's ended with its run.
+        let replayed = told(&lake, &["replay", &run_id]);
+        let snapshot = &replayed["snapshots"][0];
+        assert!(snapshot["pages"].as_u64() > Some(20) && snapshot["equal"].as_u64() > Some(20), "{replayed}");
+        assert_eq!(snapshot["different"], json!([]), "{replayed}");
+        assert_eq!(replayed["published"], Value::Null);
+    }
+    assert_eq!(lake::commits(&lake).len(), 2);
+    assert_sound(&lake);
+    sunlake(&lake, &["replay", "no-such-run"]).exits(3).says("cannot be replayed");
+    sunlake(&lake, &["replay", "../x"]).exits(3);
+}
+
+#[test]
+fn what_a_replay_finds_otherwise_is_published_when_asked() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let last = runs(&lake).pop().expect("a run");
+    let expected = lake::filings(&lake);
+    // As if the run had skipped a row it should not have: the journal is corrected, and sealed again.
+    let path = lake.join("runs").join(&last).join("journal/000002.json");
+    let mut journal: Value = serde_json::from_slice(&std::fs::read(&path).expect("a journal")).expect("JSON");
+    journal.as_object_mut().expect("an object").remove("seal");
+    let steps = journal["steps"].as_array_mut().expect("steps");
+    let pages = |step: &Value| step["listing"]["pages"].as_array().map_or(0, Vec::len);
+    let largest = (0..steps.len()).max_by_key(|at| pages(&steps[*at])).expect("a step");
+    steps.remove(largest);
+    std::fs::write(&path, serde_json::to_vec_pretty(&journal).expect("JSON")).expect("written");
+    let done = sunlake(&lake, &["replay", &last, "--json"]).exits(7);
+    assert_ne!(done.json()["snapshots"][0]["different"], json!([]), "{}", done.shown());
+    assert_eq!(lake::commits(&lake).len(), 2);
+    let published = told(&lake, &["replay", &last, "--publish"]);
+    assert_eq!(published["published"], 3, "{published}");
+    assert!(lake::filings(&lake).len() < expected.len(), "the step that was taken out brought rows");
+    sunlake(&lake, &["verify", "3"]).exits(0);
+    assert_eq!(told(&lake, &["snapshot", "rollback", "2"])["snapshot"], 4);
+    lake::assert_same(&lake::filings(&lake), &expected, "after going back");
+}
+
+#[test]
+fn going_back_makes_the_next_run_read_what_happened_since() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let expected = lake::filings(&lake);
+    let went = told(&lake, &["snapshot", "rollback", "1"]);
+    assert_eq!((&went["restored"], &went["snapshot"]), (&1.into(), &3.into()));
+    assert!(lake::filings(&lake).len() < expected.len());
+    assert_sound(&lake);
+    let summary = run(&scratch, &lake, source::history().today, "").complete();
+    assert_eq!(summary["snapshot"], 4, "{summary}");
+    lake::assert_same(&lake::filings(&lake), &expected, "after the next run");
+    assert_sound(&lake);
+}
+
+#[test]
+fn pinned_snapshots_stay_others_go_and_a_pipeline_file_may_say_so() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    sunlake(&lake, &["snapshot", "prune"]).exits(3).says("--keep-last");
+    let would = told(&lake, &["snapshot", "prune", "--keep-last", "1", "--dry-run"]);
+    assert_eq!((&would["dry_run"], &would["snapshots"]), (&true.into(), &json!([1])));
+    assert!(lake.join("snapshots/000001").is_dir());
+    assert_eq!(told(&lake, &["snapshot", "pin", "1"])["changed"], true);
+    assert_eq!(told(&lake, &["snapshot", "prune", "--keep-last", "1"])["snapshots"], json!([]));
+    assert_eq!(told(&lake, &["snapshot", "unpin", "1"])["changed"], true);
+    let retention = "[retention]\nlast = 2\n";
+    let summary = run(&scratch, &lake, "2026-03-21", retention).complete();
+    assert_eq!(summary["pruned"], json!([1]), "{summary}");
+    assert!(!lake.join("snapshots/000001").exists() && lake.join("commits/000001.json").is_file());
+    assert_sound(&lake);
+    sunlake(&lake, &["snapshot", "diff", "1", "2"]).exits(3).says("pruned");
+    sunlake(&lake, &["snapshot", "rollback", "1"]).exits(3).says("pruned");
+}
+
+#[test]
+fn a_held_snapshot_waits_for_a_person_and_its_run_is_over() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let before = lake::filings(&lake);
+    // Every run of the sample finds rows that are gone: none are allowed to be.
+    let strict = "[checks]\nmax_vanished_percent = 0.0\n";
+    let done = run(&scratch, &lake, "2026-03-24", strict).exits(7).says("snapshot accept 3");
+    let summary = done.json();
+    assert_eq!((&summary["outcome"], &summary["held"]), (&"failed".into(), &3.into()), "{}", done.shown());
+    assert!(summary["checks"][0].as_str().is_some_and(|check| check.contains("max_vanished_percent")));
+    lake::assert_same(&lake::filings(&lake), &before, "readers see the old snapshot");
+    assert_sound(&lake);
+    let shown = told(&lake, &["snapshot", "show", "3"]);
+    assert_eq!(shown["standing"], "held", "{shown}");
+    let rows = python::json("count.py", &[Path::new(shown["path"].as_str().expect("a path"))]);
+    assert_eq!(rows["filings"], shown["filings"], "DuckDB reads it where it lies");
+    let status = told(&lake, &["status"]);
+    assert_eq!(status["runs"][0]["finished"], "held", "{status}");
+    assert_eq!(told(&lake, &["snapshot", "accept", "3"])["accepted"], true);
+    assert!(lake::filings(&lake).len() > before.len());
+    assert_sound(&lake);
+    sunlake(&lake, &["snapshot", "accept", "3"]).exits(3);
+    let again = run(&scratch, &lake, "2026-03-24", strict).exits(0).json();
+    assert_eq!(again["outcome"], "unchanged", "{again}");
+}
+
+/// A file of a table of a snapshot.
+fn part(lake: &Path, snapshot: u64, table: &str) -> PathBuf {
+    files_below(&lake.join(format!("snapshots/{snapshot:06}")).join(table)).pop().expect("a file")
+}
+
+fn damage(path: &Path) -> Vec<u8> {
+    let whole = std::fs::read(path).expect("a file");
+    let mut bytes = whole.clone();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(path, bytes).expect("damage");
+    whole
+}
+
+fn actions(repaired: &Value) -> BTreeMap<String, String> {
+    let actions = repaired["actions"].as_array().expect("actions").iter();
+    let text = |action: &Value, field: &str| action[field].as_str().expect("text").to_owned();
+    actions.map(|action| (text(action, "path"), text(action, "done"))).collect()
+}
+
+#[test]
+fn damaged_files_come_back_from_a_copy_or_from_archived_pages() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    // `copy` broke the links, so that an unchanged file has a second, sound copy.
+    let shared = |path: &PathBuf| {
+        lake.join("snapshots/000001").join(path.strip_prefix(lake.join("snapshots/000002")).expect("inside"))
+    };
+    let twin = files_below(&lake.join("snapshots/000002")).into_iter().find(|path| shared(path).is_file());
+    let twin = twin.expect("a file of both snapshots");
+    let made = [part(&lake, 2, "filings"), part(&lake, 2, "changes"), part(&lake, 2, "agg_county_type_day")];
+    let mut whole: BTreeMap<PathBuf, Vec<u8>> =
+        made.iter().map(|path| (path.clone(), damage(path))).collect();
+    whole.insert(twin.clone(), damage(&twin));
+    let commit = lake.join("commits/000001.json");
+    whole.insert(commit.clone(), damage(&commit));
+    let done = sunlake(&lake, &["verify"]).exits(9);
+    for path in whole.keys() {
+        let name = path.file_name().expect("a name").to_string_lossy();
+        assert!(done.stdout.contains(&*name), "{name}{}", done.shown());
+    }
+    let repaired = told(&lake, &["verify", "--repair"]);
+    assert_eq!((&repaired["snapshot"], &repaired["left"]), (&Value::Null, &json!([])), "{repaired}");
+    let actions = actions(&repaired);
+    for (path, bytes) in &whole {
+        assert!(std::fs::read(path).is_ok_and(|found| &found == bytes), "{}", path.display());
+        let done = &actions[&path.display().to_string()];
+        let expected = match path {
+            path if path == &twin => "snapshot 1",
+            path if path == &commit => "copy",
+            _ => "archived pages",
+        };
+        assert!(done.contains(expected), "{}: {done}", path.display());
+    }
+    assert_sound(&lake);
+    assert_eq!(told(&lake, &["verify", "--repair"])["actions"], json!([]));
+}
+
+#[test]
+fn rows_that_nothing_brings_back_are_left_out_and_read_again() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    // What the API no longer lists is lost for good.
+    let listed = |lake: &Path| {
+        let mut filings = lake::filings(lake);
+        filings.retain(|_, cells| cells["listed"].as_deref() == Some("true"));
+        filings
+    };
+    let expected = listed(&lake);
+    for run_id in runs(&lake) {
+        std::fs::remove_dir_all(lake.join("runs").join(run_id).join("raw")).expect("removed");
+    }
+    damage(&part(&lake, 2, "filings"));
+    let done = sunlake(&lake, &["verify", "--repair", "--json"]).exits(9);
+    let repaired = done.json();
+    assert_eq!(repaired["snapshot"], 3, "{}", done.shown());
+    let told_so = actions(&repaired);
+    assert!(told_so.values().any(|done| done.contains("unproven")), "{told_so:#?}");
+    let left = repaired["left"].as_array().expect("problems");
+    assert!(
+        left.iter().all(|problem| problem["path"].as_str().is_some_and(|path| path.contains("000002"))),
+        "{left:?}"
+    );
+    assert!(listed(&lake).len() < expected.len());
+    run(&scratch, &lake, source::history().today, "").complete();
+    lake::assert_same(&listed(&lake), &expected, "after the next run");
+    sunlake(&lake, &["verify", "4"]).exits(0);
+    told(&lake, &["snapshot", "prune", "--keep-last", "1"]);
+    assert_sound(&lake);
+}
+
+#[test]
+fn nothing_is_made_or_served_from_a_damaged_file() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let filings = part(&lake, 2, "filings");
+    let whole = damage(&filings);
+    let done = run(&scratch, &lake, "2026-03-21", "").exits(9).says("damaged");
+    let name = filings.file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(done.stderr.contains(&name), "{}", done.shown());
+    assert_eq!(lake::commits(&lake).len(), 2);
+    create_key(&scratch, "acme", "agency", &["data"]);
+    let keys = scratch.path("keys.toml");
+    let serve = || {
+        Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", "2026-03-20"])
+            .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
+            .start()
+    };
+    let refused = serve().finish();
+    assert!(refused.stderr.contains(&name), "{}", refused.shown());
+    std::fs::write(&filings, &whole).expect("whole again");
+    let mut served = serve();
+    let line = served.line();
+    let address =
+        line.strip_prefix("listening http://").and_then(|text| text.parse().ok()).expect("an address");
+    assert_eq!(http::send(address, "GET", "/readyz", &[]).expect("an answer").status, 200);
+}
+
+#[test]
+fn what_the_register_said_on_a_past_day_comes_from_one_snapshot() {
+    let lake = &source::history().lake;
+    let first = lake::commits(lake)[0]["committed_at"].as_str().expect("an instant").to_owned();
+    let answer = python::json("as_of.py", &[lake, Path::new(&first)]);
+    assert_eq!(answer["differences"], 0, "{answer}");
+    assert!(answer["rows"].as_u64() > Some(5_000), "{answer}");
+    assert_ne!(answer["rows"], answer["rows_now"], "the register has changed since, or this claims less");
+}
