@@ -228,9 +228,12 @@ impl Counts {
         self.under_way.len()
     }
 
-    /// Takes in the counts of another key that turned out to be of the same account; days and months stay, as `/v1/me` has
-    /// just told them.
+    /// Takes in the counts of another key that turned out to be of the same account. What of a day and a month is used
+    /// `/v1/me` has just told, but for the requests under way.
     pub(super) fn absorb(&mut self, other: Self) {
+        let unseen = u32::try_from(other.under_way.len()).unwrap_or(u32::MAX);
+        self.day_used = self.day_used.saturating_add(unseen);
+        self.month_used = self.month_used.saturating_add(unseen);
         self.slots.extend(other.slots);
         self.slots.sort_unstable();
         self.under_way.extend(other.under_way);

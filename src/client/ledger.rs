@@ -133,13 +133,14 @@ impl Ledger {
     ) -> io::Result<()> {
         self.change(now, |book| {
             let told = book.told(now, caps.per_month.saturating_sub(left.month));
-            if let Some(other) = book.same_account(&self.key, &told) {
-                tracing::info!("two keys turn out to be of one account; their requests are counted together");
-                book.join(&self.key, other);
-            }
+            let other = book.same_account(&self.key, &told);
             let entry = book.entry(&self.key);
             entry.counts.learn(asked, now, caps, left);
             entry.keys.insert(self.key.clone(), Some(told));
+            if let Some(other) = other {
+                tracing::info!("two keys turn out to be of one account; their requests are counted together");
+                book.join(&self.key, other);
+            }
         })
     }
 

@@ -15,11 +15,12 @@ use super::{PipelineError, RunContext};
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{County, Stats};
-use crate::contract::eastern::span_days;
+use crate::contract::eastern::{days_newest_first, span_days};
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
+use crate::extract::listing::SETTLING;
 use crate::extract::planner::{Shares, price_unread, ranges};
 use crate::extract::reference::plan_limits;
 use crate::extract::slice::Slice;
@@ -110,7 +111,8 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
         StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 },
         StagePrice { name: "counts".to_owned(), slices: 1, rows: 0, requests: 1 },
     ];
-    stages.extend(listings.into_iter().map(|listing| listing_price(listing, &knowledge, &outlook)));
+    stages.extend(listings.iter().map(|listing| listing_price(*listing, &knowledge, &outlook)));
+    stages.extend(Some(settling_price(&listings, &knowledge)).filter(|stage| stage.slices > 0));
     Ok(total(pipeline, context.today, &plan, &means(&client)?, stages))
 }
 
@@ -251,7 +253,10 @@ pub(super) fn listing_price(
         let came = came_to(knowledge, *day);
         (rows, requests, slices) = (rows + came, requests + plan.pages_for(came).max(1), slices + 1);
     }
-    let (checked, came) = checks_price(&need, outlook.came(listing, &need, rows));
+    let came = outlook.came(listing, &need, rows).unwrap_or(0);
+    // One total for each range of settled days; of each day that fills, its newest end.
+    let checked = ranges(need.proven.keys().copied()).len() + need.filling.len();
+    let checked = checked as u64 + came / u64::from(plan.rows_per_call);
     StagePrice {
         name: listing_name(listing),
         slices: slices + need.filling.len() as u64,
@@ -267,11 +272,23 @@ fn came_to(knowledge: &Knowledge<'_>, day: Date) -> u64 {
     u64::try_from(now - then).unwrap_or(0)
 }
 
-/// The totals that tell whether proven days moved, and a page for each day that may have; and the rows that came to them.
-fn checks_price(need: &Need, came: Option<u64>) -> (u64, u64) {
-    let totals = ranges(need.filling.keys().copied()).len() + ranges(need.proven.keys().copied()).len();
-    let looked_at = if came == Some(0) { 0 } else { need.filling.len() };
-    ((totals + looked_at) as u64, came.unwrap_or(0))
+/// The days of all listings that are due for another whole reading.
+pub(super) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) -> StagePrice {
+    let mut price = StagePrice { name: SETTLING.to_owned(), slices: 0, rows: 0, requests: 0 };
+    for listing in listings {
+        let job = job(*listing, knowledge, &mut RunPlan::default());
+        let held = |day: Date| {
+            let held = knowledge.coverage.get(listing.label).and_then(|days| days.get(&day));
+            held.map_or(0, |held| held.expected)
+        };
+        let nothing = Shares::default();
+        let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
+        let days = job.settling.iter().flat_map(|stretch| days_newest_first(stretch.from, stretch.to));
+        price.rows += days.map(held).sum::<u64>();
+        price.slices += job.settling.len() as u64;
+        price.requests += price_unread(&job.settling, &held, shares, knowledge.plan);
+    }
+    price
 }
 
 fn listing_name(listing: Listing) -> String {

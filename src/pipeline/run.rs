@@ -5,7 +5,7 @@ use super::known::{KnownRows, staged_coverage};
 use super::land::Landing;
 use super::outlook::Outlook;
 use super::pages::Pages;
-use super::price::listing_price;
+use super::price::{listing_price, settling_price};
 use super::publish::{Finished, end_published, publish};
 use super::register::RegisterProgress;
 use super::spec::Pipeline;
@@ -405,6 +405,7 @@ impl Run<'_> {
                 today: self.record.today,
             };
             needed += listing_price(listing, &knowledge, &outlook).requests;
+            needed += settling_price(&[listing], &knowledge).requests;
             jobs.push(job(listing, &knowledge, &mut planned));
         }
         self.needed = Some(needed);
