@@ -95,7 +95,7 @@ fn one_server_at_a_time_counts_in_a_lake() {
 #[test]
 fn what_is_no_http_gets_the_error_body_and_its_connection_is_closed() {
     let server = ApiServer::generous(source::small(), AGENCY);
-    let long = "x".repeat(100_000);
+    let long = "x".repeat(400_000);
     for (sent, status) in [
         ("\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}\u{fc}\u{3}\u{3}\r\n\r\n".to_owned(), 400),
         ("GET\r\n\r\n".to_owned(), 400),

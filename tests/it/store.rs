@@ -128,7 +128,7 @@ fn address(served: &mut Running) -> SocketAddr {
 }
 
 #[test]
-fn of_two_machines_that_publish_at_once_one_exits_with_8_and_its_next_run_asks_next_to_nothing() {
+fn of_two_machines_that_publish_at_once_one_exits_with_8_and_its_next_run_asks_little() {
     let coast = Coast::new("race");
     coast.proxy.follow(|_| Reply::Hold);
     let runs = [coast.run("one").start(), coast.run("two").start()];
@@ -147,8 +147,8 @@ fn of_two_machines_that_publish_at_once_one_exits_with_8_and_its_next_run_asks_n
     assert!(ended[codes[&8]].stderr.contains("run again"), "{}", ended[codes[&8]].shown());
     coast.assert_whole("after the race");
     let again = coast.run(loser).finish().exits(0).json();
-    // The account, and what the winner's snapshot makes it ask anew: the totals of ranges.
-    assert!(again["requests"]["sent"].as_u64() <= Some(4), "{again}");
+    // The lists and the counts, which tell that the winner's snapshot has all of it.
+    assert!(again["requests"]["sent"].as_u64() < Some(12), "{again}");
     coast.assert_whole("after both");
 }
 
