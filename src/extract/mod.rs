@@ -33,6 +33,9 @@ mod split;
 pub mod starts;
 mod walk;
 
+#[cfg(test)]
+mod model_tests;
+
 use crate::client::ClientError;
 use serde::{Deserialize, Serialize};
 
