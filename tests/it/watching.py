@@ -14,7 +14,8 @@ def count(table, what, folder):
 
 
 seen, gone, totals = {}, 0, set()
-while not os.path.exists(stop):
+parent = os.getppid()
+while not os.path.exists(stop) and os.getppid() == parent:
     # As the README says: one snapshot held for all of its tables.
     folder = os.path.realpath(f"{lake}/current")
     figures = [
