@@ -33,9 +33,6 @@ mod split;
 pub mod starts;
 mod walk;
 
-#[cfg(test)]
-mod model_tests;
-
 use crate::client::ClientError;
 use serde::{Deserialize, Serialize};
 

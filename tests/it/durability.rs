@@ -128,10 +128,7 @@ fn a_full_disk_ends_a_run_with_9_and_the_next_goes_on_when_there_is_room() {
     let told = std::fs::read_to_string(disk.with_extension("err")).expect("what was said");
     let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("sunlake: ")).collect();
     assert_eq!(lines.len(), full, "{told}");
-    assert!(
-        lines.iter().all(|line| line.contains("No space left") && line.contains("free some space")),
-        "{told}"
-    );
+    assert!(lines.iter().all(|line| line.contains("No space left")), "{told}");
     lake::assert_same(&lake::filings(&disk.with_extension("kept")), &ground.rows(), "with room again");
 }
 
