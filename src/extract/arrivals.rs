@@ -6,7 +6,7 @@
 
 use super::ExtractError;
 use super::listing::{DayReading, proven_day, read_day_again};
-use super::rank::{self, Depth};
+use super::rank;
 use super::reader::{PageRead, PageSeen, Reader};
 use super::slice::Slice;
 use crate::contract::eastern::{days_newest_first, minus_days};
@@ -72,7 +72,7 @@ pub(super) async fn fit_day(
     let pages = reader.plan.pages_for(total.unwrap_or(reader.seen.count(day)));
     let mut left = SEARCH_PAGES + pages as u32 / 2;
     if let Some(total) = total
-        && rank::find(reader, day, Some(total), i64::MAX, Depth::Parts, &mut left).await?.is_some()
+        && rank::find(reader, day, Some(total), i64::MAX, &mut left).await?.is_some()
     {
         return Ok(true);
     }
@@ -91,7 +91,7 @@ pub(super) async fn fit_day(
             return Ok(true);
         }
         let last = ids.last().copied().unwrap_or(i64::MAX);
-        if rank::find(reader, day, Some(page.total), last, Depth::Parts, &mut left).await?.is_some() {
+        if rank::find(reader, day, Some(page.total), last, &mut left).await?.is_some() {
             return Ok(true);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::ask::{Asker, PageKey, StoreError};
 use super::planner::{Shares, Stretch, Vocabulary, ranges};
-use super::reader::{PageRead, Reader};
+use super::reader::Reader;
 use super::seen::SeenRow;
 use super::slice::{Filter, Slice};
 use super::{ExtractError, arrivals, split, walk};
@@ -227,8 +227,8 @@ async fn read_stretch(
     expected: &BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>, ExtractError> {
     let total = if stretch.in_parts {
-        let days: Vec<f64> = days_newest_first(slice.from, slice.to)
-            .map(|day| expected.get(&day).copied().unwrap_or(0) as f64)
+        let days: Vec<u64> = days_newest_first(slice.from, slice.to)
+            .map(|day| expected.get(&day).copied().unwrap_or(0))
             .collect::<Vec<_>>()
             .into_iter()
             .rev()
@@ -277,21 +277,11 @@ pub(super) async fn read_day_again(
         reader.seen.forget(day.to);
         reader.calm();
         total = walk::walk(reader, day).await?;
-        if reader.has_whole(day, total)
-            || arrivals::fit_day(reader, day, None).await?
-            || (reader.drifted && !reader.adrift && has_no_less(reader, day).await?)
-        {
+        if reader.has_whole(day, total) || arrivals::fit_day(reader, day, None).await? {
             return Ok(proven_day(reader, day.to));
         }
     }
     let held = reader.seen.count(day);
     tracing::warn!(day = %day.to, expected = total, held, "the day could not be read whole");
     Ok(DayReading { day: day.to, expected: total, held, complete: false, whole: false })
-}
-
-/// Whether a day that was read in parts while rows moved holds at least as many rows as the API now says. Each of its parts was read
-/// without a break, so nothing that was there all the time is missing from them; rows beyond the total have gone meanwhile.
-async fn has_no_less(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<bool, ExtractError> {
-    let PageRead::Rows(page) = reader.page(day, 0).await? else { return Ok(false) };
-    Ok(reader.seen.count(day) >= page.total)
 }

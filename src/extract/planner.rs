@@ -43,7 +43,7 @@ pub enum Dimension {
     Elsewhere,
     /// `county`: empty on some rows.
     County,
-    /// `city`: of rows whose ZIP code no filter can ask for.
+    /// `city`: only spellings already seen.
     City,
     /// `q`: names may begin with anything.
     NameStart,
@@ -60,9 +60,6 @@ pub struct Shares {
     pub kind: BTreeMap<String, u64>,
     /// By the first three digits of the ZIP code.
     pub zip3: BTreeMap<String, u64>,
-    /// Of rows whose ZIP code no filter can ask for: by city.
-    #[serde(default)]
-    pub city: BTreeMap<String, u64>,
 }
 
 impl Shares {
@@ -72,30 +69,32 @@ impl Shares {
             self.rows += 1;
             *self.sector.entry(row.sector.to_string()).or_default() += 1;
             *self.kind.entry(row.entity_type.to_string()).or_default() += 1;
-            match zip3(&row.zip) {
-                Some(prefix) => *self.zip3.entry(prefix.to_owned()).or_default() += 1,
-                None => *self.city.entry(row.city.to_uppercase()).or_default() += 1,
+            if let Some(prefix) = zip3(&row.zip) {
+                *self.zip3.entry(prefix.to_owned()).or_default() += 1;
             }
         }
     }
 
-    /// The share of rows that no known ZIP prefix holds: those whose prefix was never seen, by Good and Turing as many as were seen
-    /// once, and those without one.
+    /// The share of rows whose ZIP prefix was never seen, by Good and Turing: that of prefixes seen once.
     fn unseen_zip3(&self) -> f64 {
-        let once = self.zip3.values().filter(|rows| **rows == 1).count() as u64;
-        let without = self.rows.saturating_sub(self.zip3.values().sum());
-        (once + without) as f64 / self.rows.max(1) as f64
+        let once = self.zip3.values().filter(|rows| **rows == 1).count();
+        if self.rows == 0 { 0.005 } else { once as f64 / self.rows as f64 }
     }
 
-    /// The share of rows under one value, as far as known.
-    pub(super) fn share(&self, filter: &Filter, dimension: Dimension) -> f64 {
-        let of = |counts: &BTreeMap<String, u64>, key: &str| {
-            counts.get(key).copied().unwrap_or(0) as f64 / self.rows.max(1) as f64
-        };
-        match dimension {
-            Dimension::Sector => filter.industry.as_deref().map_or(1.0, |key| of(&self.sector, key)),
-            Dimension::Kind => filter.kind.map_or(1.0, |kind| of(&self.kind, kind.key())),
-            _ => filter.zip.as_deref().map_or(1.0, |zip| of(&self.zip3, zip)),
+    /// Prefixes outside Florida seen so far.
+    fn elsewhere(&self) -> usize {
+        self.zip3.keys().filter(|zip| !FLORIDA_ZIP3.contains(&zip.as_str())).count()
+    }
+
+    /// The largest share of one value, 0 to 1; all of it while nothing is known.
+    fn heaviest(&self, counts: &BTreeMap<String, u64>) -> f64 {
+        self.heaviest_or(counts, 1.0)
+    }
+
+    fn heaviest_or(&self, counts: &BTreeMap<String, u64>, unknown: f64) -> f64 {
+        match counts.values().max() {
+            Some(most) if self.rows > 0 => *most as f64 / self.rows as f64,
+            _ => unknown,
         }
     }
 }
@@ -177,177 +176,20 @@ fn set_core_apart((from, to): (Date, Date), expected: &dyn Fn(Date) -> u64, reac
     stretches
 }
 
-/// How a range of days under one filter is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// By date; a day beyond reach is read to its reach, and then in parts.
-    Walk,
-    /// The whole range under each value of a dimension.
-    Parts(Dimension),
-}
-
-/// The way that wastes fewest requests, as far as the shares tell, and the requests it costs beyond full pages. `rows_by_day` are
-/// the rows expected under the filter on each day.
-pub fn cheapest_way(
+/// The partition for a range of days of these rows that wastes fewest requests, as far as the shares tell.
+pub fn partition(
     filter: &Filter,
-    rows_by_day: &[f64],
+    rows_by_day: &[u64],
     words: &Vocabulary,
     shares: &Shares,
     plan: &PlanLimits,
-) -> (Way, f64) {
+) -> Dimension {
     let left: Vec<Dimension> = PARTITIONS.into_iter().filter(|way| applies(*way, filter)).collect();
-    Scale::new(words, shares, plan).way(&left, rows_by_day)
+    let scale = Scale { words, shares, plan };
+    cheapest(&left, rows_by_day, &scale).map_or(Dimension::Zip, |(_, dimension)| dimension)
 }
 
-/// The dimensions that cut a whole range, coarsest first.
-const PARTITIONS: [Dimension; 3] = [Dimension::Sector, Dimension::Kind, Dimension::Zip];
-
-/// Requests to find one row whose ZIP prefix nobody asked for, by rank.
-const ROW_ELSEWHERE: f64 = 6.0;
-
-/// Requests to read a day's cell that none of the partitions brings within reach.
-const HOPELESS: f64 = 80.0;
-
-/// Requests to find rows of one day by what their names begin with.
-const ALL_STARTS: f64 = 250.0;
-
-/// Rows expected under a ZIP prefix that make it worth a request: less are found by rank at less cost.
-const WORTH_ASKING: f64 = 0.15;
-
-/// Rows that tell the shares well enough.
-const TELLING_ROWS: u64 = 300;
-
-/// What waste is measured by: the share of each value of each dimension.
-struct Scale {
-    reach: f64,
-    page: f64,
-    sectors: Vec<f64>,
-    kinds: Vec<f64>,
-    /// ZIP prefixes of Florida.
-    florida: Vec<f64>,
-    /// ZIP prefixes known elsewhere.
-    elsewhere: Vec<f64>,
-    /// Share of rows under prefixes never seen, or under none.
-    unknown: f64,
-}
-
-impl Scale {
-    fn new(words: &Vocabulary, shares: &Shares, plan: &PlanLimits) -> Self {
-        let rows = shares.rows.max(1) as f64;
-        let all =
-            |counts: &BTreeMap<String, u64>| counts.values().map(|n| *n as f64 / rows).collect::<Vec<_>>();
-        let florida = |zip: &String| FLORIDA_ZIP3.contains(&zip.as_str());
-        let zips = |wanted: bool| -> Vec<f64> {
-            let of_side = shares.zip3.iter().filter(|(zip, _)| florida(zip) == wanted);
-            of_side.map(|(_, n)| *n as f64 / rows).collect()
-        };
-        let mut scale = Self {
-            reach: f64::from(plan.reach_rows()),
-            page: f64::from(plan.rows_per_call.max(1)),
-            sectors: all(&shares.sector),
-            kinds: all(&shares.kind),
-            florida: zips(true),
-            elsewhere: zips(false),
-            unknown: shares.unseen_zip3(),
-        };
-        if shares.rows < TELLING_ROWS {
-            scale.guess(words.sectors.len().max(2));
-        }
-        scale
-    }
-
-    /// What is assumed before anything is known: one sector and one type hold most rows, a region of Florida a fifth, and some sixty
-    /// prefixes elsewhere the rest.
-    fn guess(&mut self, sectors: usize) {
-        let rest = 0.4 / (sectors - 1) as f64;
-        self.sectors = std::iter::once(0.6).chain(std::iter::repeat_n(rest, sectors - 1)).collect();
-        self.kinds = vec![0.9, 0.08, 0.02];
-        let weights: Vec<f64> = (0..FLORIDA_ZIP3.len()).map(|rank| 0.86_f64.powi(rank as i32)).collect();
-        let sum: f64 = weights.iter().sum();
-        self.florida = weights.iter().map(|weight| 0.96 * weight / sum).collect();
-        self.elsewhere = vec![0.04 / ELSEWHERE_ZIP3.len() as f64; ELSEWHERE_ZIP3.len()];
-        self.unknown = 0.002;
-    }
-
-    fn way(&self, left: &[Dimension], rows_by_day: &[f64]) -> (Way, f64) {
-        let heavy = || rows_by_day.iter().copied().filter(|rows| *rows > 0.97 * self.reach);
-        let rows: f64 = rows_by_day.iter().sum();
-        let mut best = (Way::Walk, self.end(rows) + heavy().map(|day| self.deep_day(left, day)).sum::<f64>());
-        if heavy().next().is_none() {
-            return best;
-        }
-        for dimension in left {
-            let waste = self.parts(*dimension, left, rows_by_day);
-            if waste < best.1 {
-                best = (Way::Parts(*dimension), waste);
-            }
-        }
-        best
-    }
-
-    /// Requests wasted by reading a range under each value of a dimension.
-    fn parts(&self, dimension: Dimension, left: &[Dimension], rows_by_day: &[f64]) -> f64 {
-        let rest: Vec<Dimension> = left.iter().copied().filter(|other| *other != dimension).collect();
-        let rows: f64 = rows_by_day.iter().sum();
-        let cells = self.values(dimension).iter().map(|share| {
-            let part: Vec<f64> = rows_by_day.iter().map(|day| day * share).collect();
-            self.way(&rest, &part).1
-        });
-        cells.sum::<f64>() + self.outside(dimension, rows)
-    }
-
-    /// Requests wasted by reading the rows of one day that lie beyond reach: its parts begin where the day was left.
-    fn deep_day(&self, left: &[Dimension], rows: f64) -> f64 {
-        let deep = (rows - self.reach).max(0.0);
-        let waste = left.iter().map(|dimension| {
-            let rest: Vec<Dimension> = left.iter().copied().filter(|other| other != dimension).collect();
-            let cells = self.values(*dimension).iter().map(|share| match rows * share > self.reach {
-                true => self.end(deep * share) + self.deep_day(&rest, rows * share),
-                false => self.end(deep * share),
-            });
-            1.0 + cells.sum::<f64>() + self.outside_of_day(*dimension, deep)
-        });
-        waste.fold(HOPELESS, f64::min)
-    }
-
-    fn values(&self, dimension: Dimension) -> &[f64] {
-        match dimension {
-            Dimension::Sector => &self.sectors,
-            Dimension::Kind => &self.kinds,
-            _ => &self.florida,
-        }
-    }
-
-    /// What finding the rows costs that the values of a dimension do not hold.
-    fn outside(&self, dimension: Dimension, rows: f64) -> f64 {
-        if dimension != Dimension::Zip {
-            return 0.0;
-        }
-        let known = self.elsewhere.iter().map(|share| share * rows).map(|rows| match rows > WORTH_ASKING {
-            true => self.end(rows),
-            false => rows * ROW_ELSEWHERE,
-        });
-        known.sum::<f64>() + self.unknown * rows * ROW_ELSEWHERE
-    }
-
-    /// The same for rows of one day beyond reach, which ranks do not tell: if there is one, most known prefixes are asked for, and if
-    /// one is under none of them, most starts of a name.
-    fn outside_of_day(&self, dimension: Dimension, rows: f64) -> f64 {
-        if dimension != Dimension::Zip {
-            return 0.0;
-        }
-        let any = |share: f64| 1.0 - (-share * rows).exp();
-        let known: f64 = self.elsewhere.iter().sum();
-        any(known) * 0.7 * self.elsewhere.len() as f64 + any(self.unknown) * ALL_STARTS
-    }
-
-    /// Requests beyond full pages of a walk over so many rows: half a page at its end, and a whole one for a few rows.
-    fn end(&self, rows: f64) -> f64 {
-        (1.0 - rows / self.page).max(0.5)
-    }
-}
-
-/// Requests of reading these days for the first time: full pages, a row twice wherever a query ends, and what the cheapest way
+/// Requests of reading these days for the first time: full pages, a row twice wherever a query ends, and what reading in parts
 /// wastes.
 pub fn price_unread(
     stretches: &[Stretch],
@@ -356,21 +198,91 @@ pub fn price_unread(
     plan: &PlanLimits,
 ) -> u64 {
     let reach = u64::from(plan.reach_rows());
-    let words = Vocabulary { sectors: vec![Default::default(); USUAL_SECTORS], ..Vocabulary::default() };
     let price = |stretch: &Stretch| {
-        let days = (0..span_days(stretch.from, stretch.to))
-            .map(|back| expected(minus_days(stretch.to, back)) as f64);
-        let days: Vec<f64> = days.collect();
-        let rows = days.iter().sum::<f64>() as u64;
-        let waste = cheapest_way(&Filter::default(), &days, &words, shares, plan).1;
+        let days =
+            (0..span_days(stretch.from, stretch.to)).map(|back| expected(minus_days(stretch.to, back)));
+        let days: Vec<u64> = days.collect();
+        let rows: u64 = days.iter().sum();
         let pages = plan.pages_for(rows + rows / reach).max(1);
-        pages + u64::from(stretch.in_parts) + (waste - 1.0).max(0.0).round() as u64
+        match stretch.in_parts {
+            true => pages + 1 + waste_of_parts(&days, shares, plan),
+            false => {
+                let beyond = days.iter().filter(|day| **day > reach);
+                pages + beyond.map(|day| 1 + waste_of_parts(&[*day], shares, plan)).sum::<u64>()
+            }
+        }
     };
     stretches.iter().map(price).sum()
 }
 
 /// Sectors assumed where none is known.
 const USUAL_SECTORS: usize = 20;
+
+/// Of a long range, rows elsewhere cost no more than this: each place is asked for once for all its days.
+const ELSEWHERE_OF_A_RANGE: f64 = 10.0;
+
+fn waste_of_parts(rows_by_day: &[u64], shares: &Shares, plan: &PlanLimits) -> u64 {
+    let sectors = shares.sector.keys().map(|sector| (sector.clone(), Vec::new()));
+    let mut words =
+        Vocabulary { sectors: sectors.collect(), kinds: EntityType::ALL.to_vec(), ..Vocabulary::default() };
+    words.sectors.resize(words.sectors.len().max(USUAL_SECTORS), Default::default());
+    let scale = Scale { words: &words, shares, plan };
+    let wasted = |way: Dimension| {
+        let rows = rows_by_day.iter().sum::<u64>() as f64;
+        let elsewhere = (shares.unseen_zip3() * rows * ROW_ELSEWHERE).min(ALL_ELSEWHERE);
+        let beyond = match way {
+            Dimension::Zip => (elsewhere - ELSEWHERE_OF_A_RANGE).max(0.0),
+            _ => 0.0,
+        };
+        waste(way, &PARTITIONS, rows_by_day, &scale) - beyond
+    };
+    let way = partition(&Filter::default(), rows_by_day, &words, shares, plan);
+    wasted(way) as u64
+}
+
+/// The dimensions that cut a whole range, coarsest first.
+const PARTITIONS: [Dimension; 3] = [Dimension::Sector, Dimension::Kind, Dimension::Zip];
+
+/// Requests to find one row whose ZIP prefix nobody asked for.
+const ROW_ELSEWHERE: f64 = 4.0;
+
+/// Requests to find all such rows of a range, at worst: most prefixes that are rare at first are asked for once known.
+const ALL_ELSEWHERE: f64 = 400.0;
+
+/// Requests to read a day's cell that none of the partitions brings within reach.
+const HOPELESS: f64 = 80.0;
+
+/// What waste is measured by.
+struct Scale<'a> {
+    words: &'a Vocabulary,
+    shares: &'a Shares,
+    plan: &'a PlanLimits,
+}
+
+fn cheapest(left: &[Dimension], rows_by_day: &[u64], scale: &Scale<'_>) -> Option<(u64, Dimension)> {
+    left.iter().map(|way| (waste(*way, left, rows_by_day, scale) as u64, *way)).min()
+}
+
+/// Requests beyond full pages: half a page for each part, what finding the rows costs that no part holds, and for each day
+/// whose heaviest cell is still beyond reach, the waste of cutting that cell along one of the other dimensions.
+fn waste(way: Dimension, left: &[Dimension], rows_by_day: &[u64], scale: &Scale<'_>) -> f64 {
+    let shares = scale.shares;
+    let rows = rows_by_day.iter().sum::<u64>() as f64;
+    let (parts, heaviest, elsewhere) = match way {
+        Dimension::Sector => (scale.words.sectors.len(), shares.heaviest(&shares.sector), 0.0),
+        Dimension::Kind => (scale.words.kinds.len(), shares.heaviest(&shares.kind), 0.0),
+        _ => {
+            let elsewhere = (shares.unseen_zip3() * rows * ROW_ELSEWHERE).min(ALL_ELSEWHERE);
+            (FLORIDA_ZIP3.len() + shares.elsewhere(), shares.heaviest_or(&shares.zip3, 0.1), elsewhere)
+        }
+    };
+    let others: Vec<Dimension> = left.iter().copied().filter(|other| *other != way).collect();
+    let reach = f64::from(scale.plan.reach_rows());
+    let cells = rows_by_day.iter().map(|day| heaviest * *day as f64).filter(|cell| *cell > reach);
+    let deeper =
+        cells.map(|cell| cheapest(&others, &[cell as u64], scale).map_or(HOPELESS, |(w, _)| w as f64));
+    parts as f64 / 2.0 + elsewhere + deeper.sum::<f64>()
+}
 
 impl Dimension {
     /// Whether it asks many questions for few rows: worth it to close a gap, not where rows move and no total can fit.
@@ -389,37 +301,23 @@ pub fn dimensions(
     shares: &Shares,
     plan: &PlanLimits,
 ) -> Vec<Dimension> {
-    let first = match cheapest_way(filter, &[total as f64], words, shares, plan).0 {
-        Way::Parts(dimension) => dimension,
-        Way::Walk => Dimension::Sector,
-    };
+    let first = partition(filter, &[total], words, shares, plan);
     let all = [
         Dimension::Sector,
         Dimension::Zip,
         Dimension::Kind,
         Dimension::IndustryType,
-        Dimension::City,
-        Dimension::NameStart,
         Dimension::Elsewhere,
+        Dimension::City,
         Dimension::County,
+        Dimension::NameStart,
     ];
     let mut order = vec![first];
     order.extend(all.into_iter().filter(|dimension| *dimension != first));
-    let tells = |dimension: &Dimension| *dimension != Dimension::IndustryType || has_types(filter, words);
-    order.retain(|dimension| {
-        applies(*dimension, filter) && tells(dimension) && !exhausted.contains(dimension)
-    });
+    order.retain(|dimension| applies(*dimension, filter) && !exhausted.contains(dimension));
     order
 }
 
-/// Whether the sector of a cell has more than one type.
-fn has_types(filter: &Filter, words: &Vocabulary) -> bool {
-    let of_sector =
-        |(key, types): &(String, Vec<String>)| Some(key) == filter.industry.as_ref() && types.len() > 1;
-    words.sectors.iter().any(of_sector)
-}
-
-/// Whether a cell under this filter can still be cut along a dimension.
 pub(super) fn applies(dimension: Dimension, filter: &Filter) -> bool {
     match dimension {
         Dimension::Sector => filter.industry.is_none(),
@@ -485,11 +383,10 @@ pub fn narrower<'a>(
             .map(|name| Filter { county: Some(name.clone()), ..filter.clone() })
             .collect(),
         Dimension::City => {
-            // A row still missing after all ZIP prefixes has none.
-            cities_without_zip(shares)
-                .into_iter()
-                .map(|city| Filter { city: Some(city), ..filter.clone() })
-                .collect()
+            // Rows in Florida have a ZIP prefix of Florida; those still missing have not.
+            let elsewhere = seen.filter(|row| !FLORIDA_ZIP3.contains(&row.zip.get(..3).unwrap_or("")));
+            let cities = counted(elsewhere.map(|row| row.city.to_uppercase()).filter(|city| is_city(city)));
+            cities.into_iter().map(|city| Filter { city: Some(city), ..filter.clone() }).collect()
         }
         Dimension::NameStart => name_starts(seen)
             .into_iter()
@@ -507,30 +404,15 @@ fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<String> {
     if let Some(prefix) = &filter.zip {
         return (0..10).map(|digit| format!("{prefix}{digit}")).collect();
     }
-    let mut zips = by_weight(FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned()), &shares.zip3);
-    zips.extend(likely_elsewhere(rows, shares));
-    zips
-}
-
-/// ZIP prefixes outside Florida that are worth a request for a cell of so many rows, the likeliest first.
-pub(super) fn likely_elsewhere(rows: u64, shares: &Shares) -> Vec<String> {
     let likely = |zip: &String| {
         let seen = shares.zip3.get(zip).copied().unwrap_or(0);
-        seen as f64 * rows as f64 / shares.rows.max(1) as f64 > WORTH_ASKING
+        seen as f64 * rows as f64 / shares.rows.max(1) as f64 > 0.25
     };
     // While little is known of a wide range, the usual places are worth a try.
-    let try_all = shares.rows < TELLING_ROWS && rows > 5_000;
-    elsewhere(shares).into_iter().filter(|zip| try_all || likely(zip)).collect()
-}
-
-/// Cities of rows whose ZIP code no filter can ask for, most frequent first.
-pub(super) fn cities_without_zip(shares: &Shares) -> Vec<String> {
-    by_weight(shares.city.keys().filter(|city| is_city(city)).cloned(), &shares.city)
-}
-
-/// Whether a part is one of ZIP prefixes that may hold nothing.
-pub(super) fn is_elsewhere(filter: &Filter) -> bool {
-    filter.zip.as_ref().is_some_and(|zip| !FLORIDA_ZIP3.iter().any(|florida| zip.starts_with(florida)))
+    let try_all = shares.rows < 20_000 && rows > 5_000;
+    let mut zips = by_weight(FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned()), &shares.zip3);
+    zips.extend(elsewhere(shares).into_iter().filter(|zip| try_all || likely(zip)));
+    zips
 }
 
 /// ZIP prefixes outside Florida: those seen, most frequent first, then the usual ones.
@@ -567,8 +449,7 @@ fn counted(values: impl Iterator<Item = String>) -> Vec<String> {
     by_weight(counts.keys().cloned(), &counts)
 }
 
-/// What names begin with: as seen, most frequent first, then everything else that is likely.
-pub(super) fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
+fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
     let two = |start: &str| {
         start.chars().count() == 2 && !start.chars().any(char::is_control) && !start.ends_with(' ')
     };
@@ -631,11 +512,10 @@ mod tests {
     fn a_partition_is_the_one_that_wastes_least() {
         let counts = |pairs: &[(&str, u64)]| pairs.iter().map(|(k, n)| ((*k).to_owned(), *n)).collect();
         let shares = Shares {
-            rows: 1_000,
-            sector: counts(&[("other", 570), ("trades", 430)]),
-            kind: counts(&[("llc", 990), ("corporation", 10)]),
-            city: BTreeMap::new(),
-            zip3: counts(&[("331", 200), ("334", 400), ("328", 400)]),
+            rows: 100,
+            sector: counts(&[("other", 57), ("trades", 43)]),
+            kind: counts(&[("llc", 90), ("corporation", 10)]),
+            zip3: counts(&[("331", 20)]),
         };
         let untyped = Filter::default();
         let words = Vocabulary {
@@ -643,94 +523,13 @@ mod tests {
             kinds: EntityType::ALL.to_vec(),
             ..Vocabulary::default()
         };
-        let choose = |rows: &[f64], shares: &Shares| cheapest_way(&untyped, rows, &words, shares, &STARTER).0;
-        assert_eq!(choose(&[900.0, 800.0], &shares), Way::Walk);
-        assert_eq!(choose(&[1_500.0, 1_400.0], &shares), Way::Parts(Dimension::Sector));
-        assert_eq!(choose(&[2_700.0, 2_600.0], &shares), Way::Parts(Dimension::Zip));
-        assert_eq!(choose(&[2_700.0; 20], &Shares::default()), Way::Parts(Dimension::Zip));
-    }
-
-    fn shares_of(sector: &[u64], elsewhere: usize) -> Shares {
-        let sector: BTreeMap<String, u64> =
-            sector.iter().enumerate().map(|(at, rows)| (format!("s{at}"), *rows)).collect();
-        let rows = sector.values().sum();
-        let mut zip3: BTreeMap<String, u64> =
-            FLORIDA_ZIP3.iter().map(|zip| ((*zip).to_owned(), rows / 27)).collect();
-        zip3.extend((0..elsewhere).map(|at| (format!("{at:03}"), rows / 27 / elsewhere as u64)));
-        Shares { rows, sector, kind: BTreeMap::from([("llc".to_owned(), rows)]), zip3, city: BTreeMap::new() }
+        let choose = |rows: &[u64], shares: &Shares| partition(&untyped, rows, &words, shares, &STARTER);
+        assert_eq!(choose(&[1_500, 1_400], &shares), Dimension::Sector);
+        assert_eq!(choose(&[2_700, 2_600], &shares), Dimension::Zip);
+        assert_eq!(choose(&[2_700, 2_600], &Shares::default()), Dimension::Zip);
     }
 
     proptest! {
-        #[test]
-        fn waste_never_falls_when_a_day_grows_or_reach_shrinks(
-            days in proptest::collection::vec(0.0f64..6_000.0, 1..40),
-            grown in 0usize..40,
-            sectors in proptest::collection::vec(50u64..3_000, 2..12),
-            elsewhere in 1usize..100,
-        ) {
-            let shares = shares_of(&sectors, elsewhere);
-            let (words, filter) = (Vocabulary::default(), Filter::default());
-            let waste = |days: &[f64], plan| cheapest_way(&filter, days, &words, &shares, plan).1;
-            let starter = waste(&days, &STARTER);
-            prop_assert!(starter >= 0.5 - 1e-9);
-            let wide = PlanLimits { max_offset: 5_000, ..STARTER };
-            prop_assert!(waste(&days, &wide) <= starter + 1e-9);
-            // A part's last page may be fuller on a longer day: up to half a page for each part there can be.
-            let mut more = days.clone();
-            if let Some(day) = more.get_mut(grown) {
-                *day += 3_000.0;
-            }
-            prop_assert!(waste(&more, &STARTER) >= starter - 0.5 * (sectors.len() + 26 + elsewhere) as f64);
-        }
-
-        #[test]
-        fn the_narrower_cells_hold_each_row_once_and_none_is_asked_twice(
-            zip in "[0-9]{5}",
-            prefix in 0usize..3,
-            sector in 0usize..4,
-        ) {
-            let words = Vocabulary {
-                sectors: (0..4).map(|at| (format!("s{at}"), vec![format!("s{at}.a"), format!("s{at}.b")])).collect(),
-                counties: Vec::new(),
-                kinds: EntityType::ALL.to_vec(),
-            };
-            let row = |zip: &str| SeenRow {
-                id: 1,
-                filed_date: date(2026, 7, 1),
-                entity_type: "llc".into(),
-                sector: format!("s{sector}").into(),
-                industry_type: format!("s{sector}.b").into(),
-                zip: zip.into(),
-                city: "".into(),
-                county: "".into(),
-                name_start: "AB".into(),
-            };
-            let shares = shares_of(&[500, 300], 20);
-            let cut = |filter: &Filter, dimension| {
-                narrower(filter, dimension, 100_000, &words, &shares, std::iter::empty())
-            };
-            let held = |parts: &[Filter], row: &SeenRow| parts.iter().filter(|part| part.matches(row)).count();
-            let distinct = |parts: &[Filter]| {
-                parts.iter().enumerate().all(|(at, part)| parts[..at].iter().all(|other| other != part))
-            };
-            let untyped = Filter::default();
-            let row = row(&zip);
-            for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Elsewhere, Dimension::Zip] {
-                let parts = cut(&untyped, dimension);
-                prop_assert!(distinct(&parts), "{dimension:?}");
-                prop_assert!(held(&parts, &row) <= 1, "{dimension:?}");
-            }
-            prop_assert_eq!(held(&cut(&untyped, Dimension::Sector), &row), 1);
-            prop_assert_eq!(held(&cut(&untyped, Dimension::Kind), &row), 1);
-            let region = Filter { zip: Some(zip[..3 + prefix.min(1)].to_owned()), ..untyped.clone() };
-            prop_assert_eq!(held(&cut(&region, Dimension::Zip), &row), 1);
-            let of_sector = Filter { industry: Some(format!("s{sector}")), ..untyped.clone() };
-            prop_assert_eq!(held(&cut(&of_sector, Dimension::IndustryType), &row), 1);
-            // Every prefix is either one of Florida's or asked for elsewhere.
-            let anywhere = [cut(&untyped, Dimension::Elsewhere), cut(&untyped, Dimension::Zip)].concat();
-            prop_assert!(held(&anywhere, &row) >= 1);
-        }
-
         #[test]
         fn stretches_hold_each_day_once_newest_first_within_a_search(
             offsets in proptest::collection::btree_set(0u32..500, 1..200),

@@ -31,15 +31,6 @@ impl Gap {
     }
 }
 
-/// How far a search goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
-    /// To the last page of the cell that can be asked for.
-    Reach,
-    /// Beyond, in narrower cells.
-    Parts,
-}
-
 /// How a search went.
 struct Search<'s> {
     cell: &'s Slice,
@@ -58,7 +49,6 @@ pub(super) async fn find(
     cell: &Slice,
     total: Option<u64>,
     newest: i64,
-    depth: Depth,
     left: &mut u32,
 ) -> Result<Option<u64>, ExtractError> {
     let above = reader.seen.ids(cell, newest.saturating_sub(1), i64::MAX).count() as u64;
@@ -70,7 +60,7 @@ pub(super) async fn find(
             return Ok(None);
         }
     }
-    if let (Some(total), Some(newest), Depth::Parts) = (search.total, search.deep, depth)
+    if let (Some(total), Some(newest)) = (search.total, search.deep)
         && reader.seen.count(cell) != total
     {
         find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
@@ -176,7 +166,7 @@ async fn find_in_parts(
             }
             // A row that went can only be missing where rows are believed to stand.
             if believed > 0 || held < total {
-                Box::pin(find(reader, &part, None, newest, Depth::Parts, left)).await?;
+                Box::pin(find(reader, &part, None, newest, left)).await?;
             }
         }
         if dimension == Dimension::Sector {

@@ -110,8 +110,10 @@ impl Trial {
 }
 
 fn assert_no_leftovers(place: &Place) {
-    let names = storage::names(&place.dir).expect("names");
-    assert_eq!(names, ["catalog", "commits", "current", "pruned", "runs", "snapshots", "state"]);
+    let mut names = storage::names(&place.dir).expect("names");
+    // A lake in a store has its marks there.
+    names.retain(|name| name != "pruned");
+    assert_eq!(names, ["catalog", "commits", "current", "runs", "snapshots", "state"]);
     for folder in ["", "commits", "snapshots", "runs/r3", "runs/r3/raw", "catalog"] {
         let names = storage::names(&place.dir.join(folder)).expect("names");
         assert!(!names.iter().any(|name| name.starts_with('.') || name == "staged"), "{folder}: {names:?}");
