@@ -280,6 +280,10 @@ pub(super) async fn read_day_again(
         if reader.has_whole(day, total) || arrivals::fit_day(reader, day, None).await? {
             return Ok(proven_day(reader, day.to));
         }
+        if !reader.drifted {
+            // Nothing moved: another reading would give the same rows.
+            break;
+        }
     }
     let held = reader.seen.count(day);
     tracing::warn!(day = %day.to, expected = total, held, "the day could not be read whole");

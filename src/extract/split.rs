@@ -6,6 +6,7 @@
 
 use super::ExtractError;
 use super::planner::{self, Dimension};
+use super::rank;
 use super::reader::{PageRead, Reader};
 use super::slice::Slice;
 use super::walk::walk;
@@ -19,7 +20,16 @@ struct Wider<'a> {
     newest: Option<&'a HashSet<i64>>,
     /// Dimensions that gave all they have.
     exhausted: Vec<Dimension>,
+    /// Requests left for finding single rows that no part held: by rank, and along dimensions of the last resort. Nested in one
+    /// another these would take tens of thousands. What is not found is told as missing; what was found teaches the next run.
+    left: u32,
 }
+
+/// Requests for finding single rows of a range of days, at least; else a third of the range's pages.
+const LEAST_SEARCH: u64 = 300;
+
+/// Pages in which a row that is missing is found by its rank.
+const RANK_PAGES: u64 = 8;
 
 /// Reads a range of days that holds days beyond reach: the whole range under each value of one dimension, then
 /// whatever is still missing. Gives the range's total.
@@ -39,7 +49,9 @@ pub(super) async fn read_in_parts(
         }
         walk(reader, &slice.under(part)).await?;
     }
-    close_gap(reader, slice, total).await?;
+    let left = (reader.plan.pages_for(total) / 3).max(LEAST_SEARCH) as u32;
+    let mut wider = Wider { left, ..Wider::default() };
+    close_gap(reader, slice, total, &mut wider).await?;
     Ok(total)
 }
 
@@ -54,7 +66,8 @@ pub(super) async fn split_day(
         PageRead::Rows(page) => page.total,
         PageRead::BeyondReach => return Ok(()),
     };
-    let mut wider = Wider { newest: Some(newest), exhausted: Vec::new() };
+    let left = reader.plan.pages_for(total) as u32;
+    let mut wider = Wider { newest: Some(newest), left, ..Wider::default() };
     split_cell(reader, cell, total, &mut wider).await
 }
 
@@ -68,7 +81,7 @@ async fn split_cell(
     let dimensions =
         planner::dimensions(&cell.filter, total, &wider.exhausted, reader.words, reader.shares, reader.plan);
     for dimension in dimensions {
-        if reader.drifted && dimension.is_last_resort() {
+        if dimension.is_last_resort() && (reader.drifted || wider.left == 0) {
             break;
         }
         let seen = reader.seen.rows_of(cell.from, cell.to);
@@ -76,6 +89,10 @@ async fn split_cell(
         for filter in parts {
             if reader.seen.count(cell) >= total {
                 break;
+            }
+            if dimension.is_last_resort() {
+                let Some(left) = wider.left.checked_sub(1) else { break };
+                wider.left = left;
             }
             Box::pin(read_part(reader, &cell.under(filter), wider)).await?;
         }
@@ -118,10 +135,15 @@ fn rows_among(reader: &Reader<'_, '_>, part: &Slice, ids: &HashSet<i64>) -> u32 
 }
 
 /// Finds the rows of a slice that were not seen yet: halves the days where totals and rows seen differ, reads what is
-/// small, and narrows single days.
-async fn close_gap(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<(), ExtractError> {
+/// small, and looks in single days by rank and then along every dimension.
+async fn close_gap(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    total: u64,
+    wider: &mut Wider<'_>,
+) -> Result<(), ExtractError> {
     let missing = total.saturating_sub(reader.seen.count(slice));
-    if missing == 0 || reader.drifted {
+    if missing == 0 || reader.drifted || wider.left == 0 {
         return Ok(());
     }
     let pages = reader.plan.pages_for(total);
@@ -131,12 +153,20 @@ async fn close_gap(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Re
         return Ok(());
     }
     if slice.is_one_day() {
-        return split_cell(reader, slice, total, &mut Wider::default()).await;
+        let wanted = missing.saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES) as u32;
+        let mut left = wanted.min(wider.left);
+        let granted = left;
+        let found = rank::find(reader, slice, Some(total), i64::MAX, &mut left).await?.is_some();
+        wider.left -= granted - left;
+        if found || reader.drifted || wider.left == 0 {
+            return Ok(());
+        }
+        return split_cell(reader, slice, total, wider).await;
     }
     let middle = minus_days(slice.to, slice.days() / 2 - 1);
     let newer = slice.between(middle, slice.to);
     let older = slice.between(slice.from, minus_days(middle, 1));
     let newer_total = reader.total(&newer).await?;
-    Box::pin(close_gap(reader, &newer, newer_total)).await?;
-    Box::pin(close_gap(reader, &older, total.saturating_sub(newer_total))).await
+    Box::pin(close_gap(reader, &newer, newer_total, wider)).await?;
+    Box::pin(close_gap(reader, &older, total.saturating_sub(newer_total), wider)).await
 }

@@ -29,11 +29,9 @@ const DAYS_AHEAD: u32 = 366;
 /// Starts asked for before the guesses are made anew.
 const AT_ONCE: usize = 16;
 
-/// A start of which fewer rows are expected is asked for only where rows are known to be missing.
+/// A start of which fewer rows are expected is asked for only where rows are known to be missing: then all starts are, until the
+/// total is met.
 const LEAST_ROWS: f64 = 0.02;
-
-/// And then only one of which at least so many are.
-const LEAST_MISSING: f64 = 0.001;
 
 /// A start of which more rows are expected is not left out, whatever the total says.
 const MANY_ROWS: f64 = 50.0;
@@ -88,7 +86,7 @@ impl Question<'_> {
         if likeliest < LEAST_ROWS && misses_few {
             guesses = alphabet.guesses(total, true, &|start, kind| self.is_out(start, kind));
         }
-        let least = if misses_few { LEAST_MISSING } else { LEAST_ROWS };
+        let least = if misses_few { 0.0 } else { LEAST_ROWS };
         guesses.retain(|guess| guess.rows >= least);
         guesses.truncate(AT_ONCE);
         guesses

@@ -9,7 +9,7 @@ pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
 /// So much of a body that is too large is read and thrown away, so that its sender hears the answer.
 const MAX_WASTED_BYTES: usize = 1024 * 1024;
 /// A body that has not come whole by then is given up.
-pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Why a body was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// A client that has not sent its whole request head by then is let go; so is one that sends no next request.
-const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(8);
 /// Bytes of a request head at most.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Pause after a connection could not be accepted, as when file handles have run out.

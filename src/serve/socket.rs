@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// A client that takes no byte of its answer for so long is gone.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A client whose request could not be read has so long to read why.
 const FAREWELL_TIMEOUT: Duration = Duration::from_secs(1);

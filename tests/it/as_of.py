@@ -18,7 +18,7 @@ connection.sql(
     "CREATE TABLE seen AS SELECT business_id, name, city "
     f"FROM '{lake}/snapshots/000001/filings/**/*.parquet' WHERE listed"
 )
-count = lambda sql: connection.sql(f"SELECT count(*) FROM ({sql})").fetchone()[0]
+count = lambda sql: connection.sql(f"SELECT count(*) FROM ({sql})").fetchall()[0][0]
 differences = count("(FROM past EXCEPT FROM seen) UNION ALL (FROM seen EXCEPT FROM past)")
 rows_now = count(f"SELECT 1 FROM '{lake}/current/filings/**/*.parquet' WHERE listed")
 print(json.dumps({"differences": differences, "rows": count("FROM past"), "rows_now": rows_now}))

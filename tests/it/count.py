@@ -5,5 +5,5 @@ import sys
 
 import duckdb
 
-(rows,) = duckdb.sql(f"SELECT count(*) FROM '{sys.argv[1]}/filings/**/*.parquet'").fetchone()
+(rows,) = duckdb.sql(f"SELECT count(*) FROM '{sys.argv[1]}/filings/**/*.parquet'").fetchall()[0]
 print(json.dumps({"filings": rows}))
