@@ -25,8 +25,8 @@ struct Wider<'a> {
     left: u32,
 }
 
-/// Requests for finding single rows of a range of days, at least; else a third of the range's pages.
-const LEAST_SEARCH: u64 = 300;
+/// Requests for finding single rows of a range of days or of one day, at least; else as many as it has pages.
+const LEAST_SEARCH: u64 = 3_000;
 
 /// Pages in which a row that is missing is found by its rank.
 const RANK_PAGES: u64 = 8;
@@ -49,7 +49,7 @@ pub(super) async fn read_in_parts(
         }
         walk(reader, &slice.under(part)).await?;
     }
-    let left = (reader.plan.pages_for(total) / 3).max(LEAST_SEARCH) as u32;
+    let left = reader.plan.pages_for(total).max(LEAST_SEARCH) as u32;
     let mut wider = Wider { left, ..Wider::default() };
     close_gap(reader, slice, total, &mut wider).await?;
     Ok(total)
@@ -66,7 +66,7 @@ pub(super) async fn split_day(
         PageRead::Rows(page) => page.total,
         PageRead::BeyondReach => return Ok(()),
     };
-    let left = reader.plan.pages_for(total) as u32;
+    let left = reader.plan.pages_for(total).max(LEAST_SEARCH) as u32;
     let mut wider = Wider { newest: Some(newest), left, ..Wider::default() };
     split_cell(reader, cell, total, &mut wider).await
 }
