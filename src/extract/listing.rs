@@ -1,11 +1,14 @@
 //! One listing, read stretch by stretch and proven: distinct rows seen = rows the API says there are.
 
 use super::ask::{Asker, PageKey, StoreError};
-use super::planner::{Shares, Stretch, Vocabulary, ranges};
+use super::narrow::Vocabulary;
 use super::reader::Reader;
+use super::rest::Seeking;
 use super::seen::SeenRow;
+use super::shares::Shares;
 use super::slice::{Filter, Slice};
-use super::{ExtractError, arrivals, split, walk};
+use super::stretch::{Stretch, ranges};
+use super::{ExtractError, arrivals, parts, walk};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
@@ -168,6 +171,7 @@ impl Reader<'_, '_> {
     fn finish(&mut self, label: &'static str, days: Vec<DayReading>) -> Reading {
         let seen = std::mem::take(&mut self.seen);
         let pages = std::mem::take(&mut self.pages);
+        (self.sampled, self.seeking) = (Vec::new(), Seeking::default());
         self.calm();
         let mut rows = HashMap::new();
         for reading in &days {
@@ -227,13 +231,9 @@ async fn read_stretch(
     expected: &BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>, ExtractError> {
     let total = if stretch.in_parts {
-        let days: Vec<u64> = days_newest_first(slice.from, slice.to)
-            .map(|day| expected.get(&day).copied().unwrap_or(0))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .rev()
-            .collect();
-        split::read_in_parts(reader, slice, &days).await?
+        let rows = |day: Date| expected.get(&day).copied().unwrap_or(0) as f64;
+        let expected = days_newest_first(slice.from, slice.to).map(|day| (day, rows(day))).collect();
+        parts::read_core(reader, slice, &expected).await?
     } else {
         walk::walk(reader, slice).await?
     };

@@ -5,9 +5,13 @@
 //! | [`ask`] | one question after another, answered from the archive where it was asked before |
 //! | [`slice`](mod@slice) | a query over a range of days |
 //! | [`seen`] | the rows seen, countable under any filter |
-//! | [`planner`] | which days are read as what (pure) |
+//! | [`shares`] | how rows are spread, learned from those seen (pure) |
+//! | [`stretch`] | which days are read in one go (pure) |
+//! | [`planner`] | how days beyond reach are cut, and what reading costs (pure) |
+//! | [`narrow`] | the narrower filters of a cell (pure) |
 //! | `walk` | reading past the offset cap by date |
-//! | `split` | reading in parts, closing the gap |
+//! | `parts` | reading in parts what one query cannot reach |
+//! | `rest` | finding rows that no part held |
 //! | `arrivals` | days held before: what came, what went |
 //! | `rank` | finding a few rows without reading all |
 //! | [`listing`] | one listing, stretch by stretch, proven |
@@ -22,15 +26,19 @@ mod arrivals;
 pub mod ask;
 pub mod detail;
 pub mod listing;
+pub mod narrow;
+mod parts;
 pub mod planner;
 mod rank;
 mod reader;
 pub mod reference;
 pub mod register;
+mod rest;
 pub mod seen;
+pub mod shares;
 pub mod slice;
-mod split;
 pub mod starts;
+pub mod stretch;
 mod walk;
 
 use crate::client::ClientError;

@@ -5,8 +5,9 @@
 //! the ranks between two pages, in a few requests a row, instead of reading the whole cell.
 
 use super::ExtractError;
-use super::planner::{self, Dimension};
+use super::narrow::{self, Dimension};
 use super::reader::{PageRead, PageSeen, Reader};
+use super::shares::zip3;
 use super::slice::{Filter, Slice};
 use std::collections::BTreeSet;
 
@@ -32,7 +33,7 @@ impl Gap {
 }
 
 /// How a search went.
-struct Search<'s> {
+pub(super) struct Search<'s> {
     cell: &'s Slice,
     /// The cell's total, once a page told it.
     total: Option<u64>,
@@ -51,6 +52,26 @@ pub(super) async fn find(
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<u64>, ExtractError> {
+    let search = match look_for(reader, cell, total, newest, left).await? {
+        Some(search) => search,
+        None => return Ok(None),
+    };
+    if let (Some(total), Some(newest)) = (search.total, search.deep)
+        && reader.seen.count(cell) != total
+    {
+        find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
+    }
+    Ok(search.total.filter(|total| !search.moved && !reader.unordered && reader.seen.count(cell) == *total))
+}
+
+/// The same, as deep as pages reach; none when there were not requests enough.
+pub(super) async fn look_for<'s>(
+    reader: &mut Reader<'_, '_>,
+    cell: &'s Slice,
+    total: Option<u64>,
+    newest: i64,
+    left: &mut u32,
+) -> Result<Option<Search<'s>>, ExtractError> {
     let above = reader.seen.ids(cell, newest.saturating_sub(1), i64::MAX).count() as u64;
     let below = reader.seen.ids(cell, i64::MIN, newest).count() as u64;
     let mut search = Search { cell, total, moved: false, deep: None };
@@ -60,12 +81,7 @@ pub(super) async fn find(
             return Ok(None);
         }
     }
-    if let (Some(total), Some(newest)) = (search.total, search.deep)
-        && reader.seen.count(cell) != total
-    {
-        find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
-    }
-    Ok(search.total.filter(|total| !search.moved && !reader.unordered && reader.seen.count(cell) == *total))
+    Ok(Some(search))
 }
 
 /// Looks into one gap, unless what is believed of it fits; says whether there were requests left for it.
@@ -156,7 +172,7 @@ async fn find_in_parts(
     left: &mut u32,
 ) -> Result<(), ExtractError> {
     for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
-        if !planner::applies(dimension, &cell.filter) {
+        if !dimension.applies(&cell.filter) {
             continue;
         }
         for (believed, part) in parts(reader, cell, dimension, total, newest) {
@@ -185,14 +201,14 @@ fn parts(
     total: u64,
     newest: i64,
 ) -> Vec<(u64, Slice)> {
-    let seen = reader.seen.rows_of(cell.from, cell.to);
-    let mut filters = planner::narrower(&cell.filter, dimension, total, reader.words, reader.shares, seen);
+    let narrower = narrow::parts(&cell.filter, dimension, total, reader.words, reader.shares);
+    let mut filters: Vec<Filter> = narrower.into_iter().map(|part| part.filter).collect();
     if dimension == Dimension::Zip && cell.filter.zip.is_none() {
         let believed = reader.seen.rows_of(cell.from, cell.to).filter(|row| cell.filter.matches(row));
-        let prefixes: BTreeSet<&str> = believed.filter_map(|row| planner::zip3(&row.zip)).collect();
+        let prefixes: BTreeSet<&str> = believed.filter_map(|row| zip3(&row.zip)).collect();
         let known: BTreeSet<String> = filters.iter().filter_map(|filter| filter.zip.clone()).collect();
         let others = prefixes.into_iter().filter(|zip| !known.contains(*zip));
-        filters.extend(others.map(|zip| Filter { zip: Some(zip.to_owned()), ..cell.filter.clone() }));
+        filters.extend(others.map(|zip| narrow::under_zip(&cell.filter, zip.to_owned())));
     }
     let weighed = filters.into_iter().map(|filter| cell.under(filter));
     let mut parts: Vec<(u64, Slice)> =

@@ -2,13 +2,16 @@
 
 use super::ExtractError;
 use super::ask::{Asker, PageKey};
-use super::planner::{Shares, Vocabulary};
-use super::seen::{Interner, Seen};
+use super::narrow::Vocabulary;
+use super::rest::Seeking;
+use super::seen::{Interner, Seen, SeenRow};
+use super::shares::Shares;
 use super::slice::Slice;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
+use std::collections::BTreeMap;
 
 /// One page, as far as a walk needs it.
 pub(super) struct PageSeen {
@@ -25,6 +28,9 @@ pub(super) enum PageRead {
     /// The plan allows no offset this large; the cap is now known better.
     BeyondReach,
 }
+
+/// A row of a day counts as so many others at most.
+const MOST_WEIGHT: u64 = 100;
 
 /// Reads one listing.
 pub(super) struct Reader<'r, 'a> {
@@ -45,6 +51,10 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) narrowed: bool,
     /// Whether rows of one day were seen in another order than that of their ids, so that ranks say nothing.
     pub(super) unordered: bool,
+    /// Rows of the stretch in hand that came under no filter.
+    pub(super) sampled: Vec<SeenRow>,
+    /// What is known of the search for rows of the stretch in hand that no part held.
+    pub(super) seeking: Seeking,
     interner: Interner,
 }
 
@@ -69,6 +79,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             adrift: false,
             narrowed: false,
             unordered: false,
+            sampled: Vec::new(),
+            seeking: Seeking::default(),
             interner,
         }
     }
@@ -126,6 +138,38 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.pages.push(key);
         }
         Ok(PageRead::Rows(PageSeen { total: page.pagination.total, rows }))
+    }
+
+    /// How rows are spread. Sectors and types by the stretches read whole and the sample of the one in hand, whose other rows
+    /// came under a filter; addresses by all rows.
+    pub(super) fn shares_now(&self) -> Shares {
+        let mut fair = self.shares.clone();
+        fair.learn(self.sampled.iter());
+        let mut shares =
+            Shares { zip3: self.shares.zip3.clone(), rows: self.shares.rows, ..Shares::default() };
+        shares.learn(self.seen.rows().filter(|row| !self.seen.is_held(row.id)));
+        let scale = |counts: BTreeMap<String, u64>| {
+            counts.into_iter().map(|(key, rows)| (key, rows * shares.rows / fair.rows.max(1))).collect()
+        };
+        (shares.sector, shares.kind) = (scale(fair.sector), scale(fair.kind));
+        shares
+    }
+
+    /// How rows of one day's cell are spread: those seen of the cell itself weigh as much as all others together.
+    pub(super) fn shares_of_day(&self, cell: &Slice) -> Shares {
+        let mut shares = self.shares_now();
+        let rows = || self.seen.rows_of(cell.from, cell.to).filter(|row| cell.filter.matches(row));
+        let weight = (shares.rows / (rows().count() as u64).max(1)).clamp(1, MOST_WEIGHT);
+        (0..weight).for_each(|_| shares.learn(rows()));
+        shares
+    }
+
+    /// From now on rows come under filters: those seen so far are the sample of the stretch in hand.
+    pub(super) fn narrow(&mut self) {
+        if !self.narrowed {
+            self.narrowed = true;
+            self.sampled = self.seen.rows().filter(|row| !self.seen.is_held(row.id)).cloned().collect();
+        }
     }
 
     /// The total of a slice alone, for the price of one request.

@@ -3,9 +3,10 @@
 
 use super::ExtractError;
 use super::ask::{Asker, PageKey};
-use super::planner::{Shares, Vocabulary};
+use super::narrow::Vocabulary;
 use super::reader::Reader;
 use super::seen::Seen;
+use super::shares::Shares;
 use super::slice::{ANY_AGE, Filter, Slice};
 use super::starts::{Start, text};
 use super::walk::walk;

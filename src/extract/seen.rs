@@ -25,10 +25,6 @@ pub struct SeenRow {
     pub industry_type: Arc<str>,
     /// ZIP code as sent.
     pub zip: Arc<str>,
-    /// City as sent.
-    pub city: Arc<str>,
-    /// County as sent.
-    pub county: Arc<str>,
     /// First two characters of the name, upper case.
     pub name_start: Arc<str>,
 }
@@ -71,8 +67,6 @@ impl Interner {
             sector: self.share(part("sector")),
             industry_type: self.share(part("type")),
             zip: self.share(&text(&loose.zip)),
-            city: self.share(&text(&loose.city)),
-            county: self.share(&text(&loose.county)),
             name_start: self.share(&start),
         }
     }
@@ -94,8 +88,6 @@ struct Loose {
     name: Option<Value>,
     entity_type: Option<Value>,
     zip: Option<Value>,
-    city: Option<Value>,
-    county: Option<Value>,
     industry: Option<Value>,
 }
 
@@ -214,6 +206,11 @@ impl Seen {
             return self.count_between(slice.from, slice.to);
         }
         self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> impl Iterator<Item = &SeenRow> {
+        self.rows.values()
     }
 
     /// Rows of the days `from` to `to`.

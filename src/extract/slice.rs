@@ -16,10 +16,6 @@ pub struct Filter {
     pub kind: Option<EntityType>,
     /// Sector, or `sector.type` key.
     pub industry: Option<String>,
-    /// County name.
-    pub county: Option<String>,
-    /// City name.
-    pub city: Option<String>,
     /// ZIP code or its first 3 or 4 digits.
     pub zip: Option<String>,
     /// Start of the name.
@@ -32,7 +28,7 @@ pub struct Filter {
 impl Filter {
     /// Whether it asks for a word that came from a record, which the API may not take back as a parameter.
     pub fn holds_words_of_records(&self) -> bool {
-        self.city.is_some() || (self.name_start.is_some() && self.status.is_none())
+        self.name_start.is_some() && self.status.is_none()
     }
 
     /// Whether the API would list this row under the filter.
@@ -42,8 +38,6 @@ impl Filter {
         };
         self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
             && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
-            && same(&self.county, &row.county)
-            && same(&self.city, &row.city)
             && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
             && same(&self.name_start, &row.name_start)
     }
@@ -96,9 +90,9 @@ impl Slice {
         let filter = self.filter.clone();
         BusinessSearch {
             q: filter.name_start,
-            city: filter.city,
+            city: None,
             zip: filter.zip,
-            county: filter.county,
+            county: None,
             filed_from: (self.from > ANY_AGE).then_some(self.from),
             filed_to: Some(self.to),
             kind: filter.kind,
@@ -117,13 +111,7 @@ impl std::fmt::Display for Slice {
         if let Some(kind) = filter.kind {
             write!(out, " type={}", kind.key())?;
         }
-        let parts = [
-            ("industry", &filter.industry),
-            ("county", &filter.county),
-            ("city", &filter.city),
-            ("zip", &filter.zip),
-            ("q", &filter.name_start),
-        ];
+        let parts = [("industry", &filter.industry), ("zip", &filter.zip), ("q", &filter.name_start)];
         for (name, value) in parts {
             if let Some(value) = value {
                 write!(out, " {name}={value}")?;

@@ -4,9 +4,10 @@
 //! days whole and one day in part; the walk goes on with `filed_to` at that day and `offset` at the rows
 //! of it already seen. Only a single day beyond reach stops it; that day is read in parts.
 
+use super::ExtractError;
+use super::parts::{self, Expected};
 use super::reader::{PageRead, PageSeen, Reader};
 use super::slice::Slice;
-use super::{ExtractError, split};
 use crate::contract::eastern::minus_days;
 use jiff::civil::Date;
 use std::collections::HashSet;
@@ -42,7 +43,20 @@ struct Position {
 /// Rows may arrive or leave between pages. Then the walk goes back until a page begins with a row it has seen, so that no
 /// row that was there all the time is passed over; the reader is told that rows moved.
 pub(super) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<u64, ExtractError> {
-    let mut at = Position { upper: slice.to, offset: 0, seen: HashSet::new(), total: None, steps_back: 0 };
+    walk_on(reader, slice, &Expected::new(), &HashSet::new()).await
+}
+
+/// The same, where rows are known to be expected, and `head` are rows seen of the newest day that stand first in it. A
+/// narrower query keeps the order of a wider one, so as many rows of it as are among those are skipped.
+pub(super) async fn walk_on(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    expected: &Expected,
+    head: &HashSet<i64>,
+) -> Result<u64, ExtractError> {
+    let skipped = rows_among(reader, slice, head);
+    let seen = if skipped > 0 { head.clone() } else { HashSet::new() };
+    let mut at = Position { upper: slice.to, offset: skipped, seen, total: None, steps_back: 0 };
     while at.upper >= slice.from {
         let (end, day, rows_of_day) = read_pages(reader, slice, &mut at).await?;
         match end {
@@ -53,12 +67,21 @@ pub(super) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<u
             }
             End::Reach if day < at.upper => (at.upper, at.offset) = (day, rows_of_day),
             End::Reach => {
-                split::split_day(reader, &slice.on(day), &at.seen).await?;
-                (at.upper, at.offset) = (minus_days(day, 1), 0);
+                let (left, head) = (slice.between(slice.from, day), std::mem::take(&mut at.seen));
+                let oldest = Box::pin(parts::split(reader, &left, expected, &head)).await?;
+                (at.upper, at.offset) = (minus_days(oldest, 1), 0);
             }
         }
     }
     Ok(at.total.unwrap_or(0))
+}
+
+fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
+    if ids.is_empty() {
+        return 0;
+    }
+    let rows = reader.seen.rows_of(slice.from, slice.to);
+    rows.filter(|row| ids.contains(&row.id) && slice.filter.matches(row)).count() as u32
 }
 
 /// Reads pages from where the walk stands until the listing or reach ends; gives the day it stands on then and how many
@@ -71,7 +94,7 @@ async fn read_pages(
     let span = slice.between(slice.from, at.upper);
     let (mut day, mut rows_of_day) = (at.upper, at.offset);
     // Where an earlier query left off, one row is read again: it shows whether the two queries join.
-    let mut offset = at.offset.saturating_sub(1);
+    let mut offset = at.offset.saturating_sub(1).min(reader.plan.max_offset);
     let mut must_join = at.offset > 0;
     let mut total = None;
     loop {

@@ -110,15 +110,9 @@ impl KnownRows {
         else {
             return;
         };
-        let (Some(kinds), Some(sectors), Some(types), Some(zips), Some(cities), Some(counties), Some(names)) = (
-            text("entity_type"),
-            text("industry_sector"),
-            text("industry_type"),
-            text("zip"),
-            text("city"),
-            text("county"),
-            text("name"),
-        ) else {
+        let (Some(kinds), Some(sectors), Some(types), Some(zips), Some(names)) =
+            (text("entity_type"), text("industry_sector"), text("industry_type"), text("zip"), text("name"))
+        else {
             return;
         };
         let (ids, dates) = (ids.as_primitive::<Int64Type>(), dates.as_primitive::<Date32Type>());
@@ -137,8 +131,6 @@ impl KnownRows {
                     sector: self.interner.share(sectors.value(row)),
                     industry_type: self.interner.share(types.value(row)),
                     zip: self.interner.share(zips.value(row)),
-                    city: self.interner.share(cities.value(row)),
-                    county: self.interner.share(counties.value(row)),
                     name_start: self.interner.share(&start),
                 });
             }

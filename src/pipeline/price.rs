@@ -21,9 +21,11 @@ use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::listing::SETTLING;
-use crate::extract::planner::{Shares, price_unread, ranges};
+use crate::extract::planner::price_unread;
 use crate::extract::reference::plan_limits;
+use crate::extract::shares::Shares;
 use crate::extract::slice::Slice;
+use crate::extract::stretch::ranges;
 use jiff::civil::Date;
 use serde::Serialize;
 

@@ -21,7 +21,7 @@ use crate::contract::reference::EntityType;
 use crate::extract::ExtractError;
 use crate::extract::ask::Asker;
 use crate::extract::listing::{Surroundings, extract_listing};
-use crate::extract::planner::Vocabulary;
+use crate::extract::narrow::Vocabulary;
 use crate::extract::reference::{
     Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known, plan_limits,
 };
@@ -462,7 +462,6 @@ pub(super) fn vocabulary(reference: &Reference) -> Vocabulary {
     let sectors = reference.industries.sectors.iter();
     Vocabulary {
         sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
-        counties: reference.counties.iter().map(|county| county.name.clone()).collect(),
         kinds: reference.entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use super::enrich_state::EnrichState;
 use super::register_state::RegisterState;
 use crate::contract::plan::PlanLimits;
-use crate::extract::planner::Shares;
+use crate::extract::shares::Shares;
 use crate::normalize::OpenValues;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};

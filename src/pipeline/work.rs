@@ -12,8 +12,9 @@ use crate::contract::eastern::window_start;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::listing::ListingJob;
-use crate::extract::planner::{Stretch, plan_stretches};
+use crate::extract::shares::Shares;
 use crate::extract::slice::Filter;
+use crate::extract::stretch::{Outline, Stretch, plan_stretches};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,17 +88,20 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
         earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
     let usual = usual_rows(knowledge.plan, &expected);
-    let rows = |day: Date| expected.get(&day).copied().unwrap_or(usual);
-    unread.extend(plan_stretches(rest, &rows, knowledge.plan, rows_at_once(knowledge, &need, &expected)));
+    let rows = |day: Date| expected.get(&day).copied().unwrap_or(usual) as f64;
+    let (filter, nothing) = (filter(listing), Shares::default());
+    let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
+    let outline = Outline { filter: &filter, shares, plan: knowledge.plan };
+    unread.extend(plan_stretches(rest, &rows, &outline, rows_at_once(knowledge, &need, &expected)));
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
-    let settling = plan_stretches(need.settling.iter().copied(), &rows, knowledge.plan, u64::MAX);
+    let settling = plan_stretches(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
     ListingJob {
         label: listing.label,
         stage: listing.stage,
-        filter: filter(listing),
+        filter,
         unread,
         moved,
         proven: need.proven,
@@ -147,7 +151,7 @@ fn holds(stretches: &[Stretch], day: Date) -> bool {
 }
 
 /// Rows of a stretch that are held in memory while it is read, where a cut costs no more than a page.
-const ROWS_IN_MEMORY: u64 = 50_000;
+const ROWS_IN_MEMORY: f64 = 50_000.0;
 
 /// Rows of a day that no count covers: the mean of those counted; never beyond reach, for a guess sets no day apart.
 fn usual_rows(plan: &PlanLimits, expected: &BTreeMap<Date, u64>) -> u64 {
@@ -158,12 +162,12 @@ fn usual_rows(plan: &PlanLimits, expected: &BTreeMap<Date, u64>) -> u64 {
 /// A run whose budget may end before its window does reads in stretches of a third of the budget, so that whole days get
 /// done. Any other reads as much as is held in memory; as far as a search may span where days are beyond reach, since a
 /// stretch that is read in parts costs half a page for each.
-fn rows_at_once(knowledge: &Knowledge<'_>, need: &Need, expected: &BTreeMap<Date, u64>) -> u64 {
+fn rows_at_once(knowledge: &Knowledge<'_>, need: &Need, expected: &BTreeMap<Date, u64>) -> f64 {
     let rows: u64 = need.unread.iter().filter_map(|day| expected.get(day)).sum();
     let affordable = u64::from(knowledge.remaining.day.min(knowledge.remaining.month));
     if knowledge.plan.pages_for(rows) * 5 / 4 + 50 <= affordable {
         let reach = u64::from(knowledge.plan.reach_rows());
-        return if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { u64::MAX };
+        return if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { f64::INFINITY };
     }
-    (affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)
+    ((affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)) as f64
 }

@@ -1,0 +1,178 @@
+//! The narrower filters of a cell along one dimension, and the share of its rows that each is likely to hold (pure).
+
+use super::seen::SeenRow;
+use super::shares::{FLORIDA_ZIP3, Shares, by_weight, is_of_florida};
+use super::slice::Filter;
+use crate::contract::reference::EntityType;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A way of cutting a cell into narrower ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Dimension {
+    /// `industry` by sector: every record has one.
+    Sector,
+    /// `type`: counts know a seventh value.
+    Kind,
+    /// `industry` by the types of the cell's sector.
+    IndustryType,
+    /// `zip` by prefixes of three digits; by one digit more where the cell has a prefix.
+    Zip,
+}
+
+/// Lists that narrow a cell, known from the reference stage.
+#[derive(Debug, Clone, Default)]
+pub struct Vocabulary {
+    /// Sectors with their types.
+    pub sectors: Vec<(String, Vec<String>)>,
+    /// Type keys; the untyped listing may leave fictitious names out.
+    pub kinds: Vec<EntityType>,
+}
+
+/// A narrower filter.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Part {
+    pub(super) filter: Filter,
+    /// Share of the cell's rows, 0 to 1.
+    pub(super) share: f64,
+}
+
+/// A ZIP prefix outside Florida that is likely to hold fewer rows of a cell is not asked for before it must.
+const LEAST_ROWS: f64 = 0.25;
+
+impl Dimension {
+    /// Whether a cell can be cut along it.
+    pub(super) fn applies(self, filter: &Filter) -> bool {
+        match self {
+            Self::Sector => filter.industry.is_none(),
+            Self::IndustryType => filter.industry.as_ref().is_some_and(|key| !key.contains('.')),
+            Self::Kind => filter.kind.is_none(),
+            Self::Zip => filter.zip.as_ref().is_none_or(|zip| zip.len() < 5),
+        }
+    }
+}
+
+/// The parts of a cell of so many rows along a dimension, those likely to hold most first.
+pub(super) fn parts(
+    filter: &Filter,
+    dimension: Dimension,
+    rows: u64,
+    words: &Vocabulary,
+    shares: &Shares,
+) -> Vec<Part> {
+    let industry = |key: String| Filter { industry: Some(key), ..filter.clone() };
+    let mut parts: Vec<Part> = match dimension {
+        Dimension::Sector => {
+            let keys = words.sectors.iter().map(|(sector, _)| sector.clone());
+            keys.map(|key| Part { share: shares.of_sector(&key), filter: industry(key) }).collect()
+        }
+        Dimension::IndustryType => {
+            let sector = filter.industry.as_deref().unwrap_or("");
+            let known = words.sectors.iter().find(|(key, _)| key == sector);
+            let types = known.map(|(_, types)| types.clone()).unwrap_or_default();
+            let share = 1.0 / types.len().max(1) as f64;
+            types.into_iter().map(|key| Part { share, filter: industry(key) }).collect()
+        }
+        Dimension::Kind => {
+            let kinds = words.kinds.iter().filter(|kind| **kind != EntityType::Fictitious);
+            let part = |kind: &EntityType| Part {
+                share: shares.of_kind(*kind),
+                filter: Filter { kind: Some(*kind), ..filter.clone() },
+            };
+            kinds.map(part).collect()
+        }
+        Dimension::Zip => zips(filter, rows, shares)
+            .into_iter()
+            .map(|(zip, share)| Part { share, filter: under_zip(filter, zip) })
+            .collect(),
+    };
+    // A stable sort keeps the given order among equals.
+    parts.sort_by(|a, b| b.share.total_cmp(&a.share));
+    parts
+}
+
+/// A cell's filter under a ZIP prefix.
+pub(super) fn under_zip(filter: &Filter, zip: String) -> Filter {
+    Filter { zip: Some(zip), ..filter.clone() }
+}
+
+fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
+    if let Some(prefix) = &filter.zip {
+        let digits = Shares::digits();
+        let even = 1.0 / digits.len() as f64;
+        return (0..digits.len()).map(|digit| (format!("{prefix}{digit}"), even)).collect();
+    }
+    let florida = FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned());
+    let elsewhere = likely_elsewhere(rows, shares);
+    florida.chain(elsewhere).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
+}
+
+/// ZIP prefixes outside Florida under which rows of a cell of so many rows are likely, most likely first.
+pub(super) fn likely_elsewhere(rows: u64, shares: &Shares) -> Vec<String> {
+    let mut prefixes = shares.elsewhere();
+    prefixes.retain(|zip| shares.of_zip3(zip) * rows as f64 > LEAST_ROWS);
+    prefixes
+}
+
+/// Every ZIP prefix outside Florida, the likely ones first: whoever asks on until the last row is there finds it, where it
+/// has a ZIP code at all.
+pub(super) fn everywhere(shares: &Shares) -> Vec<String> {
+    let mut zips = shares.elsewhere();
+    let known: BTreeSet<String> = zips.iter().cloned().collect();
+    let all = (0..1_000).map(|number| format!("{number:03}"));
+    zips.extend(all.filter(|zip| !is_of_florida(zip) && !known.contains(zip)));
+    zips
+}
+
+/// Second characters that names begin with beside letters and digits.
+const ODD_SECOND: [char; 4] = ['\'', '&', '.', '-'];
+
+/// Starts of names: those of the rows seen, the most frequent first, then the others that letters and digits make.
+pub(super) fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
+    let can_be_asked = |start: &str| {
+        start.chars().count() == 2 && !start.chars().any(char::is_control) && !start.ends_with(' ')
+    };
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for row in seen.filter(|row| can_be_asked(&row.name_start)) {
+        *counts.entry(row.name_start.to_string()).or_default() += 1;
+    }
+    let letters: Vec<char> = ('A'..='Z').chain('0'..='9').collect();
+    let mut starts = by_weight(counts.keys().cloned(), &counts);
+    for first in &letters {
+        let second = letters.iter().chain(&ODD_SECOND);
+        let made = second.map(|second| [*first, *second].iter().collect::<String>());
+        starts.extend(made.filter(|start| !counts.contains_key(start)));
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_elsewhere_are_asked_for_under_every_prefix_there_is() {
+        let shares = Shares { zip3: [("891".to_owned(), 3)].into(), rows: 3, ..Shares::default() };
+        let asked = everywhere(&shares);
+        let all: BTreeSet<&String> = asked.iter().collect();
+        assert_eq!((all.len(), asked.len()), (1_000 - FLORIDA_ZIP3.len(), 1_000 - FLORIDA_ZIP3.len()));
+        assert_eq!(asked[0], "891");
+        assert!(all.contains(&"074".to_owned()));
+    }
+
+    #[test]
+    fn a_prefix_elsewhere_is_asked_for_where_it_is_likely_to_hold_a_row() {
+        let zip3 = [("331", 900), ("100", 9), ("891", 1)].map(|(zip, rows)| (zip.to_owned(), rows));
+        let shares = Shares { rows: 1_000, zip3: zip3.into(), ..Shares::default() };
+        let asked = |rows| {
+            let parts =
+                parts(&Filter::default(), Dimension::Zip, rows, &Vocabulary::default(), &shares).into_iter();
+            parts.filter_map(|part| part.filter.zip).collect::<Vec<_>>()
+        };
+        assert_eq!(asked(200)[..2], ["331", "100"]);
+        assert_eq!((asked(20).len(), asked(200).len(), asked(300).len()), (26, 27, 28));
+        let narrow = Filter { zip: Some("331".to_owned()), ..Filter::default() };
+        let digits = parts(&narrow, Dimension::Zip, 9, &Vocabulary::default(), &shares);
+        assert_eq!(digits.len(), 10);
+        assert_eq!(digits[3].filter.zip.as_deref(), Some("3313"));
+    }
+}
