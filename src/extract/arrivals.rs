@@ -2,7 +2,8 @@
 //!
 //! What comes to a day mostly stands first in it, so a range of days is read from the newest end of each day down to the first
 //! row the lake knows, and on with the day before. The totals of the ranges asked for give each day's total. Where known and new
-//! rows are as many, the day is proven; where they are not, the difference is found by rank.
+//! rows are as many, and as many as the API counts, the day is proven; where they are not, the difference is found by rank. A sum over
+//! several days proves none of them: a row that one of them lost may hide one that another got.
 
 use super::ExtractError;
 use super::listing::{DayReading, proven_day, read_day_again};
@@ -11,6 +12,7 @@ use super::reader::{PageRead, PageSeen, Reader};
 use super::slice::Slice;
 use crate::contract::eastern::{days_newest_first, minus_days};
 use jiff::civil::Date;
+use std::collections::BTreeMap;
 
 /// Times the rows of a day are made to fit its total before the day is read anew.
 const MAX_SEARCHES: u32 = 4;
@@ -21,18 +23,25 @@ const SEARCH_PAGES: u32 = 12;
 /// Newest day of a range, and the rows of the range by the first page read of it.
 type Span = (Date, u64);
 
-/// Reads a range of days whose known rows are held already; tells of each day, newest first.
+/// Reads a range of days whose known rows are held already; tells of each day, newest first. `counted` are the rows the API
+/// counts, of the days it counts.
 pub(super) async fn read(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
+    counted: &BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>, ExtractError> {
-    let spans = read_newest_ends(reader, range).await?;
+    let spans = read_newest_ends(reader, range, counted).await?;
+    let as_counted = |reader: &Reader<'_, '_>, day: Date| {
+        counted.get(&day).is_none_or(|rows| *rows == reader.seen.count_on(day))
+    };
     let mut days = Vec::new();
     for (at, (newest, rows)) in spans.iter().enumerate() {
         let (older, older_rows) = spans.get(at + 1).copied().unwrap_or((minus_days(range.from, 1), 0));
         let group = range.between(crate::contract::eastern::plus_days(older, 1), *newest);
         let total = rows.checked_sub(older_rows);
-        if total == Some(reader.seen.count(&group)) {
+        if total == Some(reader.seen.count(&group))
+            && days_newest_first(group.from, group.to).all(|day| as_counted(reader, day))
+        {
             days.extend(days_newest_first(group.from, group.to).map(|day| fitting_day(reader, day)));
             continue;
         }
@@ -99,7 +108,11 @@ pub(super) async fn fit_day(
 }
 
 /// Reads down from the newest end of each day to the first row that the lake knows of it.
-async fn read_newest_ends(reader: &mut Reader<'_, '_>, range: &Slice) -> Result<Vec<Span>, ExtractError> {
+async fn read_newest_ends(
+    reader: &mut Reader<'_, '_>,
+    range: &Slice,
+    counted: &BTreeMap<Date, u64>,
+) -> Result<Vec<Span>, ExtractError> {
     let mut spans: Vec<Span> = Vec::new();
     let mut upper = range.to;
     while upper >= range.from {
@@ -123,7 +136,7 @@ async fn read_newest_ends(reader: &mut Reader<'_, '_>, range: &Slice) -> Result<
             }
             offset += page.rows.len() as u32;
             let is_end = page.rows.is_empty() || u64::from(offset) >= page.total;
-            if is_end || reader.seen.count(&span) == page.total {
+            if is_end || (reader.seen.count(&span) == page.total && fits(reader, &span, counted)) {
                 if offset as usize == page.rows.len() && upper == range.to {
                     forget_if_as_it_was(reader, range, &page);
                 }
@@ -141,6 +154,11 @@ async fn read_newest_ends(reader: &mut Reader<'_, '_>, range: &Slice) -> Result<
         }
     }
     Ok(spans)
+}
+
+/// Whether every day of a span holds as many rows as the API counts of it.
+fn fits(reader: &Reader<'_, '_>, span: &Slice, counted: &BTreeMap<Date, u64>) -> bool {
+    days_newest_first(span.from, span.to).all(|day| counted.get(&day) == Some(&reader.seen.count_on(day)))
 }
 
 /// A first page that holds nothing new, of days that are as many as before, tells nothing: it need not be landed.

@@ -33,7 +33,7 @@ pub struct ListingJob {
     pub proven: BTreeMap<Date, u64>,
     /// Days known whole before that are due to be read whole again, newest first; under a stage of their own.
     pub settling: Vec<Stretch>,
-    /// Rows each day is expected to hold, where that is known.
+    /// Rows each day is expected to hold, where the API counts them.
     pub expected: BTreeMap<Date, u64>,
 }
 
@@ -109,7 +109,7 @@ pub async fn extract_listing(
             None => {
                 let known = (around.known)(from, to).map_err(ExtractError::HandOver)?;
                 known.into_iter().for_each(|row| reader.seen.hold(row));
-                arrivals::read(&mut reader, &slice).await?
+                arrivals::read(&mut reader, &slice, &expected).await?
             }
         };
         hand_over(reader.finish(label, days))?;

@@ -123,26 +123,32 @@ pub(super) fn everywhere(shares: &Shares) -> Vec<String> {
     zips
 }
 
-/// Second characters that names begin with beside letters and digits.
-const ODD_SECOND: [char; 4] = ['\'', '&', '.', '-'];
+/// Characters that stand second or third in names, beside letters and digits.
+const ODD: [char; 4] = ['&', '\'', '.', '-'];
 
-/// Starts of names: those of the rows seen, the most frequent first, then the others that letters and digits make.
+/// Starts of names: those of the rows seen, the most frequent first, then the others that letters and digits make. Two characters, or
+/// three where the second is a blank, which a search does not count as the end of a start.
 pub(super) fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
-    let can_be_asked = |start: &str| {
-        start.chars().count() == 2 && !start.chars().any(char::is_control) && !start.ends_with(' ')
-    };
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for row in seen.filter(|row| can_be_asked(&row.name_start)) {
-        *counts.entry(row.name_start.to_string()).or_default() += 1;
+    for start in seen.filter_map(|row| askable(&row.name_start)) {
+        *counts.entry(start).or_default() += 1;
     }
-    let letters: Vec<char> = ('A'..='Z').chain('0'..='9').collect();
     let mut starts = by_weight(counts.keys().cloned(), &counts);
-    for first in &letters {
-        let second = letters.iter().chain(&ODD_SECOND);
-        let made = second.map(|second| [*first, *second].iter().collect::<String>());
-        starts.extend(made.filter(|start| !counts.contains_key(start)));
+    let letters = || ('A'..='Z').chain('0'..='9');
+    for gap in ["", " "] {
+        let second = |first: char| letters().chain(ODD).map(move |second| format!("{first}{gap}{second}"));
+        starts.extend(letters().flat_map(second).filter(|start| !counts.contains_key(start)));
     }
     starts
+}
+
+/// The start by which a name can be asked for; none where it has none.
+fn askable(name: &str) -> Option<String> {
+    let letters = if name.chars().nth(1)? == ' ' { 3 } else { 2 };
+    let start: String = name.chars().take(letters).collect();
+    let fits =
+        start.chars().count() == letters && !start.ends_with(' ') && !start.chars().any(char::is_control);
+    fits.then_some(start)
 }
 
 #[cfg(test)]
@@ -157,6 +163,17 @@ mod tests {
         assert_eq!((all.len(), asked.len()), (1_000 - FLORIDA_ZIP3.len(), 1_000 - FLORIDA_ZIP3.len()));
         assert_eq!(asked[0], "891");
         assert!(all.contains(&"074".to_owned()));
+    }
+
+    #[test]
+    fn a_name_of_one_letter_and_a_blank_is_asked_for_by_three() {
+        let asked = |name| askable(name);
+        assert_eq!(asked("A 1").as_deref(), Some("A 1"));
+        assert_eq!(asked("SUN").as_deref(), Some("SU"));
+        assert_eq!((asked("A"), asked("A  ")), (None, None));
+        let starts = name_starts(std::iter::empty());
+        assert!(starts.contains(&"A &".to_owned()) && starts.contains(&"1S".to_owned()));
+        assert!(starts.iter().all(|start| askable(start).as_ref() == Some(start)));
     }
 
     #[test]

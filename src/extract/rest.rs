@@ -19,6 +19,8 @@ pub(super) struct Seeking {
     asked: HashSet<String>,
     /// Requests left for single rows that no part held. What is not found is told as missing; what was found teaches the next run.
     left: u32,
+    /// Rows that were sought in vain: whoever seeks in a wider cell would miss the same.
+    given_up: u64,
 }
 
 /// Requests for finding single rows of a stretch of days.
@@ -30,7 +32,7 @@ const DAY_REQUESTS: u64 = 4;
 
 impl Default for Seeking {
     fn default() -> Self {
-        Self { asked: HashSet::new(), left: MOST_SEEKING }
+        Self { asked: HashSet::new(), left: MOST_SEEKING, given_up: 0 }
     }
 }
 
@@ -67,7 +69,9 @@ pub(super) async fn find(
         seek(reader, cell, (cell, total), total).await?;
     }
     ask_starts(reader, cell, total).await?;
-    ask_everywhere(reader, cell, total).await
+    ask_everywhere(reader, cell, total).await?;
+    reader.seeking.given_up = reader.seeking.given_up.max(missing(reader, cell, total));
+    Ok(())
 }
 
 fn missing(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> u64 {
@@ -76,7 +80,8 @@ fn missing(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> u64 {
 
 /// Whether rows are missing that are worth looking for: not where rows move and no total can fit.
 fn is_wanted(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> bool {
-    reader.seeking.left > 0 && !reader.drifted && missing(reader, cell, total) > 0
+    let missing = missing(reader, cell, total);
+    reader.seeking.left > 0 && !reader.drifted && missing > reader.seeking.given_up
 }
 
 /// Reads the cell under the ZIP prefixes elsewhere that are likely to hold rows of it and were not asked for, until they are more than

@@ -25,7 +25,7 @@ pub struct SeenRow {
     pub industry_type: Arc<str>,
     /// ZIP code as sent.
     pub zip: Arc<str>,
-    /// First two characters of the name, upper case.
+    /// First three characters of the name, upper case.
     pub name_start: Arc<str>,
 }
 
@@ -44,6 +44,12 @@ impl Interner {
         shared
     }
 
+    /// The one copy of the first three characters of a name, upper case.
+    pub fn share_start(&mut self, name: &str) -> Arc<str> {
+        let start: String = name.chars().flat_map(char::to_uppercase).take(3).collect();
+        self.share(&start)
+    }
+
     /// Reads what can be read of a record. A field that is missing or of another type reads as empty; a date that cannot
     /// be read is taken from the row before it, as a listing is ordered by date.
     pub fn read(&mut self, record: &RawValue, date_before: Date) -> SeenRow {
@@ -59,7 +65,6 @@ impl Interner {
         };
         let id = business_id(&text(&loose.id)).unwrap_or_else(|| stand_in(record));
         let filed_date = text(&loose.filed_date).parse().unwrap_or(date_before);
-        let start: String = text(&loose.name).to_uppercase().chars().take(2).collect();
         SeenRow {
             id,
             filed_date,
@@ -67,7 +72,7 @@ impl Interner {
             sector: self.share(part("sector")),
             industry_type: self.share(part("type")),
             zip: self.share(&text(&loose.zip)),
-            name_start: self.share(&start),
+            name_start: self.share_start(&text(&loose.name)),
         }
     }
 }

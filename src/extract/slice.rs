@@ -33,14 +33,17 @@ impl Filter {
 
     /// Whether the API would list this row under the filter.
     pub fn matches(&self, row: &SeenRow) -> bool {
-        let same = |wanted: &Option<String>, held: &str| {
-            wanted.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(held))
-        };
         self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
             && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
             && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
-            && same(&self.name_start, &row.name_start)
+            && self.name_start.as_ref().is_none_or(|start| begins_with(&row.name_start, start))
     }
+}
+
+/// Whether a name begins with a start, of which a row keeps three characters.
+fn begins_with(name: &str, start: &str) -> bool {
+    let mut letters = name.chars();
+    start.chars().flat_map(char::to_uppercase).take(3).all(|letter| letters.next() == Some(letter))
 }
 
 /// One query over the filing dates `from` to `to`, both included.

@@ -123,7 +123,6 @@ impl KnownRows {
                 continue;
             };
             if listed.value(row) && belongs(self.label, kinds.value(row)) {
-                let start: String = names.value(row).to_uppercase().chars().take(2).collect();
                 rows.push(SeenRow {
                     id: ids.value(row),
                     filed_date,
@@ -131,7 +130,7 @@ impl KnownRows {
                     sector: self.interner.share(sectors.value(row)),
                     industry_type: self.interner.share(types.value(row)),
                     zip: self.interner.share(zips.value(row)),
-                    name_start: self.interner.share(&start),
+                    name_start: self.interner.share_start(names.value(row)),
                 });
             }
         }

@@ -133,11 +133,18 @@ pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need 
     need((knowledge.from, knowledge.today), held, &count_moved, &read_whole_on)
 }
 
+/// Rows of each day that the API counts: of a day proven before, as many as it had and as its count has grown by, whatever else the
+/// API may count in.
 fn expected(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
     if listing.kind.is_some() {
         return BTreeMap::new();
     }
-    knowledge.counts.iter().map(|count| (count.date, u64::try_from(count.count).unwrap_or(0))).collect()
+    let held = |day: Date| knowledge.coverage.get(listing.label)?.get(&day).filter(|held| held.complete);
+    let rows = |count: &DailyCount| match (held(count.date), knowledge.state.counts.get(&count.date)) {
+        (Some(held), Some(then)) => (held.expected as i64).saturating_add(count.count - then),
+        _ => count.count,
+    };
+    knowledge.counts.iter().map(|count| (count.date, u64::try_from(rows(count)).unwrap_or(0))).collect()
 }
 
 fn still_wanted(mut stretch: Stretch, need: &Need, from: Date) -> Option<Stretch> {
