@@ -136,10 +136,15 @@ async fn read_newest_ends(
             }
             offset += page.rows.len() as u32;
             let is_end = page.rows.is_empty() || u64::from(offset) >= page.total;
-            if is_end || (reader.seen.count(&span) == page.total && fits(reader, &span, counted)) {
-                if offset as usize == page.rows.len() && upper == range.to {
-                    forget_if_as_it_was(reader, range, &page);
-                }
+            let adds_up = reader.seen.count(&span) == page.total;
+            let is_first = offset as usize == page.rows.len() && upper == range.to;
+            if is_first && adds_up && is_as_it_was(reader, &page) {
+                tracing::debug!(%range, "nothing moved");
+                reader.pages.clear();
+                reader.seen.forget_shown();
+                return Ok(spans);
+            }
+            if is_end || (adds_up && fits(reader, &span, counted)) {
                 return Ok(spans);
             }
             let (_, last_day) = page.rows[page.rows.len() - 1];
@@ -161,14 +166,10 @@ fn fits(reader: &Reader<'_, '_>, span: &Slice, counted: &BTreeMap<Date, u64>) ->
     days_newest_first(span.from, span.to).all(|day| counted.get(&day) == Some(&reader.seen.count_on(day)))
 }
 
-/// A first page that holds nothing new, of days that are as many as before, tells nothing: it need not be landed.
-fn forget_if_as_it_was(reader: &mut Reader<'_, '_>, range: &Slice, page: &PageSeen) {
-    let is_known = |(id, _): &(i64, Date)| reader.seen.is_held(*id);
-    if reader.seen.gone().is_empty() && page.rows.iter().all(is_known) {
-        tracing::debug!(%range, "nothing moved");
-        reader.pages.clear();
-        reader.seen.forget_shown();
-    }
+/// Whether a page holds nothing new and passes over nothing known. Where that is so of the first page of days that are as many as
+/// before, it tells nothing and need not be landed.
+fn is_as_it_was(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
+    reader.seen.gone().is_empty() && page.rows.iter().all(|(id, _)| reader.seen.is_held(*id))
 }
 
 /// Rows of one day stand in the order of their ids, or ranks say nothing.

@@ -37,7 +37,7 @@ pub(super) struct Part {
 }
 
 /// A ZIP prefix outside Florida that is likely to hold fewer rows of a cell is not asked for before it must.
-const LEAST_ROWS: f64 = 0.25;
+pub(super) const LEAST_ROWS: f64 = 0.25;
 
 impl Dimension {
     /// Whether a cell can be cut along it.
@@ -102,15 +102,35 @@ fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
         return (0..digits.len()).map(|digit| (format!("{prefix}{digit}"), even)).collect();
     }
     let florida = FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned());
-    let elsewhere = likely_elsewhere(rows, shares);
+    let elsewhere = likely_prefixes(rows, shares);
     florida.chain(elsewhere).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
 }
 
 /// ZIP prefixes outside Florida under which rows of a cell of so many rows are likely, most likely first.
-pub(super) fn likely_elsewhere(rows: u64, shares: &Shares) -> Vec<String> {
+fn likely_prefixes(rows: u64, shares: &Shares) -> Vec<String> {
     let mut prefixes = shares.elsewhere();
     prefixes.retain(|zip| shares.of_zip3(zip) * rows as f64 > LEAST_ROWS);
     prefixes
+}
+
+/// The narrower filters of a cell under which rows from outside Florida are known, with the share of its rows that each is likely to hold,
+/// most first: by ZIP prefix, and by city for those that have no ZIP code.
+pub(super) fn known_elsewhere(filter: &Filter, shares: &Shares) -> Vec<Part> {
+    let prefixes = shares.elsewhere().into_iter();
+    let prefixes = prefixes.map(|zip| Part { share: shares.of_zip3(&zip), filter: under_zip(filter, zip) });
+    let cities = shares.abroad.keys().filter(|city| is_askable_city(city));
+    let cities = cities.map(|city| Part {
+        share: shares.of_city_abroad(city),
+        filter: Filter { city: Some(city.clone()), ..filter.clone() },
+    });
+    let mut parts: Vec<Part> = prefixes.chain(cities).collect();
+    parts.sort_by(|a, b| b.share.total_cmp(&a.share));
+    parts
+}
+
+/// Whether the API takes a text as a city: 1 to 40 characters, none of them a control character.
+fn is_askable_city(city: &str) -> bool {
+    (1..=40).contains(&city.chars().count()) && !city.chars().any(char::is_control) && city.trim() == city
 }
 
 /// Every ZIP prefix outside Florida, the likely ones first: whoever asks on until the last row is there finds it, where it

@@ -104,7 +104,8 @@ fn parts(reader: &Reader<'_, '_>, core: &Slice, total: u64, expected: &Expected)
         let is_deep = days.iter().any(|rows| rows * part.share > near);
         (part.share * (total as f64) < 0.5, is_deep)
     };
-    let mut parts = narrow::parts(&core.filter, way, total, reader.words, &shares);
+    let unseen = total.saturating_sub(reader.seen.count(core));
+    let mut parts = narrow::parts(&core.filter, way, unseen, reader.words, &shares);
     // A stable sort keeps the largest first among equals.
     parts.sort_by_key(order);
     let of_part = |share: f64| expected.iter().map(|(day, rows)| (*day, rows * share)).collect();

@@ -16,11 +16,11 @@ use jiff::civil::Date;
 /// The dimensions that cut a cell, coarsest first.
 const CUTS: [Dimension; 4] = [Dimension::Sector, Dimension::Kind, Dimension::IndustryType, Dimension::Zip];
 
-/// Requests to find one row whose ZIP prefix nobody asked for.
-const ROW_ELSEWHERE: f64 = 6.0;
+/// Requests to find one row whose ZIP prefix nobody asked for, where pages reach it.
+const ROW_BY_RANK: f64 = 12.0;
 
-/// Requests to find all such rows of a cell, at worst.
-const ALL_ELSEWHERE: f64 = 1_000.0;
+/// Requests to find those that stand deeper: the starts of names are asked for once for all of them.
+const ROWS_BY_START: f64 = 250.0;
 
 /// Requests to read a day's cell that none of the cuts brings within reach.
 const HOPELESS: f64 = 300.0;
@@ -110,10 +110,7 @@ impl Cell<'_> {
             // Nothing is known of how a sector's rows are spread over its types.
             Dimension::IndustryType => (vec![1.0], 0.0),
             Dimension::Zip if self.zip > 0 => (Shares::digits(), 0.0),
-            Dimension::Zip => {
-                let unseen = shares.unseen_zip3(self.learned) * rows;
-                (shares.zip3s(), (unseen * ROW_ELSEWHERE).min(ALL_ELSEWHERE))
-            }
+            Dimension::Zip => (shares.zip3s(), self.waste_elsewhere(outline)),
         };
         let mut left: Vec<Dimension> = self.left.iter().copied().filter(|other| *other != way).collect();
         if way == Dimension::Sector {
@@ -130,6 +127,17 @@ impl Cell<'_> {
         };
         // One request tells the total.
         1.0 + elsewhere + parts.iter().map(of_part).sum::<f64>()
+    }
+
+    /// Requests to find the rows whose ZIP prefix nobody has seen.
+    fn waste_elsewhere(&self, outline: &Outline<'_>) -> f64 {
+        let unseen = outline.shares.unseen_zip3(self.learned);
+        let reach = f64::from(outline.plan.reach_rows());
+        let within: f64 = self.rows_by_day.iter().map(|rows| rows.min(reach)).sum();
+        let deep = self.rows_by_day.iter().sum::<f64>() - within;
+        // Of a single day, all that pages reach is read first.
+        let by_rank = if self.rows_by_day.len() > 1 { within * unseen * ROW_BY_RANK } else { 0.0 };
+        by_rank.min(2.0 * ROWS_BY_START) + ROWS_BY_START * (1.0 - (-deep * unseen).exp())
     }
 
     /// Requests wasted on a range of days that may hold days beyond reach: those are its core.

@@ -145,8 +145,12 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn shares_now(&self) -> Shares {
         let mut fair = self.shares.clone();
         fair.learn(self.sampled.iter());
-        let mut shares =
-            Shares { zip3: self.shares.zip3.clone(), rows: self.shares.rows, ..Shares::default() };
+        let mut shares = Shares {
+            zip3: self.shares.zip3.clone(),
+            abroad: self.shares.abroad.clone(),
+            rows: self.shares.rows,
+            ..Shares::default()
+        };
         shares.learn(self.seen.rows().filter(|row| !self.seen.is_held(row.id)));
         let scale = |counts: BTreeMap<String, u64>| {
             counts.into_iter().map(|(key, rows)| (key, rows * shares.rows / fair.rows.max(1))).collect()

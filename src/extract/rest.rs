@@ -5,7 +5,7 @@
 //! pages reach, the starts of names and every ZIP prefix there is.
 
 use super::ExtractError;
-use super::narrow::{everywhere, likely_elsewhere, name_starts, under_zip};
+use super::narrow::{LEAST_ROWS, everywhere, known_elsewhere, name_starts, under_zip};
 use super::rank;
 use super::reader::{PageRead, Reader};
 use super::slice::{Filter, Slice};
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 /// What the parts of a stretch know of each other.
 pub(super) struct Seeking {
-    /// Queries by ZIP prefix that were read.
+    /// Queries by ZIP prefix or city that were read.
     asked: HashSet<String>,
     /// Requests left for single rows that no part held. What is not found is told as missing; what was found teaches the next run.
     left: u32,
@@ -26,9 +26,12 @@ pub(super) struct Seeking {
 /// Requests for finding single rows of a stretch of days.
 const MOST_SEEKING: u32 = 3_000;
 
-/// Pages in which a row that is missing is found by its rank, and requests in which its day is found.
+/// Pages in which a row that is missing is found by its rank; requests, those that find its day included.
 const RANK_PAGES: u64 = 8;
-const DAY_REQUESTS: u64 = 4;
+const ROW_BY_RANK: u64 = 12;
+
+/// Requests in which a row is found by the start of its name.
+const ROW_BY_START: u64 = 250;
 
 impl Default for Seeking {
     fn default() -> Self {
@@ -39,7 +42,7 @@ impl Default for Seeking {
 impl Seeking {
     /// Remembers that a part is read, so that it is not sought again.
     pub(super) fn note_asked(&mut self, part: &Slice) {
-        if part.filter.zip.is_some() {
+        if part.filter.zip.is_some() || part.filter.city.is_some() {
             self.asked.insert(part.to_string());
         }
     }
@@ -64,10 +67,11 @@ pub(super) async fn find(
         return Ok(());
     }
     tracing::debug!(%cell, total, missing = missing(reader, cell, total), "rows are sought that no part held");
-    ask_prefixes(reader, cell, total).await?;
+    ask_elsewhere(reader, cell, total, LEAST_ROWS, ROW_BY_RANK).await?;
     if by_rank {
         seek(reader, cell, (cell, total), total).await?;
     }
+    ask_elsewhere(reader, cell, total, 0.0, ROW_BY_START).await?;
     ask_starts(reader, cell, total).await?;
     ask_everywhere(reader, cell, total).await?;
     reader.seeking.given_up = reader.seeking.given_up.max(missing(reader, cell, total));
@@ -84,27 +88,34 @@ fn is_wanted(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> bool {
     reader.seeking.left > 0 && !reader.drifted && missing > reader.seeking.given_up
 }
 
-/// Reads the cell under the ZIP prefixes elsewhere that are likely to hold rows of it and were not asked for, until they are more than
-/// finding the rows one by one would cost.
-async fn ask_prefixes(reader: &mut Reader<'_, '_>, cell: &Slice, total: u64) -> Result<(), ExtractError> {
-    if cell.filter.zip.is_some() {
+/// Reads the cell under the ZIP prefixes and cities elsewhere that were not asked for and are likely to hold more than `least` rows of
+/// it, until they are more than the requests in which a row that is missing would be found otherwise.
+async fn ask_elsewhere(
+    reader: &mut Reader<'_, '_>,
+    cell: &Slice,
+    total: u64,
+    least: f64,
+    otherwise: u64,
+) -> Result<(), ExtractError> {
+    if cell.filter.zip.is_some() || cell.filter.city.is_some() {
         return Ok(());
     }
     loop {
-        let likely = likely_elsewhere(total, &reader.shares_now()).into_iter();
-        let parts = likely.map(|zip| cell.under(under_zip(&cell.filter, zip)));
+        let known = known_elsewhere(&cell.filter, &reader.shares_now()).into_iter();
+        let known = known.filter(|part| part.share * total as f64 > least);
+        let parts = known.map(|part| cell.under(part.filter));
         let parts: Vec<Slice> = parts.filter(|part| !reader.seeking.is_asked(part)).collect();
         if parts.is_empty() {
             return Ok(());
         }
         for (at, part) in parts.iter().enumerate() {
-            let one_by_one = missing(reader, cell, total) * (RANK_PAGES + DAY_REQUESTS);
-            if !is_wanted(reader, cell, total) || one_by_one < (parts.len() - at) as u64 {
+            let otherwise = missing(reader, cell, total) * otherwise;
+            if !is_wanted(reader, cell, total) || otherwise < (parts.len() - at) as u64 {
                 return Ok(());
             }
             reader.seeking.spend(1);
             reader.seeking.note_asked(part);
-            walk(reader, part).await?;
+            Box::pin(walk(reader, part)).await?;
         }
     }
 }
@@ -126,7 +137,7 @@ async fn seek(
     if pages <= 2 || (within_reach && pages <= missing) {
         reader.seeking.spend(pages);
         Box::pin(walk(reader, slice)).await?;
-        return ask_prefixes(reader, whole.0, whole.1).await;
+        return ask_elsewhere(reader, whole.0, whole.1, LEAST_ROWS, ROW_BY_RANK).await;
     }
     if slice.is_one_day() {
         return seek_in_day(reader, slice, whole, total).await;
@@ -156,7 +167,7 @@ async fn seek_in_day(
         reader.seeking.spend(pages);
         Box::pin(walk(reader, day)).await?;
     }
-    ask_prefixes(reader, whole.0, whole.1).await
+    ask_elsewhere(reader, whole.0, whole.1, LEAST_ROWS, ROW_BY_RANK).await
 }
 
 /// Asks for the starts of names, those of the rows seen first; where a start has more rows than were seen, they are sought.

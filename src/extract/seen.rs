@@ -25,6 +25,8 @@ pub struct SeenRow {
     pub industry_type: Arc<str>,
     /// ZIP code as sent.
     pub zip: Arc<str>,
+    /// City as sent.
+    pub city: Arc<str>,
     /// First three characters of the name, upper case.
     pub name_start: Arc<str>,
 }
@@ -72,6 +74,7 @@ impl Interner {
             sector: self.share(part("sector")),
             industry_type: self.share(part("type")),
             zip: self.share(&text(&loose.zip)),
+            city: self.share(&text(&loose.city)),
             name_start: self.share_start(&text(&loose.name)),
         }
     }
@@ -93,6 +96,7 @@ struct Loose {
     name: Option<Value>,
     entity_type: Option<Value>,
     zip: Option<Value>,
+    city: Option<Value>,
     industry: Option<Value>,
 }
 

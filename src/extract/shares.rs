@@ -31,7 +31,7 @@ const USUAL_ZIP3: f64 = 0.17;
 const USUAL_DIGIT: f64 = 0.35;
 
 /// Of the prefixes outside Florida, those that the first 1,000 rows hold once.
-const USUAL_ONCE: f64 = 15.0;
+const USUAL_ONCE: f64 = 1.0;
 
 /// How often each value of a dimension occurs, learned from rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,13 @@ pub struct Shares {
     pub kind: BTreeMap<String, u64>,
     /// By the first three digits of the ZIP code.
     pub zip3: BTreeMap<String, u64>,
+    /// By city, of rows without a ZIP code.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub abroad: BTreeMap<String, u64>,
 }
+
+/// Cities of rows without a ZIP code that are remembered.
+const MOST_ABROAD: usize = 1_000;
 
 impl Shares {
     /// Counts rows in.
@@ -55,6 +61,8 @@ impl Shares {
             *self.kind.entry(row.entity_type.to_string()).or_default() += 1;
             if let Some(prefix) = zip3(&row.zip) {
                 *self.zip3.entry(prefix.to_owned()).or_default() += 1;
+            } else if self.abroad.len() < MOST_ABROAD || self.abroad.contains_key(&*row.city) {
+                *self.abroad.entry(row.city.to_string()).or_default() += 1;
             }
         }
     }
@@ -62,6 +70,11 @@ impl Shares {
     /// Share of a sector, 0 to 1.
     pub(super) fn of_sector(&self, key: &str) -> f64 {
         self.share(&self.sector, key).unwrap_or(1.0 / USUAL_SECTORS as f64)
+    }
+
+    /// Share of the rows without a ZIP code that have a city, 0 to 1.
+    pub(super) fn of_city_abroad(&self, city: &str) -> f64 {
+        self.share(&self.abroad, city).unwrap_or(0.0)
     }
 
     /// Share of a type, 0 to 1.

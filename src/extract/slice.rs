@@ -16,6 +16,8 @@ pub struct Filter {
     pub kind: Option<EntityType>,
     /// Sector, or `sector.type` key.
     pub industry: Option<String>,
+    /// City name.
+    pub city: Option<String>,
     /// ZIP code or its first 3 or 4 digits.
     pub zip: Option<String>,
     /// Start of the name.
@@ -28,13 +30,14 @@ pub struct Filter {
 impl Filter {
     /// Whether it asks for a word that came from a record, which the API may not take back as a parameter.
     pub fn holds_words_of_records(&self) -> bool {
-        self.name_start.is_some() && self.status.is_none()
+        self.city.is_some() || (self.name_start.is_some() && self.status.is_none())
     }
 
     /// Whether the API would list this row under the filter.
     pub fn matches(&self, row: &SeenRow) -> bool {
         self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
             && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
+            && self.city.as_ref().is_none_or(|city| city.eq_ignore_ascii_case(&row.city))
             && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
             && self.name_start.as_ref().is_none_or(|start| begins_with(&row.name_start, start))
     }
@@ -93,7 +96,7 @@ impl Slice {
         let filter = self.filter.clone();
         BusinessSearch {
             q: filter.name_start,
-            city: None,
+            city: filter.city,
             zip: filter.zip,
             county: None,
             filed_from: (self.from > ANY_AGE).then_some(self.from),
@@ -114,7 +117,12 @@ impl std::fmt::Display for Slice {
         if let Some(kind) = filter.kind {
             write!(out, " type={}", kind.key())?;
         }
-        let parts = [("industry", &filter.industry), ("zip", &filter.zip), ("q", &filter.name_start)];
+        let parts = [
+            ("industry", &filter.industry),
+            ("city", &filter.city),
+            ("zip", &filter.zip),
+            ("q", &filter.name_start),
+        ];
         for (name, value) in parts {
             if let Some(value) = value {
                 write!(out, " {name}={value}")?;

@@ -110,9 +110,14 @@ impl KnownRows {
         else {
             return;
         };
-        let (Some(kinds), Some(sectors), Some(types), Some(zips), Some(names)) =
-            (text("entity_type"), text("industry_sector"), text("industry_type"), text("zip"), text("name"))
-        else {
+        let (Some(kinds), Some(sectors), Some(types), Some(zips), Some(cities), Some(names)) = (
+            text("entity_type"),
+            text("industry_sector"),
+            text("industry_type"),
+            text("zip"),
+            text("city"),
+            text("name"),
+        ) else {
             return;
         };
         let (ids, dates) = (ids.as_primitive::<Int64Type>(), dates.as_primitive::<Date32Type>());
@@ -130,6 +135,7 @@ impl KnownRows {
                     sector: self.interner.share(sectors.value(row)),
                     industry_type: self.interner.share(types.value(row)),
                     zip: self.interner.share(zips.value(row)),
+                    city: self.interner.share(cities.value(row)),
                     name_start: self.interner.share_start(names.value(row)),
                 });
             }
