@@ -144,16 +144,25 @@ mod tests {
         assert_eq!(shown, [(13, 20, false), (10, 12, true), (1, 9, false)]);
     }
 
-    #[test]
-    fn a_day_just_beyond_reach_is_read_by_itself_when_it_stands_far_from_others() {
-        let heavy = [date(2026, 7, 2), date(2026, 7, 20)];
-        let expected = |day: Date| if heavy.contains(&day) { 1_060.0 } else { 300.0 };
-        let stretches = stretches_of((1..=20).map(|day| date(2026, 7, day)), &expected, f64::MAX);
-        let shown: Vec<_> = stretches.iter().map(|s| (s.from.day(), s.to.day(), s.in_parts)).collect();
-        assert_eq!(shown, [(20, 20, false), (3, 19, false), (2, 2, false), (1, 1, false)]);
-    }
-
     proptest! {
+        #[test]
+        fn cores_cost_no_more_than_one_core_of_all_days(
+            heavy in proptest::collection::btree_map(0u32..92, 1_051u32..9_000, 1..12),
+        ) {
+            let today = date(2026, 7, 31);
+            let expected = |day: Date| f64::from(heavy.get(&(span_days(day, today) - 1)).copied().unwrap_or(300));
+            let (filter, shares) = (Filter::default(), Shares::default());
+            let outline = Outline { filter: &filter, shares: &shares, plan: &STARTER };
+            let back = |days: Option<&u32>| minus_days(today, days.copied().unwrap_or(0));
+            let all = (back(heavy.keys().last()), back(heavy.keys().next()));
+            let stretches = set_cores_apart((minus_days(today, 91), today), &expected, &outline);
+            let is_core = |stretch: &&Stretch| expected(stretch.to) > 1_050.0;
+            let cores: Vec<&Stretch> = stretches.iter().filter(is_core).collect();
+            let cost: f64 =
+                cores.iter().map(|core| cost_of_core((core.from, core.to), &expected, &outline)).sum();
+            prop_assert!(cost <= cost_of_core(all, &expected, &outline) + 1e-6);
+        }
+
         #[test]
         fn stretches_hold_each_day_once_newest_first_within_a_search(
             offsets in proptest::collection::btree_set(0u32..500, 1..200),
