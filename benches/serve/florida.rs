@@ -30,6 +30,10 @@ pub(crate) struct Florida {
     pub(crate) bytes: u64,
     /// The two letters that most names begin with, and how many do.
     pub(crate) prefix: (String, u64),
+    /// The three characters that most names begin with, and how many do.
+    pub(crate) longer_prefix: (String, u64),
+    /// The sector of most businesses.
+    pub(crate) sector: String,
     /// The city of most businesses, and how many.
     pub(crate) city: (String, u64),
     /// The county of most businesses.
@@ -71,16 +75,18 @@ impl Florida {
             rows: 0,
             bytes: 0,
             prefix: (String::new(), 0),
+            longer_prefix: (String::new(), 0),
+            sector: String::new(),
             city: (String::new(), 0),
             county: String::new(),
             zip: String::new(),
             documents: Vec::new(),
             ids: Vec::new(),
         };
-        let mut counts: [HashMap<String, u64>; 4] = Default::default();
+        let mut counts: [HashMap<String, u64>; 5] = Default::default();
         for path in files_below(&florida.filings()) {
             florida.bytes += path.metadata().expect("a file").len();
-            let columns = ["name", "city", "county", "zip"];
+            let columns = ["name", "city", "county", "zip", "industry_sector"];
             let cells = texts(&path, &columns);
             florida.rows += cells[0].len() as u64;
             for (column, counts) in cells.into_iter().zip(&mut counts) {
@@ -89,11 +95,13 @@ impl Florida {
                 }
             }
         }
-        let [names, cities, counties, zips] = counts;
-        florida.prefix = most(beginnings(names, 2));
+        let [names, cities, counties, zips, sectors] = counts;
+        florida.longer_prefix = most(beginnings(&names, 3));
+        florida.prefix = most(beginnings(&names, 2));
+        florida.sector = most(sectors).0;
         florida.city = most(cities);
         florida.county = most(counties).0;
-        florida.zip = most(beginnings(zips, 3)).0;
+        florida.zip = most(beginnings(&zips, 3)).0;
         let details = florida.lake.join("current").canonicalize().expect("a snapshot").join("details");
         let detailed: BTreeSet<String> =
             files_below(&details).iter().flat_map(|path| texts(path, &["business_id"]).remove(0)).collect();
@@ -113,7 +121,7 @@ fn most(counts: HashMap<String, u64>) -> (String, u64) {
     counts.into_iter().max_by_key(|(text, count)| (*count, text.clone())).expect("some text")
 }
 
-fn beginnings(counts: HashMap<String, u64>, length: usize) -> HashMap<String, u64> {
+fn beginnings(counts: &HashMap<String, u64>, length: usize) -> HashMap<String, u64> {
     let mut beginnings = HashMap::new();
     for (text, count) in counts {
         let beginning: String = text.chars().take(length).collect::<String>().to_uppercase();

@@ -9,10 +9,12 @@ pub(crate) enum Shape {
     Prefix,
     /// The same, far into the listing.
     PrefixDeep,
-    /// The same question every time.
-    PrefixAgain,
+    /// The prefix and the characters that most often follow it.
+    PrefixLonger,
     /// The prefix, type and county.
     PrefixNarrowed,
+    /// The prefix, three digits of a ZIP code, a sector, and dissolved businesses too.
+    PrefixAll,
     /// 92 days and a type.
     Range,
     /// 92 days of the biggest city.
@@ -31,11 +33,12 @@ pub(crate) enum Shape {
 
 impl Shape {
     /// All, in the order of the table.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Prefix,
         Self::PrefixDeep,
-        Self::PrefixAgain,
+        Self::PrefixLonger,
         Self::PrefixNarrowed,
+        Self::PrefixAll,
         Self::Range,
         Self::City,
         Self::ZipCounty,
@@ -53,8 +56,9 @@ impl Shape {
         match self {
             Self::Prefix => "name prefix, worst two letters",
             Self::PrefixDeep => "the same, offset 5,000",
-            Self::PrefixAgain => "the same question again and again",
+            Self::PrefixLonger => "name prefix, three characters",
             Self::PrefixNarrowed => "name prefix, type and county",
+            Self::PrefixAll => "name prefix, ZIP prefix, sector, all",
             Self::Range => "92 days and a type",
             Self::City => "biggest city, 92 days",
             Self::ZipCounty => "ZIP prefix and county, 92 days",
@@ -79,9 +83,18 @@ impl Shape {
             Self::PrefixDeep => {
                 format!("{search}?q={prefix}&limit=100&offset=5000&filed_to={}", before(number % 1_000))
             }
-            Self::PrefixAgain => format!("{search}?q={prefix}&limit=100"),
+            Self::PrefixLonger => {
+                let longer = encoded(&florida.longer_prefix.0);
+                format!("{search}?q={longer}&limit=100&filed_to={}", before(number % 1_000))
+            }
             Self::PrefixNarrowed => format!(
                 "{search}?q={prefix}&limit=100&type=llc&county={county}&filed_to={}",
+                before(number % 1_000)
+            ),
+            Self::PrefixAll => format!(
+                "{search}?q={prefix}&limit=100&zip={}&industry={}&status=all&filed_to={}",
+                florida.zip,
+                florida.sector,
                 before(number % 1_000)
             ),
             Self::Range => format!("{search}?{span}&limit=100&type=llc"),

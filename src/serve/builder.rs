@@ -6,7 +6,6 @@ use super::gathered::{Coded, FilingRow, Gathered, ODD_DOCUMENT};
 use super::index::{Attached, Columns, CountyName, Index, ShownColumn};
 use super::names::NameOrder;
 use super::row_table::RowTable;
-use super::selection::RecentSelections;
 use super::tally::Tally;
 use super::word::{Layout, flag};
 use crate::contract::business::{Address, Detail, Officer, Summary};
@@ -175,7 +174,8 @@ impl IndexBuilder {
         let industries = self.industries.unwrap_or_else(|| industries_of(&columns));
         // The order of names takes as long as all the rest.
         let (by_name, by_number) = std::thread::scope(|scope| {
-            let by_name = scope.spawn(|| NameOrder::sorted(&columns.names, &columns.words));
+            let by_name =
+                scope.spawn(|| NameOrder::sorted(&columns.names, &columns.words, columns.layout.bits()));
             let by_number = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
             (by_name.join(), by_number)
         });
@@ -194,7 +194,6 @@ impl IndexBuilder {
             days: tally.days,
             listed: tally.listed,
             active_by_county: tally.active_by_county,
-            recent: RecentSelections::default(),
             columns,
         })
     }

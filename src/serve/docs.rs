@@ -84,13 +84,13 @@ its digits. An argument that is left out is not null. The text of a result is th
 | what is wrong | answer |
 | --- | --- |
 | a rule of an endpoint (400, 403, 404 above) | a tool result with `isError: true`; its text is the error body |
-| the key (401), the account's limits (429, with `Retry-After`) | that status and error body, no JSON-RPC |
+| the key (401), a plan without API access where no tool is called (403), the account's limits (429, with `Retry-After`) | that status and error body, no JSON-RPC |
 | another method (405), another type than `application/json` (415), a message too large (413) or too slow (408), a `Host` or `Origin` that is not this server's (403) | that status and error body |
 | no JSON (-32700), no single message (-32600), a version that is not spoken (-32022) | status 400 and a JSON-RPC error |
 | an unknown tool, or `params` that cannot be read (-32602); an unknown method (-32601) | a JSON-RPC error |
 
-A JSON-RPC error has the error body as its `data` where there is room for it. Loopback names, the listening address and the public
-address of the server are accepted as `Host`, and pages of them as `Origin`.
+A JSON-RPC error has the error body in its `data`. Checks come in the order of the endpoints. Loopback names, the listening address and the
+public address of the server are accepted as `Host`, and pages of them as `Origin`.
 
 | tool | endpoint |
 | --- | --- |

@@ -18,7 +18,8 @@ impl Tag {
         Self(format!("W/\"{}\"", &hasher.finalize().to_hex()[..32]))
     }
 
-    /// Whether the client says that it has what this tag stands for.
+    /// Whether the client says that it has what this tag stands for, by its name or as anything there is (`*`). To be asked of a
+    /// good answer alone: there is nothing to hold of another.
     pub(super) fn is_held(&self, headers: &HeaderMap) -> bool {
         let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
         let own = opaque(&self.0);

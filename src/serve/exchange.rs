@@ -202,6 +202,29 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn whatever_a_client_claims_to_hold_it_is_told_what_is_wrong() {
+        let site = site(generous(), &["data"]);
+        for (target, due) in [
+            ("/v1/fl/businesses?q=sun", 304),
+            ("/v1/fl/stats", 304),
+            ("/v1/fl/businesses/1", 304),
+            ("/v1/me", 200),
+            ("/v1/fl/businesses", 400),
+            ("/v1/fl/businesses?q=sun&x=1", 400),
+            ("/v1/fl/businesses/0", 400),
+            ("/v1/fl/businesses/99", 404),
+            ("/v1/fl/businesses/4", 404),
+            ("/v1/fl/counties/ATLANTIS", 404),
+            ("/v1/fl/filings/daily/2020-01-01", 403),
+            ("/nowhere", 404),
+        ] {
+            let (headers, status, body) = send(&site, target, &[(IF_NONE_MATCH.as_str(), "*")], 0).await;
+            assert_eq!((status, body.is_empty()), (due, due == 304), "{target}");
+            assert_eq!(headers.contains_key(ETAG), due == 304, "{target}");
+        }
+    }
+
+    #[tokio::test]
     async fn a_body_is_allowed_up_to_its_bound() {
         let site = site(generous(), &["data"]);
         assert_eq!(send(&site, "/v1/me", &[], body::MAX_BODY_BYTES).await.1, 200);

@@ -1,8 +1,8 @@
 //! The immutable index in memory: look-ups by id and document number, listings, counts of days.
 //!
 //! Row number order is the order of every listing: newest filing first, then the largest id. A listing without a name is a
-//! run of rows (no more than 92 days of them), one with a name a run of the rows in the order of names; both are read from one end
-//! to the other, a word of eight bytes a row.
+//! run of rows (no more than 92 days of them), read from one end to the other, a word of eight bytes a row. One with a name is
+//! read as [`super::names`] says.
 
 use super::column::{NarrowCodes, TextColumn, epoch_day};
 use super::dictionary::Dictionary;
@@ -10,7 +10,6 @@ use super::document;
 use super::gathered::ODD_DOCUMENT;
 use super::names::NameOrder;
 use super::row_table::RowTable;
-use super::selection::{Found, RecentSelections, Selection};
 use super::tally::DayTally;
 use super::url::{Parts, UrlColumn};
 use super::word::{Field, Layout};
@@ -169,7 +168,6 @@ pub struct Index {
     pub(super) listed: u64,
     /// Active businesses of each county, by its code.
     pub(super) active_by_county: Vec<u32>,
-    pub(super) recent: RecentSelections,
 }
 
 impl Index {
@@ -183,7 +181,7 @@ impl Index {
         self.identity
     }
 
-    /// Memory it holds, without the listings asked for last.
+    /// Memory it holds.
     pub fn bytes(&self) -> usize {
         self.columns.bytes()
             + self.by_id.bytes()
@@ -228,10 +226,5 @@ impl Index {
         let id = self.columns.ids[row as usize];
         let none = || self.without_officers.binary_search(&id).ok().map(|_| "[]");
         self.officers.get(id).or_else(none)
-    }
-
-    /// How many rows a listing has, and those of a page; recent listings are kept, because a client pages through them.
-    pub(super) fn page(&self, wanted: &Selection, offset: usize, limit: usize) -> Found {
-        self.recent.page(wanted, offset, limit, |keep| wanted.find(self, keep))
     }
 }

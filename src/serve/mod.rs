@@ -11,7 +11,8 @@
 //! | `access.rs`, `keys.rs`, `limit_override.rs` | who may ask; the key file; limits of a test instance |
 //! | `meter.rs` | requests of every account |
 //! | `index.rs` | all rows in memory, newest first, and look-ups |
-//! | `word.rs`, `selection.rs`, `names.rs` | listings: what is asked of a row in eight bytes; filters; the order of names |
+//! | `selection.rs`, `filter.rs` | listings: pages of them; what is asked of a row |
+//! | `word.rs`, `slices.rs`, `names.rs` | what can be asked in eight bytes a row; the same bit by bit; rows by name |
 //! | `column.rs`, `dictionary.rs`, `document.rs`, `url.rs`, `row_table.rs` | how little memory a cell takes, and how it is found |
 //! | `tally.rs`, `row_json.rs` | counts; JSON |
 //! | `gathered.rs`, `builder.rs`, `load.rs` | rows or snapshot folder → index |
@@ -33,6 +34,7 @@ mod docs;
 mod document;
 mod etag;
 mod exchange;
+mod filter;
 #[cfg(test)]
 mod fixture;
 mod fold;
@@ -54,6 +56,7 @@ mod row_table;
 mod schema;
 mod selection;
 mod service;
+mod slices;
 mod socket;
 mod tally;
 mod url;

@@ -134,16 +134,19 @@ impl Site {
         let authorized = self.service.authorize(caller, endpoint);
         let counted = self.service.count(caller);
         authorized.and(counted)?;
-        let tag = self.tag(caller, endpoint, uri);
-        if let Some(tag) = tag.as_ref().filter(|tag| tag.is_held(headers)) {
-            let mut unchanged = Response::new(Bytes::new());
-            *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
-            return Ok(tagged(unchanged, tag));
-        }
         let query = uri.query().unwrap_or_default();
         let body = self.service.answer(caller, Arguments::from_request(endpoint, argument, query))?;
         let response = response(StatusCode::OK, "application/json", body);
-        Ok(tag.iter().fold(response, tagged))
+        // Only now is it known that the answer is good: what a client holds is never a 400 or a 404.
+        Ok(match self.tag(caller, endpoint, uri) {
+            Some(tag) if tag.is_held(headers) => {
+                let mut unchanged = Response::new(Bytes::new());
+                *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
+                tagged(unchanged, &tag)
+            }
+            Some(tag) => tagged(response, &tag),
+            None => response,
+        })
     }
 
     /// The tag of what an operation answers; an account record changes with every request and has none.

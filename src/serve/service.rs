@@ -1,9 +1,10 @@
 //! The twelve operations on an index. It knows neither HTTP nor MCP: caller and arguments in, JSON or an error out.
 
 use super::access::{Accounts, Caller};
+use super::filter::IndustryMeaning;
 use super::index::Index;
 use super::meter::Meter;
-use super::selection::{IndustryMeaning, Selection};
+use super::selection::Selection;
 use crate::contract::account::{Account, AccountLimits};
 use crate::contract::argument::Arguments;
 use crate::contract::count::DailyCount;
@@ -285,7 +286,7 @@ fn daily_filings(view: &View, caller: &Caller, arguments: Arguments) -> Result<V
 
 fn page(index: &Index, wanted: &Selection, page: CheckedPage) -> Vec<u8> {
     let (offset, limit) = (page.offset() as usize, page.limit() as usize);
-    let found = index.page(wanted, offset, limit);
+    let found = wanted.page(index, offset, limit);
     let pagination = Pagination {
         limit: page.limit(),
         offset: page.offset(),

@@ -50,6 +50,7 @@ pub(super) enum Place {
 #[derive(Debug)]
 pub(super) struct Layout {
     places: [Place; FIELDS],
+    bits: u32,
 }
 
 impl Layout {
@@ -69,7 +70,12 @@ impl Layout {
             }
             Place::Word { shift: shift.min(u64::BITS - 1), mask: (1_u64 << bits) - 1 }
         });
-        (Self { places }, words)
+        (Self { places, bits: used }, words)
+    }
+
+    /// How many bits of a word are in use.
+    pub(super) const fn bits(&self) -> u32 {
+        self.bits
     }
 
     /// Where the codes of a field are.

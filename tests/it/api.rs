@@ -9,7 +9,12 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 pub(crate) fn message(answer: &Answer) -> String {
-    match &answer.json()["message"] {
+    said(&answer.json())
+}
+
+/// The message of an error body, as one text.
+pub(crate) fn said(body: &Value) -> String {
+    match &body["message"] {
         Value::String(text) => text.clone(),
         Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; "),
         other => panic!("a message of {other}"),

@@ -285,7 +285,10 @@ fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() 
         if answer.status != *status || !is_json || !is_told {
             found.push(format!("{headers:?} {body}: {} {}", answer.status, answer.text()));
         }
-        if [-32700, -32600].contains(code) && told["error"]["data"]["statusCode"] != 400 {
+        let data = &told["error"]["data"];
+        let due = if *code == -32601 { 404 } else { 400 };
+        let is_explained = data["statusCode"] == due && data["message"] == told["error"]["message"];
+        if !is_explained || !data["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")) {
             found.push(format!("{body}: no error body in {told}"));
         }
     }

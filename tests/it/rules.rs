@@ -1,10 +1,11 @@
 //! Every rule of the API document, call by call: each is sent over HTTP and as a tool call, and answered the same.
 
-use crate::api::message;
+use crate::api::{message, said};
 use crate::support::http::Answer;
-use crate::support::mcp::{Era, ToolCall};
-use crate::support::server::{ApiServer, ENTERPRISE};
+use crate::support::mcp::{Era, ToolCall, ask_with};
+use crate::support::server::{ApiServer, ENTERPRISE, STARTER, create_key};
 use crate::support::source;
+use serde_json::{Value, json};
 
 /// One call: its target, the status it gets, and what the message says; nothing for a good answer.
 struct Case {
@@ -278,4 +279,96 @@ fn a_tool_call_gives_the_body_that_the_endpoint_gives_whether_it_is_good_or_bad(
     }
     assert!(found.is_empty(), "\n{}", found.join("\n"));
     assert!(good > 30 && bad > 80, "{good} good and {bad} bad calls");
+}
+
+/// A call each that is good, breaks a rule, reaches behind the window, or asks for what there is not.
+const CALLS: [&str; 5] = [
+    "/v1/me",
+    "/v1/fl/stats",
+    "/v1/fl/businesses?limit=0",
+    "/v1/fl/filings/daily/2020-01-01",
+    "/v1/fl/counties/ATLANTIS",
+];
+
+/// Status and message of a tool call, wherever they stand.
+fn outcome(server: &ApiServer, key: &str, call: &ToolCall) -> (u16, String) {
+    let params = json!({ "name": call.tool, "arguments": call.arguments });
+    let answer = ask_with(server, key, Era::Standalone, "tools/call", params);
+    if answer.status != 200 {
+        return (answer.status, message(&answer));
+    }
+    let result = &answer.json()["result"];
+    let text = result["content"][0]["text"].as_str().expect("text");
+    let body: Value = serde_json::from_str(text).expect("JSON");
+    match result["isError"] == true {
+        true => {
+            (u16::try_from(body["statusCode"].as_u64().expect("a status")).expect("a status"), said(&body))
+        }
+        false => (200, String::new()),
+    }
+}
+
+#[test]
+fn checks_come_in_the_same_order_over_rest_and_mcp() {
+    let server = ApiServer::strict(source::small(), STARTER);
+    let narrow = create_key(&server.scratch, "acme", STARTER.name, &["billing"]);
+    crate::support::wait_for("the new key", crate::support::PATIENCE, || {
+        (server.get_with("/v1/me", &narrow).status != 401).then_some(())
+    });
+    let exhaust = || while server.get("/v1/fl/entity-types").status != 429 {};
+    exhaust();
+    let due = |key: &str| match key {
+        "" | "wrong" => [401; 5],
+        key if key == narrow => [429, 403, 403, 403, 403],
+        _ => [429; 5],
+    };
+    for key in ["", "wrong", &narrow, &server.key] {
+        for (target, due) in CALLS.into_iter().zip(due(key)) {
+            let rest = server.get_with(target, key);
+            let call = ToolCall::of_target(target).expect("a tool");
+            let (status, told) = outcome(&server, key, &call);
+            assert_eq!((rest.status, status), (due, due), "{key} {target}: {told}");
+            if status != 429 {
+                assert_eq!(told, message(&rest), "{key} {target}");
+            }
+        }
+    }
+    // What calls nothing needs no scope, and is over the limit like everything else.
+    for (key, due) in [("wrong", 401), (narrow.as_str(), 429), (&server.key, 429)] {
+        for method in ["tools/list", "server/discover", "tools/nothing"] {
+            let answer = ask_with(&server, key, Era::Standalone, method, json!({}));
+            assert_eq!(answer.status, due, "{key} {method}: {}", answer.text());
+        }
+    }
+}
+
+#[test]
+fn below_the_limits_scope_comes_before_rules_and_a_plan_without_access_before_all_of_them() {
+    let server = ApiServer::generous(source::small(), ENTERPRISE);
+    let narrow = create_key(&server.scratch, "acme", ENTERPRISE.name, &["billing"]);
+    let closed = create_key(&server.scratch, "closed", STARTER.name, &["data"]);
+    let keys = server.scratch.path("keys.toml");
+    let mut file: toml::Table = std::fs::read_to_string(&keys).expect("keys").parse().expect("TOML");
+    let account = file["account"].as_array_mut().expect("accounts").last_mut().expect("an account");
+    account.as_table_mut().expect("a table").insert("api_access".to_owned(), false.into());
+    std::fs::write(&keys, toml::to_string(&file).expect("TOML")).expect("keys");
+    crate::support::wait_for("the closed account", crate::support::PATIENCE, || {
+        (server.get_with("/v1/me", &closed).status == 403).then_some(())
+    });
+    for (key, due) in
+        [(&closed, [403; 5]), (&narrow, [200, 403, 403, 403, 403]), (&server.key, [200, 200, 400, 403, 404])]
+    {
+        for (target, due) in CALLS.into_iter().zip(due) {
+            let rest = server.get_with(target, key);
+            let (status, told) = outcome(&server, key, &ToolCall::of_target(target).expect("a tool"));
+            assert_eq!((rest.status, status), (due, due), "{target}: {told}");
+            if due != 200 {
+                assert_eq!(told, message(&rest), "{target}");
+            }
+        }
+    }
+    for method in ["tools/list", "server/discover", "tools/nothing"] {
+        let answer = ask_with(&server, &closed, Era::Standalone, method, json!({}));
+        assert_eq!((answer.status, message(&answer).contains("no API access")), (403, true), "{method}");
+    }
 }

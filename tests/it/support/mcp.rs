@@ -42,7 +42,11 @@ impl Era {
 
 /// POSTs a body to `/mcp` with the account's key.
 pub(crate) fn post(server: &ApiServer, headers: &[(String, String)], body: &[u8]) -> Answer {
-    let authorization = format!("Bearer {}", server.key);
+    post_with(server, &server.key, headers, body)
+}
+
+fn post_with(server: &ApiServer, key: &str, headers: &[(String, String)], body: &[u8]) -> Answer {
+    let authorization = format!("Bearer {key}");
     let mut all = vec![
         ("Authorization", authorization.as_str()),
         ("Content-Type", "application/json"),
@@ -55,8 +59,13 @@ pub(crate) fn post(server: &ApiServer, headers: &[(String, String)], body: &[u8]
 
 /// Asks, and gives the whole answer.
 pub(crate) fn ask(server: &ApiServer, era: Era, method: &str, params: Value) -> Answer {
+    ask_with(server, &server.key, era, method, params)
+}
+
+/// The same with another key.
+pub(crate) fn ask_with(server: &ApiServer, key: &str, era: Era, method: &str, params: Value) -> Answer {
     let (headers, message) = era.message(method, params);
-    post(server, &headers, message.to_string().as_bytes())
+    post_with(server, key, &headers, message.to_string().as_bytes())
 }
 
 /// A call of a tool.
