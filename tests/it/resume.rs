@@ -153,7 +153,7 @@ impl Dice {
 
 /// Kills runs of a story at random moments, most of them between two requests or while one is under way, and lets them end: into
 /// as many lakes as the kills take. Each must be as an undisturbed run leaves it, for at most one request a kill more, and one.
-fn kill_at_random(story: &Story, kills: usize, requests_between: u64) {
+fn kill_at_random(story: &Story, kills: usize, requests_between: u64) -> String {
     let lake = story.scratch.path("undisturbed");
     story.command_into(&lake).finish().complete();
     let targets = |from: usize, to: usize| -> Vec<String> {
@@ -162,7 +162,7 @@ fn kill_at_random(story: &Story, kills: usize, requests_between: u64) {
     let (undisturbed, expected) = (story.proxy.log().len(), lake::filings(&lake));
     let needed = counted(&targets(0, undisturbed));
     let mut dice = Dice(kills as u64);
-    let (mut killed, mut lakes) = (0, 0);
+    let (mut killed, mut lakes, mut all) = (0, 0, 0);
     while killed < kills {
         lakes += 1;
         assert!(lakes <= kills, "{killed} kills fell into {lakes} runs");
@@ -174,7 +174,6 @@ fn kill_at_random(story: &Story, kills: usize, requests_between: u64) {
         lake::assert_same(&lake::filings(&lake), &expected, "after the kills");
         verify(&lake);
         let asked = targets(before, end);
-        println!("{deaths} kills: {} requests, {undisturbed} undisturbed", asked.len());
         assert!(
             asked.len() <= undisturbed + deaths + 1,
             "{deaths} kills: {} requests, {undisturbed} undisturbed; beyond them {:#?}",
@@ -182,7 +181,9 @@ fn kill_at_random(story: &Story, kills: usize, requests_between: u64) {
             beyond(&asked, &needed)
         );
         killed += deaths;
+        all += asked.len();
     }
+    format!("{killed} kills in {lakes} runs: {all} requests, {undisturbed} a run undisturbed")
 }
 
 /// One run into a lake, killed at most so often, each time after some requests and a moment: how often it was killed, and how
@@ -217,13 +218,13 @@ fn kill_on_its_way(
 
 #[test]
 fn kills_at_random_moments_cost_a_request_each_at_most() {
-    kill_at_random(&Story::new(""), 8, 7);
+    println!("{}", kill_at_random(&Story::new(""), 8, 7));
 }
 
 #[test]
 #[ignore = "200 kills, about two minutes"]
 fn two_hundred_kills_at_random_moments_cost_a_request_each_at_most() {
-    kill_at_random(&Story::over(source::large(), STARTER), 200, 9);
+    println!("{}", kill_at_random(&Story::over(source::large(), STARTER), 200, 9));
 }
 
 #[test]
