@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use sunlake::cli::{Cli, World, carry_out};
+use sunlake::cli::{Cli, Command, World, carry_out};
 
 #[expect(
     clippy::disallowed_methods,
@@ -11,6 +11,9 @@ use sunlake::cli::{Cli, World, carry_out};
 #[expect(clippy::print_stderr, reason = "without a runtime there is no log yet")]
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if matches!(cli.command, Command::Run { .. } | Command::Replay { .. }) {
+        start_again_with_lean_memory();
+    }
     let world = World {
         now: jiff::Timestamp::now,
         variable: |name| std::env::var(name).ok(),
@@ -33,6 +36,28 @@ fn main() -> ExitCode {
     };
     ExitCode::from(runtime.block_on(carry_out(cli, &world)))
 }
+
+/// Settings under which the allocator of glibc gives memory back that was freed. By itself it keeps much of it, thread by thread:
+/// more than a run over a million rows needs at once.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const ALLOCATOR: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
+
+/// Starts the program again in this same process, since glibc reads its settings at the start alone. Settings that are there
+/// already stay; where starting again fails, the run goes on without.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(clippy::disallowed_methods, reason = "the environment enters the program here")]
+fn start_again_with_lean_memory() {
+    use std::os::unix::process::CommandExt;
+    let is_set = ALLOCATOR.iter().any(|(name, _)| std::env::var_os(name).is_some());
+    let mut arguments = std::env::args_os();
+    if let (false, Ok(program), Some(name)) = (is_set, std::env::current_exe(), arguments.next()) {
+        let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(ALLOCATOR).exec();
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn start_again_with_lean_memory() {}
 
 /// Most memory this process held at once, by the kernel's own account.
 fn peak_rss_bytes() -> u64 {

@@ -29,7 +29,7 @@ pub use reconcile::{Comparison, Reconciliation, Scope, read_reconciliation};
 
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
-use polars::prelude::{Engine, LazyFrame, PlRefPath, ScanArgsParquet};
+use polars::prelude::{Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
 use polars::sql::{SQLContext, extract_table_identifiers};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -185,14 +185,21 @@ pub fn run_aggregate(
 /// The rows of a query, read and added up in pieces, so that memory does not grow with the lake.
 ///
 /// A filter after `CROSS JOIN` stays where the SQL has it: pushed down it becomes a range join, which the engine that works
-/// in pieces does not have as built. A query that asks for such a join is run in memory.
+/// in pieces does not have as built. Plans in common are pushed down into too, so none is looked for: a table that a query
+/// names twice is read twice. A query that asks for such a join is run in memory.
 fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
-    let in_pieces = query.clone().with_predicate_pushdown(false);
-    let plan = in_pieces.explain(true)?;
-    if ["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join)) {
-        return query.collect();
+    match in_pieces(&query)? {
+        Some(query) => query.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
+        None => query.collect(),
     }
-    in_pieces.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single())
+}
+
+/// The query as the engine that works in pieces can run it; none where it cannot.
+fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
+    let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
+    let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
+    let plan = query.explain(true)?;
+    Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
 }
 
 /// A context that knows the tables named in `sql`, and nothing else.

@@ -1,7 +1,7 @@
 //! What the shipped SQL files say of a lake small enough to count by hand.
 
 use super::tiny_lake::{Row, TinyLake, row};
-use super::{Scope, load_aggregates, read_figures, read_reconciliation};
+use super::{Scope, in_pieces, load_aggregates, read_figures, read_reconciliation, register_tables};
 use crate::contract::eastern::days_newest_first;
 use crate::table::Table;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -363,6 +363,17 @@ fn reconcile_sets_the_newest_observation_against_the_lake() {
     assert!(reconciliation.differences(Scope::Day).is_empty());
     assert_eq!(reconciliation.comparable(Scope::Day).count(), 1);
     assert_eq!(reconciliation.differences(Scope::Month)[0].difference(), -1);
+}
+
+#[test]
+fn none_is_run_in_memory() {
+    let lake = lake_with_gap(None);
+    for name in SHIPPED {
+        let sql = shipped_sql(name);
+        let mut context = register_tables(name, &sql, lake.tables()).expect(name);
+        let query = context.execute(&sql).expect(name);
+        assert!(in_pieces(&query).expect(name).is_some(), "{name} takes memory for every filing of the lake");
+    }
 }
 
 #[test]

@@ -1,35 +1,47 @@
 //! How long answers take, and how many requests must overlap so that the waiting does not cost pace.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// More than these are never under way at once.
 pub const MOST_UNDER_WAY: usize = 8;
 
-/// An answer that comes sooner is waited for: the time to be won is less than what a kill would cost, which loses every
-/// answer that is under way.
+/// Where one of the last answers came sooner, answers are waited for: the time to be won is less than what a kill would cost,
+/// which loses every answer that is under way.
 const WORTH_HIDING: Duration = Duration::from_millis(100);
 
-/// A running mean of the time from a request to its whole answer, in microseconds; 0 before the first.
+/// So many answers in a row must have been slow: a first connection or a busy moment alone is no slow API.
+const IN_A_ROW: usize = 5;
+
+/// Times from a request to its whole answer.
 #[derive(Debug, Default)]
-pub(super) struct Latency(AtomicU64);
+pub(super) struct Latency(Mutex<Answers>);
+
+#[derive(Debug, Default)]
+struct Answers {
+    /// A running mean; none before the first.
+    mean: Option<Duration>,
+    last: VecDeque<Duration>,
+}
 
 impl Latency {
     /// Notes an answer; the last five count most.
     pub(super) fn note(&self, took: Duration) {
-        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX).max(1);
-        let mean = self.0.load(Ordering::Relaxed);
-        let mean = if mean == 0 { took } else { mean - mean / 5 + took / 5 };
-        self.0.store(mean.max(1), Ordering::Relaxed);
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.mean = Some(answers.mean.map_or(took, |mean| mean - mean / 5 + took / 5));
+        answers.last.push_back(took);
+        if answers.last.len() > IN_A_ROW {
+            answers.last.pop_front();
+        }
     }
 
     /// Requests that must be under way at once to use this many a minute, with a quarter to spare for the moments in which
     /// the next question is not known yet.
     pub(super) fn overlap(&self, per_minute: u32) -> usize {
-        let mean = Duration::from_micros(self.0.load(Ordering::Relaxed));
-        if mean < WORTH_HIDING {
-            return 1;
-        }
+        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_slow = answers.last.len() == IN_A_ROW && answers.last.iter().all(|took| *took >= WORTH_HIDING);
+        let Some(mean) = answers.mean.filter(|_| is_slow) else { return 1 };
         let needed = mean.as_secs_f64() * f64::from(per_minute) / 60.0 * 1.25;
         (needed.ceil() as usize).clamp(1, MOST_UNDER_WAY)
     }
@@ -61,5 +73,17 @@ mod tests {
             assert_eq!(overlap(ms, per_minute), expected, "{ms} ms, {per_minute} a minute");
         }
         assert_eq!(Latency::default().overlap(120), 1, "nothing is known before the first answer");
+    }
+
+    #[test]
+    fn one_quick_answer_among_the_last_ends_the_overlap() {
+        let latency = Latency::default();
+        let note = |ms: u64| {
+            latency.note(Duration::from_millis(ms));
+            latency.overlap(60_000)
+        };
+        assert_eq!([2_000, 900, 900, 900].map(note), [1; 4], "too few to tell");
+        assert_eq!([900, 20].map(note), [8, 1]);
+        assert_eq!([900, 900, 900, 900, 900].map(note), [1, 1, 1, 1, 8]);
     }
 }

@@ -171,6 +171,13 @@ impl<'a> Asker<'a> {
         before.iter().for_each(|unwanted| drop(self.arrived.remove(&unwanted.key)));
     }
 
+    /// Says that a call will be asked before those that are expected.
+    pub fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
+        let key = self.new_key(call.target());
+        let send = Some(sending(self.client, key.clone(), call.clone()));
+        self.expected.push_front(Expected { key, send });
+    }
+
     /// Waits for the answers that are under way and keeps them: they are paid for.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use super::ExtractError;
 use super::ask::{Asker, PageKey};
-use crate::client::{Call, RawRecord};
+use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Data;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -27,22 +27,27 @@ struct Officered {
     officer_count: i64,
 }
 
-/// Looks a business up, with its officers if wanted.
+/// Looks a business up, with its officers if wanted. Details of `next`, which are looked up after it, may be asked for ahead.
 ///
 /// # Errors
 /// What stops the reading: a refusal other than 404, a spent budget, a broken archive.
 pub async fn look_up(
     asker: &mut Asker<'_>,
     business_id: i64,
+    next: &[i64],
     with_officers: bool,
 ) -> Result<LookUp, ExtractError> {
+    let details = std::iter::once(business_id).chain(next.iter().copied()).take(MOST_UNDER_WAY);
+    asker.expect(details.map(Call::business));
     let found = ask_known(asker, DETAILS, &Call::business(business_id)).await?;
     let Some((Data { data }, detail)) = found else { return Ok(LookUp { detail: None, officers: None }) };
     let detail = Some(detail);
     if !with_officers || has_no_officers(&data) {
         return Ok(LookUp { detail, officers: None });
     }
-    let officers = ask_known(asker, OFFICERS, &Call::officers(business_id)).await?;
+    let officers = Call::officers(business_id);
+    asker.expect_first(&officers);
+    let officers = ask_known(asker, OFFICERS, &officers).await?;
     Ok(LookUp { detail, officers: officers.map(|(_, key)| key) })
 }
 

@@ -2,7 +2,7 @@
 
 use super::change::{Changes, keep_first_old};
 use super::error::LakeError;
-use super::month::{Counts, MonthInput, merge_month};
+use super::month::{Counts, MonthInput, MonthMerge, merge_month};
 use super::moved::{Moved, find_moved};
 use super::part::{self, sorted};
 use super::path::{self, Month, epoch_day};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Rows of a `changes` file before the next one is begun.
-const CHANGES_ROWS: usize = 512 * 1024;
+const CHANGES_ROWS: usize = 128 * 1024;
 
 impl Staging {
     /// Takes observed filings; `last_seen_at` says when each was observed. They wait on disk for
@@ -108,21 +108,15 @@ impl Staging {
         spilled: &SpilledFilings,
         merge: &mut FilingsMerge,
     ) -> Result<(), LakeError> {
-        let existing = merge.moved.apply(month, self.month_rows(month)?)?;
-        let observed = spilled.month(month)?;
-        let input = MonthInput {
-            existing: &existing,
-            observed: &observed,
-            complete: &merge.complete,
-            gone: &merge.gone,
-            observed_at: merge.observed_at,
-            has_news: merge.has_news,
-        };
-        let merged = merge_month(&input, &mut merge.changes)?;
-        merge.count(merged.counts);
-        if merged.counts != Counts::default() || merge.moved.leaving.contains_key(&month) {
+        let MonthMerge { rows, counts } =
+            merge.month(month, self.month_rows(month)?, &spilled.month(month)?)?;
+        merge.count(counts);
+        if counts != Counts::default() || merge.moved.leaving.contains_key(&month) {
             merge.delta.changed_months.insert(month);
-            self.replace_month(month, &sorted(Table::Filings, &merged.rows)?)?;
+            let in_order = sorted(Table::Filings, &rows)?;
+            // A month is large: no copy of it outlives its use.
+            drop(rows);
+            self.replace_month(month, &in_order)?;
         }
         if merge.changes.len() >= CHANGES_ROWS { self.write_changes(merge) } else { Ok(()) }
     }
@@ -208,6 +202,23 @@ struct FilingsMerge {
 }
 
 impl FilingsMerge {
+    fn month(
+        &mut self,
+        month: Month,
+        existing: RecordBatch,
+        observed: &RecordBatch,
+    ) -> Result<MonthMerge, LakeError> {
+        let input = MonthInput {
+            existing: &self.moved.apply(month, existing)?,
+            observed,
+            complete: &self.complete,
+            gone: &self.gone,
+            observed_at: self.observed_at,
+            has_news: self.has_news,
+        };
+        merge_month(&input, &mut self.changes)
+    }
+
     fn count(&mut self, counts: Counts) {
         self.delta.added += counts.added;
         self.delta.changed += counts.changed;

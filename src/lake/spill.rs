@@ -22,7 +22,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Rows that are kept in memory before they go to disk.
-const FLUSH_ROWS: usize = 32 * 1024;
+const FLUSH_ROWS: usize = 16 * 1024;
 
 struct Frame {
     file: usize,

@@ -77,8 +77,10 @@ impl Run<'_> {
         }
         let mut looked_up = LookedUp::default();
         let mut result = Ok(());
-        for id in due {
-            let found = look_up(asker, id, spec.officers).await.map_err(PipelineError::from);
+        let mut rest = &due[..];
+        while let Some((&id, next)) = rest.split_first() {
+            rest = next;
+            let found = look_up(asker, id, next, spec.officers).await.map_err(PipelineError::from);
             result = match found {
                 Ok(found) => self.take(id, spec, &found, &known, landing, &mut looked_up, &mut told),
                 Err(error) => Err(error),

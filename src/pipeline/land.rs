@@ -16,7 +16,7 @@ use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Rows of a batch on its way to the spill.
-const BATCH_ROWS: usize = 16 * 1024;
+const BATCH_ROWS: usize = 8 * 1024;
 
 /// A day this old when it was read whole has settled.
 pub(super) const SETTLED_DAYS: u32 = 31;

@@ -134,8 +134,12 @@ impl<S: Sink> ParquetFile<S> {
         self.widen_filed_days(batch);
         self.rows += batch.num_rows() as u64;
         self.last = Some(batch.slice(batch.num_rows() - 1, 1));
-        self.coalescer.push_batch(batch.clone()).map_err(|source| self.joined(source))?;
-        self.write_completed()
+        for at in (0..batch.num_rows()).step_by(BATCH_ROWS) {
+            let piece = batch.slice(at, BATCH_ROWS.min(batch.num_rows() - at));
+            self.coalescer.push_batch(piece).map_err(|source| self.joined(source))?;
+            self.write_completed()?;
+        }
+        Ok(())
     }
 
     /// Writes the footer and waits until the disk has the file.

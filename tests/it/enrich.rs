@@ -1,12 +1,15 @@
 //! Details and officers: chosen by a condition, asked for once, within a budget.
 
 use crate::support::command::{Sunlake, project};
-use crate::support::lake;
+use crate::support::lake::{self, Cells};
+use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
-use crate::support::source::sample_pipeline;
+use crate::support::server::{AGENCY, ApiServer};
+use crate::support::source::{self, sample_pipeline};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 const DAYS: u32 = 10;
 const SCALE: f64 = 0.03;
@@ -149,6 +152,49 @@ fn a_business_the_api_does_not_know_is_remembered() {
     run(&enrich);
     let asked = lake::commits(&scratch.lake()).pop().expect("a commit")["state"]["enrich"]["without"].clone();
     assert_eq!(asked.as_object().map(|ids| ids.len()), Some(80), "the next forty, not the same again");
+}
+
+#[test]
+fn a_slow_api_is_asked_about_the_next_businesses_ahead() {
+    let source = source::small();
+    let server = ApiServer::detailed(AGENCY);
+    let proxy = Proxy::counting(server.address);
+    let scratch = Scratch::new();
+    let days =
+        scratch.file("days.toml", "name = \"days\"\n[extract]\ndays = 14\n[aggregates]\nenabled = false\n");
+    let enrich = scratch.file(
+        "enrich.toml",
+        "name = \"enrich\"\n[enrich]\nwhere = \"listed\"\nlimit = 30\n[aggregates]\nenabled = false\n",
+    );
+    let run = |pipeline: &Path, lake: &str| {
+        Sunlake::run(pipeline, &scratch.path(lake))
+            .args(["--base-url", &proxy.url(), "--today", source.today])
+            .env("SUNLAKE_API_KEY", &server.key)
+    };
+    for lake in ["quick", "slow"] {
+        run(&days, lake).finish().exits(0);
+    }
+    let quick = run(&enrich, "quick").finish().exits(0).json();
+    let before = proxy.log().len();
+    let mut answered = 0;
+    proxy.follow(move |_| {
+        answered += 1;
+        if answered <= 10 { Reply::Slow(Duration::from_millis(200)) } else { Reply::Hold }
+    });
+    let asking = run(&enrich, "slow").start();
+    // Requests go out while none of those before them has an answer.
+    proxy.wait_for_requests(before + 13);
+    assert!(proxy.log().len() <= before + 10 + 8, "they are bounded");
+    proxy.follow(|_| Reply::Slow(Duration::from_millis(200)));
+    proxy.release();
+    let slow = asking.finish().exits(0).json();
+    assert_eq!((sent(&slow), &slow["enrich"]), (sent(&quick), &quick["enrich"]), "for no request more");
+    for table in ["details", "officers"] {
+        let rows = |lake: &str| -> BTreeSet<Cells> {
+            lake::rows(&scratch.path(lake), table, &["fetched_at"]).into_iter().collect()
+        };
+        assert!(!rows("quick").is_empty() && rows("slow") == rows("quick"), "{table} asked for ahead");
+    }
 }
 
 #[test]
