@@ -107,6 +107,7 @@ fn lake(error: &LakeError) -> u8 {
         LakeError::NoSnapshot { .. }
         | LakeError::Address { .. }
         | LakeError::Pruned { .. }
+        | LakeError::NotHeld { .. }
         | LakeError::Overtaken { .. } => SETTINGS,
         _ => STORAGE,
     }

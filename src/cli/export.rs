@@ -57,8 +57,13 @@ pub struct Selection {
     #[arg(long, env = "SUNLAKE_SNAPSHOT", value_name = "N")]
     snapshot: Option<u64>,
     /// Table or aggregate; may be given again, or several with commas between [default: all]
-    #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_name = "NAME")]
+    #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
     tables: Vec<String>,
+}
+
+/// Commas may be followed by spaces.
+fn table_name(text: &str) -> Result<String, std::convert::Infallible> {
+    Ok(text.trim().to_owned())
 }
 
 pub(super) fn export(common: &Common, world: &World, command: &ExportCommand) -> Result<u8, CommandError> {

@@ -38,6 +38,16 @@ pub(super) fn open_lake_as_it_is(common: &Common, world: &World) -> Result<Lake,
     }
 }
 
+/// Refuses a lake without a snapshot, before anything is made in its folder.
+pub(super) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
+    match lake.is_empty()? {
+        true => {
+            Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned()))
+        }
+        false => Ok(()),
+    }
+}
+
 /// The folder of a lake's working copy: the one that is named, or one of its own below the user's cache.
 fn working_copy(common: &Common, world: &World, address: &str) -> Result<PathBuf, CommandError> {
     if let Some(work) = &common.work {

@@ -2,7 +2,7 @@
 
 use super::args::{Common, PruneFlags, SnapshotCommand};
 use super::exit::{self, CommandError};
-use super::lake::open_lake;
+use super::lake::{open_lake, require_snapshot};
 use super::show::{self, lines};
 use super::{World, print, print_line};
 use crate::lake::{
@@ -56,6 +56,7 @@ impl Desk<'_> {
 
     /// The lake for writing, under a name that says what for.
     fn lock(&self, what: &str) -> Result<(LakeLock, String), CommandError> {
+        require_snapshot(&self.lake)?;
         let run_id = format!("{}-{what}", (self.world.now)().strftime("%Y%m%dT%H%M%S%3fZ"));
         let lock = self.lake.lock(&run_id, &(self.world.holder)())?;
         Ok((lock, run_id))
@@ -154,8 +155,9 @@ const fn standing(standing: Standing) -> &'static str {
     }
 }
 
-fn mib(bytes: u64) -> String {
-    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+fn size(bytes: u64) -> String {
+    let kib = bytes as f64 / f64::from(1 << 10);
+    if kib < 1024.0 { format!("{kib:.1} KiB") } else { format!("{:.1} MiB", kib / 1024.0) }
 }
 
 fn listed(history: &[SnapshotEntry]) -> String {
@@ -171,7 +173,7 @@ fn listed(history: &[SnapshotEntry]) -> String {
                 entry.snapshot,
                 entry.today,
                 entry.filings,
-                mib(entry.bytes),
+                size(entry.bytes),
                 standing(entry.standing),
             )?;
             if entry.pinned {
@@ -192,6 +194,9 @@ struct Detail {
     #[serde(flatten)]
     entry: SnapshotEntry,
     path: PathBuf,
+    /// Address of the lake where it lies in an object store.
+    #[serde(skip)]
+    address: Option<String>,
     requests_sent: u64,
     tables: BTreeMap<String, TableDetail>,
     checks: serde_json::Value,
@@ -215,14 +220,18 @@ struct StateDetail {
 
 impl Detail {
     fn of(lake: &Lake, entry: SnapshotEntry, commit: &Commit) -> Self {
-        let path = lake.snapshot_dir(commit.snapshot);
+        let dir = lake.snapshot_dir(commit.snapshot);
+        let path = lake.at_home(commit, &dir);
         let tables = commit.tables.iter().map(|(name, table)| {
             let bytes = table.files.iter().map(|file| file.bytes).sum();
-            (name.clone(), TableDetail { rows: table.rows, bytes, files: commit.table_files(&path, name) })
+            let files =
+                commit.table_files(&dir, name).iter().map(|file| lake.at_home(commit, file)).collect();
+            (name.clone(), TableDetail { rows: table.rows, bytes, files })
         });
         let state = RunState::from_commit(&commit.state);
         Self {
-            path: path.clone(),
+            address: (path != dir).then(|| lake.to_string()),
+            path,
             requests_sent: commit.requests_sent,
             tables: tables.collect(),
             checks: commit.checks.clone(),
@@ -260,21 +269,23 @@ impl Detail {
                 writeln!(text, "check      {}", finding.as_str().unwrap_or_default())?;
             }
             for (name, table) in &self.tables {
-                let files = table.files.len();
-                writeln!(
-                    text,
-                    "  {name:<28} {:>10} rows  {:>11}  {files} files",
-                    table.rows,
-                    mib(table.bytes)
-                )?;
+                let (rows, size, files) = (table.rows, size(table.bytes), table.files.len());
+                let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+                writeln!(text, "  {name:<28} {rows:>10} rows  {size:>11}  {files}")?;
             }
             if entry.standing != Standing::Pruned {
-                let path = self.path.display();
+                let (path, snapshot) = (self.path.display(), entry.snapshot);
                 writeln!(text, "path       {path}")?;
-                writeln!(
-                    text,
-                    "try        duckdb -c \"SELECT count(*) FROM '{path}/filings/**/*.parquet' WHERE listed\""
-                )?;
+                match &self.address {
+                    None => writeln!(
+                        text,
+                        "try        duckdb -c \"SELECT count(*) FROM '{path}/filings/**/*.parquet' WHERE listed\""
+                    )?,
+                    Some(lake) => writeln!(
+                        text,
+                        "try        sunlake export duckdb snapshot-{snapshot}.duckdb --snapshot {snapshot} --lake {lake}"
+                    )?,
+                }
             }
             Ok(())
         })
@@ -311,7 +322,6 @@ fn shown(example: &Example) -> String {
         crate::lake::DiffKind::Changed => "~",
         crate::lake::DiffKind::Vanished => "-",
     };
-    let key = pairs(&example.key);
     let both: Vec<String> = example
         .after
         .iter()
@@ -324,7 +334,10 @@ fn shown(example: &Example) -> String {
         true if example.after.is_empty() => pairs(&example.before),
         true => pairs(&example.after),
     };
-    format!("{kind} {key}  {rest}").replace("  ", " ")
+    match example.key.is_empty() {
+        true => format!("{kind} {rest}"),
+        false => format!("{kind} {}  {rest}", pairs(&example.key)),
+    }
 }
 
 fn pruned(pruning: &Pruning, dry_run: bool) -> String {

@@ -2,7 +2,7 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::lake::open_lake_as_it_is;
+use super::lake::{open_lake_as_it_is, require_snapshot};
 use super::{World, print, print_line};
 use crate::lake::{Problem, VerifyReport};
 use crate::pipeline::repair::{Repaired, repair};
@@ -11,28 +11,29 @@ use serde_json::{Value, json};
 
 pub(super) fn verify(common: &Common, world: &World, snapshot: Option<u64>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(common, world)?;
-    let Some(newest) = lake.commits()?.last().copied() else {
-        return Err(CommandError::Settings(
-            "the lake has no snapshot yet; `sunlake run` makes one".to_owned(),
-        ));
-    };
+    require_snapshot(&lake)?;
+    let newest = lake.commits()?.last().copied();
     let report = match snapshot {
         Some(snapshot) => lake.verify(snapshot)?,
         None => lake.audit()?,
     };
     let verdict = if report.is_sound() { "sound" } else { "damaged" };
     if common.json {
-        print_line(&verify_json(snapshot.unwrap_or(newest), &report).to_string())?;
+        print_line(&verify_json(snapshot.or(newest), &report).to_string())?;
     } else {
         tell_problems(&report.problems)?;
-        let what = snapshot.map_or("the lake".to_owned(), |number| format!("snapshot {number}"));
-        print(&format!("{what}: {} files, {} rows, {verdict}\n", report.files, report.rows))?;
+        let (files, rows) = (report.files, report.rows);
+        print(&match snapshot {
+            Some(number) => format!("snapshot {number}: {files} files, {rows} rows, {verdict}\n"),
+            None => format!("the lake: {files} files, {rows} rows in the newest snapshot, {verdict}\n"),
+        })?;
     }
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
 }
 
 pub(super) fn repair_lake(common: &Common, world: &World, today: Date) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(common, world)?;
+    require_snapshot(&lake)?;
     let now = (world.now)();
     let run_id = format!("{}-repair", now.strftime("%Y%m%dT%H%M%S%3fZ"));
     let lock = lake.lock(&run_id, &(world.holder)())?;
@@ -67,7 +68,7 @@ fn tell_repair(repaired: &Repaired) -> Result<(), CommandError> {
     })
 }
 
-fn verify_json(snapshot: u64, report: &VerifyReport) -> Value {
+fn verify_json(snapshot: Option<u64>, report: &VerifyReport) -> Value {
     json!({
         "snapshot": snapshot, "files": report.files, "rows": report.rows,
         "sound": report.is_sound(), "problems": problems_json(&report.problems),

@@ -79,19 +79,15 @@ impl ExportError {
     }
 }
 
-/// The commit of a snapshot, by default the newest, whose files are still there.
+/// The commit of a snapshot whose files are there, held or not; by default the newest that readers see.
 ///
 /// # Errors
-/// [`ExportError::Asked`] for a lake without a snapshot and for a pruned one; what the lake says.
+/// [`ExportError::Asked`] for a lake without a snapshot; what the lake says, [`LakeError::Pruned`] of one that is gone.
 pub fn snapshot(lake: &Lake, number: Option<u64>) -> Result<Commit, ExportError> {
-    let commit = match number {
-        Some(number) => lake.commit(number)?,
+    match number {
+        Some(number) => Ok(lake.present_or_held(number)?),
         None => lake.current()?.ok_or_else(|| {
             ExportError::Asked("the lake has no snapshot yet; `sunlake run` makes one".to_owned())
-        })?,
-    };
-    if !lake.kept_snapshots()?.contains(&commit.snapshot) {
-        return Err(ExportError::Asked(format!("the files of snapshot {} were pruned", commit.snapshot)));
+        }),
     }
-    Ok(commit)
 }

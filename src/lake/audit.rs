@@ -5,8 +5,7 @@ use super::Lake;
 use super::error::LakeError;
 use super::manifest::{Commit, FileEntry};
 use super::mark::Mark;
-use super::path::Layout;
-use super::run::{RECORD, RunDir, RunRecord};
+use super::run::{NEWEST_RUNS, RECORD, RunDir, RunRecord};
 use super::seal::{Seal, look};
 use super::storage;
 use super::verify::{Problem, VerifyReport};
@@ -70,8 +69,8 @@ impl Lake {
         let mut commits: Vec<Commit> = Vec::new();
         let mut before: Option<u64> = None;
         for snapshot in self.commits()? {
-            let path = self.layout.commit(snapshot);
-            match self.commit(snapshot) {
+            let path = self.home_path(&self.layout.commit(snapshot));
+            match self.commit_at_home(snapshot) {
                 Ok(commit) => {
                     if commit.parent != before {
                         let missing =
@@ -92,10 +91,11 @@ impl Lake {
             }
             before = Some(snapshot);
         }
-        let shown = fs::read_link(self.layout.current()).ok().filter(|_| !self.is_in_store());
-        if shown.is_some() && shown != before.map(Layout::current_target) {
-            let what = format!("it does not show the newest commit, {}", before.unwrap_or(0));
-            report.note(&self.layout.current(), what);
+        if let Some(newest) = before
+            && let Some(path) = self.home.misleads(newest)?
+        {
+            let what = format!("it does not show the newest commit, {newest}");
+            report.note(&self.home_path(&path), what);
         }
         Ok(commits)
     }
@@ -106,7 +106,7 @@ impl Lake {
             match self.held_commit(snapshot) {
                 Ok(commit) if commit.snapshot == snapshot => held.push(commit),
                 Ok(_) => {
-                    let path = self.layout.held_commit(snapshot);
+                    let path = self.home_path(&self.layout.held_commit(snapshot));
                     report.note_about(&path, "it speaks of another snapshot", About::Held(snapshot));
                 }
                 Err(LakeError::Damaged { path, what }) => {
@@ -157,7 +157,7 @@ impl Lake {
         for mark in Mark::ALL {
             for snapshot in self.marked(mark)? {
                 if let Some(what) = self.mark_problem(mark, snapshot)? {
-                    let path = self.root().join(mark.file(snapshot));
+                    let path = self.home_path(&self.root().join(mark.file(snapshot)));
                     report.note_about(&path, what, About::Mark(mark.folder(), snapshot));
                 }
             }
@@ -166,7 +166,7 @@ impl Lake {
     }
 
     fn audit_runs(&self, report: &mut VerifyReport) -> Result<(), LakeError> {
-        self.home.bring_runs()?;
+        self.home.bring_runs(NEWEST_RUNS)?;
         for name in storage::names(&self.layout.runs())? {
             if super::path::check_run_id(&name).is_err() {
                 continue;
@@ -222,11 +222,6 @@ impl Lake {
             }
         }
         Ok(())
-    }
-
-    /// Whether the lake's folder is a working copy.
-    fn is_in_store(&self) -> bool {
-        Path::new(&self.to_string()) != self.root()
     }
 }
 

@@ -8,32 +8,30 @@
 //! - A store knows no links, so a commit names an unchanged file in the folder of the snapshot that it came with.
 //! - `commits/N.json` is created if absent, and is the truth. `latest.json` is what readers ask first. A kill between
 //!   the two leaves it behind, so whoever opens the lake looks for later commits too.
-//! - `commits/N.pruned` says that the files of a snapshot are gone.
+//! - A snapshot that is marked as pruned is history: nobody counts on its files.
 //! - Files that no commit names, as a killed run leaves them, go with the next pruning, and only up to the newest
 //!   commit: whoever still uploads for such a number has lost already, and whoever uploads for the next is not disturbed.
+
+mod copy;
+mod latest;
 
 use super::error::LakeError;
 use super::folder::Folder;
 use super::home::Home;
 use super::lock::Repair;
 use super::manifest::{Commit, FileEntry};
-use super::objects::{Document, Objects, Wanted};
-use super::path::{self, snapshot_name};
+use super::mark::Mark;
+use super::objects::{Objects, Wanted};
+use super::path::{self, Layout, snapshot_name};
 use super::raw::chunk_name;
-use super::run::RunRecord;
+use super::seal::{Seal, look};
 use super::staging::StagedFile;
 use super::storage::{self, TEMPORARY};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use copy::is_chunk;
+use latest::{LATEST, snapshot_of};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// What readers ask first.
-const LATEST: &str = "latest.json";
-/// How often `latest.json` is read and replaced, should others do the same at that moment.
-const SHOWING_TRIES: u32 = 10;
-/// Of how many runs, newest first, the records are brought.
-const RUNS: usize = 20;
 
 /// The store, the working copy, and what is known of them.
 #[derive(Debug)]
@@ -50,14 +48,6 @@ struct Known {
     shown: Option<u64>,
     /// Files of the working copy that were found to be as their commit says.
     sound: BTreeSet<PathBuf>,
-}
-
-/// `latest.json`: the newest snapshot, and where each table's files lie.
-#[derive(Debug, Serialize, Deserialize)]
-struct Latest {
-    snapshot: u64,
-    commit: String,
-    tables: BTreeMap<String, Vec<String>>,
 }
 
 impl Bucket {
@@ -89,21 +79,27 @@ impl Home for Bucket {
     }
 
     fn commits(&self) -> Result<Vec<u64>, LakeError> {
-        Ok(self.list_commits()?.0.into_iter().collect())
+        Ok(self.list_commits()?.into_iter().collect())
     }
 
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        if let Some(bytes) = self.folder.read_commit(snapshot)? {
+        if let Some(bytes) = self.folder.read_commit(snapshot)?.filter(|bytes| look(bytes) == Seal::Whole) {
             return Ok(Some(bytes));
         }
-        let Some(commit) = self.objects.read(&commit_name(snapshot))? else { return Ok(None) };
-        self.folder.write(&commit_name(snapshot), &commit.bytes)?;
-        Ok(Some(commit.bytes))
+        let bytes = self.read_commit_anew(snapshot)?;
+        if let Some(whole) = bytes.as_deref().filter(|bytes| look(bytes) == Seal::Whole) {
+            self.folder.write(&commit_name(snapshot), whole)?;
+        }
+        Ok(bytes)
+    }
+
+    fn read_commit_anew(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
+        self.read(&commit_name(snapshot))
     }
 
     fn kept(&self) -> Result<BTreeSet<u64>, LakeError> {
-        let (commits, pruned) = self.list_commits()?;
-        Ok(commits.difference(&pruned).copied().collect())
+        let pruned = path::snapshot_numbers(&self.names(Mark::Pruned.folder())?);
+        Ok(self.list_commits()?.difference(&pruned).copied().collect())
     }
 
     fn lies_in(&self, snapshot: u64, entry: &FileEntry) -> Option<u64> {
@@ -125,6 +121,7 @@ impl Home for Bucket {
         let (target, storage) = (self.target(commit, entry), &self.folder.storage);
         self.known().sound.remove(&target);
         storage.remove_file(&target)?;
+        storage.create_dir_all(&self.folder.layout.root)?;
         let waiting = self.folder.layout.root.join(format!("{TEMPORARY}{}-looked-at", std::process::id()));
         let wanted = Wanted { name: named_in(commit, entry), to: waiting.clone() };
         if let [None] = self.objects.download(storage, vec![wanted])?[..] {
@@ -179,16 +176,15 @@ impl Home for Bucket {
         self.folder.show(commit)
     }
 
-    /// The mark comes first: from then on nobody counts on the files.
-    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError> {
-        let doomed: Vec<u64> = self.kept()?.intersection(snapshots).copied().collect();
-        for snapshot in &doomed {
-            self.objects.write(&format!("commits/{}.pruned", snapshot_name(*snapshot)), b"{}\n")?;
-        }
-        let needless = self.unnamed()?;
-        self.objects.delete(&needless)?;
-        self.folder.drop_snapshots(snapshots)?;
-        Ok(doomed)
+    /// Another machine may have led them further meanwhile.
+    fn misleads(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
+        let shown = self.objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest));
+        Ok((shown < Some(newest)).then(|| self.folder.layout.root.join(LATEST)))
+    }
+
+    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError> {
+        self.objects.delete(&self.unnamed()?)?;
+        self.folder.drop_snapshots(snapshots)
     }
 
     fn put_right(&self) -> Result<Repair, LakeError> {
@@ -238,9 +234,9 @@ impl Home for Bucket {
         self.objects.upload(&[(file.to_path_buf(), name.to_owned())])
     }
 
-    fn bring_runs(&self) -> Result<(), LakeError> {
+    fn bring_runs(&self, most: usize) -> Result<(), LakeError> {
         let ids = self.objects.folders("runs")?;
-        for id in ids.iter().rev().take(RUNS).filter(|id| path::check_run_id(id).is_ok()) {
+        for id in ids.iter().rev().take(most).filter(|id| path::check_run_id(id).is_ok()) {
             self.bring_record(id)?;
         }
         Ok(())
@@ -279,144 +275,8 @@ impl Home for Bucket {
 }
 
 impl Bucket {
-    /// Holds the working copy against the newest commit. A working copy of another lake, one that lay at this address
-    /// before, is cleared: its commits and files would be taken for this one's.
-    fn meet(&self, newest: Option<u64>) -> Result<(), LakeError> {
-        let Some(copied) = self.folder.newest()? else { return Ok(()) };
-        let same = match newest {
-            Some(newest) if self.known().newest == Some(copied) && copied <= newest => true,
-            Some(newest) if copied <= newest => {
-                let there = self.objects.read(&commit_name(copied))?.map(|commit| commit.bytes);
-                there.is_some() && there == self.folder.read_commit(copied)?
-            }
-            _ => false,
-        };
-        if !same {
-            tracing::warn!(lake = self.shown(), "the working copy is of another lake; it is made anew");
-            self.known().sound.clear();
-            for folder in [self.folder.layout.commits(), self.folder.layout.snapshots()] {
-                self.folder.storage.remove_dir_all(&folder)?;
-                self.folder.storage.create_durable_dir_all(&folder)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Numbers of all commits, and of those whose files are gone.
-    fn list_commits(&self) -> Result<(BTreeSet<u64>, BTreeSet<u64>), LakeError> {
-        let names = self.objects.list("commits", None)?;
-        let pruned = names.iter().filter_map(|name| numbered(name, ".pruned"));
-        Ok((names.iter().filter_map(|name| committed(name)).collect(), pruned.collect()))
-    }
-
-    fn target(&self, commit: &Commit, entry: &FileEntry) -> PathBuf {
-        self.folder.layout.snapshot(commit.snapshot).join(&entry.path)
-    }
-
-    /// Whether a file of the working copy is there and as its commit says.
-    fn is_sound(&self, path: &Path, entry: &FileEntry) -> Result<bool, LakeError> {
-        if !path.is_file() {
-            return Ok(false);
-        }
-        if self.known().sound.contains(path) {
-            return Ok(true);
-        }
-        let sound = storage::digest(path)? == (entry.bytes, entry.blake3.clone());
-        if sound {
-            self.known().sound.insert(path.to_path_buf());
-        }
-        Ok(sound)
-    }
-
-    /// Links the file from another snapshot of the working copy, where it lies under the same name.
-    fn link_from_another(
-        &self,
-        commit: &Commit,
-        entry: &FileEntry,
-        target: &Path,
-    ) -> Result<bool, LakeError> {
-        for name in storage::names(&self.folder.layout.snapshots())?.iter().rev() {
-            let Some(snapshot) = path::parse_snapshot(name).filter(|number| *number != commit.snapshot)
-            else {
-                continue;
-            };
-            let source = self.folder.layout.snapshot(snapshot).join(&entry.path);
-            if self.is_sound(&source, entry)? {
-                self.make_folder_of(target)?;
-                self.folder.storage.remove_file(target)?;
-                self.folder.storage.link(&source, target)?;
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Fetches files of a snapshot, checks them, and puts them in their place.
-    fn fetch(&self, commit: &Commit, entries: &[&FileEntry]) -> Result<(), LakeError> {
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let storage = &self.folder.storage;
-        let waiting = self.folder.layout.root.join(format!("{TEMPORARY}fetched-{}", std::process::id()));
-        storage.create_dir_all(&waiting)?;
-        let named = |at: usize, entry: &&FileEntry| Wanted {
-            name: object_name(entry.lies_in.unwrap_or(commit.snapshot), entry),
-            to: waiting.join(at.to_string()),
-        };
-        let wanted: Vec<Wanted> = entries.iter().enumerate().map(|(at, entry)| named(at, entry)).collect();
-        let brought = self.objects.download(storage, wanted.clone())?;
-        for ((entry, wanted), brought) in entries.iter().zip(wanted).zip(brought) {
-            let url = PathBuf::from(self.objects.url(&wanted.name));
-            match brought {
-                Some(found) if found == (entry.bytes, entry.blake3.clone()) => {
-                    let target = self.target(commit, entry);
-                    self.make_folder_of(&target)?;
-                    storage.rename(&wanted.to, &target)?;
-                    self.known().sound.insert(target);
-                }
-                Some(_) => {
-                    return Err(LakeError::damaged(&url, "its bytes are not those that were committed"));
-                }
-                None => return Err(LakeError::damaged(&url, "the file is missing")),
-            }
-        }
-        storage.remove_dir_all(&waiting)
-    }
-
-    fn make_folder_of(&self, path: &Path) -> Result<(), LakeError> {
-        path.parent().map_or(Ok(()), |folder| self.folder.storage.create_dir_all(folder))
-    }
-
-    /// Moves `latest.json` to a snapshot, forward only. Who finds a later one there leaves it.
-    fn show_latest(&self, commit: &Commit) -> Result<(), LakeError> {
-        let latest = Latest {
-            snapshot: commit.snapshot,
-            commit: commit_name(commit.snapshot),
-            tables: commit
-                .tables
-                .iter()
-                .map(|(table, manifest)| {
-                    let names = manifest.files.iter().map(|entry| named_in(commit, entry));
-                    (table.clone(), names.collect())
-                })
-                .collect(),
-        };
-        let failed = |error: serde_json::Error| LakeError::damaged(Path::new(LATEST), error.to_string());
-        let mut bytes = serde_json::to_vec_pretty(&latest).map_err(failed)?;
-        bytes.push(b'\n');
-        for _ in 0..SHOWING_TRIES {
-            let moved = match self.objects.read(LATEST)? {
-                None => self.objects.create(LATEST, &bytes)?,
-                Some(old) if snapshot_of(&old).is_some_and(|shown| shown >= commit.snapshot) => true,
-                Some(old) => self.objects.replace(LATEST, &bytes, &old)?,
-            };
-            if moved {
-                self.known().shown = Some(commit.snapshot);
-                return Ok(());
-            }
-        }
-        let what = "others replace it again and again".to_owned();
-        Err(LakeError::Remote { op: "write", url: self.objects.url(LATEST), what })
+    fn list_commits(&self) -> Result<BTreeSet<u64>, LakeError> {
+        Ok(self.objects.list("commits", None)?.iter().filter_map(|name| committed(name)).collect())
     }
 
     /// Objects of snapshots up to the newest that no kept snapshot names.
@@ -427,9 +287,10 @@ impl Bucket {
             let Some(bytes) = self.read_commit(snapshot)? else { continue };
             named.extend(names(&Commit::decode(&bytes, &self.folder.layout.commit(snapshot))?));
         }
-        for name in self.names("held")? {
-            let Some(held) = self.objects.read(&format!("held/{name}"))? else { continue };
-            named.extend(names(&Commit::decode(&held.bytes, Path::new(&self.objects.url("held")))?));
+        for snapshot in path::snapshot_numbers(&self.names("held")?) {
+            let name = Layout::held_name(snapshot);
+            let Some(bytes) = self.read(&name)? else { continue };
+            named.extend(names(&Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?));
         }
         let is_old = |name: &String| {
             let number = name.split('/').nth(1).and_then(path::parse_snapshot);
@@ -437,46 +298,6 @@ impl Bucket {
         };
         let all = self.objects.list("snapshots", None)?;
         Ok(all.into_iter().filter(|name| is_old(name) && !named.contains(name)).collect())
-    }
-
-    /// Snapshots of the working copy other than the two newest: what is unchanged of them is linked in those.
-    fn forget_old_copies(&self, newest: Option<u64>) -> Result<(), LakeError> {
-        let copies = storage::names(&self.folder.layout.snapshots())?;
-        let old = copies.iter().filter_map(|name| path::parse_snapshot(name));
-        let old = old.filter(|number| number + 1 < newest.unwrap_or(0)).collect();
-        self.folder.drop_snapshots(&old).map(|_| ())
-    }
-
-    /// A record that is new here, or that tells of an end which is not known here.
-    fn bring_record(&self, run_id: &str) -> Result<(), LakeError> {
-        let name = format!("runs/{run_id}/run.json");
-        let parsed = |bytes: &[u8]| serde_json::from_slice::<RunRecord>(bytes).ok();
-        let here = self.folder.read(&name)?;
-        if here.as_deref().and_then(parsed).is_some_and(|record| record.finished.is_some()) {
-            return Ok(());
-        }
-        let Some(there) = self.objects.read(&name)? else { return Ok(()) };
-        let tells_more = parsed(&there.bytes).is_some_and(|record| record.finished.is_some());
-        if here.is_none() || tells_more { self.folder.write(&name, &there.bytes) } else { Ok(()) }
-    }
-
-    /// A chunk that does not have the digest in its name does not come: its pages are asked for again.
-    fn bring_chunk(&self, name: &str, to: &Path) -> Result<(), LakeError> {
-        let file = to.file_name().unwrap_or_default().to_string_lossy();
-        let waiting = to.with_file_name(format!("{TEMPORARY}{file}"));
-        let wanted = Wanted { name: name.to_owned(), to: waiting.clone() };
-        let brought = self.objects.download(&self.folder.storage, vec![wanted])?;
-        let as_named = brought.into_iter().flatten().next().is_some_and(|(_, blake3)| {
-            file.split(['-', '.']).nth(1).is_some_and(|digest| blake3.starts_with(digest))
-        });
-        if as_named {
-            return self.folder.storage.rename(&waiting, to);
-        }
-        tracing::warn!(
-            url = self.objects.url(name),
-            "archived pages are damaged, and will be asked for again"
-        );
-        self.folder.storage.remove_file(&waiting)
     }
 
     fn try_out(&self, name: &str) -> Result<(), LakeError> {
@@ -494,21 +315,13 @@ impl Bucket {
     }
 }
 
-fn snapshot_of(latest: &Document) -> Option<u64> {
-    serde_json::from_slice::<Latest>(&latest.bytes).ok().map(|latest| latest.snapshot)
-}
-
 fn commit_name(snapshot: u64) -> String {
     format!("commits/{}.json", snapshot_name(snapshot))
 }
 
 /// The number of a commit in an object's name.
 fn committed(name: &str) -> Option<u64> {
-    numbered(name, ".json")
-}
-
-fn numbered(name: &str, end: &str) -> Option<u64> {
-    path::parse_snapshot(name.strip_prefix("commits/")?.strip_suffix(end)?)
+    path::parse_snapshot(name.strip_prefix("commits/")?.strip_suffix(".json")?)
 }
 
 fn object_name(lies_in: u64, entry: &FileEntry) -> String {
@@ -529,15 +342,4 @@ pub(super) fn names(commit: &Commit) -> BTreeSet<String> {
 fn files<'a>(commit: &'a Commit, table: Option<&'a str>) -> impl Iterator<Item = &'a FileEntry> {
     let tables = commit.tables.iter().filter(move |(name, _)| table.is_none_or(|table| table == *name));
     tables.flat_map(|(_, manifest)| &manifest.files)
-}
-
-/// `000001-<16 hex>.zst`.
-fn is_chunk(name: &str) -> bool {
-    let parts = name.strip_suffix(".zst").and_then(|stem| stem.split_once('-'));
-    parts.is_some_and(|(number, digest)| {
-        number.len() >= 6
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-            && digest.len() == 16
-            && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
 }

@@ -79,13 +79,13 @@ pub enum DiffKind {
 }
 
 impl Lake {
-    /// Compares two snapshots.
+    /// Compares two snapshots, held ones included.
     ///
     /// # Errors
     ///
     /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn diff(&self, before: u64, after: u64) -> Result<SnapshotDiff, LakeError> {
-        let (one, other) = (self.present(before)?, self.present(after)?);
+        let (one, other) = (self.present_or_held(before)?, self.present_or_held(after)?);
         let names: BTreeSet<&String> = one.tables.keys().chain(other.tables.keys()).collect();
         let mut tables = BTreeMap::new();
         for name in names {

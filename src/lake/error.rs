@@ -71,7 +71,7 @@ pub enum LakeError {
         known: u32,
     },
     /// The lake has no such snapshot.
-    #[error("the lake has no snapshot {snapshot}; `sunlake status` names those it has")]
+    #[error("the lake has no snapshot {snapshot}; `sunlake snapshot list` names those it has")]
     NoSnapshot {
         /// The number asked for.
         snapshot: u64,
@@ -79,6 +79,12 @@ pub enum LakeError {
     /// The snapshot's tables were deleted by a rule.
     #[error("snapshot {snapshot} was pruned: its commit is history, its tables are gone")]
     Pruned {
+        /// The number asked for.
+        snapshot: u64,
+    },
+    /// The snapshot is not one that a check held.
+    #[error("snapshot {snapshot} is not held; `sunlake snapshot list` tells how each stands")]
+    NotHeld {
         /// The number asked for.
         snapshot: u64,
     },

@@ -38,6 +38,10 @@ impl Home for Folder {
         storage::read(&self.layout.commit(snapshot))
     }
 
+    fn read_commit_anew(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
+        self.read_commit(snapshot)
+    }
+
     fn kept(&self) -> Result<BTreeSet<u64>, LakeError> {
         let commits = self.commits()?.into_iter();
         Ok(commits.filter(|snapshot| self.layout.snapshot(*snapshot).is_dir()).collect())
@@ -91,9 +95,14 @@ impl Home for Folder {
         self.point_current(commit.snapshot)
     }
 
+    fn misleads(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
+        let shown = fs::read_link(self.layout.current()).ok();
+        let wrong = shown.is_some_and(|shown| shown != Layout::current_target(newest));
+        Ok(wrong.then(|| self.layout.current()))
+    }
+
     /// A snapshot's folder goes away under a temporary name first, so that none is ever half there.
-    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError> {
-        let mut dropped = Vec::new();
+    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError> {
         for snapshot in snapshots.iter().copied() {
             let dir = self.layout.snapshot(snapshot);
             if dir.is_dir() {
@@ -102,10 +111,9 @@ impl Home for Folder {
                 self.storage.rename(&dir, &doomed)?;
                 self.storage.sync_dir(&self.layout.snapshots())?;
                 self.storage.remove_dir_all(&doomed)?;
-                dropped.push(snapshot);
             }
         }
-        Ok(dropped)
+        Ok(())
     }
 
     fn put_right(&self) -> Result<Repair, LakeError> {
@@ -156,7 +164,7 @@ impl Home for Folder {
         Ok(())
     }
 
-    fn bring_runs(&self) -> Result<(), LakeError> {
+    fn bring_runs(&self, _most: usize) -> Result<(), LakeError> {
         Ok(())
     }
 

@@ -12,18 +12,19 @@ impl Lake {
     pub(super) fn held_commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let bytes =
             self.home.read(&Layout::held_name(snapshot))?.ok_or(LakeError::NoSnapshot { snapshot })?;
-        Commit::decode(&bytes, &self.layout.held_commit(snapshot))
+        Commit::decode(&bytes, &self.home_path(&self.layout.held_commit(snapshot)))
     }
 
     /// Publishes a held snapshot: its commit is created, and readers see it. Its files stay where they are.
     ///
     /// # Errors
     ///
-    /// [`LakeError::NoSnapshot`]; [`LakeError::Overtaken`] when another snapshot was published since;
+    /// [`LakeError::NoSnapshot`]; [`LakeError::NotHeld`]; [`LakeError::Overtaken`] when another snapshot was published since;
     /// [`LakeError::Damaged`] when it is not whole; else as [`super::Staging::commit`].
     pub fn accept(&self, _lock: &LakeLock, snapshot: u64) -> Result<Commit, LakeError> {
         if !self.held_snapshots()?.contains(&snapshot) {
-            return Err(LakeError::NoSnapshot { snapshot });
+            self.commit(snapshot)?;
+            return Err(LakeError::NotHeld { snapshot });
         }
         let commit = self.held_commit(snapshot)?;
         let newest = self.commits()?.last().copied();
@@ -46,7 +47,6 @@ impl Lake {
     pub(super) fn drop_held(&self, snapshot: u64) -> Result<(), LakeError> {
         // First its commit: from then on its folder is a leftover that any repair clears.
         self.home.remove(&Layout::held_name(snapshot))?;
-        self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
-        Ok(())
+        self.home.drop_snapshots(&BTreeSet::from([snapshot]))
     }
 }

@@ -114,6 +114,15 @@ impl Lake {
         Ok(held.filter(|snapshot| !commits.contains(snapshot)).collect())
     }
 
+    /// Whether no snapshot was ever made here, neither published nor held.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn is_empty(&self) -> Result<bool, LakeError> {
+        Ok(self.commits()?.is_empty() && self.held_snapshots()?.is_empty())
+    }
+
     /// The number of the next snapshot: none is given twice, held ones included.
     pub(super) fn next_snapshot(&self) -> Result<u64, LakeError> {
         let newest = self.commits()?.last().copied();
@@ -131,7 +140,11 @@ impl Lake {
     }
 
     /// The commit of a snapshot whose tables are there, held or not.
-    pub(super) fn present_or_held(&self, snapshot: u64) -> Result<Commit, LakeError> {
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
+    pub fn present_or_held(&self, snapshot: u64) -> Result<Commit, LakeError> {
         match self.held_snapshots()?.contains(&snapshot) {
             true => self.held_commit(snapshot),
             false => self.present(snapshot),

@@ -10,7 +10,7 @@ use super::manifest::{Commit, FileEntry};
 use super::staging::StagedFile;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The place of a lake. Everything that changes it goes through here or through
 /// [`Storage`](super::storage::Storage), which writes the local disk.
@@ -27,7 +27,10 @@ pub(super) trait Home: fmt::Debug + Send + Sync {
     /// The commit file of a snapshot; none where there is no such commit.
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError>;
 
-    /// Snapshots whose files are still there, oldest first.
+    /// The commit file of a snapshot as it lies at home now, whatever the working copy has: for a verification.
+    fn read_commit_anew(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError>;
+
+    /// Snapshots whose files someone may count on, oldest first.
     fn kept(&self) -> Result<BTreeSet<u64>, LakeError>;
 
     /// Where a file lies that a coming snapshot takes over unchanged: the snapshot that names it in its place, or
@@ -53,8 +56,12 @@ pub(super) trait Home: fmt::Debug + Send + Sync {
     /// Lets readers who ask first of all for the newest snapshot find this one.
     fn show(&self, commit: &Commit) -> Result<(), LakeError>;
 
-    /// Deletes the files of snapshots that no other kept snapshot names; their commits stay. Gives those that had files.
-    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<Vec<u64>, LakeError>;
+    /// The file that readers ask first, by its path on this machine, where it is there and does not lead them to the newest commit.
+    fn misleads(&self, newest: u64) -> Result<Option<PathBuf>, LakeError>;
+
+    /// Deletes the files of snapshots that no kept snapshot names; their commits stay. The snapshots are marked as pruned, or were
+    /// never published: nobody counts on their files.
+    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError>;
 
     /// Puts right what a killed writer left. Only the holder of the lock calls this.
     fn put_right(&self) -> Result<Repair, LakeError>;
@@ -80,8 +87,8 @@ pub(super) trait Home: fmt::Debug + Send + Sync {
     /// Keeps a finished file of this machine at home, under a name of the lake's.
     fn keep(&self, file: &Path, name: &str) -> Result<(), LakeError>;
 
-    /// Brings the records of runs that others made, newest last.
-    fn bring_runs(&self) -> Result<(), LakeError>;
+    /// Brings the records of so many runs that others made, the newest.
+    fn bring_runs(&self, most: usize) -> Result<(), LakeError>;
 
     /// Brings the raw pages that others archived of a run into its folder. Names the chunks that are at home; none
     /// where the working folder is home, and pages need no other place.

@@ -99,9 +99,13 @@ impl Lake {
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
+    /// [`LakeError::NoSnapshot`], [`LakeError::Storage`].
     pub fn unpin(&self, snapshot: u64) -> Result<bool, LakeError> {
-        self.clear_mark(Mark::Pinned, snapshot)
+        let was_pinned = self.clear_mark(Mark::Pinned, snapshot)?;
+        if !was_pinned {
+            self.snapshot(snapshot)?;
+        }
+        Ok(was_pinned)
     }
 }
 

@@ -22,7 +22,10 @@ pub(crate) struct DamagedFile {
     pub(crate) snapshot: u64,
     pub(crate) table: String,
     pub(crate) entry: FileEntry,
+    /// On this machine.
     pub(crate) path: PathBuf,
+    /// Where a person finds it.
+    pub(crate) at_home: PathBuf,
 }
 
 impl Lake {
@@ -37,8 +40,13 @@ impl Lake {
                     let _ = self.home.bring_anew(&commit, entry);
                     let path = dir.join(&entry.path);
                     if check_digest(&path, entry).is_err() {
-                        let (snapshot, table, entry) = (commit.snapshot, table.clone(), entry.clone());
-                        damaged.push(DamagedFile { snapshot, table, entry, path });
+                        damaged.push(DamagedFile {
+                            snapshot: commit.snapshot,
+                            table: table.clone(),
+                            entry: entry.clone(),
+                            at_home: self.at_home(&commit, &path),
+                            path,
+                        });
                     }
                 }
             }
@@ -125,12 +133,17 @@ impl Lake {
 
     /// Writes a damaged commit again from the copy in its run's folder; false where there is no sound copy.
     pub(crate) fn restore_commit(&self, _lock: &LakeLock, snapshot: u64) -> Result<bool, LakeError> {
-        let name = path::snapshot_name(snapshot);
+        let name = format!("{COMMITS}/{}.json", path::snapshot_name(snapshot));
+        self.home.bring_runs(usize::MAX)?;
         for run in storage::names(&self.layout.runs())? {
-            let copy = self.layout.run(&run).join(COMMITS).join(format!("{name}.json"));
-            let Some(bytes) = storage::read(&copy)? else { continue };
-            if Commit::decode(&bytes, &copy).is_ok_and(|commit| commit.snapshot == snapshot) {
-                self.home.write(&format!("commits/{name}.json"), &bytes)?;
+            let copy = format!("runs/{run}/{name}");
+            let is_sound = |bytes: &Vec<u8>| {
+                Commit::decode(bytes, Path::new(&copy)).is_ok_and(|commit| commit.snapshot == snapshot)
+            };
+            let here = storage::read(&self.root().join(&copy))?;
+            let sound = here.filter(is_sound).or(self.home.read(&copy)?.filter(is_sound));
+            if let Some(bytes) = sound {
+                self.home.write(&name, &bytes)?;
                 return Ok(true);
             }
         }
@@ -151,8 +164,11 @@ impl Lake {
                 Ok(restored.then(|| "written again from the copy in its run's folder".to_owned()))
             }
             About::Held(snapshot) => {
-                self.set_aside(&problem.path)?;
-                self.home.remove(&Layout::held_name(*snapshot))?;
+                let name = Layout::held_name(*snapshot);
+                if let Some(bytes) = self.home.read(&name)? {
+                    self.home.write(&format!("{name}.damaged"), &bytes)?;
+                }
+                self.home.remove(&name)?;
                 Ok(Some("the held snapshot is given up; the next run makes it again".to_owned()))
             }
             About::Mark(folder, snapshot) => {

@@ -246,15 +246,35 @@ impl Lake {
     ///
     /// [`LakeError::NoSnapshot`]; [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`].
     pub fn commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        let path = self.layout.commit(snapshot);
-        let Some(bytes) = self.home.read_commit(snapshot)? else {
-            return Err(LakeError::NoSnapshot { snapshot });
-        };
+        self.decoded(snapshot, self.home.read_commit(snapshot)?)
+    }
+
+    /// As [`Lake::commit`], as it lies at home now: for a verification.
+    fn commit_at_home(&self, snapshot: u64) -> Result<Commit, LakeError> {
+        self.decoded(snapshot, self.home.read_commit_anew(snapshot)?)
+    }
+
+    fn decoded(&self, snapshot: u64, bytes: Option<Vec<u8>>) -> Result<Commit, LakeError> {
+        let bytes = bytes.ok_or(LakeError::NoSnapshot { snapshot })?;
+        let path = self.home_path(&self.layout.commit(snapshot));
         let commit = Commit::decode(&bytes, &path)?;
         if commit.snapshot != snapshot {
             return Err(LakeError::damaged(&path, format!("it speaks of snapshot {}", commit.snapshot)));
         }
         Ok(commit)
+    }
+
+    /// Whether the lake lies in an object store, and its folder is a working copy.
+    fn is_in_store(&self) -> bool {
+        self.to_string() != self.root().display().to_string()
+    }
+
+    /// Where a person finds what has this path on this machine: in an object store, not in the working copy.
+    fn home_path(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(self.root()) {
+            Ok(inside) if self.is_in_store() => Path::new(&self.to_string()).join(inside),
+            _ => path.to_path_buf(),
+        }
     }
 
     /// Numbers of all commits, oldest first.

@@ -66,18 +66,24 @@ impl Lake {
             history.iter().filter(is_needed).map(|entry| entry.run_id.as_str()).collect();
         if let Some(days) = rules.raw_days {
             let old = |record: &RunRecord| plus_days(record.today, days) < rules.today;
-            let runs = self.runs()?.into_iter();
-            let gone = runs.filter(|record| {
-                let is_over = record.finished.is_some() && old(record);
-                is_over && !needed.contains(record.run_id.as_str()) && self.has_raw(&record.run_id)
-            });
-            pruning.runs = gone.map(|record| record.run_id).collect();
+            let is_over = |record: &RunRecord| record.finished.is_some() && old(record);
+            for record in self.newest_runs(usize::MAX)?.into_iter().filter(is_over) {
+                if !needed.contains(record.run_id.as_str()) && self.has_raw(&record.run_id)? {
+                    pruning.runs.push(record.run_id);
+                }
+            }
         }
         Ok(pruning)
     }
 
-    fn has_raw(&self, run_id: &str) -> bool {
-        [RAW, JOURNAL].iter().any(|folder| self.layout.run(run_id).join(folder).is_dir())
+    /// Whether pages or journals of a run are at home.
+    fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
+        for folder in [RAW, JOURNAL] {
+            if !self.home.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Deletes what the rules let go, and what an earlier pruning was killed over. A snapshot that is pinned meanwhile
@@ -96,7 +102,7 @@ impl Lake {
                 self.clear_mark(Mark::Pruned, snapshot)?;
                 continue;
             }
-            self.drop_tables(snapshot)?;
+            self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
             went.push(snapshot);
         }
         pruning.snapshots = went;
@@ -113,12 +119,7 @@ impl Lake {
     fn finish_pruning(&self) -> Result<(), LakeError> {
         let there = self.home.kept()?;
         let doomed: BTreeSet<u64> = self.marked(Mark::Pruned)?.intersection(&there).copied().collect();
-        self.home.drop_snapshots(&doomed).map(|_| ())
-    }
-
-    fn drop_tables(&self, snapshot: u64) -> Result<(), LakeError> {
-        self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
-        Ok(())
+        self.home.drop_snapshots(&doomed)
     }
 
     /// Deletes what a run archived; its record, summary and quarantine stay.

@@ -74,6 +74,7 @@ impl Staging {
         let commit = self.describe(info);
         let path = self.lake.layout.held_commit(self.snapshot);
         let bytes = encoded(&commit, &path)?;
+        self.keep_copy(&bytes)?;
         self.lake.home.place(self.snapshot, &self.run_id, &files)?;
         // What is placed and not held in the end is cleared by the next lock.
         if !self.lake.home.create(&Layout::held_name(self.snapshot), &bytes)? {
@@ -86,10 +87,8 @@ impl Staging {
     /// A second copy of the commit, in the folder of its run: small, and all that a damaged commit file takes to be
     /// written again.
     fn keep_copy(&self, bytes: &[u8]) -> Result<(), LakeError> {
-        let folder = self.lake.layout.run(&self.run_id).join(COMMITS);
-        self.lake.storage.create_durable_dir_all(&folder)?;
-        let path = folder.join(format!("{}.json", snapshot_name(self.snapshot)));
-        self.lake.storage.replace(&path, bytes)
+        let (run_id, snapshot) = (&self.run_id, snapshot_name(self.snapshot));
+        self.lake.home.write(&format!("runs/{run_id}/{COMMITS}/{snapshot}.json"), bytes)
     }
 
     fn clear(&self) {

@@ -1,23 +1,19 @@
 //! Pages as received: kept before they count, so that a bug below never costs a request again.
 //!
-//! Segments `000001.zst`, … are appended to, never changed. A page is one record, written in one go:
-//!
-//! ```text
-//! skippable zstd frame:  magic (4) · length (4) · blake3 of the header, first 8 bytes · header, JSON
-//! zstd frame:            the body
-//! ```
+//! Segments `000001.zst`, … are appended to, never changed. A page is one [record](mod@record), written in one go.
 //!
 //! Of a lake in an object store, a segment is a chunk: once it is long enough it is closed and goes to the store, so
 //! that another machine can go on from there. What is still in the open segment is on this machine alone.
 //!
-//! So `zstdcat` of a segment prints the bodies. The header has the length and digest of the frame behind it; what is
-//! torn or damaged is recognised when the archive is opened and does not count: that page is asked for again.
+//! What is torn or damaged is recognised when the archive is opened and does not count: that page is asked for again.
+
+mod record;
 
 use super::error::LakeError;
 use super::home::Home;
 use super::storage::{self, Storage, StoredFile};
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use record::{Header, next_magic, record, record_at};
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::Write;
@@ -25,30 +21,10 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// First bytes of a record: one of the magics that zstd decoders skip.
-const MAGIC: [u8; 4] = 0x184D_2A5A_u32.to_le_bytes();
-/// Bytes before the JSON of a header.
-const LEAD: usize = 16;
 /// A segment takes no more records once it is this long.
 const SEGMENT_BYTES: u64 = 64 << 20;
 /// A chunk, a segment that goes to an object store, takes no more records once it is this long: some 250 pages.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// No page of this API comes near; a header that says more is damaged.
-const BODY_BYTES: u64 = 1 << 30;
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Header {
-    key: String,
-    occurrence: u32,
-    status: u16,
-    received_at: Timestamp,
-    /// Length of the zstd frame behind the header.
-    packed_bytes: u64,
-    /// Length of the body.
-    bytes: u64,
-    /// Digest of the zstd frame.
-    blake3: String,
-}
 
 /// An answer as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -357,41 +333,6 @@ impl RawArchive {
         let body = zstd::bulk::decompress(&packed, usize::try_from(header.bytes).unwrap_or(0));
         Ok(RawPage { status: header.status, received_at: header.received_at, body: body.map_err(failed())? })
     }
-}
-
-fn record(header: &Header, packed: &[u8]) -> std::io::Result<Vec<u8>> {
-    let json = serde_json::to_vec(header)?;
-    let length = u32::try_from(json.len() + 8).map_err(std::io::Error::other)?;
-    let mut record = Vec::with_capacity(LEAD + json.len() + packed.len());
-    record.extend_from_slice(&MAGIC);
-    record.extend_from_slice(&length.to_le_bytes());
-    record.extend_from_slice(&blake3::hash(&json).as_bytes()[..8]);
-    record.extend_from_slice(&json);
-    record.extend_from_slice(packed);
-    Ok(record)
-}
-
-/// The record at the start of `bytes`: header, where its frame begins, length; none when it is torn or damaged.
-fn record_at(bytes: &[u8]) -> Option<(Header, usize, usize)> {
-    let (magic, rest) = bytes.split_first_chunk::<4>()?;
-    let (length, rest) = rest.split_first_chunk::<4>()?;
-    let (digest, rest) = rest.split_first_chunk::<8>()?;
-    let json = rest.get(..usize::try_from(u32::from_le_bytes(*length)).ok()?.checked_sub(8)?)?;
-    if *magic != MAGIC || blake3::hash(json).as_bytes()[..8] != digest[..] {
-        return None;
-    }
-    let header: Header = serde_json::from_slice(json).ok()?;
-    if header.bytes > BODY_BYTES {
-        return None;
-    }
-    let frame = LEAD + json.len();
-    let end = frame.checked_add(usize::try_from(header.packed_bytes).ok()?)?;
-    let packed = bytes.get(frame..end)?;
-    (blake3::hash(packed).to_hex().as_str() == header.blake3).then_some((header, frame, end))
-}
-
-fn next_magic(bytes: &[u8]) -> Option<usize> {
-    bytes.windows(4).position(|window| window == MAGIC)
 }
 
 #[cfg(test)]

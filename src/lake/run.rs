@@ -17,6 +17,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Of how many runs, the newest, an object store's records are brought where no more are asked for.
+pub(super) const NEWEST_RUNS: usize = 20;
+
 /// What a run is, in `runs/<run_id>/run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
@@ -103,13 +106,18 @@ impl Lake {
         Ok(RunDir { run_id: run_id.to_owned(), dir, storage, home: Arc::clone(&self.home) })
     }
 
-    /// The records of all runs, oldest first.
+    /// The records of runs, oldest first: of a lake in a folder all, of one in an object store at least the newest.
     ///
     /// # Errors
     ///
     /// [`LakeError::Damaged`] names a record that cannot be read.
     pub fn runs(&self) -> Result<Vec<RunRecord>, LakeError> {
-        self.home.bring_runs()?;
+        self.newest_runs(NEWEST_RUNS)
+    }
+
+    /// As [`Lake::runs`], with at least so many of the newest.
+    pub(super) fn newest_runs(&self, most: usize) -> Result<Vec<RunRecord>, LakeError> {
+        self.home.bring_runs(most)?;
         let mut records = Vec::new();
         for name in storage::names(&self.layout.runs())? {
             if path::check_run_id(&name).is_ok() {

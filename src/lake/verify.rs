@@ -5,7 +5,7 @@ use super::audit::About;
 use super::error::LakeError;
 use super::manifest::{Commit, FileEntry, TableManifest};
 use super::part::{check_schema, inspect_part, read_part, read_schema, sorted, with_dates};
-use super::path::{month_in, snapshot_name};
+use super::path::month_in;
 use super::spill::months;
 use super::storage;
 use super::upsert::keys;
@@ -99,17 +99,15 @@ impl Lake {
         }
     }
 
-    /// Where a person finds a file of a snapshot: in an object store, not in the working copy.
-    fn at_home(&self, commit: &Commit, path: &Path) -> PathBuf {
-        let (home, dir) = (PathBuf::from(self.to_string()), self.snapshot_dir(commit.snapshot));
-        let Ok(inside) = path.strip_prefix(&dir) else { return path.to_path_buf() };
-        if home == self.root() {
-            return path.to_path_buf();
-        }
+    /// Where a person finds a file of a snapshot, given in its local folder: in an object store, not in the working copy.
+    pub fn at_home(&self, commit: &Commit, path: &Path) -> PathBuf {
         let mut entries = commit.tables.values().flat_map(|table| &table.files);
-        let entry = entries.find(|entry| Path::new(&entry.path) == inside);
-        let lies_in = entry.and_then(|entry| entry.lies_in).unwrap_or(commit.snapshot);
-        home.join("snapshots").join(snapshot_name(lies_in)).join(inside)
+        let inside = path.strip_prefix(self.snapshot_dir(commit.snapshot)).ok();
+        let entry = entries.find(|entry| inside == Some(Path::new(&entry.path)));
+        match entry.and_then(|entry| Some((entry.lies_in?, &entry.path))) {
+            Some((snapshot, name)) => self.home_path(&self.snapshot_dir(snapshot).join(name)),
+            None => self.home_path(path),
+        }
     }
 }
 

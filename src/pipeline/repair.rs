@@ -97,7 +97,7 @@ impl Repair<'_> {
             if let Some((snapshot, twin)) = self.lake.twin_of(&file)? {
                 self.lake.put_in_place(self.lock, &file, &twin)?;
                 self.note(
-                    file.path,
+                    file.at_home,
                     WHAT,
                     format!("taken from snapshot {snapshot}, which has the same file"),
                 );
@@ -105,7 +105,11 @@ impl Repair<'_> {
             }
             match self.made_from_pages(&file) {
                 Ok(run_id) => {
-                    self.note(file.path, WHAT, format!("made again from the archived pages of run {run_id}"));
+                    self.note(
+                        file.at_home,
+                        WHAT,
+                        format!("made again from the archived pages of run {run_id}"),
+                    );
                 }
                 Err(why) => {
                     tracing::debug!(path = %file.path.display(), %why, "no archived pages bring it back");
@@ -173,7 +177,7 @@ impl Repair<'_> {
         let mut told = BTreeMap::new();
         for file in lost {
             told.insert(
-                file.path.clone(),
+                file.at_home.clone(),
                 format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file)),
             );
         }

@@ -80,6 +80,9 @@ pub fn replay(
     let Some(last) = commits.last() else {
         return Err(refuse("the lake has no snapshot of it"));
     };
+    if let Some(restored) = commits.iter().find_map(|commit| commit.restores) {
+        return Err(refuse(&format!("it asked for nothing, and showed snapshot {restored} again")));
+    }
     if publish.is_some() && lake.current()?.is_some_and(|current| current.tables != last.tables) {
         return Err(refuse("another snapshot was published since; roll back to the run's own first"));
     }
@@ -97,12 +100,12 @@ pub fn replay(
     Ok(replayed)
 }
 
-/// The commits a run made, oldest first.
+/// The commits a run made, oldest first, held ones included.
 fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
     let mut commits = Vec::new();
-    for snapshot in lake.commits()? {
-        let commit = lake.commit(snapshot)?;
-        if commit.run_id == run_id && commit.restores.is_none() {
+    for snapshot in lake.commits()?.into_iter().chain(lake.held_snapshots()?) {
+        let (_, commit) = lake.snapshot(snapshot)?;
+        if commit.run_id == run_id {
             commits.push(commit);
         }
     }

@@ -91,7 +91,7 @@ pub struct RegisterStanding {
 pub struct Standing {
     /// Newest snapshot; none in a lake without one.
     pub snapshot: Option<u64>,
-    /// All snapshots, newest first.
+    /// Snapshots that are kept, newest first.
     pub snapshots: Vec<SnapshotStanding>,
     /// Rows by table of the newest snapshot.
     pub rows: BTreeMap<String, u64>,
@@ -112,7 +112,7 @@ pub struct Standing {
 pub fn standing(lake: &Lake, state: &Path, now: Timestamp) -> Result<Standing, PipelineError> {
     let current = lake.current()?;
     let mut snapshots = Vec::new();
-    for number in lake.commits()?.into_iter().rev() {
+    for number in lake.kept_snapshots()?.into_iter().rev() {
         let commit = lake.commit(number)?;
         snapshots.push(SnapshotStanding {
             snapshot: commit.snapshot,

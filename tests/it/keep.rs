@@ -117,6 +117,8 @@ fn going_back_makes_the_next_run_read_what_happened_since() {
     let expected = lake::filings(&lake);
     let went = told(&lake, &["snapshot", "rollback", "1"]);
     assert_eq!((&went["restored"], &went["snapshot"]), (&1.into(), &3.into()));
+    let rollback = runs(&lake).pop().expect("a run");
+    sunlake(&lake, &["replay", &rollback]).exits(3).says("showed snapshot 1 again");
     assert!(lake::filings(&lake).len() < expected.len());
     assert_sound(&lake);
     let summary = run(&scratch, &lake, source::history().today, "").complete();
@@ -136,6 +138,8 @@ fn pinned_snapshots_stay_others_go_and_a_pipeline_file_may_say_so() {
     assert_eq!(told(&lake, &["snapshot", "pin", "1"])["changed"], true);
     assert_eq!(told(&lake, &["snapshot", "prune", "--keep-last", "1"])["snapshots"], json!([]));
     assert_eq!(told(&lake, &["snapshot", "unpin", "1"])["changed"], true);
+    assert_eq!(told(&lake, &["snapshot", "unpin", "1"])["changed"], false);
+    sunlake(&lake, &["snapshot", "unpin", "9"]).exits(3).says("no snapshot 9");
     let retention = "[retention]\nlast = 2\n";
     let summary = run(&scratch, &lake, "2026-03-21", retention).complete();
     assert_eq!(summary["pruned"], json!([1]), "{summary}");
@@ -143,6 +147,8 @@ fn pinned_snapshots_stay_others_go_and_a_pipeline_file_may_say_so() {
     assert_sound(&lake);
     sunlake(&lake, &["snapshot", "diff", "1", "2"]).exits(3).says("pruned");
     sunlake(&lake, &["snapshot", "rollback", "1"]).exits(3).says("pruned");
+    let kept = told(&lake, &["status"])["snapshots"].as_array().map(Vec::len);
+    assert_eq!(kept, Some(2), "status tells of what is kept");
 }
 
 #[test]
@@ -162,6 +168,15 @@ fn a_held_snapshot_waits_for_a_person_and_its_run_is_over() {
     assert_eq!(shown["standing"], "held", "{shown}");
     let rows = python::json("count.py", &[Path::new(shown["path"].as_str().expect("a path"))]);
     assert_eq!(rows["filings"], shown["filings"], "DuckDB reads it where it lies");
+    let diff = told(&lake, &["snapshot", "diff", "2", "3"]);
+    assert_eq!(diff["tables"]["filings"]["rows_after"], shown["filings"], "{diff}");
+    let csv = scratch.path("csv");
+    let words = ["export", "csv", &*csv.to_string_lossy(), "--snapshot", "3", "--table", "counties, filings"];
+    assert_eq!(told(&lake, &words)["files"][1]["rows"], shown["filings"]);
+    let replayed = told(&lake, &["replay", shown["run_id"].as_str().expect("a run")]);
+    assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
+    sunlake(&lake, &["snapshot", "accept", "2"]).exits(3).says("snapshot 2 is not held");
+    sunlake(&lake, &["snapshot", "accept", "9"]).exits(3).says("no snapshot 9");
     let status = told(&lake, &["status"]);
     assert_eq!(status["runs"][0]["finished"], "held", "{status}");
     assert_eq!(told(&lake, &["snapshot", "accept", "3"])["accepted"], true);

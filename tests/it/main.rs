@@ -29,6 +29,7 @@ mod sample_run;
 mod service;
 mod settings;
 mod store;
+mod store_history;
 mod support;
 mod truth;
 mod verify;

@@ -13,7 +13,19 @@ home = pathlib.Path(pyspark.__file__).parent
 environment = {**os.environ, "SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
 os.environ.update(environment)
 MASTER = "local-cluster[2,1,1024]"
-SETTINGS = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "4", "spark.driver.host": "127.0.0.1"}
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.driver.host": "127.0.0.1",
+    # Work begins when both executors are there, and none is given up because the machine is busy.
+    "spark.cores.max": "2",
+    "spark.scheduler.minRegisteredResourcesRatio": "1.0",
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "30min",
+    "spark.network.timeout": "30min",
+    "spark.executor.heartbeatInterval": "1min",
+    "spark.worker.timeout": "1800",
+    "spark.sql.broadcastTimeout": "1800",
+}
 
 options = [word for name, value in SETTINGS.items() for word in ("--conf", f"{name}={value}")]
 command = [home / "bin/spark-submit", "--master", MASTER, *options, pipelines / "spark/aggregates.py", current, out]

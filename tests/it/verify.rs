@@ -99,6 +99,13 @@ fn a_truncated_a_missing_and_a_strange_file_are_named() {
 fn a_lake_without_a_snapshot_says_how_to_make_one() {
     let scratch = Scratch::new();
     verify(&scratch.lake(), &[]).exits(3).says("sunlake run");
+    verify(&scratch.lake(), &["--repair"]).exits(3).says("sunlake run");
+    Sunlake::new(["snapshot", "prune", "--keep-last", "1", "--lake"])
+        .args([scratch.lake()])
+        .finish()
+        .exits(3)
+        .says("sunlake run");
+    assert!(!scratch.lake().exists(), "a name mistyped makes no folder");
 }
 
 #[test]

@@ -11,6 +11,9 @@ use std::sync::OnceLock;
 /// The secret that must stand in no message.
 pub(crate) const SECRET: &str = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY";
 
+/// Where in a bucket a lake lies.
+const ROOT: &str = "lakes/florida";
+
 struct Server {
     address: SocketAddr,
     // It ends when this does: with the test process, however that ends.
@@ -50,7 +53,34 @@ impl Bucket {
 
     /// The address of a lake in it.
     pub(crate) fn lake(&self) -> String {
-        format!("s3://{}/lakes/florida", self.name)
+        format!("s3://{}/{ROOT}", self.name)
+    }
+
+    /// Names of the lake's objects, within the lake.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.objects("list", &[])
+    }
+
+    /// Flips a bit in the middle of objects of the lake.
+    pub(crate) fn flip(&self, names: &[&str]) {
+        self.objects("flip", names);
+    }
+
+    /// Deletes objects of the lake.
+    pub(crate) fn delete(&self, names: &[&str]) {
+        self.objects("delete", names);
+    }
+
+    fn objects(&self, what: &str, names: &[&str]) -> Vec<String> {
+        let names: Vec<String> = names.iter().map(|name| format!("{ROOT}/{name}")).collect();
+        let done = python::command("s3_objects.py")
+            .args([&server().address.to_string(), self.name, what])
+            .args(names)
+            .output()
+            .expect("python");
+        let told = python::told("s3_objects.py", &done);
+        let found = told.as_array().expect("names").iter().filter_map(|name| name.as_str());
+        found.filter_map(|name| Some(name.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())).collect()
     }
 
     /// A command that may use it.

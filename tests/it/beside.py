@@ -1,0 +1,26 @@
+"""What another engine gave beside what the lake has, cell by cell: the least tolerance that sums in another order need."""
+
+import math
+
+
+def same(one, other):
+    if isinstance(one, float) and isinstance(other, float):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return type(one) is type(other) and one == other
+
+
+def compare(ran, kept):
+    """Two results of DuckDB; the rows must stand in the same order."""
+    rows, lie = ran.fetchall(), kept.fetchall()
+    differences = [
+        f"row {number}, {column}: {one!r}, the lake has {other!r}"
+        for number, (row, beside) in enumerate(zip(rows, lie))
+        for column, one, other in zip(ran.columns, row, beside)
+        if not same(one, other)
+    ]
+    return {
+        "columns": [ran.columns, kept.columns],
+        "rows": [len(rows), len(lie)],
+        "differences": len(differences),
+        "first": differences[:5],
+    }
