@@ -20,6 +20,7 @@ mod floors;
 mod keep;
 mod key_leak;
 mod mcp;
+mod memory;
 mod openapi;
 mod readers;
 mod register;
