@@ -293,7 +293,7 @@ fn damageable(root: &Path) -> Vec<PathBuf> {
             }
         }
     }
-    files.retain(|path| !path.starts_with(root.join("runs/r2")));
+    files.retain(|path| !["runs/r2", "runs/r5"].iter().any(|run| path.starts_with(root.join(run))));
     files.sort();
     files
 }
