@@ -1,7 +1,7 @@
 //! Reads in parts what one query cannot reach: a core, whose first and last days are beyond reach.
 //!
 //! No dimension is sure to be exhaustive, so a core is done when the distinct rows seen of it are as
-//! many as its `total` says, and not before. What no part held is sought ([`rest`](super::rest)); what is not found
+//! many as its `total` says, and not before. What no part held is sought ([`super::rest`]); what is not found
 //! stays a hole, which the proof finds and tells.
 
 use super::ExtractError;
