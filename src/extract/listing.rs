@@ -2,17 +2,18 @@
 
 use super::ask::{Asker, PageKey, StoreError};
 use super::narrow::Vocabulary;
+use super::parts::Expected;
 use super::reader::Reader;
-use super::rest::Seeking;
 use super::seen::SeenRow;
 use super::shares::Shares;
 use super::slice::{Filter, Slice};
 use super::stretch::{Stretch, ranges};
-use super::{ExtractError, arrivals, parts, walk};
+use super::walk::{walk, walk_on};
+use super::{ExtractError, arrivals, parts};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Times a day is read again before it is left incomplete.
 const MAX_DAY_READINGS: u32 = 3;
@@ -155,24 +156,11 @@ fn newest_first(unread: Vec<Stretch>, moved: BTreeSet<Date>) -> Vec<(Date, Date,
 }
 
 impl Reader<'_, '_> {
-    /// Forgets how the last reading went.
-    fn calm(&mut self) {
-        (self.drifted, self.adrift, self.narrowed) = (false, false, false);
-    }
-
-    /// Whether what was seen of a slice is proven to be the whole: as many rows as its total says; or, where rows moved
-    /// meanwhile and no total can fit, one unbroken walk over all of it.
-    fn has_whole(&self, slice: &Slice, total: u64) -> bool {
-        let unbroken = self.drifted && !self.adrift && !self.narrowed;
-        unbroken || (!self.drifted && self.seen.count(slice) == total)
-    }
-
     /// Ends a stretch: what it gave, and a clean slate for the next.
     fn finish(&mut self, label: &'static str, days: Vec<DayReading>) -> Reading {
         let seen = std::mem::take(&mut self.seen);
         let pages = std::mem::take(&mut self.pages);
-        (self.sampled, self.seeking) = (Vec::new(), Seeking::default());
-        self.calm();
+        self.begin_stretch();
         let mut rows = HashMap::new();
         for reading in &days {
             let new = seen.rows_of(reading.day, reading.day).filter(|row| !seen.is_held(row.id));
@@ -230,17 +218,36 @@ async fn read_stretch(
     stretch: &Stretch,
     expected: &BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>, ExtractError> {
-    let total = if stretch.in_parts {
-        let rows = |day: Date| expected.get(&day).copied().unwrap_or(0) as f64;
-        let expected = days_newest_first(slice.from, slice.to).map(|day| (day, rows(day))).collect();
-        parts::read_core(reader, slice, &expected).await?
-    } else {
-        walk::walk(reader, slice).await?
+    let rows: Expected =
+        expected.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows as f64)).collect();
+    let walked = match stretch.in_parts {
+        true if reader.restless => return read_days_apart(reader, slice, &|_| false).await,
+        true => parts::read_core(reader, slice, &rows).await?,
+        false => walk_on(reader, slice, &rows, &HashSet::new()).await?,
     };
-    if !reader.has_whole(slice, total) {
-        return mend(reader, slice).await;
+    if reader.is_whole(reader.seen.count(slice), &walked) {
+        return Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect());
     }
-    Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect())
+    match reader.drifted {
+        true => read_days_apart(reader, slice, &|day| !walked.doubts(day)).await,
+        false => mend(reader, slice).await,
+    }
+}
+
+/// Rows move: each day that is not proven is read and proven by itself.
+async fn read_days_apart(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    is_proven: &(dyn Fn(Date) -> bool + Sync),
+) -> Result<Vec<DayReading>, ExtractError> {
+    let mut days = Vec::new();
+    for day in days_newest_first(slice.from, slice.to) {
+        days.push(match is_proven(day) {
+            true => proven_day(reader, day),
+            false => read_day_again(reader, &slice.on(day)).await?,
+        });
+    }
+    Ok(days)
 }
 
 /// A day all of whose rows were seen.
@@ -275,13 +282,17 @@ pub(super) async fn read_day_again(
     let mut total = 0;
     for _ in 0..MAX_DAY_READINGS {
         reader.seen.forget(day.to);
-        reader.calm();
-        total = walk::walk(reader, day).await?;
-        if reader.has_whole(day, total) || arrivals::fit_day(reader, day, None).await? {
+        reader.begin_reading();
+        let walked = walk(reader, day).await?;
+        total = walked.total;
+        if reader.is_whole(reader.seen.count(day), &walked) {
             return Ok(proven_day(reader, day.to));
         }
         if !reader.drifted {
             // Nothing moved: another reading would give the same rows.
+            if arrivals::fit_day(reader, day, None).await? {
+                return Ok(proven_day(reader, day.to));
+            }
             break;
         }
     }

@@ -11,6 +11,7 @@
 //! | [`narrow`] | the narrower filters of a cell (pure) |
 //! | `walk` | reading past the offset cap by date |
 //! | `parts` | reading in parts what one query cannot reach |
+//! | `tail` | what of a day stands below a row, and proves it where rows move |
 //! | `rest` | finding rows that no part held |
 //! | `arrivals` | days held before: what came, what went |
 //! | `rank` | finding a few rows without reading all |
@@ -39,6 +40,7 @@ pub mod shares;
 pub mod slice;
 pub mod starts;
 pub mod stretch;
+mod tail;
 mod walk;
 
 use crate::client::ClientError;

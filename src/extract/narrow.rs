@@ -40,6 +40,11 @@ pub(super) struct Part {
 pub(super) const LEAST_ROWS: f64 = 0.25;
 
 impl Dimension {
+    /// Whether every row comes under one of its published values: the types may leave some out, and ZIP codes do.
+    pub(super) fn is_exhaustive(self) -> bool {
+        matches!(self, Self::Sector | Self::IndustryType)
+    }
+
     /// Whether a cell can be cut along it.
     pub(super) fn applies(self, filter: &Filter) -> bool {
         match self {

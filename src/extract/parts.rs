@@ -3,57 +3,110 @@
 //! No dimension is sure to be exhaustive, so a core is done when the distinct rows seen of it are as
 //! many as its `total` says, and not before. What no part held is sought ([`super::rest`]); what is not found
 //! stays a hole, which the proof finds and tells.
+//!
+//! Where rows move, a row that left after it was seen may hide one that no part held, so that no sum over parts proves
+//! anything. Then days are read one by one, and of each the rows below a page are held against what that page told ([`super::tail`]).
 
 use super::ExtractError;
-use super::narrow::{self, Part};
+use super::narrow::{self, Dimension, Part};
 use super::planner::{self, NEAR_REACH};
 use super::reader::{PageRead, Reader};
 use super::rest;
+use super::shares::Shares;
 use super::slice::Slice;
 use super::stretch::{Outline, set_cores_apart};
-use super::walk::walk_on;
+use super::tail::{Tail, look_below};
+use super::walk::{Walked, walk_on};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, HashSet};
 
 /// Rows expected of a cell by day; of days that are left out nothing is known.
 pub(super) type Expected = BTreeMap<Date, f64>;
 
-/// Reads a core of a listing. Gives its total.
+/// What reading on in parts gave.
+pub(super) struct Split {
+    /// The oldest day read.
+    pub(super) oldest: Date,
+    /// Whether no row was passed over that was there all the time.
+    pub(super) is_whole: bool,
+}
+
+/// A core, and what is known of it.
+struct Core<'c> {
+    slice: &'c Slice,
+    /// Its rows.
+    total: u64,
+    expected: &'c Expected,
+    /// Rows seen of its newest day that stand first in it.
+    head: &'c HashSet<i64>,
+    /// What stands below those.
+    tail: Option<Tail>,
+}
+
+impl Core<'_> {
+    /// Rows expected of its days.
+    fn rows_by_day(&self) -> impl Iterator<Item = f64> + '_ {
+        self.expected.range(self.slice.from..=self.slice.to).map(|(_, rows)| *rows)
+    }
+
+    /// Whether all its rows were seen.
+    fn is_seen(&self, reader: &Reader<'_, '_>) -> bool {
+        match &self.tail {
+            Some(tail) if !reader.unordered => tail.is_seen(reader, self.slice),
+            _ => !reader.drifted && reader.seen.count(self.slice) >= self.total,
+        }
+    }
+}
+
+/// Reads a core of a listing.
 pub(super) async fn read_core(
     reader: &mut Reader<'_, '_>,
-    core: &Slice,
+    slice: &Slice,
     expected: &Expected,
-) -> Result<u64, ExtractError> {
+) -> Result<Walked, ExtractError> {
     // A page costs no more than a total and shows how rows are spread.
-    let total = match reader.page(core, 0).await? {
+    let total = match reader.page(slice, 0).await? {
         PageRead::Rows(page) => page.total,
-        PageRead::BeyondReach => reader.total(core).await?,
+        PageRead::BeyondReach => reader.total(slice).await?,
     };
-    cut(reader, core, total, expected, &HashSet::new()).await?;
-    Ok(total)
+    let core = Core { slice, total, expected, head: &HashSet::new(), tail: None };
+    let is_whole = cut_outermost(reader, &core).await?;
+    let doubtful = if is_whole { Vec::new() } else { vec![(slice.from, slice.to)] };
+    Ok(Walked { total, doubtful })
 }
 
 /// Goes on where a walk ended because the newest day of what is left of its slice is beyond reach; `head` are the rows seen of that
-/// day, which stand first in it. Reads that day, with those that are then expected beyond reach too, in parts. Gives the oldest day read.
+/// day, which stand first in it. Reads that day in parts, with those that are then expected beyond reach too, unless rows move.
 pub(super) async fn split(
     reader: &mut Reader<'_, '_>,
     left: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<Date, ExtractError> {
+) -> Result<Split, ExtractError> {
     let day = left.on(left.to);
-    let mut total = reader.total(&day).await?;
-    let expected = corrected(&day, expected, total);
+    let (mut total, mut tail) = look_below(reader, &day, head).await?;
+    let expected = &corrected(&day, expected, total);
     let shares = reader.shares_now();
     let outline = Outline { filter: &left.filter, shares: &shares, plan: reader.plan };
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(0.0);
     let stretches = set_cores_apart((left.from, left.to), &rows, &outline);
-    let core = left.between(stretches.first().map_or(left.to, |core| core.from), left.to);
-    if !core.is_one_day() {
-        total = reader.total(&core).await?;
+    let oldest = stretches.first().filter(|_| !reader.restless).map_or(left.to, |core| core.from);
+    let slice = &left.between(oldest, left.to);
+    if !slice.is_one_day() {
+        (total, tail) = (reader.total(slice).await?, None);
     }
-    cut(reader, &core, total, &expected, head).await?;
-    Ok(core.from)
+    let is_whole = cut_outermost(reader, &Core { slice, total, expected, head, tail }).await?;
+    Ok(Split { oldest, is_whole })
+}
+
+/// Cuts a core that is no part of another. Rows may have moved in one part while others were read; the total tells.
+async fn cut_outermost(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
+    let is_whole = cut(reader, core).await?;
+    if core.tail.is_none() && !reader.drifted && reader.total(core.slice).await? != core.total {
+        reader.note_drift();
+        return Ok(false);
+    }
+    Ok(is_whole)
 }
 
 /// What is expected, now that a day turned out to hold so many rows.
@@ -65,51 +118,62 @@ fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
     corrected
 }
 
-/// Reads a core along the dimension that wastes least, and then whatever is still missing.
-async fn cut(
-    reader: &mut Reader<'_, '_>,
-    core: &Slice,
-    total: u64,
-    expected: &Expected,
-    head: &HashSet<i64>,
-) -> Result<(), ExtractError> {
+/// Reads a core along the dimension that wastes least, and then whatever is still missing. Says whether it passed over no row that
+/// was there all the time.
+async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
     reader.narrow();
-    for (part, rows) in parts(reader, core, total, expected) {
-        if reader.seen.count(core) >= total {
-            return Ok(());
+    let shares = match core.slice.is_one_day() {
+        true => reader.shares_of_day(core.slice),
+        false => reader.shares_now(),
+    };
+    let way = way_to_cut(reader, core, &shares);
+    tracing::debug!(core = %core.slice, core.total, ?way, "read in parts");
+    let mut is_whole = way.is_some_and(Dimension::is_exhaustive);
+    for (part, rows) in way.map_or_else(Vec::new, |way| parts(reader, core, way, &shares)) {
+        if core.is_seen(reader) {
+            return Ok(true);
+        }
+        if reader.drifted && core.tail.is_none() {
+            return Ok(false);
         }
         reader.seeking.note_asked(&part);
-        Box::pin(read_range(reader, &part, &rows, head)).await?;
+        is_whole &= Box::pin(read_range(reader, &part, &rows, core.head)).await?;
     }
     // Of a day that was read as deep as pages reach, nothing is left to find by rank.
-    let by_rank = head.is_empty() || !core.is_one_day();
-    rest::find(reader, core, total, by_rank).await
+    let by_rank = core.head.is_empty() || !core.slice.is_one_day();
+    rest::find(reader, core.slice, core.total, by_rank).await?;
+    Ok(is_whole || core.is_seen(reader))
+}
+
+/// The dimension along which a core is cut: where rows move, one that holds every row, if there is any; else the cheapest.
+fn way_to_cut(reader: &Reader<'_, '_>, core: &Core<'_>, shares: &Shares) -> Option<Dimension> {
+    let filter = &core.slice.filter;
+    if reader.restless && Dimension::Sector.applies(filter) {
+        return Some(Dimension::Sector);
+    }
+    let days: Vec<f64> = core.rows_by_day().collect();
+    planner::cut(&days, &Outline { filter, shares, plan: reader.plan })
 }
 
 /// The parts of a core with the rows expected of each: the largest first, but those that are to be cut again when the others have
 /// taught what addresses there are, and those without any rows last.
-fn parts(reader: &Reader<'_, '_>, core: &Slice, total: u64, expected: &Expected) -> Vec<(Slice, Expected)> {
-    let shares = match core.is_one_day() {
-        true => reader.shares_of_day(core),
-        false => reader.shares_now(),
-    };
-    let outline = Outline { filter: &core.filter, shares: &shares, plan: reader.plan };
-    let days: Vec<f64> = expected.range(core.from..=core.to).map(|(_, rows)| *rows).collect();
-    let Some(way) = planner::cut(&days, &outline) else {
-        return Vec::new();
-    };
-    tracing::debug!(%core, total, ?way, "read in parts");
+fn parts(
+    reader: &Reader<'_, '_>,
+    core: &Core<'_>,
+    way: Dimension,
+    shares: &Shares,
+) -> Vec<(Slice, Expected)> {
     let near = f64::from(reader.plan.reach_rows()) * NEAR_REACH;
     let order = |part: &Part| {
-        let is_deep = days.iter().any(|rows| rows * part.share > near);
-        (part.share * (total as f64) < 0.5, is_deep)
+        let is_deep = core.rows_by_day().any(|rows| rows * part.share > near);
+        (part.share * (core.total as f64) < 0.5, is_deep)
     };
-    let unseen = total.saturating_sub(reader.seen.count(core));
-    let mut parts = narrow::parts(&core.filter, way, unseen, reader.words, &shares);
+    let unseen = core.total.saturating_sub(reader.seen.count(core.slice));
+    let mut parts = narrow::parts(&core.slice.filter, way, unseen, reader.words, shares);
     // A stable sort keeps the largest first among equals.
     parts.sort_by_key(order);
-    let of_part = |share: f64| expected.iter().map(|(day, rows)| (*day, rows * share)).collect();
-    parts.into_iter().map(|part| (core.under(part.filter), of_part(part.share))).collect()
+    let of_part = |share: f64| core.expected.iter().map(|(day, rows)| (*day, rows * share)).collect();
+    parts.into_iter().map(|part| (core.slice.under(part.filter), of_part(part.share))).collect()
 }
 
 /// Reads a part of a core: its own days beyond reach in parts again.
@@ -118,18 +182,19 @@ async fn read_range(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<(), ExtractError> {
+) -> Result<bool, ExtractError> {
     let shares = reader.shares_now();
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
     let outline = Outline { filter: &slice.filter, shares: &shares, plan: reader.plan };
+    let mut is_whole = true;
     for stretch in set_cores_apart((slice.from, slice.to), &near, &outline) {
-        let slice = slice.between(stretch.from, stretch.to);
-        if stretch.in_parts {
-            let total = reader.total(&slice).await?;
-            cut(reader, &slice, total, expected, head).await?;
+        let slice = &slice.between(stretch.from, stretch.to);
+        is_whole &= if stretch.in_parts {
+            let total = reader.total(slice).await?;
+            cut(reader, &Core { slice, total, expected, head, tail: None }).await?
         } else {
-            walk_on(reader, &slice, expected, head).await?;
-        }
+            walk_on(reader, slice, expected, head).await?.doubtful.is_empty()
+        };
     }
-    Ok(())
+    Ok(is_whole)
 }

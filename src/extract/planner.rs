@@ -30,9 +30,13 @@ pub(super) const NEAR_REACH: f64 = 0.97;
 
 /// The dimension along which a core of these rows by day is cut at least cost; none when it cannot be cut any more.
 pub(super) fn cut(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<Dimension> {
-    let cell =
-        Cell { rows_by_day, left: &ways(outline.filter), zip: zip_digits(outline.filter), learned: 0.0 };
-    cell.cheapest(outline).map(|(_, way)| way)
+    cheapest(rows_by_day, outline).map(|(_, way)| way)
+}
+
+fn cheapest(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimension)> {
+    let left: Vec<Dimension> = CUTS.into_iter().filter(|way| way.applies(outline.filter)).collect();
+    let zip = outline.filter.zip.as_ref().map_or(0, String::len);
+    Cell { rows_by_day, left: &left, zip, learned: 0.0 }.cheapest(outline)
 }
 
 /// Requests that reading a core wastes beyond full pages. A core of one day is read from its newest end first.
@@ -42,9 +46,7 @@ pub(super) fn cost_of_core(
     outline: &Outline<'_>,
 ) -> f64 {
     let days: Vec<f64> = (0..span_days(from, to)).map(|back| expected(minus_days(to, back))).collect();
-    let (left, zip) = (ways(outline.filter), zip_digits(outline.filter));
-    let cell = Cell { rows_by_day: &days, left: &left, zip, learned: 0.0 };
-    cell.cheapest(outline).map_or(HOPELESS, |(waste, _)| waste)
+    cheapest(&days, outline).map_or(HOPELESS, |(waste, _)| waste)
 }
 
 /// Requests of reading stretches of an untyped listing for the first time: full pages, a row twice wherever a query ends, and what
@@ -73,14 +75,6 @@ pub fn price_unread(
         pages + waste.round() as u64
     };
     stretches.iter().map(price).sum()
-}
-
-fn ways(filter: &Filter) -> Vec<Dimension> {
-    CUTS.into_iter().filter(|way| way.applies(filter)).collect()
-}
-
-fn zip_digits(filter: &Filter) -> usize {
-    filter.zip.as_ref().map_or(0, String::len)
 }
 
 /// A cell as far as its cost depends on it.
@@ -116,7 +110,7 @@ impl Cell<'_> {
         if way == Dimension::Sector {
             left.push(Dimension::IndustryType);
         }
-        let zip = if way == Dimension::Zip { (self.zip + 2).clamp(3, 5).max(self.zip + 1) } else { self.zip };
+        let zip = if way == Dimension::Zip { (self.zip + 1).max(3) } else { self.zip };
         if way == Dimension::Zip && zip < 5 {
             left.push(Dimension::Zip);
         }

@@ -7,6 +7,7 @@ use super::rest::Seeking;
 use super::seen::{Interner, Seen, SeenRow};
 use super::shares::Shares;
 use super::slice::Slice;
+use super::walk::Walked;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
@@ -43,12 +44,14 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) seen: Seen,
     /// Pages of the stretch in hand that held rows.
     pub(super) pages: Vec<PageKey>,
-    /// Whether rows moved while the stretch in hand was read.
+    /// Whether rows moved during the reading in hand.
     pub(super) drifted: bool,
-    /// Whether they moved more often than a walk could follow.
-    pub(super) adrift: bool,
-    /// Whether a cell was read in parts, which only a total proves to be the whole.
-    pub(super) narrowed: bool,
+    /// Whether rows moved during this stretch or the one before, so that no sum over several readings proves anything.
+    pub(super) restless: bool,
+    /// Whether rows moved during this stretch.
+    stirred: bool,
+    /// Whether rows of the stretch in hand came under narrower filters than its own.
+    narrowed: bool,
     /// Whether rows of one day were seen in another order than that of their ids, so that ranks say nothing.
     pub(super) unordered: bool,
     /// Rows of the stretch in hand that came under no filter.
@@ -76,7 +79,8 @@ impl<'r, 'a> Reader<'r, 'a> {
             seen,
             pages,
             drifted: false,
-            adrift: false,
+            restless: false,
+            stirred: false,
             narrowed: false,
             unordered: false,
             sampled: Vec::new(),
@@ -96,7 +100,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Says that the pages of a slice from an offset on come next, unless its reading may end before them because rows moved.
     pub(super) fn expect_pages(&mut self, slice: &Slice, offset: u32, total: u64) {
-        if self.drifted {
+        if self.drifted || self.restless {
             return;
         }
         let last = u64::from(self.plan.max_offset).min(total.saturating_sub(1));
@@ -131,6 +135,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         for record in &page.data {
             let row = self.interner.read(record, day);
             day = row.filed_date;
+            self.unordered |= rows.last().is_some_and(|above| !stands_below(row.id, day, *above));
             rows.push((row.id, day));
             self.seen.insert(row);
         }
@@ -166,6 +171,29 @@ impl<'r, 'a> Reader<'r, 'a> {
         let weight = (shares.rows / (rows().count() as u64).max(1)).clamp(1, MOST_WEIGHT);
         (0..weight).for_each(|_| shares.learn(rows()));
         shares
+    }
+
+    /// Rows were seen to move.
+    pub(super) fn note_drift(&mut self) {
+        (self.drifted, self.restless, self.stirred) = (true, true, true);
+    }
+
+    /// Forgets whether rows moved during the last reading.
+    pub(super) fn begin_reading(&mut self) {
+        self.drifted = false;
+    }
+
+    /// A clean slate for the next stretch.
+    pub(super) fn begin_stretch(&mut self) {
+        self.begin_reading();
+        (self.restless, self.stirred, self.narrowed) = (self.stirred, false, false);
+        (self.sampled, self.seeking) = (Vec::new(), Seeking::default());
+    }
+
+    /// Whether rows seen of a slice are proven to be the whole: as many as its total says; or, where rows moved meanwhile and no
+    /// total can fit, by how it was walked.
+    pub(super) fn is_whole(&self, rows: u64, walked: &Walked) -> bool {
+        if self.drifted { walked.doubtful.is_empty() } else { rows == walked.total }
     }
 
     /// From now on rows come under filters: those seen so far are the sample of the stretch in hand.
@@ -222,4 +250,9 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a row may stand below another: on an older day, or on the same with a lesser id. A record without an id may stand anywhere.
+fn stands_below(id: i64, day: Date, above: (i64, Date)) -> bool {
+    day != above.1 || id < above.0 || above.0 < 0
 }

@@ -80,17 +80,16 @@ pub async fn read_start(
     let mut reading = StartReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
     for _ in 0..READINGS {
         reader.seen = Seen::default();
-        (reader.drifted, reader.adrift, reader.narrowed) = (false, false, false);
-        reading.expected = match walk(&mut reader, &slice).await {
+        reader.begin_reading();
+        let walked = match walk(&mut reader, &slice).await {
             Err(ExtractError::Client(error)) if job.is_odd() && error.refused_status() == Some(400) => {
                 return Ok(None);
             }
             other => other?,
         };
+        reading.expected = walked.total;
         reading.held = reader.seen.count_between(ANY_AGE, job.to);
-        // Where rows move and no total can fit, one unbroken walk over all of it proves it.
-        let unbroken = reader.drifted && !reader.adrift && !reader.narrowed;
-        reading.is_proven = unbroken || (!reader.drifted && reading.held == reading.expected);
+        reading.is_proven = reader.is_whole(reading.held, &walked);
         if reading.is_proven {
             break;
         }

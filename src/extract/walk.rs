@@ -15,12 +15,27 @@ use std::collections::HashSet;
 /// Pages a walk may go back for because rows moved under it, before it leaves the rest to the proof.
 const MAX_STEPS_BACK: u32 = 400;
 
+/// How a walk went.
+pub(super) struct Walked {
+    /// Rows of the slice, by its first page.
+    pub(super) total: u64,
+    /// Days, from the first to the second, of which it may have passed over a row that was there all the time, because rows moved.
+    pub(super) doubtful: Vec<(Date, Date)>,
+}
+
+impl Walked {
+    /// Whether it may have passed over a row of a day.
+    pub(super) fn doubts(&self, day: Date) -> bool {
+        self.doubtful.iter().any(|(from, to)| (*from..=*to).contains(&day))
+    }
+}
+
 /// How a stretch of pages ended.
 enum End {
     /// The listing ended.
     Listing,
-    /// The offset cap was met.
-    Reach,
+    /// The offset cap was met on this day, of which so many rows are behind the walk.
+    Reach { day: Date, rows_of_day: u32 },
     /// Rows moved more often than the walk could follow.
     Adrift,
 }
@@ -38,11 +53,11 @@ struct Position {
     steps_back: u32,
 }
 
-/// Reads every row of a slice that its days' cells let one reach; gives the slice's total as its first page had it.
+/// Reads every row of a slice that its days' cells let one reach.
 ///
 /// Rows may arrive or leave between pages. Then the walk goes back until a page begins with a row it has seen, so that no
 /// row that was there all the time is passed over; the reader is told that rows moved.
-pub(super) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<u64, ExtractError> {
+pub(super) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked, ExtractError> {
     walk_on(reader, slice, &Expected::new(), &HashSet::new()).await
 }
 
@@ -53,27 +68,32 @@ pub(super) async fn walk_on(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<u64, ExtractError> {
+) -> Result<Walked, ExtractError> {
     let skipped = rows_among(reader, slice, head);
     let seen = if skipped > 0 { head.clone() } else { HashSet::new() };
     let mut at = Position { upper: slice.to, offset: skipped, seen, total: None, steps_back: 0 };
+    let mut doubtful = Vec::new();
     while at.upper >= slice.from {
-        let (end, day, rows_of_day) = read_pages(reader, slice, &mut at).await?;
-        match end {
+        match read_pages(reader, slice, &mut at).await? {
             End::Listing => break,
             End::Adrift => {
-                reader.adrift = true;
+                doubtful.push((slice.from, at.upper));
                 break;
             }
-            End::Reach if day < at.upper => (at.upper, at.offset) = (day, rows_of_day),
-            End::Reach => {
+            End::Reach { day, rows_of_day } if day < at.upper => {
+                (at.upper, at.offset) = (day, rows_of_day);
+            }
+            End::Reach { day, .. } => {
                 let (left, head) = (slice.between(slice.from, day), std::mem::take(&mut at.seen));
-                let oldest = Box::pin(parts::split(reader, &left, expected, &head)).await?;
-                (at.upper, at.offset) = (minus_days(oldest, 1), 0);
+                let split = Box::pin(parts::split(reader, &left, expected, &head)).await?;
+                if !split.is_whole {
+                    doubtful.push((split.oldest, day));
+                }
+                (at.upper, at.offset) = (minus_days(split.oldest, 1), 0);
             }
         }
     }
-    Ok(at.total.unwrap_or(0))
+    Ok(Walked { total: at.total.unwrap_or(0), doubtful })
 }
 
 fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
@@ -84,13 +104,12 @@ fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32
     rows.filter(|row| ids.contains(&row.id) && slice.filter.matches(row)).count() as u32
 }
 
-/// Reads pages from where the walk stands until the listing or reach ends; gives the day it stands on then and how many
-/// rows of that day are behind it.
+/// Reads pages from where the walk stands until the listing or reach ends.
 async fn read_pages(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     at: &mut Position,
-) -> Result<(End, Date, u32), ExtractError> {
+) -> Result<End, ExtractError> {
     let span = slice.between(slice.from, at.upper);
     let (mut day, mut rows_of_day) = (at.upper, at.offset);
     // Where an earlier query left off, one row is read again: it shows whether the two queries join.
@@ -99,18 +118,20 @@ async fn read_pages(
     let mut total = None;
     loop {
         if offset > reader.plan.max_offset {
-            return Ok((End::Reach, day, rows_of_day));
+            return Ok(End::Reach { day, rows_of_day });
         }
         let page = match reader.page(&span, offset).await? {
             PageRead::Rows(page) => page,
-            PageRead::BeyondReach => return Ok((End::Reach, day, rows_of_day)),
+            PageRead::BeyondReach => return Ok(End::Reach { day, rows_of_day }),
         };
         at.total.get_or_insert(page.total);
         let moved = total.replace(page.total).is_some_and(|before| before != page.total);
-        reader.drifted |= moved || (!must_join && repeats(&page, at));
+        if moved || (!must_join && repeats(&page, at)) {
+            reader.note_drift();
+        }
         if offset > 0 && !joins(&page, at, must_join || moved) {
             if at.steps_back == MAX_STEPS_BACK {
-                return Ok((End::Adrift, day, rows_of_day));
+                return Ok(End::Adrift);
             }
             (at.steps_back, must_join) = (at.steps_back + 1, true);
             offset = offset.saturating_sub(reader.plan.rows_per_call);
@@ -124,9 +145,12 @@ async fn read_pages(
             }
         }
         offset += page.rows.len() as u32;
-        let ended = page.rows.is_empty() || u64::from(offset) >= page.total;
-        if ended {
-            return Ok((End::Listing, day, rows_of_day));
+        if page.rows.is_empty() || u64::from(offset) >= page.total {
+            return Ok(End::Listing);
+        }
+        if reader.restless && page.rows.len() > 1 {
+            // Two changes may cancel each other in the total: only a row that is seen twice shows that pages join.
+            (offset, must_join) = (offset - 1, true);
         }
         reader.expect_pages(&span, offset, page.total);
     }

@@ -1,0 +1,42 @@
+//! What of one day's cell stands below a row: it can only grow fewer.
+//!
+//! Within a day the newest rows stand first, so what arrives while the cell is read stands above every row seen before. The rows
+//! below one were as many as a page told; whoever has seen as many of them has seen all, whatever moved since.
+
+use super::ExtractError;
+use super::reader::{PageRead, Reader};
+use super::slice::Slice;
+use std::collections::HashSet;
+
+/// The rows of one day's cell that stand below a page of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tail {
+    /// Rows below the page when it came.
+    rows: u64,
+    /// Last row of the page.
+    last: i64,
+}
+
+impl Tail {
+    /// Whether all of it was seen.
+    pub(super) fn is_seen(&self, reader: &Reader<'_, '_>, cell: &Slice) -> bool {
+        reader.seen.ids(cell, i64::MIN, self.last).count() as u64 == self.rows
+    }
+}
+
+/// The total of one day's cell that was read as deep as pages reach, and what stands below: by the last page within reach. None where
+/// that page does not begin with one of the rows seen, since rows moved.
+pub(super) async fn look_below(
+    reader: &mut Reader<'_, '_>,
+    cell: &Slice,
+    seen: &HashSet<i64>,
+) -> Result<(u64, Option<Tail>), ExtractError> {
+    let offset = reader.plan.max_offset;
+    let PageRead::Rows(page) = reader.page(cell, offset).await? else {
+        return Ok((reader.total(cell).await?, None));
+    };
+    let joins = page.rows.first().is_some_and(|(id, _)| seen.contains(id));
+    let rows = page.total.saturating_sub(u64::from(offset) + page.rows.len() as u64);
+    let tail = page.rows.last().filter(|_| joins).map(|(last, _)| Tail { rows, last: *last });
+    Ok((page.total, tail))
+}
