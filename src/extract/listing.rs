@@ -8,7 +8,7 @@ use super::seen::SeenRow;
 use super::shares::Shares;
 use super::slice::{Filter, Slice};
 use super::stretch::{Stretch, ranges};
-use super::walk::{walk, walk_on};
+use super::walk::{Walked, walk, walk_on};
 use super::{ExtractError, arrivals, parts};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
@@ -228,10 +228,23 @@ async fn read_stretch(
     if reader.is_whole(reader.seen.count(slice), &walked) {
         return Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect());
     }
-    match reader.drifted {
+    match has_moved(reader, slice, &walked).await? {
         true => read_days_apart(reader, slice, &|day| !walked.doubts(day)).await,
-        false => mend(reader, slice).await,
+        false => mend(reader, slice, walked.total).await,
     }
+}
+
+/// Whether rows moved during a reading that did not prove a slice: seen by it, or by what the total is now.
+async fn has_moved(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    walked: &Walked,
+) -> Result<bool, ExtractError> {
+    let fits = reader.seen.count(slice) == walked.total;
+    if !reader.drifted && (fits || reader.total(slice).await? != walked.total) {
+        reader.note_drift();
+    }
+    Ok(reader.drifted)
 }
 
 /// Rows move: each day that is not proven is read and proven by itself.
@@ -257,8 +270,11 @@ pub(super) fn proven_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
 }
 
 /// The sum failed: finds the days it fails on, and reads those again until each is proven by itself.
-async fn mend(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Vec<DayReading>, ExtractError> {
-    let total = reader.total(slice).await?;
+async fn mend(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    total: u64,
+) -> Result<Vec<DayReading>, ExtractError> {
     let counts: BTreeMap<Date, u64> =
         days_newest_first(slice.from, slice.to).map(|day| (day, reader.seen.count_on(day))).collect();
     let held = |from: Date, to: Date| counts.range(from..=to).map(|(_, rows)| rows).sum::<u64>();
@@ -288,8 +304,8 @@ pub(super) async fn read_day_again(
         if reader.is_whole(reader.seen.count(day), &walked) {
             return Ok(proven_day(reader, day.to));
         }
-        if !reader.drifted {
-            // Nothing moved: another reading would give the same rows.
+        if !has_moved(reader, day, &walked).await? {
+            // Another reading would give the same rows.
             if arrivals::fit_day(reader, day, None).await? {
                 return Ok(proven_day(reader, day.to));
             }

@@ -49,11 +49,12 @@ impl Core<'_> {
         self.expected.range(self.slice.from..=self.slice.to).map(|(_, rows)| *rows)
     }
 
-    /// Whether all its rows were seen.
-    fn is_seen(&self, reader: &Reader<'_, '_>) -> bool {
+    /// Rows that were not seen; none is known where rows moved and nothing tells how many are left.
+    fn unseen(&self, reader: &Reader<'_, '_>) -> Option<u64> {
         match &self.tail {
-            Some(tail) if !reader.unordered => tail.is_seen(reader, self.slice),
-            _ => !reader.drifted && reader.seen.count(self.slice) >= self.total,
+            Some(tail) if !reader.unordered => Some(tail.unseen(reader, self.slice)),
+            _ if reader.drifted => None,
+            _ => Some(self.total.saturating_sub(reader.seen.count(self.slice))),
         }
     }
 }
@@ -130,19 +131,30 @@ async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, Extra
     tracing::debug!(core = %core.slice, core.total, ?way, "read in parts");
     let mut is_whole = way.is_some_and(Dimension::is_exhaustive);
     for (part, rows) in way.map_or_else(Vec::new, |way| parts(reader, core, way, &shares)) {
-        if core.is_seen(reader) {
-            return Ok(true);
-        }
-        if reader.drifted && core.tail.is_none() {
-            return Ok(false);
+        match core.unseen(reader) {
+            Some(0) => return Ok(true),
+            None if core.tail.is_none() => return Ok(false),
+            _ => {}
         }
         reader.seeking.note_asked(&part);
         is_whole &= Box::pin(read_range(reader, &part, &rows, core.head)).await?;
     }
+    if let Some(unseen) = core.unseen(reader).filter(|unseen| *unseen > 0) {
+        find_rest(reader, core, unseen).await?;
+    }
+    Ok(is_whole || core.unseen(reader) == Some(0))
+}
+
+/// Seeks the rows of a core that no part held, unless they are likely to have left before they were read.
+async fn find_rest(reader: &mut Reader<'_, '_>, core: &Core<'_>, unseen: u64) -> Result<(), ExtractError> {
+    if reader.total(core.slice).await? != core.total {
+        reader.note_drift();
+        return Ok(());
+    }
     // Of a day that was read as deep as pages reach, nothing is left to find by rank.
     let by_rank = core.head.is_empty() || !core.slice.is_one_day();
-    rest::find(reader, core.slice, core.total, by_rank).await?;
-    Ok(is_whole || core.is_seen(reader))
+    let total = reader.seen.count(core.slice) + unseen;
+    rest::find(reader, core.slice, total, by_rank).await
 }
 
 /// The dimension along which a core is cut: where rows move, one that holds every row, if there is any; else the cheapest.

@@ -190,10 +190,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         (self.sampled, self.seeking) = (Vec::new(), Seeking::default());
     }
 
-    /// Whether rows seen of a slice are proven to be the whole: as many as its total says; or, where rows moved meanwhile and no
-    /// total can fit, by how it was walked.
+    /// Whether rows seen of a slice are proven to be the whole: nothing was passed over, and they are as many as its total says, which
+    /// none can be where rows moved meanwhile.
     pub(super) fn is_whole(&self, rows: u64, walked: &Walked) -> bool {
-        if self.drifted { walked.doubtful.is_empty() } else { rows == walked.total }
+        walked.doubtful.is_empty() && (self.drifted || rows == walked.total)
     }
 
     /// From now on rows come under filters: those seen so far are the sample of the stretch in hand.

@@ -18,9 +18,9 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Whether all of it was seen.
-    pub(super) fn is_seen(&self, reader: &Reader<'_, '_>, cell: &Slice) -> bool {
-        reader.seen.ids(cell, i64::MIN, self.last).count() as u64 == self.rows
+    /// Rows of it that were not seen.
+    pub(super) fn unseen(&self, reader: &Reader<'_, '_>, cell: &Slice) -> u64 {
+        self.rows.saturating_sub(reader.seen.ids(cell, i64::MIN, self.last).count() as u64)
     }
 }
 

@@ -33,6 +33,13 @@ pub(crate) fn large() -> &'static Source {
     LARGE.get_or_init(|| make("large", 35, 0.5, &["2026-01-12"]))
 }
 
+/// As [`large`], as runs on six days left it: a snapshot each.
+pub(crate) fn moving() -> &'static Source {
+    static MOVING: OnceLock<Source> = OnceLock::new();
+    let todays = ["2026-01-12", "2026-01-13", "2026-01-14", "2026-01-15", "2026-01-16", "2026-01-17"];
+    MOVING.get_or_init(|| make("moving", 35, 0.5, &todays))
+}
+
 /// A copy of the shipped sample pipeline with other numbers.
 pub(crate) fn sample_pipeline(days: u32, scale: f64) -> String {
     let aggregates = project().join("pipelines").join("aggregates");

@@ -1,0 +1,129 @@
+//! Rows come and go while they are read: what was there all the time is landed, once.
+
+use crate::support::command::{Sunlake, shipped};
+use crate::support::http::send;
+use crate::support::lake::{self, Cells};
+use crate::support::proxy::{Proxy, Reply};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, Plan, STARTER};
+use crate::support::source::{self, Source};
+use crate::support::{PATIENCE, wait_for};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The day the first of the served snapshots was made as.
+const TODAY: &str = "2026-01-12";
+
+type Rows = BTreeMap<i64, Cells>;
+
+/// Snapshots of the moving source, oldest first.
+fn versions() -> Vec<PathBuf> {
+    let snapshots = source::moving().lake.join("snapshots");
+    lake::names(&snapshots).iter().map(|number| snapshots.join(number)).collect()
+}
+
+fn point(link: &Path, at: &Path) {
+    let next = link.with_file_name("next");
+    std::os::unix::fs::symlink(at, &next).expect("a link");
+    std::fs::rename(next, link).expect("swapped");
+}
+
+/// Rows that the API lists under no type, of the days of a plan's window.
+fn listed(lake: &Path, plan: Plan) -> Rows {
+    let today: jiff::civil::Date = TODAY.parse().expect("a day");
+    let first = today.checked_sub(jiff::Span::new().days(plan.window_days - 1)).expect("a day").to_string();
+    let is = |cells: &Cells, column: &str, value: &str| cells[column].as_deref() == Some(value);
+    let mut rows = lake::filings(lake);
+    rows.retain(|_, cells| {
+        let day = cells["filed_date"].as_deref().expect("a day");
+        let is_active = is(cells, "status", "active") && is(cells, "listed", "true");
+        is_active && !is(cells, "entity_type", "fictitious") && (first.as_str()..=TODAY).contains(&day)
+    });
+    rows
+}
+
+/// Days of which a lake says that it does not hold them whole.
+fn incomplete(lake: &Path) -> BTreeSet<String> {
+    let mut rows = lake::rows(lake, "coverage", &[]);
+    rows.retain(|row| row["complete"].as_deref() == Some("false"));
+    rows.into_iter().map(|row| row["filed_date"].clone().expect("a day")).collect()
+}
+
+/// A proxy before the server that, every so many requests, has it go on to the next snapshot.
+fn moving(server: &ApiServer, versions: &[PathBuf], every: usize) -> Proxy {
+    let (address, authorization) = (server.address, format!("Bearer {}", server.key));
+    let total = move || {
+        let told = send(address, "GET", "/v1/fl/stats", &[("Authorization", &authorization)]);
+        told.expect("an answer").json()["data"]["businesses_total"].as_u64().expect("a total")
+    };
+    let link = server.scratch.path("served").join("current");
+    let mut next = versions.to_vec().into_iter().skip(1);
+    Proxy::scripted(address, move |request| {
+        if request.number % every == 0
+            && let Some(version) = next.next()
+        {
+            let before = total();
+            point(&link, &version);
+            wait_for("the next snapshot", PATIENCE, || (total() != before).then_some(()));
+        }
+        Reply::Forward
+    })
+}
+
+/// Claims that a row that every state lists is landed, on days held whole, and that no other is.
+fn assert_true_to(states: &[Rows], landed: &Rows, incomplete: &BTreeSet<String>) {
+    for (id, cells) in &states[0] {
+        let is_whole = !incomplete.contains(cells["filed_date"].as_deref().unwrap_or_default());
+        let stayed = states.iter().all(|state| state.contains_key(id));
+        assert!(!stayed || !is_whole || landed.contains_key(id), "{id} is missing: {cells:?}");
+    }
+    for id in landed.keys() {
+        assert!(states.iter().any(|state| state.contains_key(id)), "{id} was never listed");
+    }
+}
+
+/// Reads a window under a plan's limits while the API goes on, every so many requests, to what the next day's run found.
+fn read_while_it_moves(plan: Plan, every: usize) {
+    let (versions, scratch) = (versions(), Scratch::new());
+    let shown = Source { lake: scratch.path("shown"), today: TODAY };
+    std::fs::create_dir(&shown.lake).expect("a folder");
+    let look = |version: &PathBuf| {
+        point(&shown.lake.join("current"), version);
+        listed(&shown.lake, plan)
+    };
+    let states: Vec<Rows> = versions.iter().map(look).collect();
+    for pair in states.windows(2) {
+        let without = |all: &Rows, of: &Rows| all.keys().filter(|id| !of.contains_key(id)).count();
+        let (came, went) = (without(&pair[1], &pair[0]), without(&pair[0], &pair[1]));
+        assert!(came > 20 && went > 0, "{came} rows came and {went} went: too few to tell anything");
+    }
+    point(&shown.lake.join("current"), &versions[0]);
+    let server = ApiServer::generous(&shown, plan);
+    let proxy = moving(&server, &versions, every);
+    let run = || {
+        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+            .args(["--base-url", &proxy.url(), "--today", TODAY])
+            .env("SUNLAKE_API_KEY", &server.key)
+            .finish()
+    };
+    let summary = run().json();
+    let sent = proxy.log().len();
+    assert!(sent > every * (versions.len() - 1), "{sent} requests: it did not move often enough");
+    let not_whole = incomplete(&scratch.lake());
+    assert!(not_whole.len() <= 3, "{not_whole:?} were left incomplete: {summary}");
+    assert_true_to(&states, &listed(&scratch.lake(), plan), &not_whole);
+    run().complete();
+    let found: BTreeSet<i64> = listed(&scratch.lake(), plan).into_keys().collect();
+    let expected: BTreeSet<i64> = states[states.len() - 1].keys().copied().collect();
+    assert!(found == expected, "a morning later: {} rows, {} expected", found.len(), expected.len());
+}
+
+#[test]
+fn rows_that_stay_are_landed_while_others_move_under_starter_limits() {
+    read_while_it_moves(STARTER, 100);
+}
+
+#[test]
+fn rows_that_stay_are_landed_while_others_move_under_agency_limits() {
+    read_while_it_moves(AGENCY, 40);
+}
