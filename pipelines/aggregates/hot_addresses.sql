@@ -16,28 +16,31 @@
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
-zipped AS (
-    SELECT
-        SUBSTR(f.zip, 1, 5) AS zip,
-        f.county AS county,
-        f.filed_date AS filed_date,
-        CAST(COUNT(*) AS BIGINT) AS filings
+days_filed AS (
+    SELECT f.filed_date AS filed_date
     FROM filings f
-    WHERE f.listed
-    GROUP BY SUBSTR(f.zip, 1, 5), f.county, f.filed_date
+    GROUP BY f.filed_date
+),
+days AS (
+    SELECT
+        a.today AS as_of,
+        d.filed_date AS filed_date,
+        CASE WHEN d.filed_date > a.today - INTERVAL '30 days' THEN 1 ELSE 0 END AS is_of_last_30_days
+    FROM days_filed d
+    CROSS JOIN anchor a
+    WHERE d.filed_date <= a.today AND d.filed_date > a.today - INTERVAL '365 days'
 ),
 counted AS (
     SELECT
-        a.today AS as_of,
-        z.zip AS zip,
-        z.county AS county,
-        CAST(SUM(z.filings) AS BIGINT) AS filings,
-        CAST(SUM(CASE WHEN z.filed_date > a.today - INTERVAL '30 days' THEN z.filings ELSE 0 END) AS BIGINT)
-            AS filings_last_30_days
-    FROM zipped z
-    CROSS JOIN anchor a
-    WHERE z.filed_date <= a.today AND z.filed_date > a.today - INTERVAL '365 days'
-    GROUP BY a.today, z.zip, z.county
+        d.as_of AS as_of,
+        SUBSTR(f.zip, 1, 5) AS zip,
+        f.county AS county,
+        CAST(COUNT(*) AS BIGINT) AS filings,
+        CAST(SUM(d.is_of_last_30_days) AS BIGINT) AS filings_last_30_days
+    FROM filings f
+    JOIN days d ON d.filed_date = f.filed_date
+    WHERE f.listed
+    GROUP BY d.as_of, SUBSTR(f.zip, 1, 5), f.county
 ),
 compared AS (
     SELECT
