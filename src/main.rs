@@ -58,7 +58,8 @@ fn start_again_with_lean_memory() {
     use std::os::unix::process::CommandExt;
     let missing: Vec<_> = LEAN.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied().collect();
     let mut arguments = std::env::args_os();
-    if let (false, Ok(program), Some(name)) = (missing.is_empty(), std::env::current_exe(), arguments.next()) {
+    if let (false, Ok(program), Some(name)) = (missing.is_empty(), std::env::current_exe(), arguments.next())
+    {
         let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(missing).exec();
     }
 }

@@ -42,7 +42,8 @@ pub(super) struct Landing {
     pub(super) rejected: HashSet<blake3::Hash>,
     /// What look-ups did to their tables.
     pub(super) looked_up: BTreeMap<String, TableDelta>,
-    pages: Pages,
+    /// The archive, while pages land.
+    pages: Option<Pages>,
 }
 
 impl Landing {
@@ -60,7 +61,7 @@ impl Landing {
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
             looked_up: BTreeMap::new(),
-            pages,
+            pages: Some(pages),
         }
     }
 
@@ -154,7 +155,9 @@ impl Landing {
     /// A page of the archive, and where it was asked for.
     pub(super) fn page(&self, key: &PageKey) -> Result<(RawPage, Place), PipelineError> {
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
-        Ok((self.pages.page(key)?, place))
+        let pages = self.pages.as_ref();
+        let gone = || PipelineError::PageGone { target: key.target.clone() };
+        Ok((pages.ok_or_else(gone)?.page(key)?, place))
     }
 
     /// Counts fields the schema does not know.
@@ -162,6 +165,11 @@ impl Landing {
         for (field, count) in fields {
             *self.unknown_fields.entry(field).or_default() += count;
         }
+    }
+
+    /// No page lands any more: lets go of the archive, whose index grows with the pages read.
+    pub(super) fn end(&mut self) {
+        self.pages = None;
     }
 
     fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>, PipelineError> {

@@ -253,9 +253,12 @@ async fn one_run(
         replayed: asker.replayed(),
         by_stage,
     };
-    store.0.borrow_mut().sync()?;
-    landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
     let answered = asker.answered();
+    drop(asker);
+    store.0.borrow_mut().sync()?;
+    drop((pages, store));
+    landing.end();
+    landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
     let (reference, stopped) = match read {
         Ok(reference) => (reference, None),
         Err((reference, PipelineError::Client(error))) if error.is_pause() => {
