@@ -6,7 +6,7 @@
 //! reach themselves, and the search for rows that no part holds.
 
 use super::narrow::Dimension;
-use super::shares::Shares;
+use super::shares::{Shares, USUAL_SECTORS};
 use super::slice::Filter;
 use super::stretch::{Outline, Stretch};
 use crate::contract::eastern::{minus_days, span_days};
@@ -15,6 +15,9 @@ use jiff::civil::Date;
 
 /// The dimensions that cut a cell, coarsest first.
 const CUTS: [Dimension; 4] = [Dimension::Sector, Dimension::Kind, Dimension::IndustryType, Dimension::Zip];
+
+/// Parts of a day that are asked for their total before one is met that lost a row.
+const PARTS_UNTIL_FOUND: f64 = USUAL_SECTORS as f64 / 2.0;
 
 /// Requests to find one row whose ZIP prefix nobody asked for, where pages reach it.
 const ROW_BY_RANK: f64 = 12.0;
@@ -75,6 +78,41 @@ pub fn price_unread(
         pages + waste.round() as u64
     };
     stretches.iter().map(price).sum()
+}
+
+/// Requests of reading days, newest first, from the newest end of each down to a row that is known: of each day, the rows that came,
+/// and those that are known.
+pub fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
+    let (mut pages, mut at) = (0, 0);
+    while at < days.len() {
+        let mut left = u64::from(plan.rows_per_call);
+        let mut new = days[at].0;
+        // A page ends in the first day that it does not hold whole.
+        loop {
+            while new >= left {
+                (pages, new, left) = (pages + 1, new - left, u64::from(plan.rows_per_call));
+            }
+            left -= new;
+            let known = days[at].1;
+            at += 1;
+            if known >= left || at == days.len() {
+                break;
+            }
+            (left, new) = (left - known, days[at].0);
+        }
+        pages += 1;
+    }
+    pages
+}
+
+/// Requests of finding a row that a day of so many lost: by halving the pages within reach, and deeper in one part of the day after
+/// another.
+pub fn price_lost(rows: u64, plan: &PlanLimits) -> u64 {
+    let (page, reach) = (u64::from(plan.rows_per_call), u64::from(plan.reach_rows()));
+    let halvings = |rows: u64| (rows.max(page) as f64 / page as f64).log2().ceil();
+    let deep = rows.saturating_sub(reach) as f64 / rows.max(1) as f64;
+    let in_parts = PARTS_UNTIL_FOUND + halvings(rows / USUAL_SECTORS as u64);
+    (halvings(rows.min(reach)) + deep * in_parts).round() as u64
 }
 
 /// A cell as far as its cost depends on it.

@@ -12,7 +12,7 @@ pub(super) const FLORIDA_ZIP3: [&str; 26] = [
 ];
 
 /// Sectors assumed while none is known, and the share of the heaviest: names that tell nothing have one of their own.
-const USUAL_SECTORS: usize = 20;
+pub(super) const USUAL_SECTORS: usize = 20;
 const USUAL_HEAVIEST: f64 = 0.55;
 
 /// Shares of the types but for fictitious names.

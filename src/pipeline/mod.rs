@@ -18,6 +18,7 @@
 //! | [`replay`](mod@replay) | a run's snapshot made again from its archived pages |
 //! | [`publish`](self) | aggregates, checks, commit |
 //! | [`price`] | what a run would cost |
+//! | [`moved`](self) | what bringing days up to date costs (pure) |
 //! | [`outlook`](self) | rows to be expected of days not read yet (pure) |
 //! | [`completion`] | when a run that does not fit a day will be complete (pure) |
 //! | [`state`] | what one run learns for the next |
@@ -35,6 +36,7 @@ mod journal;
 mod known;
 mod land;
 mod listed;
+mod moved;
 pub mod need;
 mod outlook;
 mod pages;

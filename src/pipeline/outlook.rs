@@ -2,11 +2,12 @@
 
 use super::known::Coverage;
 use super::work::{Knowledge, Listing};
-use super::{EVERY_OTHER_TYPE, need::Need};
+use super::{EVERY_OTHER_TYPE, moved::came_to, need::Need};
 use crate::contract::count::Stats;
 use crate::contract::eastern::{month_of, span_days};
 use crate::contract::reference::EntityType;
 use jiff::civil::Date;
+use std::collections::BTreeMap;
 
 /// The total of a listing over a range of days, as the API told it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,10 +47,20 @@ impl Outlook<'_> {
         }
     }
 
-    /// Rows that came to proven days that still fill, where the API told a total.
-    pub(super) fn came(&self, listing: Listing, need: &Need, unread_rows: u64) -> Option<u64> {
-        let told = self.told.filter(|told| told.listing == listing)?;
-        Some(told.new_rows(need).saturating_sub(unread_rows))
+    /// Rows that came to the proven days that still fill and have no count of their own, where the API told a total: as they came to
+    /// the same days of the untyped listing.
+    pub(super) fn came(
+        &self,
+        listing: Listing,
+        need: &Need,
+        knowledge: &Knowledge<'_>,
+        unread_rows: u64,
+    ) -> BTreeMap<Date, u64> {
+        let told = self.told.filter(|told| told.listing == listing);
+        let came = told.map_or(0, |told| told.new_rows(need).saturating_sub(unread_rows));
+        let elsewhere: u64 = need.filling.keys().map(|day| came_to(knowledge, *day)).sum();
+        let of_day = |day: Date| came * came_to(knowledge, day) / elsewhere.max(1);
+        need.filling.keys().map(|day| (*day, of_day(*day))).collect()
     }
 
     fn likely(&self, listing: Listing, knowledge: &Knowledge<'_>, day: Date) -> f64 {
@@ -82,7 +93,7 @@ fn mean_count(knowledge: &Knowledge<'_>) -> f64 {
 }
 
 /// Rows of a listing for each row of the untyped one, over the days that the lake has whole of both.
-fn share_of_counted(listing: Listing, coverage: &Coverage) -> Option<f64> {
+pub(super) fn share_of_counted(listing: Listing, coverage: &Coverage) -> Option<f64> {
     let (own, all) = (coverage.get(listing.label)?, coverage.get(EVERY_OTHER_TYPE)?);
     let both = own.iter().filter_map(|(day, own)| Some((own, all.get(day)?)));
     let both = both.filter(|(own, all)| own.complete && all.complete);
@@ -114,7 +125,6 @@ mod tests {
     use crate::pipeline::state::RunState;
     use crate::pipeline::work::{listing_need, of_type};
     use jiff::civil::date;
-    use std::collections::BTreeMap;
 
     const FICTITIOUS: Listing = of_type(EntityType::Fictitious);
 

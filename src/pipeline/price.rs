@@ -3,6 +3,7 @@
 use super::completion::{Means, complete_on};
 use super::enrich::due;
 use super::known::read_coverage;
+use super::moved;
 use super::need::Need;
 use super::outlook::{Outlook, TotalTold};
 use super::register::{known_names, register_price};
@@ -28,6 +29,7 @@ use crate::extract::slice::Slice;
 use crate::extract::stretch::ranges;
 use jiff::civil::Date;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One stage of a run and its price.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -251,27 +253,13 @@ pub(super) fn listing_price(
     let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
     let mut requests = price_unread(&job.unread, &rows_on, shares, plan);
     let mut slices = job.unread.len() as u64;
-    for day in &need.moved {
-        let came = came_to(knowledge, *day);
-        (rows, requests, slices) = (rows + came, requests + plan.pages_for(came).max(1), slices + 1);
-    }
-    let came = outlook.came(listing, &need, rows).unwrap_or(0);
-    // One total for each range of settled days; of each day that fills, its newest end.
-    let checked = ranges(need.proven.keys().copied()).len() + need.filling.len();
-    let checked = checked as u64 + came / u64::from(plan.rows_per_call);
-    StagePrice {
-        name: listing_name(listing),
-        slices: slices + need.filling.len() as u64,
-        rows: rows + came,
-        requests: requests + checked,
-    }
-}
-
-/// Rows that came to a day since it was proven, by the API's counts.
-fn came_to(knowledge: &Knowledge<'_>, day: Date) -> u64 {
-    let now = knowledge.counts.iter().find(|count| count.date == day).map_or(0, |count| count.count);
-    let then = knowledge.state.counts.get(&day).copied().unwrap_or(now);
-    u64::try_from(now - then).unwrap_or(0)
+    let mut came: BTreeMap<Date, u64> =
+        need.moved.iter().map(|day| (*day, moved::came_to(knowledge, *day))).collect();
+    came.extend(outlook.came(listing, &need, knowledge, rows));
+    rows += came.values().sum::<u64>();
+    requests += moved::of_days(listing, &came, knowledge) + moved::of_uncounted(listing, &need, knowledge);
+    slices += came.len() as u64;
+    StagePrice { name: listing_name(listing), slices, rows, requests }
 }
 
 /// The days of all listings that are due for another whole reading.
