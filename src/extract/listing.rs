@@ -118,10 +118,21 @@ pub async fn extract_listing(
     reader.stage = SETTLING;
     for stretch in settling {
         let slice = whole(stretch.from, stretch.to);
+        let known = (around.known)(stretch.from, stretch.to).map_err(ExtractError::HandOver)?;
+        reader.hints = beyond_reach(known, u64::from(reader.plan.reach_rows()));
         let days = read_stretch(&mut reader, &slice, &stretch, &expected).await?;
         hand_over(reader.finish(label, days))?;
     }
     Ok(())
+}
+
+/// The rows of days that hold more than pages reach.
+fn beyond_reach(rows: Vec<SeenRow>, reach: u64) -> Vec<SeenRow> {
+    let mut of_day: BTreeMap<Date, u64> = BTreeMap::new();
+    for row in &rows {
+        *of_day.entry(row.filed_date).or_default() += 1;
+    }
+    rows.into_iter().filter(|row| of_day[&row.filed_date] > reach).collect()
 }
 
 /// The newest days, when they are few and small, are read in one go with the days before them whose rows moved.

@@ -123,9 +123,10 @@ fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
 /// was there all the time.
 async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
     reader.narrow();
-    let shares = match core.slice.is_one_day() {
-        true => reader.shares_of_day(core.slice),
-        false => reader.shares_now(),
+    let shares = match reader.hinted(core.slice) {
+        Some(hinted) => hinted,
+        None if core.slice.is_one_day() => reader.shares_of_day(core.slice),
+        None => reader.shares_now(),
     };
     let way = way_to_cut(reader, core, &shares);
     tracing::debug!(core = %core.slice, core.total, ?way, "read in parts");

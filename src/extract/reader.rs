@@ -56,6 +56,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) unordered: bool,
     /// Rows of the stretch in hand that came under no filter.
     pub(super) sampled: Vec<SeenRow>,
+    /// Rows that the lake lists on days of the stretch in hand that are beyond reach: they say under which addresses rows are.
+    pub(super) hints: Vec<SeenRow>,
     /// What is known of the search for rows of the stretch in hand that no part held.
     pub(super) seeking: Seeking,
     interner: Interner,
@@ -84,6 +86,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             narrowed: false,
             unordered: false,
             sampled: Vec::new(),
+            hints: Vec::new(),
             seeking: Seeking::default(),
             interner,
         }
@@ -164,6 +167,13 @@ impl<'r, 'a> Reader<'r, 'a> {
         shares
     }
 
+    /// How rows of a cell are spread that the lake lists and that were not seen yet; none where it lists none.
+    pub(super) fn hinted(&self, cell: &Slice) -> Option<Shares> {
+        let mut hinted = Shares::default();
+        hinted.learn(self.hints.iter().filter(|row| cell.holds(row) && !self.seen.has(row.id)));
+        (hinted.rows > 0).then_some(hinted)
+    }
+
     /// How rows of one day's cell are spread: those seen of the cell itself weigh as much as all others together.
     pub(super) fn shares_of_day(&self, cell: &Slice) -> Shares {
         let mut shares = self.shares_now();
@@ -187,7 +197,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(super) fn begin_stretch(&mut self) {
         self.begin_reading();
         (self.restless, self.stirred, self.narrowed) = (self.stirred, false, false);
-        (self.sampled, self.seeking) = (Vec::new(), Seeking::default());
+        (self.sampled, self.hints, self.seeking) = (Vec::new(), Vec::new(), Seeking::default());
     }
 
     /// Whether rows seen of a slice are proven to be the whole: nothing was passed over, and they are as many as its total says, which

@@ -101,7 +101,8 @@ async fn ask_elsewhere(
         return Ok(());
     }
     loop {
-        let known = known_elsewhere(&cell.filter, &reader.shares_now()).into_iter();
+        let shares = reader.hinted(cell).unwrap_or_else(|| reader.shares_now());
+        let known = known_elsewhere(&cell.filter, &shares).into_iter();
         let known = known.filter(|part| part.share * total as f64 > least);
         let parts = known.map(|part| cell.under(part.filter));
         let parts: Vec<Slice> = parts.filter(|part| !reader.seeking.is_asked(part)).collect();

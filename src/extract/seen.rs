@@ -140,6 +140,11 @@ impl Seen {
         self.held.values_mut().for_each(|shown| *shown = false);
     }
 
+    /// Whether a row was taken in.
+    pub fn has(&self, id: i64) -> bool {
+        self.rows.contains_key(&id)
+    }
+
     /// Whether a row is one of the lake's.
     pub fn is_held(&self, id: i64) -> bool {
         self.held.contains_key(&id)

@@ -271,12 +271,13 @@ pub(super) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) ->
             let held = knowledge.coverage.get(listing.label).and_then(|days| days.get(&day));
             held.map_or(0, |held| held.expected)
         };
-        let nothing = Shares::default();
-        let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
+        let mut shares = knowledge.state.shares.get(listing.label).cloned().unwrap_or_default();
+        // The lake lists the rows of these days: none is sought under addresses that nobody has seen.
+        shares.zip3.retain(|_, rows| *rows > 1);
         let days = job.settling.iter().flat_map(|stretch| days_newest_first(stretch.from, stretch.to));
         price.rows += days.map(held).sum::<u64>();
         price.slices += job.settling.len() as u64;
-        price.requests += price_unread(&job.settling, &held, shares, knowledge.plan);
+        price.requests += price_unread(&job.settling, &held, &shares, knowledge.plan);
     }
     price
 }
