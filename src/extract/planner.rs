@@ -229,6 +229,28 @@ mod tests {
     }
 
     #[test]
+    fn a_page_of_a_morning_ends_in_the_first_day_that_it_does_not_hold_whole() {
+        let price = |days: &[(u64, u64)]| price_newest_ends(days, &STARTER);
+        assert_eq!(price(&[]), 0);
+        assert_eq!(price(&[(0, 100)]), 1);
+        assert_eq!((price(&[(49, 100)]), price(&[(50, 100)]), price(&[(149, 100)])), (1, 2, 3));
+        assert_eq!(price(&[(5, 10), (5, 10), (3, 100)]), 1, "three small days on one page");
+        assert_eq!(price(&[(5, 100), (5, 100)]), 2, "the first page ends among rows that are known");
+        assert_eq!(
+            price(&[(40, 5), (20, 100)]),
+            2,
+            "the first page ends before a known row of the second day"
+        );
+    }
+
+    #[test]
+    fn what_a_day_lost_is_dearer_to_find_the_deeper_it_may_stand() {
+        let price = |rows| price_lost(rows, &STARTER);
+        assert_eq!((price(0), price(50), price(100), price(800)), (0, 0, 1, 4));
+        assert!(price(1_050) < price(2_000) && price(2_000) < price(10_000));
+    }
+
+    #[test]
     fn a_core_is_cut_along_the_dimension_that_wastes_least() {
         let mut shares = Shares {
             rows: 10_000,
