@@ -52,7 +52,7 @@ impl Core<'_> {
     /// Rows that were not seen; none is known where rows moved and nothing tells how many are left.
     fn unseen(&self, reader: &Reader<'_, '_>) -> Option<u64> {
         match &self.tail {
-            Some(tail) if !reader.unordered => Some(tail.unseen(reader, self.slice)),
+            Some(tail) if !reader.unordered => tail.unseen(reader, self.slice),
             _ if reader.drifted => None,
             _ => Some(self.total.saturating_sub(reader.seen.count(self.slice))),
         }

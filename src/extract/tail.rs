@@ -18,9 +18,9 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Rows of it that were not seen.
-    pub(super) fn unseen(&self, reader: &Reader<'_, '_>, cell: &Slice) -> u64 {
-        self.rows.saturating_sub(reader.seen.ids(cell, i64::MIN, self.last).count() as u64)
+    /// Rows of it that were not seen; none is known where more were seen than there were, so that it grew.
+    pub(super) fn unseen(&self, reader: &Reader<'_, '_>, cell: &Slice) -> Option<u64> {
+        self.rows.checked_sub(reader.seen.ids(cell, i64::MIN, self.last).count() as u64)
     }
 }
 
