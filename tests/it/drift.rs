@@ -50,14 +50,14 @@ fn incomplete(lake: &Path) -> BTreeSet<String> {
 }
 
 /// A proxy before the server that, every so many requests, has it go on to the next snapshot.
-fn moving(server: &ApiServer, versions: &[PathBuf], every: usize) -> Proxy {
+fn moving(server: &ApiServer, versions: Vec<PathBuf>, every: usize) -> Proxy {
     let (address, authorization) = (server.address, format!("Bearer {}", server.key));
     let total = move || {
         let told = send(address, "GET", "/v1/fl/stats", &[("Authorization", &authorization)]);
         told.expect("an answer").json()["data"]["businesses_total"].as_u64().expect("a total")
     };
     let link = server.scratch.path("served").join("current");
-    let mut next = versions.to_vec().into_iter().skip(1);
+    let mut next = versions.into_iter().skip(1);
     Proxy::scripted(address, move |request| {
         if request.number % every == 0
             && let Some(version) = next.next()
@@ -99,7 +99,7 @@ fn read_while_it_moves(plan: Plan, every: usize) {
     }
     point(&shown.lake.join("current"), &versions[0]);
     let server = ApiServer::generous(&shown, plan);
-    let proxy = moving(&server, &versions, every);
+    let proxy = moving(&server, versions, every);
     let run = || {
         Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
             .args(["--base-url", &proxy.url(), "--today", TODAY])
@@ -108,7 +108,7 @@ fn read_while_it_moves(plan: Plan, every: usize) {
     };
     let summary = run().json();
     let sent = proxy.log().len();
-    assert!(sent > every * (versions.len() - 1), "{sent} requests: it did not move often enough");
+    assert!(sent > every * (states.len() - 1), "{sent} requests: it did not move often enough");
     let not_whole = incomplete(&scratch.lake());
     assert!(not_whole.len() <= 3, "{not_whole:?} were left incomplete: {summary}");
     assert_true_to(&states, &listed(&scratch.lake(), plan), &not_whole);
