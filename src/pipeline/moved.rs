@@ -82,7 +82,8 @@ fn move_of(knowledge: &Knowledge<'_>, day: Date) -> Option<i64> {
     Some(now - knowledge.state.counts.get(&day)?)
 }
 
-fn held(listing: Listing, knowledge: &Knowledge<'_>, day: Date) -> u64 {
+/// Rows of a day that the lake holds.
+pub(super) fn held(listing: Listing, knowledge: &Knowledge<'_>, day: Date) -> u64 {
     let held = knowledge.coverage.get(listing.label).and_then(|days| days.get(&day));
     held.map_or(0, |held| held.expected)
 }

@@ -267,10 +267,7 @@ pub(super) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) ->
     let mut price = StagePrice { name: SETTLING.to_owned(), slices: 0, rows: 0, requests: 0 };
     for listing in listings {
         let job = job(*listing, knowledge, &mut RunPlan::default());
-        let held = |day: Date| {
-            let held = knowledge.coverage.get(listing.label).and_then(|days| days.get(&day));
-            held.map_or(0, |held| held.expected)
-        };
+        let held = |day: Date| moved::held(*listing, knowledge, day);
         let mut shares = knowledge.state.shares.get(listing.label).cloned().unwrap_or_default();
         // The lake lists the rows of these days: none is sought under addresses that nobody has seen.
         shares.zip3.retain(|_, rows| *rows > 1);
