@@ -88,7 +88,7 @@ pub(super) async fn split(
     let (mut total, mut tail) = look_below(reader, &day, head).await?;
     let expected = &corrected(&day, expected, total);
     let shares = reader.shares_now();
-    let outline = Outline { filter: &left.filter, shares: &shares, plan: reader.plan };
+    let outline = Outline { filter: &left.filter, shares: &shares, is_listed: false, plan: reader.plan };
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(0.0);
     let stretches = set_cores_apart((left.from, left.to), &rows, &outline);
     let oldest = stretches.first().filter(|_| !reader.restless).map_or(left.to, |core| core.from);
@@ -165,7 +165,8 @@ fn way_to_cut(reader: &Reader<'_, '_>, core: &Core<'_>, shares: &Shares) -> Opti
         return Some(Dimension::Sector);
     }
     let days: Vec<f64> = core.rows_by_day().collect();
-    planner::cut(&days, &Outline { filter, shares, plan: reader.plan })
+    let is_listed = reader.hinted(core.slice).is_some();
+    planner::cut(&days, &Outline { filter, shares, is_listed, plan: reader.plan })
 }
 
 /// The parts of a core with the rows expected of each: the largest first, but those that are to be cut again when the others have
@@ -198,7 +199,7 @@ async fn read_range(
 ) -> Result<bool, ExtractError> {
     let shares = reader.shares_now();
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
-    let outline = Outline { filter: &slice.filter, shares: &shares, plan: reader.plan };
+    let outline = Outline { filter: &slice.filter, shares: &shares, is_listed: false, plan: reader.plan };
     let mut is_whole = true;
     for stretch in set_cores_apart((slice.from, slice.to), &near, &outline) {
         let slice = &slice.between(stretch.from, stretch.to);

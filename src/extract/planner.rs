@@ -5,9 +5,8 @@
 //! that wastes least: half a page for each part, whatever cutting costs the parts that have days beyond
 //! reach themselves, and the search for rows that no part holds.
 
-use super::narrow::Dimension;
+use super::narrow::{Dimension, LEAST_ROWS};
 use super::shares::{Shares, USUAL_SECTORS};
-use super::slice::Filter;
 use super::stretch::{Outline, Stretch};
 use crate::contract::eastern::{minus_days, span_days};
 use crate::contract::plan::PlanLimits;
@@ -22,8 +21,11 @@ const PARTS_UNTIL_FOUND: f64 = USUAL_SECTORS as f64 / 2.0;
 /// Requests to find one row whose ZIP prefix nobody asked for, where pages reach it.
 const ROW_BY_RANK: f64 = 12.0;
 
-/// Requests to find those that stand deeper: the starts of names are asked for once for all of them.
-const ROWS_BY_START: f64 = 250.0;
+/// Requests to find all of them, at most: those found teach under which prefixes the others are.
+const ROWS_BY_RANK: f64 = 500.0;
+
+/// Starts of names that are asked for to find one row, by twice the chance; half of all names have one of 50 starts.
+const STARTS: f64 = 90.0;
 
 /// Requests to read a day's cell that none of the cuts brings within reach.
 const HOPELESS: f64 = 300.0;
@@ -39,10 +41,10 @@ pub(super) fn cut(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<Dimensio
 fn cheapest(rows_by_day: &[f64], outline: &Outline<'_>) -> Option<(f64, Dimension)> {
     let left: Vec<Dimension> = CUTS.into_iter().filter(|way| way.applies(outline.filter)).collect();
     let zip = outline.filter.zip.as_ref().map_or(0, String::len);
-    Cell { rows_by_day, left: &left, zip, learned: 0.0 }.cheapest(outline)
+    Cell { rows_by_day, left: &left, zip, learned: 0.0, seen: 0.0 }.cheapest(outline)
 }
 
-/// Requests that reading a core wastes beyond full pages. A core of one day is read from its newest end first.
+/// Requests that reading a core wastes beyond full pages.
 pub(super) fn cost_of_core(
     (from, to): (Date, Date),
     expected: &dyn Fn(Date) -> f64,
@@ -52,16 +54,31 @@ pub(super) fn cost_of_core(
     cheapest(&days, outline).map_or(HOPELESS, |(waste, _)| waste)
 }
 
-/// Requests of reading stretches of an untyped listing for the first time: full pages, a row twice wherever a query ends, and what
-/// reading in parts wastes.
-pub fn price_unread(
-    stretches: &[Stretch],
-    expected: &dyn Fn(Date) -> u64,
-    shares: &Shares,
-    plan: &PlanLimits,
-) -> u64 {
-    let filter = Filter::default();
-    let outline = Outline { filter: &filter, shares, plan };
+/// Requests until so many rows are found under parts that are asked one after another, each row under any of them by its weight.
+pub(super) fn until_found(weights: &[f64], rows: f64) -> f64 {
+    let all: f64 = weights.iter().sum();
+    let mut left = all;
+    let mut asked = |weight: &f64| {
+        let is_asked = 1.0 - (-rows * left / all).exp();
+        left -= weight;
+        is_asked
+    };
+    weights.iter().map(&mut asked).sum()
+}
+
+/// Requests to find so many rows by their ranks, their days included.
+pub(super) fn by_ranks(rows: f64) -> f64 {
+    rows * ROW_BY_RANK
+}
+
+/// Requests to find so many rows by the starts of their names, the frequent ones first: the more rows, the rarer is the last one's.
+pub(super) fn by_starts(rows: f64) -> f64 {
+    STARTS * rows.ln_1p()
+}
+
+/// Requests of reading stretches whole: full pages, a row twice wherever a query ends, and what reading in parts wastes.
+pub fn price_whole(stretches: &[Stretch], expected: &dyn Fn(Date) -> u64, outline: &Outline<'_>) -> u64 {
+    let plan = outline.plan;
     let reach = u64::from(plan.reach_rows());
     let rows_on = |day: Date| expected(day) as f64;
     let price = |stretch: &Stretch| {
@@ -69,10 +86,10 @@ pub fn price_unread(
         let rows: u64 = days.clone().map(expected).sum();
         let pages = plan.pages_for(rows + rows / reach).max(1);
         let waste: f64 = match stretch.in_parts {
-            true => cost_of_core((stretch.from, stretch.to), &rows_on, &outline),
+            true => cost_of_core((stretch.from, stretch.to), &rows_on, outline),
             false => days
                 .filter(|day| expected(*day) > reach)
-                .map(|day| cost_of_core((day, day), &rows_on, &outline))
+                .map(|day| cost_of_core((day, day), &rows_on, outline))
                 .sum(),
         };
         pages + waste.round() as u64
@@ -124,13 +141,25 @@ struct Cell<'a> {
     zip: usize,
     /// Rows that will have been seen before it is read, beside those the shares were learned from.
     learned: f64,
+    /// Share of its rows that were seen in a wider cell, 0 to 1: they stand first and are skipped.
+    seen: f64,
 }
 
 impl Cell<'_> {
     /// The cut that wastes fewest requests.
     fn cheapest(&self, outline: &Outline<'_>) -> Option<(f64, Dimension)> {
-        let wastes = self.left.iter().map(|way| (self.waste(*way, outline), *way));
+        let core = self.after_its_head(outline);
+        let wastes = self.left.iter().map(|way| (core.waste(*way, outline), *way));
         wastes.min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// The same cell when it comes to be cut: of a single day, all that pages reach was read.
+    fn after_its_head(&self, outline: &Outline<'_>) -> Self {
+        let seen = match self.rows_by_day {
+            [rows] => self.seen.max(f64::from(outline.plan.reach_rows()) / rows).min(1.0),
+            _ => self.seen,
+        };
+        Self { seen, ..*self }
     }
 
     fn waste(&self, way: Dimension, outline: &Outline<'_>) -> f64 {
@@ -142,7 +171,7 @@ impl Cell<'_> {
             // Nothing is known of how a sector's rows are spread over its types.
             Dimension::IndustryType => (vec![1.0], 0.0),
             Dimension::Zip if self.zip > 0 => (Shares::digits(), 0.0),
-            Dimension::Zip => (shares.zip3s(), self.waste_elsewhere(outline)),
+            Dimension::Zip => (shares.zip3s_of_florida(), self.waste_elsewhere(outline)),
         };
         let mut left: Vec<Dimension> = self.left.iter().copied().filter(|other| *other != way).collect();
         if way == Dimension::Sector {
@@ -155,21 +184,32 @@ impl Cell<'_> {
         let of_part = |share: &f64| {
             let days: Vec<f64> = self.rows_by_day.iter().map(|rows| rows * share).collect();
             let learned = self.learned + rows * (1.0 - share);
-            Cell { rows_by_day: &days, left: &left, zip, learned }.waste_of_range(outline)
+            Cell { rows_by_day: &days, left: &left, zip, learned, seen: self.seen }.waste_of_range(outline)
         };
         // One request tells the total.
         1.0 + elsewhere + parts.iter().map(of_part).sum::<f64>()
     }
 
-    /// Requests to find the rows whose ZIP prefix nobody has seen.
+    /// Requests wasted on the rows from outside Florida.
     fn waste_elsewhere(&self, outline: &Outline<'_>) -> f64 {
+        let rows = self.rows_by_day.iter().sum::<f64>() * (1.0 - self.seen);
+        let known = outline.shares.zip3s_elsewhere().into_iter().map(|share| share * rows);
+        if outline.is_listed {
+            return known.map(|rows| waste_of_walk(rows, outline.plan)).sum();
+        }
+        let (asked, rare): (Vec<f64>, Vec<f64>) = known.partition(|rows| *rows > LEAST_ROWS);
+        let page = f64::from(outline.plan.rows_per_call);
+        let asked: f64 = asked.iter().map(|rows| (1.0 - rows / page).max(0.5)).sum();
         let unseen = outline.shares.unseen_zip3(self.learned);
+        let (in_turn, rare) = (until_found(&rare, rare.iter().sum()), rare.iter().sum::<f64>());
+        if let [_] = self.rows_by_day {
+            // All that pages reach was seen.
+            return asked + in_turn.min(by_starts(rare)) + by_starts(rows * unseen);
+        }
         let reach = f64::from(outline.plan.reach_rows());
         let within: f64 = self.rows_by_day.iter().map(|rows| rows.min(reach)).sum();
-        let deep = self.rows_by_day.iter().sum::<f64>() - within;
-        // Of a single day, all that pages reach is read first.
-        let by_rank = if self.rows_by_day.len() > 1 { within * unseen * ROW_BY_RANK } else { 0.0 };
-        by_rank.min(2.0 * ROWS_BY_START) + ROWS_BY_START * (1.0 - (-deep * unseen).exp())
+        let by_rank = by_ranks(within * unseen).min(ROWS_BY_RANK);
+        asked + in_turn.min(by_ranks(rare)) + by_rank + by_starts((rows - within) * unseen)
     }
 
     /// Requests wasted on a range of days that may hold days beyond reach: those are its core.
@@ -179,7 +219,7 @@ impl Cell<'_> {
         let (Some(first), Some(last)) =
             (self.rows_by_day.iter().position(is_heavy), self.rows_by_day.iter().rposition(is_heavy))
         else {
-            return waste_of_walk(self.rows_by_day.iter().sum(), outline.plan);
+            return waste_of_walk(self.rows_by_day.iter().sum::<f64>() * (1.0 - self.seen), outline.plan);
         };
         let core = Cell { rows_by_day: &self.rows_by_day[first..=last], ..*self };
         let hopeless = HOPELESS * core.rows_by_day.len() as f64;
@@ -198,6 +238,7 @@ fn waste_of_walk(rows: f64, plan: &PlanLimits) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::slice::Filter;
     use super::*;
     use crate::contract::plan::Plan;
     use jiff::civil::date;
@@ -210,15 +251,16 @@ mod tests {
 
     fn chosen(rows_by_day: &[f64], shares: &Shares) -> Option<Dimension> {
         let filter = Filter::default();
-        cut(rows_by_day, &Outline { filter: &filter, shares, plan: &STARTER })
+        cut(rows_by_day, &Outline { filter: &filter, shares, is_listed: false, plan: &STARTER })
     }
 
     #[test]
     fn a_price_grows_with_the_rows_and_never_falls_below_full_pages() {
         let day = date(2026, 7, 31);
+        let (filter, shares) = (Filter::default(), Shares::default());
+        let outline = Outline { filter: &filter, shares: &shares, is_listed: false, plan: &STARTER };
         let stretch = |in_parts| [Stretch { from: minus_days(day, 1), to: day, in_parts }];
-        let price =
-            |rows: u64, in_parts| price_unread(&stretch(in_parts), &|_| rows, &Shares::default(), &STARTER);
+        let price = |rows: u64, in_parts| price_whole(&stretch(in_parts), &|_| rows, &outline);
         assert_eq!(price(0, false), 1, "an empty day is asked for once");
         assert_eq!(price(450, false), 18);
         for rows in [900, 1_100, 1_500, 2_700, 5_000] {
@@ -226,6 +268,34 @@ mod tests {
             assert!(price(rows, true) > STARTER.pages_for(2 * rows));
             assert!(price(rows + 50, true) >= price(rows, true), "{rows}");
         }
+    }
+
+    #[test]
+    fn of_a_single_day_only_what_stands_below_reach_is_read_in_parts() {
+        let zip3 = [("331", 5_000), ("334", 4_960), ("100", 20), ("303", 20)];
+        let shares = Shares {
+            rows: 10_000,
+            sector: counts(&[("other", 10_000)]),
+            kind: counts(&[("llc", 10_000)]),
+            zip3: counts(&zip3),
+            ..Shares::default()
+        };
+        let filter = Filter::default();
+        let outline = Outline { filter: &filter, shares: &shares, is_listed: false, plan: &STARTER };
+        let day = date(2026, 7, 31);
+        let cost = |rows: f64| cost_of_core((day, day), &|_| rows, &outline);
+        let (little, some, much) = (cost(1_060.0), cost(1_600.0), cost(5_000.0));
+        assert!(little < some && some < much, "{little} {some} {much}");
+        assert!(little < 5.0, "ten rows below, under few prefixes: {little}");
+    }
+
+    #[test]
+    fn rows_under_likely_parts_are_found_sooner_and_more_rows_later() {
+        assert_eq!(until_found(&[], 3.0), 0.0);
+        let even = until_found(&[1.0; 20], 2.0);
+        assert!(until_found(&[1.0; 20], 1.0) < even && even < until_found(&[1.0; 20], 8.0));
+        assert!(until_found(&[81.0, 9.0, 5.0, 3.0, 2.0], 2.0) < until_found(&[20.0; 5], 2.0));
+        assert!(until_found(&[1.0; 20], 1e9) <= 20.0);
     }
 
     #[test]
@@ -281,6 +351,9 @@ mod tests {
             ..Filter::default()
         };
         let shares = Shares::default();
-        assert_eq!(cut(&[5_000.0], &Outline { filter: &filter, shares: &shares, plan: &STARTER }), None);
+        assert_eq!(
+            cut(&[5_000.0], &Outline { filter: &filter, shares: &shares, is_listed: false, plan: &STARTER }),
+            None
+        );
     }
 }

@@ -6,6 +6,7 @@
 
 use super::ExtractError;
 use super::narrow::{LEAST_ROWS, everywhere, known_elsewhere, name_starts, under_zip};
+use super::planner::{by_ranks, by_starts, until_found};
 use super::rank;
 use super::reader::{PageRead, Reader};
 use super::slice::{Filter, Slice};
@@ -26,12 +27,8 @@ pub(super) struct Seeking {
 /// Requests for finding single rows of a stretch of days.
 const MOST_SEEKING: u32 = 3_000;
 
-/// Pages in which a row that is missing is found by its rank; requests, those that find its day included.
+/// Pages in which a row that is missing is found by its rank.
 const RANK_PAGES: u64 = 8;
-const ROW_BY_RANK: u64 = 12;
-
-/// Requests in which a row is found by the start of its name.
-const ROW_BY_START: u64 = 250;
 
 impl Default for Seeking {
     fn default() -> Self {
@@ -67,11 +64,11 @@ pub(super) async fn find(
         return Ok(());
     }
     tracing::debug!(%cell, total, missing = missing(reader, cell, total), "rows are sought that no part held");
-    ask_elsewhere(reader, cell, total, LEAST_ROWS, ROW_BY_RANK).await?;
+    ask_elsewhere(reader, cell, total, LEAST_ROWS, by_ranks).await?;
     if by_rank {
         seek(reader, cell, (cell, total), total).await?;
     }
-    ask_elsewhere(reader, cell, total, 0.0, ROW_BY_START).await?;
+    ask_elsewhere(reader, cell, total, 0.0, by_starts).await?;
     ask_starts(reader, cell, total).await?;
     ask_everywhere(reader, cell, total).await?;
     reader.seeking.given_up = reader.seeking.given_up.max(missing(reader, cell, total));
@@ -89,13 +86,13 @@ fn is_wanted(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> bool {
 }
 
 /// Reads the cell under the ZIP prefixes and cities elsewhere that were not asked for and are likely to hold more than `least` rows of
-/// it, until they are more than the requests in which a row that is missing would be found otherwise.
+/// it, until that takes more requests than finding so many rows as are missing would otherwise.
 async fn ask_elsewhere(
     reader: &mut Reader<'_, '_>,
     cell: &Slice,
     total: u64,
     least: f64,
-    otherwise: u64,
+    otherwise: fn(f64) -> f64,
 ) -> Result<(), ExtractError> {
     if cell.filter.zip.is_some() || cell.filter.city.is_some() {
         return Ok(());
@@ -104,14 +101,15 @@ async fn ask_elsewhere(
         let shares = reader.hinted(cell).unwrap_or_else(|| reader.shares_now());
         let known = known_elsewhere(&cell.filter, &shares).into_iter();
         let known = known.filter(|part| part.share * total as f64 > least);
-        let parts = known.map(|part| cell.under(part.filter));
-        let parts: Vec<Slice> = parts.filter(|part| !reader.seeking.is_asked(part)).collect();
+        let parts = known.map(|part| (cell.under(part.filter), part.share));
+        let (parts, weights): (Vec<Slice>, Vec<f64>) =
+            parts.filter(|(part, _)| !reader.seeking.is_asked(part)).unzip();
         if parts.is_empty() {
             return Ok(());
         }
         for (at, part) in parts.iter().enumerate() {
-            let otherwise = missing(reader, cell, total) * otherwise;
-            if !is_wanted(reader, cell, total) || otherwise < (parts.len() - at) as u64 {
+            let rows = missing(reader, cell, total) as f64;
+            if !is_wanted(reader, cell, total) || otherwise(rows) < until_found(&weights[at..], rows) {
                 return Ok(());
             }
             reader.seeking.spend(1);
@@ -138,7 +136,7 @@ async fn seek(
     if pages <= 2 || (within_reach && pages <= missing) {
         reader.seeking.spend(pages);
         Box::pin(walk(reader, slice)).await?;
-        return ask_elsewhere(reader, whole.0, whole.1, LEAST_ROWS, ROW_BY_RANK).await;
+        return ask_elsewhere(reader, whole.0, whole.1, LEAST_ROWS, by_ranks).await;
     }
     if slice.is_one_day() {
         return seek_in_day(reader, slice, whole, total).await;
@@ -168,7 +166,7 @@ async fn seek_in_day(
         reader.seeking.spend(pages);
         Box::pin(walk(reader, day)).await?;
     }
-    ask_elsewhere(reader, whole.0, whole.1, LEAST_ROWS, ROW_BY_RANK).await
+    ask_elsewhere(reader, whole.0, whole.1, LEAST_ROWS, by_ranks).await
 }
 
 /// Asks for the starts of names, those of the rows seen first; where a start has more rows than were seen, they are sought.

@@ -112,12 +112,17 @@ impl Shares {
         }
     }
 
-    /// Shares of the ZIP prefixes of three digits.
-    pub(super) fn zip3s(&self) -> Vec<f64> {
+    /// Shares of the ZIP prefixes of Florida.
+    pub(super) fn zip3s_of_florida(&self) -> Vec<f64> {
         match self.rows {
             0 => one_heavy(USUAL_ZIP3, FLORIDA_ZIP3.len()),
-            _ => self.all(&self.zip3),
+            _ => FLORIDA_ZIP3.iter().map(|zip| self.of_zip3(zip)).collect(),
         }
+    }
+
+    /// Shares of the other ZIP prefixes seen so far, largest first.
+    pub(super) fn zip3s_elsewhere(&self) -> Vec<f64> {
+        self.elsewhere().iter().map(|zip| self.of_zip3(zip)).collect()
     }
 
     fn all(&self, counts: &BTreeMap<String, u64>) -> Vec<f64> {

@@ -27,6 +27,8 @@ pub struct Outline<'a> {
     pub filter: &'a Filter,
     /// How rows are spread.
     pub shares: &'a Shares,
+    /// Whether the lake lists its rows, so that hardly any is sought where nobody knows.
+    pub is_listed: bool,
     /// What one query reaches.
     pub plan: &'a PlanLimits,
 }
@@ -132,7 +134,12 @@ mod tests {
         most: f64,
     ) -> Vec<Stretch> {
         let (filter, shares) = (Filter::default(), Shares::default());
-        plan_stretches(days, expected, &Outline { filter: &filter, shares: &shares, plan: &STARTER }, most)
+        plan_stretches(
+            days,
+            expected,
+            &Outline { filter: &filter, shares: &shares, is_listed: false, plan: &STARTER },
+            most,
+        )
     }
 
     #[test]
@@ -152,7 +159,7 @@ mod tests {
             let today = date(2026, 7, 31);
             let expected = |day: Date| f64::from(heavy.get(&(span_days(day, today) - 1)).copied().unwrap_or(300));
             let (filter, shares) = (Filter::default(), Shares::default());
-            let outline = Outline { filter: &filter, shares: &shares, plan: &STARTER };
+            let outline = Outline { filter: &filter, shares: &shares, is_listed: false, plan: &STARTER };
             let back = |days: Option<&u32>| minus_days(today, days.copied().unwrap_or(0));
             let all = (back(heavy.keys().last()), back(heavy.keys().next()));
             let stretches = set_cores_apart((minus_days(today, 91), today), &expected, &outline);

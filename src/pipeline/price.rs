@@ -22,11 +22,11 @@ use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::listing::SETTLING;
-use crate::extract::planner::price_unread;
+use crate::extract::planner::price_whole;
 use crate::extract::reference::plan_limits;
 use crate::extract::shares::Shares;
 use crate::extract::slice::Slice;
-use crate::extract::stretch::ranges;
+use crate::extract::stretch::{Outline, ranges};
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -248,10 +248,11 @@ pub(super) fn listing_price(
     let need = listing_need(listing, knowledge);
     let job = job(listing, knowledge, &mut RunPlan::default());
     let rows_on = |day: Date| outlook.rows(listing, &need, knowledge, day);
-    let nothing = Shares::default();
+    let (filter, nothing) = (filter(listing), Shares::default());
     let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
+    let outline = Outline { filter: &filter, shares, is_listed: false, plan };
     let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
-    let mut requests = price_unread(&job.unread, &rows_on, shares, plan);
+    let mut requests = price_whole(&job.unread, &rows_on, &outline);
     let mut slices = job.unread.len() as u64;
     let mut came: BTreeMap<Date, u64> =
         need.moved.iter().map(|day| (*day, moved::came_to(knowledge, *day))).collect();
@@ -268,13 +269,13 @@ pub(super) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) ->
     for listing in listings {
         let job = job(*listing, knowledge, &mut RunPlan::default());
         let held = |day: Date| moved::held(*listing, knowledge, day);
-        let mut shares = knowledge.state.shares.get(listing.label).cloned().unwrap_or_default();
-        // The lake lists the rows of these days: none is sought under addresses that nobody has seen.
-        shares.zip3.retain(|_, rows| *rows > 1);
+        let (filter, nothing) = (filter(*listing), Shares::default());
+        let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
+        let outline = Outline { filter: &filter, shares, is_listed: true, plan: knowledge.plan };
         let days = job.settling.iter().flat_map(|stretch| days_newest_first(stretch.from, stretch.to));
         price.rows += days.map(held).sum::<u64>();
         price.slices += job.settling.len() as u64;
-        price.requests += price_unread(&job.settling, &held, &shares, knowledge.plan);
+        price.requests += price_whole(&job.settling, &held, &outline);
     }
     price
 }

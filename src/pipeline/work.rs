@@ -91,7 +91,7 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(usual) as f64;
     let (filter, nothing) = (filter(listing), Shares::default());
     let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
-    let outline = Outline { filter: &filter, shares, plan: knowledge.plan };
+    let outline = Outline { filter: &filter, shares, is_listed: false, plan: knowledge.plan };
     unread.extend(plan_stretches(rest, &rows, &outline, rows_at_once(knowledge, &need, &expected)));
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
