@@ -24,12 +24,15 @@ const SEARCH_PAGES: u32 = 12;
 type Span = (Date, u64);
 
 /// Reads a range of days whose known rows are held already; tells of each day, newest first. `counted` are the rows the API
-/// counts, of the days it counts.
+/// counts, of the days it counts; `is_found` says of which days a total told that they moved.
 pub(super) async fn read(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
     counted: &BTreeMap<Date, u64>,
+    is_found: &(dyn Fn(Date) -> bool + Sync),
 ) -> Result<Vec<DayReading>, ExtractError> {
+    let held: BTreeMap<Date, u64> =
+        days_newest_first(range.from, range.to).map(|day| (day, reader.seen.count_on(day))).collect();
     let spans = read_newest_ends(reader, range, counted).await?;
     let as_counted = |reader: &Reader<'_, '_>, day: Date| {
         counted.get(&day).is_none_or(|rows| *rows == reader.seen.count_on(day))
@@ -42,15 +45,26 @@ pub(super) async fn read(
         if total == Some(reader.seen.count(&group))
             && days_newest_first(group.from, group.to).all(|day| as_counted(reader, day))
         {
-            days.extend(days_newest_first(group.from, group.to).map(|day| fitting_day(reader, day)));
+            days.extend(days_newest_first(group.from, group.to).map(|day| (fitting_day(reader, day), 0)));
             continue;
         }
         for day in days_newest_first(group.from, group.to) {
             let total = total.filter(|_| group.is_one_day());
-            days.push(settle_day(reader, &range.on(day), total).await?);
+            let before = reader.asker.answered();
+            let settled = settle_day(reader, &range.on(day), total).await?;
+            days.push((settled, reader.asker.answered() - before));
         }
     }
-    Ok(days)
+    for (day, requests) in &days {
+        let morning = &mut reader.morning;
+        match held[&day.day] {
+            0 => {}
+            _ if is_found(day.day) => morning.found.note(*requests),
+            held if day.expected < held => morning.fallen.note(*requests),
+            _ => morning.grown.note(*requests),
+        }
+    }
+    Ok(days.into_iter().map(|(day, _)| day).collect())
 }
 
 /// A day whose known and new rows are as many as the API says.

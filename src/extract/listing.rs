@@ -2,6 +2,7 @@
 
 use super::ask::{Asker, PageKey, StoreError};
 use super::narrow::Vocabulary;
+use super::pace::Pace;
 use super::parts::Expected;
 use super::reader::Reader;
 use super::seen::SeenRow;
@@ -36,6 +37,8 @@ pub struct ListingJob {
     pub settling: Vec<Stretch>,
     /// Rows each day is expected to hold, where the API counts them.
     pub expected: BTreeMap<Date, u64>,
+    /// Nights since the days known whole were proven.
+    pub nights: u32,
 }
 
 /// Stage name of days that are read whole again because of their age.
@@ -84,6 +87,8 @@ pub struct Surroundings<'r> {
     pub words: &'r Vocabulary,
     /// How often each value occurs; learned while reading.
     pub shares: &'r mut Shares,
+    /// How days known whole go on to change; learned while reading.
+    pub pace: &'r mut Pace,
 }
 
 /// Reads a listing, newest days first, and hands each stretch over as soon as it is proven or found wanting.
@@ -96,11 +101,13 @@ pub async fn extract_listing(
     job: ListingJob,
     hand_over: &mut dyn FnMut(Reading) -> Result<(), ExtractError>,
 ) -> Result<(), ExtractError> {
-    let ListingJob { label, stage, filter, mut unread, mut moved, proven, settling, expected } = job;
+    let ListingJob { label, stage, filter, mut unread, mut moved, proven, settling, expected, nights } = job;
     let mut reader = Reader::new(asker, stage, around.plan, around.words, around.shares);
     let whole = |from, to| Slice { filter: filter.clone(), from, to };
     for (from, to) in ranges(proven.keys().copied()) {
-        moved.extend(find_moved(&mut reader, &whole(from, to), &proven).await?);
+        let found = find_moved(&mut reader, &whole(from, to), &proven).await?;
+        reader.morning.asked += u64::from(span_days(from, to) * nights);
+        moved.extend(found);
     }
     join_new_days(&mut unread, &mut moved, &expected, u64::from(reader.plan.reach_rows()));
     for (from, to, stretch) in newest_first(unread, moved) {
@@ -110,10 +117,14 @@ pub async fn extract_listing(
             None => {
                 let known = (around.known)(from, to).map_err(ExtractError::HandOver)?;
                 known.into_iter().for_each(|row| reader.seen.hold(row));
-                arrivals::read(&mut reader, &slice, &expected).await?
+                let is_found = |day: Date| proven.contains_key(&day);
+                arrivals::read(&mut reader, &slice, &expected, &is_found).await?
             }
         };
         hand_over(reader.finish(label, days))?;
+    }
+    if nights > 0 {
+        around.pace.note(reader.morning);
     }
     reader.stage = SETTLING;
     for stretch in settling {

@@ -14,6 +14,7 @@
 //! | `tail` | what of a day stands below a row, and proves it where rows move |
 //! | `rest` | finding rows that no part held |
 //! | `arrivals` | days held before: what came, what went |
+//! | [`pace`] | how days held before go on to change (pure) |
 //! | `rank` | finding a few rows without reading all |
 //! | [`listing`] | one listing, stretch by stretch, proven |
 //! | [`starts`] | which starts of a name to ask for next (pure) |
@@ -28,6 +29,7 @@ pub mod ask;
 pub mod detail;
 pub mod listing;
 pub mod narrow;
+pub mod pace;
 mod parts;
 pub mod planner;
 mod rank;

@@ -124,12 +124,12 @@ pub fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
 
 /// Requests of finding a row that a day of so many lost: by halving the pages within reach, and deeper in one part of the day after
 /// another.
-pub fn price_lost(rows: u64, plan: &PlanLimits) -> u64 {
+pub fn price_lost(rows: u64, plan: &PlanLimits) -> f64 {
     let (page, reach) = (u64::from(plan.rows_per_call), u64::from(plan.reach_rows()));
     let halvings = |rows: u64| (rows.max(page) as f64 / page as f64).log2().ceil();
     let deep = rows.saturating_sub(reach) as f64 / rows.max(1) as f64;
     let in_parts = PARTS_UNTIL_FOUND + halvings(rows / USUAL_SECTORS as u64);
-    (halvings(rows.min(reach)) + deep * in_parts).round() as u64
+    halvings(rows.min(reach)) + deep * in_parts
 }
 
 /// A cell as far as its cost depends on it.
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn what_a_day_lost_is_dearer_to_find_the_deeper_it_may_stand() {
         let price = |rows| price_lost(rows, &STARTER);
-        assert_eq!((price(0), price(50), price(100), price(800)), (0, 0, 1, 4));
+        assert_eq!((price(0), price(50), price(100), price(800)), (0.0, 0.0, 1.0, 4.0));
         assert!(price(1_050) < price(2_000) && price(2_000) < price(10_000));
     }
 

@@ -3,6 +3,7 @@
 use super::ExtractError;
 use super::ask::{Asker, PageKey};
 use super::narrow::Vocabulary;
+use super::pace::Morning;
 use super::rest::Seeking;
 use super::seen::{Interner, Seen, SeenRow};
 use super::shares::Shares;
@@ -60,6 +61,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) hints: Vec<SeenRow>,
     /// What is known of the search for rows of the stretch in hand that no part held.
     pub(super) seeking: Seeking,
+    /// How days known whole turned out to have changed.
+    pub(super) morning: Morning,
     interner: Interner,
 }
 
@@ -88,6 +91,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             sampled: Vec::new(),
             hints: Vec::new(),
             seeking: Seeking::default(),
+            morning: Morning::default(),
             interner,
         }
     }

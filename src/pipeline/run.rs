@@ -420,7 +420,9 @@ impl Run<'_> {
             let mut rows = KnownRows::new(filings.clone(), label);
             let mut known = |from: Date, to: Date| rows.between(from, to).map_err(Into::into);
             let shares = self.state.shares.entry(label.to_owned()).or_default();
-            let around = Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares };
+            let pace = self.state.pace.entry(label.to_owned()).or_default();
+            let around =
+                Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares, pace };
             let mut hand_over = |reading| {
                 landing.land(&reading, (self.now)()).map_err(|error| ExtractError::HandOver(error.into()))
             };

@@ -3,6 +3,7 @@
 use super::enrich_state::EnrichState;
 use super::register_state::RegisterState;
 use crate::contract::plan::PlanLimits;
+use crate::extract::pace::Pace;
 use crate::extract::shares::Shares;
 use crate::normalize::OpenValues;
 use jiff::civil::Date;
@@ -43,6 +44,9 @@ pub struct RunState {
     /// How often each value occurs, by listing.
     #[serde(default)]
     pub shares: BTreeMap<String, Shares>,
+    /// How days known whole go on to change, by listing.
+    #[serde(default)]
+    pub pace: BTreeMap<String, Pace>,
     /// The API's own count of each day when the day was last proven. A day whose count is another now has moved, whatever
     /// exactly the API counts.
     #[serde(default)]

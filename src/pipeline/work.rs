@@ -8,7 +8,7 @@ use super::spec::{Days, PipelineSpec};
 use super::state::RunState;
 use crate::contract::account::Remaining;
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::window_start;
+use crate::contract::eastern::{span_days, window_start};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::listing::ListingJob;
@@ -95,6 +95,7 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     unread.extend(plan_stretches(rest, &rows, &outline, rows_at_once(knowledge, &need, &expected)));
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
+    let nights = nights_since_proven(listing, knowledge);
     let settling = plan_stretches(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
@@ -107,7 +108,15 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
         proven: need.proven,
         settling,
         expected,
+        nights,
     }
+}
+
+/// Nights since the days of a listing that the lake holds whole were proven: by the newest of them.
+pub(super) fn nights_since_proven(listing: Listing, knowledge: &Knowledge<'_>) -> u32 {
+    let held =
+        knowledge.coverage.get(listing.label).and_then(|days| days.iter().rfind(|(_, held)| held.complete));
+    held.map_or(0, |(day, _)| span_days(*day, knowledge.today).saturating_sub(1))
 }
 
 /// The filter of a whole listing.
