@@ -243,7 +243,7 @@ async fn read_stretch(
     let rows: Expected =
         expected.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows as f64)).collect();
     let walked = match stretch.in_parts {
-        true if reader.restless => return read_days_apart(reader, slice, &|_| false).await,
+        true if reader.drift.is_likely() => return read_days_apart(reader, slice, &|_| false).await,
         true => parts::read_core(reader, slice, &rows).await?,
         false => walk_on(reader, slice, &rows, &HashSet::new()).await?,
     };
@@ -263,10 +263,10 @@ async fn has_moved(
     walked: &Walked,
 ) -> Result<bool, ExtractError> {
     let fits = reader.seen.count(slice) == walked.total;
-    if !reader.drifted && (fits || reader.total(slice).await? != walked.total) {
-        reader.note_drift();
+    if !reader.drift.is_seen() && (fits || reader.total(slice).await? != walked.total) {
+        reader.drift.note();
     }
-    Ok(reader.drifted)
+    Ok(reader.drift.is_seen())
 }
 
 /// Rows move: each day that is not proven is read and proven by itself.
@@ -320,7 +320,7 @@ pub(super) async fn read_day_again(
     let mut total = 0;
     for _ in 0..MAX_DAY_READINGS {
         reader.seen.forget(day.to);
-        reader.begin_reading();
+        reader.drift.begin_reading();
         let walked = walk(reader, day).await?;
         total = walked.total;
         if reader.is_whole(reader.seen.count(day), &walked) {

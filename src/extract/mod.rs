@@ -11,6 +11,7 @@
 //! | [`narrow`] | the narrower filters of a cell (pure) |
 //! | `walk` | reading past the offset cap by date |
 //! | `parts` | reading in parts what one query cannot reach |
+//! | `drift` | whether rows move while they are read (pure) |
 //! | `tail` | what of a day stands below a row, and proves it where rows move |
 //! | `rest` | finding rows that no part held |
 //! | `arrivals` | days held before: what came, what went |
@@ -27,6 +28,7 @@
 mod arrivals;
 pub mod ask;
 pub mod detail;
+mod drift;
 pub mod listing;
 pub mod narrow;
 pub mod pace;

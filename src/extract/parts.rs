@@ -52,8 +52,8 @@ impl Core<'_> {
     /// Rows that were not seen; none is known where rows moved and nothing tells how many are left.
     fn unseen(&self, reader: &Reader<'_, '_>) -> Option<u64> {
         match &self.tail {
-            Some(tail) if !reader.unordered => tail.unseen(reader, self.slice),
-            _ if reader.drifted => None,
+            Some(tail) if !reader.unordered => tail.unseen(&reader.seen, self.slice),
+            _ if reader.drift.is_seen() => None,
             _ => Some(self.total.saturating_sub(reader.seen.count(self.slice))),
         }
     }
@@ -91,7 +91,7 @@ pub(super) async fn split(
     let outline = Outline { filter: &left.filter, shares: &shares, is_listed: false, plan: reader.plan };
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(0.0);
     let stretches = set_cores_apart((left.from, left.to), &rows, &outline);
-    let oldest = stretches.first().filter(|_| !reader.restless).map_or(left.to, |core| core.from);
+    let oldest = stretches.first().filter(|_| !reader.drift.is_likely()).map_or(left.to, |core| core.from);
     let slice = &left.between(oldest, left.to);
     if !slice.is_one_day() {
         (total, tail) = (reader.total(slice).await?, None);
@@ -103,8 +103,8 @@ pub(super) async fn split(
 /// Cuts a core that is no part of another. Rows may have moved in one part while others were read; the total tells.
 async fn cut_outermost(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
     let is_whole = cut(reader, core).await?;
-    if core.tail.is_none() && !reader.drifted && reader.total(core.slice).await? != core.total {
-        reader.note_drift();
+    if core.tail.is_none() && !reader.drift.is_seen() && reader.total(core.slice).await? != core.total {
+        reader.drift.note();
         return Ok(false);
     }
     Ok(is_whole)
@@ -149,7 +149,7 @@ async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, Extra
 /// Seeks the rows of a core that no part held, unless they are likely to have left before they were read.
 async fn find_rest(reader: &mut Reader<'_, '_>, core: &Core<'_>, unseen: u64) -> Result<(), ExtractError> {
     if reader.total(core.slice).await? != core.total {
-        reader.note_drift();
+        reader.drift.note();
         return Ok(());
     }
     // Of a day that was read as deep as pages reach, nothing is left to find by rank.
@@ -161,7 +161,7 @@ async fn find_rest(reader: &mut Reader<'_, '_>, core: &Core<'_>, unseen: u64) ->
 /// The dimension along which a core is cut: where rows move, one that holds every row, if there is any; else the cheapest.
 fn way_to_cut(reader: &Reader<'_, '_>, core: &Core<'_>, shares: &Shares) -> Option<Dimension> {
     let filter = &core.slice.filter;
-    if reader.restless && Dimension::Sector.applies(filter) {
+    if reader.drift.is_likely() && Dimension::Sector.applies(filter) {
         return Some(Dimension::Sector);
     }
     let days: Vec<f64> = core.rows_by_day().collect();

@@ -2,6 +2,7 @@
 
 use super::ExtractError;
 use super::ask::{Asker, PageKey};
+use super::drift::Drift;
 use super::narrow::Vocabulary;
 use super::pace::Morning;
 use super::rest::Seeking;
@@ -45,12 +46,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) seen: Seen,
     /// Pages of the stretch in hand that held rows.
     pub(super) pages: Vec<PageKey>,
-    /// Whether rows moved during the reading in hand.
-    pub(super) drifted: bool,
-    /// Whether rows moved during this stretch or the one before, so that no sum over several readings proves anything.
-    pub(super) restless: bool,
-    /// Whether rows moved during this stretch.
-    stirred: bool,
+    /// Whether rows move.
+    pub(super) drift: Drift,
     /// Whether rows of the stretch in hand came under narrower filters than its own.
     narrowed: bool,
     /// Whether rows of one day were seen in another order than that of their ids, so that ranks say nothing.
@@ -83,9 +80,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             shares,
             seen,
             pages,
-            drifted: false,
-            restless: false,
-            stirred: false,
+            drift: Drift::default(),
             narrowed: false,
             unordered: false,
             sampled: Vec::new(),
@@ -107,7 +102,7 @@ impl<'r, 'a> Reader<'r, 'a> {
 
     /// Says that the pages of a slice from an offset on come next, unless its reading may end before them because rows moved.
     pub(super) fn expect_pages(&mut self, slice: &Slice, offset: u32, total: u64) {
-        if self.drifted || self.restless {
+        if self.drift.is_likely() {
             return;
         }
         let last = u64::from(self.plan.max_offset).min(total.saturating_sub(1));
@@ -187,27 +182,17 @@ impl<'r, 'a> Reader<'r, 'a> {
         shares
     }
 
-    /// Rows were seen to move.
-    pub(super) fn note_drift(&mut self) {
-        (self.drifted, self.restless, self.stirred) = (true, true, true);
-    }
-
-    /// Forgets whether rows moved during the last reading.
-    pub(super) fn begin_reading(&mut self) {
-        self.drifted = false;
-    }
-
     /// A clean slate for the next stretch.
     pub(super) fn begin_stretch(&mut self) {
-        self.begin_reading();
-        (self.restless, self.stirred, self.narrowed) = (self.stirred, false, false);
-        (self.sampled, self.hints, self.seeking) = (Vec::new(), Vec::new(), Seeking::default());
+        self.drift.begin_stretch();
+        (self.narrowed, self.seeking) = (false, Seeking::default());
+        (self.sampled, self.hints) = (Vec::new(), Vec::new());
     }
 
     /// Whether rows seen of a slice are proven to be the whole: nothing was passed over, and they are as many as its total says, which
     /// none can be where rows moved meanwhile.
     pub(super) fn is_whole(&self, rows: u64, walked: &Walked) -> bool {
-        walked.doubtful.is_empty() && (self.drifted || rows == walked.total)
+        walked.doubtful.is_empty() && (self.drift.is_seen() || rows == walked.total)
     }
 
     /// From now on rows come under filters: those seen so far are the sample of the stretch in hand.

@@ -80,7 +80,7 @@ pub async fn read_start(
     let mut reading = StartReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
     for _ in 0..READINGS {
         reader.seen = Seen::default();
-        reader.begin_reading();
+        reader.drift.begin_reading();
         let walked = match walk(&mut reader, &slice).await {
             Err(ExtractError::Client(error)) if job.is_odd() && error.refused_status() == Some(400) => {
                 return Ok(None);

@@ -82,7 +82,7 @@ fn missing(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> u64 {
 /// Whether rows are missing that are worth looking for: not where rows move and no total can fit.
 fn is_wanted(reader: &Reader<'_, '_>, cell: &Slice, total: u64) -> bool {
     let missing = missing(reader, cell, total);
-    reader.seeking.left > 0 && !reader.drifted && missing > reader.seeking.given_up
+    reader.seeking.left > 0 && !reader.drift.is_seen() && missing > reader.seeking.given_up
 }
 
 /// Reads the cell under the ZIP prefixes and cities elsewhere that were not asked for and are likely to hold more than `least` rows of

@@ -5,6 +5,7 @@
 
 use super::ExtractError;
 use super::reader::{PageRead, Reader};
+use super::seen::Seen;
 use super::slice::Slice;
 use std::collections::HashSet;
 
@@ -19,8 +20,8 @@ pub(super) struct Tail {
 
 impl Tail {
     /// Rows of it that were not seen; none is known where more were seen than there were, so that it grew.
-    pub(super) fn unseen(&self, reader: &Reader<'_, '_>, cell: &Slice) -> Option<u64> {
-        self.rows.checked_sub(reader.seen.ids(cell, i64::MIN, self.last).count() as u64)
+    pub(super) fn unseen(&self, seen: &Seen, cell: &Slice) -> Option<u64> {
+        self.rows.checked_sub(seen.ids(cell, i64::MIN, self.last).count() as u64)
     }
 }
 
@@ -39,4 +40,34 @@ pub(super) async fn look_below(
     let rows = page.total.saturating_sub(u64::from(offset) + page.rows.len() as u64);
     let tail = page.rows.last().filter(|_| joins).map(|(last, _)| Tail { rows, last: *last });
     Ok((page.total, tail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::seen::Interner;
+    use super::*;
+    use jiff::civil::date;
+    use serde_json::value::RawValue;
+
+    #[test]
+    fn what_stands_below_a_row_is_whole_when_as_many_rows_were_seen_whatever_came_above() {
+        let day = date(2026, 7, 3);
+        let cell = Slice { filter: Default::default(), from: day, to: day };
+        let (mut seen, mut interner) = (Seen::default(), Interner::default());
+        let mut see = |seen: &mut Seen, id: i64| {
+            let record = format!(r#"{{"id":"{id}","filed_date":"{day}"}}"#);
+            seen.insert(interner.read(&RawValue::from_string(record).expect("JSON"), day));
+        };
+        let tail = Tail { rows: 3, last: 50 };
+        for id in [60, 50, 40] {
+            see(&mut seen, id);
+        }
+        assert_eq!(tail.unseen(&seen, &cell), Some(2), "one of three was seen");
+        see(&mut seen, 70);
+        assert_eq!(tail.unseen(&seen, &cell), Some(2), "what comes stands above");
+        (30..32).for_each(|id| see(&mut seen, id));
+        assert_eq!(tail.unseen(&seen, &cell), Some(0));
+        see(&mut seen, 29);
+        assert_eq!(tail.unseen(&seen, &cell), None, "more than there were: it grew");
+    }
 }

@@ -127,7 +127,7 @@ async fn read_pages(
         at.total.get_or_insert(page.total);
         let moved = total.replace(page.total).is_some_and(|before| before != page.total);
         if moved || (!must_join && repeats(&page, at)) {
-            reader.note_drift();
+            reader.drift.note();
         }
         if offset > 0 && !joins(&page, at, must_join || moved) {
             if at.steps_back == MAX_STEPS_BACK {
@@ -148,7 +148,7 @@ async fn read_pages(
         if page.rows.is_empty() || u64::from(offset) >= page.total {
             return Ok(End::Listing);
         }
-        if reader.restless && page.rows.len() > 1 {
+        if reader.drift.is_likely() && page.rows.len() > 1 {
             // Two changes may cancel each other in the total: only a row that is seen twice shows that pages join.
             (offset, must_join) = (offset - 1, true);
         }
