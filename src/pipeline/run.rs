@@ -209,7 +209,6 @@ async fn one_run(
         Err(error) if error.is_pause() => return nothing_done(&record, lake, client, context, &error),
         other => other?,
     };
-    let asked_for_account = client.budget().sent() - before;
     let commit = lake.current()?;
     let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
@@ -234,13 +233,45 @@ async fn one_run(
     };
     if let Some(commit) = commit.filter(|_| run.state.ended.as_ref() == Some(&run.record.run_id)) {
         run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
-        let requests = Requests { sent: asked_for_account, ..Requests::default() };
+        let requests = Requests { sent: client.budget().sent() - before, ..Requests::default() };
         return end_published(run, &commit, requests, started);
     }
-    let mut pages = Pages(Rc::new(RefCell::new(run.dir.raw()?)));
-    let staging = lake.stage(&run.record.run_id)?;
+    let Extracted { landing, read, requests, answered } =
+        extract(&mut run, client, caps, context, before).await?;
+    let (reference, stopped) = match read {
+        Ok(reference) => (reference, None),
+        Err((reference, PipelineError::Client(error))) if error.is_pause() => {
+            let left = run.stop_with(answered)?;
+            (reference, Some(Stopped::by(&error, left, client, context)?))
+        }
+        Err((_, error)) => return Err(error),
+    };
+    publish(run, landing, Finished { reference, stopped, requests, started })
+}
+
+/// What the reading of a run gave.
+struct Extracted {
+    landing: Landing,
+    read: Result<Option<Reference>, Interrupted>,
+    requests: Requests,
+    /// Answers, from the API or the archive.
+    answered: u64,
+}
+
+/// Reads and lands all that the run wants; `before` are the requests sent before it began. What reading alone needs is let go of at
+/// its end, for the archive's index grows with the pages.
+async fn extract(
+    run: &mut Run<'_>,
+    client: &Client,
+    caps: Allowance,
+    context: &RunContext<'_>,
+    before: u64,
+) -> Result<Extracted, PipelineError> {
+    let asked_for_account = client.budget().sent() - before;
+    let archive = Rc::new(RefCell::new(run.dir.raw()?));
+    let mut pages = Pages(archive.clone());
+    let staging = run.lake.stage(&run.record.run_id)?;
     let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
-    let store = pages.clone();
     let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
     asker.finish().await?;
@@ -253,21 +284,10 @@ async fn one_run(
         replayed: asker.replayed(),
         by_stage,
     };
-    let answered = asker.answered();
-    drop(asker);
-    store.0.borrow_mut().sync()?;
-    drop((pages, store));
+    archive.borrow_mut().sync()?;
     landing.end();
     landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
-    let (reference, stopped) = match read {
-        Ok(reference) => (reference, None),
-        Err((reference, PipelineError::Client(error))) if error.is_pause() => {
-            let left = run.stop_with(answered)?;
-            (reference, Some(Stopped::by(&error, left, client, context)?))
-        }
-        Err((_, error)) => return Err(error),
-    };
-    publish(run, landing, Finished { reference, stopped, requests, started })
+    Ok(Extracted { landing, read, requests, answered: asker.answered() })
 }
 
 /// Why a run stopped early, and how it may go on.
