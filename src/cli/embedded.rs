@@ -13,7 +13,8 @@ use crate::pipeline::spec::SampleSource;
 use crate::pipeline::state::SourceKind;
 use crate::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, industries, old_register};
 use crate::serve::{
-    Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, LimitOverride, ServeConfig, serve,
+    Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, LimitOverride, ServeConfig, ServeError,
+    Server,
 };
 use crate::table::{
     CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
@@ -40,7 +41,7 @@ const BATCH_ROWS: usize = 16 * 1024;
 pub(super) struct EmbeddedApi {
     pub(super) source: Source,
     stop: oneshot::Sender<()>,
-    serving: JoinHandle<Result<(), crate::serve::ServeError>>,
+    serving: JoinHandle<Result<(), ServeError>>,
     lake: TempDir,
 }
 
@@ -74,7 +75,8 @@ impl EmbeddedApi {
             metrics: None,
         };
         let (stop, stopped) = oneshot::channel();
-        let serving = tokio::spawn(serve(listener, config, async move {
+        let server = Server::open(listener, config).await.map_err(failed)?;
+        let serving = tokio::spawn(server.run(async move {
             // A sender that is gone has nothing more to say than stop.
             let _ = stopped.await;
         }));
@@ -99,8 +101,12 @@ impl EmbeddedApi {
         // A server that ended by itself hears nothing; its own result says why.
         let _ = self.stop.send(());
         let ended = self.serving.await.map_err(|error| CommandError::Bug(error.to_string()))?;
-        ended.map_err(|error| CommandError::Serve(format!("the embedded API failed: {error}")))
+        ended.map_err(failed)
     }
+}
+
+fn failed(error: ServeError) -> CommandError {
+    CommandError::Serve(format!("the embedded API failed: {error}"))
 }
 
 fn io(what: &str) -> impl FnOnce(std::io::Error) -> CommandError {

@@ -4,7 +4,7 @@ use super::args::{Common, ServeArguments};
 use super::exit::{self, CommandError};
 use super::lake::{is_in_store, open_lake};
 use super::{World, print_line};
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig};
+use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, ServeError, Server};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,16 +48,16 @@ pub(super) async fn serve(
     let unheard = |source| CommandError::Io { what: "cannot listen for signals".to_owned(), source };
     let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
-    print_line(&format!("listening http://{address}"))?;
     let stopped = async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
     };
-    crate::serve::serve(listener, config, stopped)
-        .await
-        .map_err(|error| CommandError::Serve(error.to_string()))?;
+    let failed = |error: ServeError| CommandError::Serve(error.to_string());
+    let server = Server::open(listener, config).await.map_err(failed)?;
+    print_line(&format!("listening http://{address}"))?;
+    server.run(stopped).await.map_err(failed)?;
     Ok(exit::DONE)
 }
 

@@ -170,38 +170,53 @@ pub enum ServeError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// Serves until `shutdown` ends; then accepts no more, lets requests under way end within 10 s, and writes the counts
-/// down. The index is loaded before the first connection is accepted.
-///
-/// # Errors
-/// [`ServeError`] when it cannot start, or when the last counts cannot be written.
-pub async fn serve(
+/// A server that has read all it serves from, and accepts no connection yet.
+pub struct Server {
+    opened: Opened,
     listener: TcpListener,
-    mut config: ServeConfig,
-    shutdown: impl Future<Output = ()> + Send,
-) -> Result<(), ServeError> {
-    let address = listener.local_addr().map_err(ServeError::Listener)?;
-    let (metrics, linger, max_connections) = (config.metrics.take(), config.linger, config.max_connections);
-    let Opened { site, seen, index, keys } =
-        tokio::task::spawn_blocking(move || open(config, address)).await??;
-    let site = Arc::new(site);
-    let mut background = JoinSet::new();
-    background.spawn(reload::keep_current(Arc::clone(&site), index, keys, seen));
-    if let Some(listener) = metrics {
-        background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
-    }
-    let mut reception = Reception::new(listener, Arc::clone(&site), max_connections);
-    tokio::select! {
-        () = shutdown => {}
-        () = reception.accept() => {}
-    }
-    reception.end(linger, DRAIN_TIMEOUT).await;
-    background.shutdown().await;
-    site.service.meter().keep()?;
-    Ok(())
+    metrics: Option<TcpListener>,
+    linger: Duration,
+    max_connections: usize,
 }
 
-/// A server about to accept.
+impl Server {
+    /// Loads the index, the keys and the counts.
+    ///
+    /// # Errors
+    /// [`ServeError`] when one of them cannot be used.
+    pub async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
+        let address = listener.local_addr().map_err(ServeError::Listener)?;
+        let (metrics, linger, max_connections) =
+            (config.metrics.take(), config.linger, config.max_connections);
+        let opened = tokio::task::spawn_blocking(move || open(config, address)).await??;
+        Ok(Self { opened, listener, metrics, linger, max_connections })
+    }
+
+    /// Serves until `shutdown` ends; then accepts no more, lets requests under way end within 10 s, and writes the counts down.
+    ///
+    /// # Errors
+    /// [`ServeError`] when the last counts cannot be written.
+    pub async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
+        let Opened { site, seen, index, keys } = self.opened;
+        let site = Arc::new(site);
+        let mut background = JoinSet::new();
+        background.spawn(reload::keep_current(Arc::clone(&site), index, keys, seen));
+        if let Some(listener) = self.metrics {
+            background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
+        }
+        let mut reception = Reception::new(self.listener, Arc::clone(&site), self.max_connections);
+        tokio::select! {
+            () = shutdown => {}
+            () = reception.accept() => {}
+        }
+        reception.end(self.linger, DRAIN_TIMEOUT).await;
+        background.shutdown().await;
+        site.service.meter().keep()?;
+        Ok(())
+    }
+}
+
+/// What a server serves from.
 struct Opened {
     site: Site,
     seen: reload::Seen,
@@ -282,7 +297,8 @@ mod tests {
             metrics: None,
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let server = tokio::spawn(serve(listener, config, async {
+        let server = Server::open(listener, config).await.expect("a server");
+        let server = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
         let request = format!(
