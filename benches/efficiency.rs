@@ -89,26 +89,12 @@ const MORNINGS: &[Scenario] = &[
     measured("morning, Saturday", STARTER, "plain", &["2026-07-24", "2026-07-25"]),
     measured("morning, Thursday", AGENCY, "plain", &["2026-07-22", "2026-07-23"]),
     measured("morning, Thursday", ENTERPRISE, "plain", &["2026-07-22", "2026-07-23"]),
-    measured(
-        "ninth morning, Friday",
-        STARTER,
-        "plain",
-        &[
-            "2026-07-22",
-            "2026-07-23",
-            "2026-07-24",
-            "2026-07-25",
-            "2026-07-26",
-            "2026-07-27",
-            "2026-07-28",
-            "2026-07-29",
-            "2026-07-30",
-            "2026-07-31",
-        ],
-    ),
 ];
 
-/// What the last run of a scenario cost.
+/// Mornings in a row after a whole reading, each priced and read: the first day, and how many follow.
+const IN_A_ROW: (&str, u64) = ("2026-07-22", 15);
+
+/// What a run cost.
 struct Cost {
     rows: u64,
     added: u64,
@@ -124,18 +110,29 @@ struct Cost {
 
 fn main() -> Outcome<()> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let wanted = |scenario: &&Scenario| {
-        let text = format!("{} {}", scenario.plan.name, scenario.name);
+    let is_wanted = |name: &str, plan: Plan| {
+        let text = format!("{} {name}", plan.name);
         words.iter().all(|word| text.contains(word.as_str()))
     };
+    let wanted = |scenario: &&Scenario| is_wanted(scenario.name, scenario.plan);
     let mut out = std::io::stdout().lock();
+    let mut missed = windows(&mut out, COLD.iter().chain(LEARNED).filter(wanted))?;
+    missed.extend(mornings(&mut out, MORNINGS.iter().filter(wanted))?);
+    let plans = [STARTER, AGENCY, ENTERPRISE].into_iter();
+    mornings_in_a_row(&mut out, plans.filter(|plan| is_wanted("mornings in a row", *plan)))?;
+    writeln!(out, "\nmissed: {}", if missed.is_empty() { "none".to_owned() } else { missed.join("; ") })?;
+    Ok(())
+}
+
+/// A line for each window read whole; gives those that cost more than they may, or were not proven.
+fn windows<'s>(out: &mut impl Write, scenarios: impl Iterator<Item = &'s Scenario>) -> Outcome<Vec<String>> {
     let mut missed = Vec::new();
     writeln!(
         out,
         "| reading | plan | rows | lower bound | requests | efficiency | allowed | planned | error | proven | by stage | s |"
     )?;
     writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
-    for scenario in COLD.iter().chain(LEARNED).filter(wanted) {
+    for scenario in scenarios {
         let cost = measure(scenario)?;
         let efficiency = cost.requests as f64 / cost.bound as f64;
         let allowed = scenario.at_most.map_or("-".to_owned(), |most| format!("{most:.2}"));
@@ -158,36 +155,83 @@ fn main() -> Outcome<()> {
             missed.push(format!("{}, {}", scenario.name, scenario.plan.name));
         }
     }
+    Ok(missed)
+}
+
+/// A line for each morning after a window read whole; gives those that cost more than they may, or were not proven.
+fn mornings<'s>(out: &mut impl Write, scenarios: impl Iterator<Item = &'s Scenario>) -> Outcome<Vec<String>> {
+    let mut missed = Vec::new();
     writeln!(
         out,
         "\n| morning | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | proven | by stage | s |"
     )?;
     writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
-    for scenario in MORNINGS.iter().filter(wanted) {
+    for scenario in scenarios {
         let cost = measure(scenario)?;
-        let allowed = 2 * cost.bound + 25;
-        writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {} | {allowed} | {} | {} | {} | {} | {:.0} |",
-            scenario.name,
-            scenario.plan.name,
-            cost.added,
-            cost.vanished,
-            cost.bound,
-            cost.requests,
-            cost.planned,
-            error(&cost),
-            yes(cost.proven),
-            stages(&cost),
-            cost.seconds
-        )?;
+        writeln!(out, "{}", morning(scenario.name, scenario.plan, &cost))?;
         out.flush()?;
-        if !cost.proven || cost.requests > allowed {
+        if !cost.proven || cost.requests > allowed(&cost) {
             missed.push(format!("{}, {}", scenario.name, scenario.plan.name));
         }
     }
-    writeln!(out, "\nmissed: {}", if missed.is_empty() { "none".to_owned() } else { missed.join("; ") })?;
+    Ok(missed)
+}
+
+/// A line for each morning of a plan in a row, and how far their prices were off together.
+fn mornings_in_a_row(out: &mut impl Write, plans: impl Iterator<Item = Plan>) -> Outcome<()> {
+    writeln!(
+        out,
+        "\n| morning in a row | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | proven | by stage | s |"
+    )?;
+    writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
+    let mut sums = Vec::new();
+    for plan in plans {
+        let place = Place::new(plan, "plain")?;
+        let first: jiff::civil::Date = IN_A_ROW.0.parse()?;
+        place.run(&first.to_string())?;
+        let (mut planned, mut requests, mut off) = (0, 0, Vec::new());
+        for back in 1..=IN_A_ROW.1 {
+            let day = first.saturating_add(jiff::Span::new().days(i64::try_from(back)?)).to_string();
+            let cost = place.measure(&day, true)?;
+            writeln!(out, "{}", morning(&day, plan, &cost))?;
+            out.flush()?;
+            (planned, requests) = (planned + cost.planned, requests + cost.requests);
+            off.push((cost.planned as f64 / cost.requests as f64 - 1.0).abs() * 100.0);
+        }
+        off.sort_by(f64::total_cmp);
+        let within = off.iter().filter(|off| **off <= 5.0).count();
+        sums.push(format!(
+            "{}: {requests} requests, {planned} planned; off by {:.1}% in the median, {:.1}% at worst, within 5% on {within} of {} mornings",
+            plan.name,
+            off[off.len() / 2],
+            off[off.len() - 1],
+            off.len()
+        ));
+    }
+    writeln!(out, "\n{}", sums.join("\n"))?;
     Ok(())
+}
+
+fn morning(name: &str, plan: Plan, cost: &Cost) -> String {
+    format!(
+        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0} |",
+        plan.name,
+        cost.added,
+        cost.vanished,
+        cost.bound,
+        cost.requests,
+        allowed(cost),
+        cost.planned,
+        error(cost),
+        yes(cost.proven),
+        stages(cost),
+        cost.seconds
+    )
+}
+
+/// Requests that a morning may cost.
+fn allowed(cost: &Cost) -> u64 {
+    2 * cost.bound + 25
 }
 
 fn error(cost: &Cost) -> String {
@@ -204,43 +248,70 @@ fn stages(cost: &Cost) -> String {
 
 /// Runs a scenario in a folder of its own.
 fn measure(scenario: &Scenario) -> Outcome<Cost> {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
-    let pipeline = folder.path().join("pipeline.toml");
-    std::fs::write(&pipeline, pipeline_file(scenario))?;
-    let lake = folder.path().join("lake");
+    let place = Place::new(scenario.plan, scenario.shape)?;
     let Some((last, before)) = scenario.days.split_last() else {
         return Err("a scenario without days".into());
     };
     for day in before {
-        sunlake(&["run"], &pipeline, &lake, day)?;
+        place.run(day)?;
     }
-    let started = Instant::now();
-    let planned = sunlake(&["plan"], &pipeline, &lake, last)?;
-    let summary = sunlake(&["run"], &pipeline, &lake, last)?;
-    let status = sunlake(&["status"], &PathBuf::new(), &lake, last)?;
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    let rows = &summary["rows"]["filings"];
-    let (landed, proven) = landed(&status, last, scenario.plan.window_days)?;
-    let per_call = scenario.plan.rows_per_call;
-    let added = number(&rows["added"]);
-    // A morning's new rows of the two listings cannot be told apart from outside; together they need this many pages at least.
-    let is_morning = scenario.name.contains("morning");
-    let bound = if is_morning {
-        added.div_ceil(per_call)
-    } else {
-        landed.values().map(|rows| rows.div_ceil(per_call)).sum()
-    };
-    Ok(Cost {
-        rows: landed.values().sum(),
-        added,
-        vanished: number(&rows["vanished"]),
-        bound,
-        by_stage: serde_json::from_value(summary["requests"]["by_stage"].clone())?,
-        requests: number(&summary["requests"]["sent"]),
-        planned: number(&planned["requests"]),
-        proven: proven && summary["outcome"] == "complete",
-        seconds: started.elapsed().as_secs_f64(),
-    })
+    place.measure(last, scenario.name.contains("morning"))
+}
+
+/// A folder with a pipeline and a lake.
+struct Place {
+    plan: Plan,
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(plan: Plan, shape: &str) -> Outcome<Self> {
+        let place = Self { plan, folder: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))? };
+        std::fs::write(place.pipeline(), pipeline_file(plan, shape))?;
+        Ok(place)
+    }
+
+    fn pipeline(&self) -> PathBuf {
+        self.folder.path().join("pipeline.toml")
+    }
+
+    fn sunlake(&self, command: &str, pipeline: &Path, day: &str) -> Outcome<Value> {
+        sunlake(&[command], pipeline, &self.folder.path().join("lake"), day)
+    }
+
+    fn run(&self, day: &str) -> Outcome<Value> {
+        self.sunlake("run", &self.pipeline(), day)
+    }
+
+    /// Prices and runs the pipeline as of a day.
+    fn measure(&self, day: &str, is_morning: bool) -> Outcome<Cost> {
+        let started = Instant::now();
+        let planned = self.sunlake("plan", &self.pipeline(), day)?;
+        let summary = self.run(day)?;
+        let status = self.sunlake("status", &PathBuf::new(), day)?;
+        let number = |value: &Value| value.as_u64().unwrap_or(0);
+        let rows = &summary["rows"]["filings"];
+        let (landed, proven) = landed(&status, day, self.plan.window_days)?;
+        let per_call = self.plan.rows_per_call;
+        let added = number(&rows["added"]);
+        // A morning's new rows of the two listings cannot be told apart from outside; together they need this many pages at least.
+        let bound = if is_morning {
+            added.div_ceil(per_call)
+        } else {
+            landed.values().map(|rows| rows.div_ceil(per_call)).sum()
+        };
+        Ok(Cost {
+            rows: landed.values().sum(),
+            added,
+            vanished: number(&rows["vanished"]),
+            bound,
+            by_stage: serde_json::from_value(summary["requests"]["by_stage"].clone())?,
+            requests: number(&summary["requests"]["sent"]),
+            planned: number(&planned["requests"]),
+            proven: proven && summary["outcome"] == "complete",
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
 }
 
 /// Rows that the lake lists in the window, by listing, and whether every day of it was proven whole.
@@ -276,18 +347,17 @@ fn sunlake(command: &[&str], pipeline: &Path, lake: &Path, today: &str) -> Outco
 
 /// The embedded API under the plan's numbers, its request caps widened so that a run takes seconds. A run that does not know the caps
 /// would have to find out the plan's numbers for three requests; they are given.
-fn pipeline_file(scenario: &Scenario) -> String {
-    let Plan { name, rows_per_call, max_offset, window_days } = scenario.plan;
+fn pipeline_file(plan: Plan, shape: &str) -> String {
+    let Plan { name, rows_per_call, max_offset, window_days } = plan;
     // The day before the window of the first run must be there too.
     let days = window_days * 2 + 40;
     format!(
         "name = \"efficiency\"\n\
          [source]\nembedded = true\n\
-         [source.sample]\nseed = 1\ndays = {days}\nscale = 1.0\nshape = \"{}\"\nplan = \"{name}\"\n\
+         [source.sample]\nseed = 1\ndays = {days}\nscale = 1.0\nshape = \"{shape}\"\nplan = \"{name}\"\n\
          per_minute = 1000000\nper_day = 1000000\nper_month = 10000000\n\
          [plan]\nrows_per_call = {rows_per_call}\nmax_offset = {max_offset}\nwindow_days = {window_days}\n\
          [extract]\ndays = \"window\"\n\
-         [aggregates]\nenabled = false\n[report]\nenabled = false\n",
-        scenario.shape
+         [aggregates]\nenabled = false\n[report]\nenabled = false\n"
     )
 }
