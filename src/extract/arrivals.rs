@@ -12,7 +12,7 @@ use super::reader::{PageRead, PageSeen, Reader};
 use super::slice::Slice;
 use crate::contract::eastern::{days_newest_first, minus_days};
 use jiff::civil::Date;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Times the rows of a day are made to fit its total before the day is read anew.
 const MAX_SEARCHES: u32 = 4;
@@ -23,19 +23,40 @@ const SEARCH_PAGES: u32 = 12;
 /// Newest day of a range, and the rows of the range by the first page read of it.
 type Span = (Date, u64);
 
-/// Reads a range of days whose known rows are held already; tells of each day, newest first. `counted` are the rows the API
-/// counts, of the days it counts; `is_found` says of which days a total told that they moved.
+/// What is known of days before they are read.
+pub(super) struct Told<'t> {
+    /// Rows the API counts, of the days it counts.
+    pub(super) counted: &'t BTreeMap<Date, u64>,
+    /// Days that were read while rows moved.
+    pub(super) stirred: &'t BTreeSet<Date>,
+    /// Days of which totals told whether they moved, with the rows each had.
+    pub(super) found: &'t BTreeMap<Date, u64>,
+}
+
+impl Told<'_> {
+    /// Whether every day of a span holds as many rows as the API counts of it.
+    fn fits(&self, reader: &Reader<'_, '_>, span: &Slice) -> bool {
+        let fits = |day: Date| self.counted.get(&day) == Some(&reader.seen.count_on(day));
+        days_newest_first(span.from, span.to).all(fits)
+    }
+
+    /// Whether a span holds a day older than this one that no sum proves: what it lost may hide what it got.
+    fn is_stirred_before(&self, span: &Slice, day: Date) -> bool {
+        self.stirred.range(span.from..).next().is_some_and(|stirred| *stirred < day)
+    }
+}
+
+/// Reads a range of days whose known rows are held already; tells of each day, newest first.
 pub(super) async fn read(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
-    counted: &BTreeMap<Date, u64>,
-    is_found: &(dyn Fn(Date) -> bool + Sync),
+    told: &Told<'_>,
 ) -> Result<Vec<DayReading>, ExtractError> {
     let held: BTreeMap<Date, u64> =
         days_newest_first(range.from, range.to).map(|day| (day, reader.seen.count_on(day))).collect();
-    let spans = read_newest_ends(reader, range, counted).await?;
+    let spans = read_newest_ends(reader, range, told).await?;
     let as_counted = |reader: &Reader<'_, '_>, day: Date| {
-        counted.get(&day).is_none_or(|rows| *rows == reader.seen.count_on(day))
+        told.counted.get(&day).is_none_or(|rows| *rows == reader.seen.count_on(day))
     };
     let mut days = Vec::new();
     for (at, (newest, rows)) in spans.iter().enumerate() {
@@ -59,7 +80,7 @@ pub(super) async fn read(
         let morning = &mut reader.morning;
         match held[&day.day] {
             0 => {}
-            _ if is_found(day.day) => morning.found.note(*requests),
+            _ if told.found.contains_key(&day.day) => morning.found.note(*requests),
             held if day.expected < held => morning.fallen.note(*requests),
             _ => morning.grown.note(*requests),
         }
@@ -125,7 +146,7 @@ pub(super) async fn fit_day(
 async fn read_newest_ends(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
-    counted: &BTreeMap<Date, u64>,
+    told: &Told<'_>,
 ) -> Result<Vec<Span>, ExtractError> {
     let mut spans: Vec<Span> = Vec::new();
     let mut upper = range.to;
@@ -150,7 +171,8 @@ async fn read_newest_ends(
             }
             offset += page.rows.len() as u32;
             let is_end = page.rows.is_empty() || u64::from(offset) >= page.total;
-            let adds_up = reader.seen.count(&span) == page.total;
+            let last_day = page.rows.last().map_or(range.from, |(_, day)| *day);
+            let adds_up = reader.seen.count(&span) == page.total && !told.is_stirred_before(&span, last_day);
             let is_first = offset as usize == page.rows.len() && upper == range.to;
             if is_first && adds_up && is_as_it_was(reader, &page) {
                 tracing::debug!(%range, "nothing moved");
@@ -158,10 +180,9 @@ async fn read_newest_ends(
                 reader.seen.forget_shown();
                 return Ok(spans);
             }
-            if is_end || (adds_up && fits(reader, &span, counted)) {
+            if is_end || (adds_up && told.fits(reader, &span)) {
                 return Ok(spans);
             }
-            let (_, last_day) = page.rows[page.rows.len() - 1];
             if page.rows.iter().any(|(id, day)| *day == last_day && reader.seen.is_held(*id)) {
                 upper = minus_days(last_day, 1);
                 break;
@@ -173,11 +194,6 @@ async fn read_newest_ends(
         }
     }
     Ok(spans)
-}
-
-/// Whether every day of a span holds as many rows as the API counts of it.
-fn fits(reader: &Reader<'_, '_>, span: &Slice, counted: &BTreeMap<Date, u64>) -> bool {
-    days_newest_first(span.from, span.to).all(|day| counted.get(&day) == Some(&reader.seen.count_on(day)))
 }
 
 /// Whether a page holds nothing new and passes over nothing known. Where that is so of the first page of days that are as many as

@@ -37,6 +37,8 @@ pub struct ListingJob {
     pub settling: Vec<Stretch>,
     /// Rows each day is expected to hold, where the API counts them.
     pub expected: BTreeMap<Date, u64>,
+    /// Those of the moved days that were read while rows moved: what came and went meanwhile no count tells.
+    pub stirred: BTreeSet<Date>,
     /// Nights since the days known whole were proven.
     pub nights: u32,
 }
@@ -72,6 +74,8 @@ pub struct Reading {
     pub gone: BTreeMap<i64, Date>,
     /// Pages that hold those rows.
     pub pages: Vec<PageKey>,
+    /// Whether rows moved meanwhile.
+    pub is_stirred: bool,
 }
 
 /// The rows that the lake lists on the days from the first to the second.
@@ -101,7 +105,18 @@ pub async fn extract_listing(
     job: ListingJob,
     hand_over: &mut dyn FnMut(Reading) -> Result<(), ExtractError>,
 ) -> Result<(), ExtractError> {
-    let ListingJob { label, stage, filter, mut unread, mut moved, proven, settling, expected, nights } = job;
+    let ListingJob {
+        label,
+        stage,
+        filter,
+        mut unread,
+        mut moved,
+        proven,
+        settling,
+        expected,
+        stirred,
+        nights,
+    } = job;
     let mut reader = Reader::new(asker, stage, around.plan, around.words, around.shares);
     let whole = |from, to| Slice { filter: filter.clone(), from, to };
     for (from, to) in ranges(proven.keys().copied()) {
@@ -117,8 +132,8 @@ pub async fn extract_listing(
             None => {
                 let known = (around.known)(from, to).map_err(ExtractError::HandOver)?;
                 known.into_iter().for_each(|row| reader.seen.hold(row));
-                let is_found = |day: Date| proven.contains_key(&day);
-                arrivals::read(&mut reader, &slice, &expected, &is_found).await?
+                let told = arrivals::Told { counted: &expected, stirred: &stirred, found: &proven };
+                arrivals::read(&mut reader, &slice, &told).await?
             }
         };
         hand_over(reader.finish(label, days))?;
@@ -182,6 +197,7 @@ impl Reader<'_, '_> {
     fn finish(&mut self, label: &'static str, days: Vec<DayReading>) -> Reading {
         let seen = std::mem::take(&mut self.seen);
         let pages = std::mem::take(&mut self.pages);
+        let is_stirred = self.drift.is_in_stretch();
         self.begin_stretch();
         let mut rows = HashMap::new();
         for reading in &days {
@@ -193,7 +209,7 @@ impl Reader<'_, '_> {
             days.iter().filter(|day| day.complete && !day.whole).map(|day| day.day).collect();
         let gone = seen.gone().iter().filter(|(_, day)| told.contains(day));
         let gone = gone.map(|(id, day)| (*id, *day)).collect();
-        Reading { label, days, rows, gone, pages }
+        Reading { label, days, rows, gone, pages, is_stirred }
     }
 }
 
@@ -243,7 +259,7 @@ async fn read_stretch(
     let rows: Expected =
         expected.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows as f64)).collect();
     let walked = match stretch.in_parts {
-        true if reader.drift.is_likely() => return read_days_apart(reader, slice, &|_| false).await,
+        true if reader.drift.is_likely() => return read_again(reader, slice, &rows, &|_| false).await,
         true => parts::read_core(reader, slice, &rows).await?,
         false => walk_on(reader, slice, &rows, &HashSet::new()).await?,
     };
@@ -251,7 +267,7 @@ async fn read_stretch(
         return Ok(days_newest_first(slice.from, slice.to).map(|day| proven_day(reader, day)).collect());
     }
     match has_moved(reader, slice, &walked).await? {
-        true => read_days_apart(reader, slice, &|day| !walked.doubts(day)).await,
+        true => read_again(reader, slice, &rows, &|day| !walked.doubts(day)).await,
         false => mend(reader, slice, walked.total).await,
     }
 }
@@ -269,20 +285,47 @@ async fn has_moved(
     Ok(reader.drift.is_seen())
 }
 
-/// Rows move: each day that is not proven is read and proven by itself.
-async fn read_days_apart(
+/// Rows move: the days that are not proven are read and proven by themselves; those beyond reach together, with what lies between
+/// them, as long as sectors are within reach.
+async fn read_again(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
+    expected: &Expected,
     is_proven: &(dyn Fn(Date) -> bool + Sync),
 ) -> Result<Vec<DayReading>, ExtractError> {
+    let reach = f64::from(reader.plan.reach_rows());
+    let is_heavy = |day: Date| expected.get(&day).is_some_and(|rows| *rows > reach);
+    let unproven = days_newest_first(slice.from, slice.to).filter(|day| !is_proven(*day));
+    let standing = unproven.filter(|day| parts::stands_on_sectors(reader, &slice.on(*day), expected));
+    let mut together = ranges(standing);
+    together.retain(|(from, to)| from < to && days_newest_first(*from, *to).any(is_heavy));
+    let mut proven: BTreeSet<Date> = BTreeSet::new();
+    for (from, to) in together {
+        proven.extend(read_together(reader, &slice.between(from, to), expected).await?);
+    }
     let mut days = Vec::new();
     for day in days_newest_first(slice.from, slice.to) {
-        days.push(match is_proven(day) {
+        days.push(match is_proven(day) || proven.contains(&day) {
             true => proven_day(reader, day),
             false => read_day_again(reader, &slice.on(day)).await?,
         });
     }
     Ok(days)
+}
+
+/// Forgets days and reads them by sectors, which prove themselves one by one; gives the days proven.
+async fn read_together(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    expected: &Expected,
+) -> Result<Vec<Date>, ExtractError> {
+    let days = || days_newest_first(slice.from, slice.to);
+    days().for_each(|day| reader.seen.forget(day));
+    reader.drift.begin_reading();
+    let walked = parts::read_core(reader, slice, expected).await?;
+    let is_whole =
+        reader.is_whole(reader.seen.count(slice), &walked) || has_moved(reader, slice, &walked).await?;
+    Ok(days().filter(|day| is_whole && !walked.doubts(*day)).collect())
 }
 
 /// A day all of whose rows were seen.

@@ -5,7 +5,8 @@
 //! stays a hole, which the proof finds and tells.
 //!
 //! Where rows move, a row that left after it was seen may hide one that no part held, so that no sum over parts proves
-//! anything. Then days are read one by one, and of each the rows below a page are held against what that page told ([`super::tail`]).
+//! anything. Parts that hold every row between them and are within reach prove themselves one by one. Where there are none, days are
+//! read one by one, and of each the rows below a page are held against what that page told ([`super::tail`]).
 
 use super::ExtractError;
 use super::narrow::{self, Dimension, Part};
@@ -29,6 +30,17 @@ pub(super) struct Split {
     pub(super) oldest: Date,
     /// Whether no row was passed over that was there all the time.
     pub(super) is_whole: bool,
+}
+
+/// What shows that no row was passed over that was there all the time; the better the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Proof {
+    /// Nothing does.
+    Missing,
+    /// As many rows were seen as there are, unless some moved meanwhile.
+    Sum,
+    /// Walks that left none out, over parts that hold every row between them.
+    Parts,
 }
 
 /// A core, and what is known of it.
@@ -100,14 +112,29 @@ pub(super) async fn split(
     Ok(Split { oldest, is_whole })
 }
 
-/// Cuts a core that is no part of another. Rows may have moved in one part while others were read; the total tells.
+/// Cuts a core that is no part of another; says whether it passed over no row that was there all the time. Rows may have moved in one
+/// part while others were read; where a sum is all the proof there is, the total tells.
 async fn cut_outermost(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
-    let is_whole = cut(reader, core).await?;
-    if core.tail.is_none() && !reader.drift.is_seen() && reader.total(core.slice).await? != core.total {
+    let proof = cut(reader, core).await?;
+    let may_have_moved = proof == Proof::Sum && core.tail.is_none() && !reader.drift.is_seen();
+    if may_have_moved && reader.total(core.slice).await? != core.total {
         reader.drift.note();
         return Ok(false);
     }
-    Ok(is_whole)
+    Ok(proof != Proof::Missing)
+}
+
+/// Whether the days of a core are expected to be within reach under each sector.
+pub(super) fn stands_on_sectors(reader: &Reader<'_, '_>, slice: &Slice, expected: &Expected) -> bool {
+    let core = Core { slice, total: 0, expected, head: &HashSet::new(), tail: None };
+    let sectors = parts(reader, &core, Dimension::Sector, &reader.shares_now());
+    Dimension::Sector.applies(&slice.filter) && are_within_reach(reader, slice, &sectors)
+}
+
+fn are_within_reach(reader: &Reader<'_, '_>, slice: &Slice, parts: &[(Slice, Expected)]) -> bool {
+    let near = f64::from(reader.plan.reach_rows()) * NEAR_REACH;
+    let is_near = |rows: &Expected| rows.range(slice.from..=slice.to).all(|(_, rows)| *rows <= near);
+    parts.iter().all(|(_, rows)| is_near(rows))
 }
 
 /// What is expected, now that a day turned out to hold so many rows.
@@ -119,9 +146,8 @@ fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
     corrected
 }
 
-/// Reads a core along the dimension that wastes least, and then whatever is still missing. Says whether it passed over no row that
-/// was there all the time.
-async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
+/// Reads a core along the dimension that wastes least, and then whatever is still missing.
+async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<Proof, ExtractError> {
     reader.narrow();
     let shares = match reader.hinted(core.slice) {
         Some(hinted) => hinted,
@@ -130,20 +156,29 @@ async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, Extra
     };
     let way = way_to_cut(reader, core, &shares);
     tracing::debug!(core = %core.slice, core.total, ?way, "read in parts");
-    let mut is_whole = way.is_some_and(Dimension::is_exhaustive);
-    for (part, rows) in way.map_or_else(Vec::new, |way| parts(reader, core, way, &shares)) {
+    let is_exhaustive = way.is_some_and(Dimension::is_exhaustive);
+    let parts = way.map_or_else(Vec::new, |way| parts(reader, core, way, &shares));
+    let stands_on_parts = is_exhaustive && are_within_reach(reader, core.slice, &parts);
+    let mut proof = if is_exhaustive { Proof::Parts } else { Proof::Missing };
+    for (part, rows) in parts {
         match core.unseen(reader) {
-            Some(0) => return Ok(true),
-            None if core.tail.is_none() => return Ok(false),
+            Some(0) if !stands_on_parts => return Ok(Proof::Sum),
+            None if !stands_on_parts && core.tail.is_none() => return Ok(Proof::Missing),
             _ => {}
         }
         reader.seeking.note_asked(&part);
-        is_whole &= Box::pin(read_range(reader, &part, &rows, core.head)).await?;
+        proof = proof.min(Box::pin(read_range(reader, &part, &rows, core.head)).await?);
     }
-    if let Some(unseen) = core.unseen(reader).filter(|unseen| *unseen > 0) {
+    // Where rows are likely to move and parts prove themselves, what was not seen has left.
+    let may_be_found = proof < Proof::Parts || !reader.drift.is_likely();
+    if let Some(unseen) = core.unseen(reader).filter(|unseen| *unseen > 0 && may_be_found) {
         find_rest(reader, core, unseen).await?;
     }
-    Ok(is_whole || core.unseen(reader) == Some(0))
+    Ok(match core.unseen(reader) {
+        _ if proof == Proof::Parts => Proof::Parts,
+        Some(0) => Proof::Sum,
+        _ => Proof::Missing,
+    })
 }
 
 /// Seeks the rows of a core that no part held, unless they are likely to have left before they were read.
@@ -196,19 +231,21 @@ async fn read_range(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<bool, ExtractError> {
+) -> Result<Proof, ExtractError> {
     let shares = reader.shares_now();
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
     let outline = Outline { filter: &slice.filter, shares: &shares, is_listed: false, plan: reader.plan };
-    let mut is_whole = true;
+    let mut proof = Proof::Parts;
     for stretch in set_cores_apart((slice.from, slice.to), &near, &outline) {
         let slice = &slice.between(stretch.from, stretch.to);
-        is_whole &= if stretch.in_parts {
+        proof = proof.min(if stretch.in_parts {
             let total = reader.total(slice).await?;
             cut(reader, &Core { slice, total, expected, head, tail: None }).await?
+        } else if walk_on(reader, slice, expected, head).await?.doubtful.is_empty() {
+            Proof::Parts
         } else {
-            walk_on(reader, slice, expected, head).await?.doubtful.is_empty()
-        };
+            Proof::Missing
+        });
     }
-    Ok(is_whole)
+    Ok(proof)
 }

@@ -37,6 +37,8 @@ pub(super) struct Landing {
     pub(super) proven: BTreeSet<(String, Date)>,
     /// Listing label and day of every day read whole.
     pub(super) read_whole: BTreeSet<(String, Date)>,
+    /// Listing label and day of every day read while rows moved.
+    pub(super) stirred: BTreeSet<(String, Date)>,
     pub(super) unknown_fields: UnknownFields,
     pub(super) open_values: OpenValues,
     pub(super) rejected: HashSet<blake3::Hash>,
@@ -57,6 +59,7 @@ impl Landing {
             whole: BTreeSet::new(),
             proven: BTreeSet::new(),
             read_whole: BTreeSet::new(),
+            stirred: BTreeSet::new(),
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
@@ -78,6 +81,8 @@ impl Landing {
             counts
         })?;
         entry.skipped = skipped;
+        let stirred = reading.days.iter().filter(|_| reading.is_stirred);
+        self.stirred.extend(stirred.map(|day| (reading.label.to_owned(), day.day)));
         self.journal.steps.push(JournalStep::Listing(entry));
         Ok(())
     }

@@ -53,6 +53,7 @@ pub(super) fn publish(
 ) -> Result<RunSummary, PipelineError> {
     run.remember_counts(&landing);
     run.remember_whole_readings(&landing);
+    run.remember_stirred(&landing);
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);

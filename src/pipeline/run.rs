@@ -472,6 +472,20 @@ impl Run<'_> {
         }
     }
 
+    /// A day that was read while rows moved is looked at again. Days that have left the window are never read again.
+    pub(super) fn remember_stirred(&mut self, landing: &Landing) {
+        for (label, day) in &landing.proven {
+            let days = self.state.stirred.entry(label.clone()).or_default();
+            match landing.stirred.contains(&(label.clone(), *day)) {
+                true => days.insert(*day),
+                false => days.remove(day),
+            };
+        }
+        for days in self.state.stirred.values_mut() {
+            days.retain(|day| *day >= self.from);
+        }
+    }
+
     /// The day of its last whole reading says when a day is due to settle. Days that have left the window are never read again.
     pub(super) fn remember_whole_readings(&mut self, landing: &Landing) {
         for (label, day) in &landing.read_whole {

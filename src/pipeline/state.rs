@@ -8,7 +8,7 @@ use crate::extract::shares::Shares;
 use crate::normalize::OpenValues;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What kind of API filled a lake; a lake never holds both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct RunState {
     /// exactly the API counts.
     #[serde(default)]
     pub counts: BTreeMap<Date, i64>,
+    /// By listing, days that were read while rows moved: what came to them and went meanwhile, no count tells.
+    #[serde(default)]
+    pub stirred: BTreeMap<String, BTreeSet<Date>>,
     /// The run that ended with this commit; none where it stopped early and goes on.
     #[serde(default)]
     pub ended: Option<String>,

@@ -108,6 +108,7 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
         proven: need.proven,
         settling,
         expected,
+        stirred: knowledge.state.stirred.get(listing.label).cloned().unwrap_or_default(),
         nights,
     }
 }
@@ -124,13 +125,16 @@ pub(super) fn filter(listing: Listing) -> Filter {
     Filter { kind: listing.kind, ..Filter::default() }
 }
 
-/// What must be read of a listing. The API counts days for the untyped listing alone.
+/// What must be read of a listing. The API counts days for the untyped listing alone; days read while rows moved have moved in any
+/// case.
 pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need {
     let nothing = BTreeMap::new();
     let held = knowledge.coverage.get(listing.label).unwrap_or(&nothing);
     let counts: BTreeMap<Date, i64> =
         knowledge.counts.iter().map(|count| (count.date, count.count)).collect();
+    let stirred = knowledge.state.stirred.get(listing.label);
     let count_moved = |day: Date| match listing.kind {
+        _ if stirred.is_some_and(|days| days.contains(&day)) => Some(true),
         Some(_) => None,
         None => {
             let now = counts.get(&day)?;
