@@ -116,12 +116,15 @@ pub(super) async fn split(
 /// part while others were read; where a sum is all the proof there is, the total tells.
 async fn cut_outermost(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
     let proof = cut(reader, core).await?;
-    let may_have_moved = proof == Proof::Sum && core.tail.is_none() && !reader.drift.is_seen();
-    if may_have_moved && reader.total(core.slice).await? != core.total {
-        reader.drift.note();
-        return Ok(false);
+    if proof != Proof::Sum || core.tail.is_some() {
+        return Ok(proof != Proof::Missing);
     }
-    Ok(proof != Proof::Missing)
+    // Of several days, what one lost may hide what another got.
+    let is_sound = core.slice.is_one_day() || !reader.drift.is_likely();
+    if !reader.drift.is_seen() && reader.total(core.slice).await? != core.total {
+        reader.drift.note();
+    }
+    Ok(is_sound && !reader.drift.is_seen())
 }
 
 /// Whether the days of a core are expected to be within reach under each sector.

@@ -98,14 +98,11 @@ async fn look(
         if believed == gap.rows() {
             return Ok(true);
         }
-        if gap.rows() == 0 && !search.moved {
-            reader.seen.drop_between(cell, gap.oldest, gap.newest, &[]);
-            return Ok(true);
-        }
     }
     let limit = u64::from(reader.plan.rows_per_call);
-    // Where rows moved, a page that begins with the row above shows what joins it.
-    let gap = if search.moved { Gap { from: gap.from.saturating_sub(1), ..gap } } else { gap };
+    // Two pages may have been apart when they came: only one that begins with the row above shows that nothing stands between.
+    let must_join = search.moved || gap.rows() == 0;
+    let gap = if must_join { Gap { from: gap.from.saturating_sub(1), ..gap } } else { gap };
     let Some(offset) = gap.probe(limit, u64::from(reader.plan.max_offset)) else {
         search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
         return Ok(true);
@@ -122,13 +119,17 @@ async fn look(
         }
     };
     let guessed = search.total.is_none();
-    search.moved |= search.total.replace(page.total).is_some_and(|before| before != page.total);
+    if search.total.replace(page.total).is_some_and(|before| before != page.total) {
+        search.moved = true;
+        reader.drift.note();
+    }
     let to = if guessed { page.total.max(gap.from) } else { gap.to };
     split(reader, cell, Gap { to, ..gap }, offset, &page, open);
     Ok(true)
 }
 
-/// Takes a page's rows for what stands between its first and its last, and leaves the ranks on both sides open.
+/// Takes a page's rows for what stands between its first and its last, and above or below where the cell begins or ends with it, and
+/// leaves the ranks on the other sides open.
 fn split(
     reader: &mut Reader<'_, '_>,
     cell: &Slice,
@@ -141,18 +142,21 @@ fn split(
     reader.unordered |= !is_ordered(&ids);
     let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
         // Fewer rows than believed: none stands so deep.
-        open.push(Gap { to: gap.to.min(offset), ..gap });
+        open.push(Gap { from: gap.from.min(page.total), to: gap.to.min(page.total), ..gap });
         return;
     };
     if reader.unordered {
         return;
     }
-    reader.seen.drop_between(cell, last, first, &ids);
     let end = offset + ids.len() as u64;
-    if last > gap.oldest {
+    let (is_start, is_end) = (offset == 0, end >= page.total);
+    let oldest = if is_end { i64::MIN } else { last };
+    let newest = if is_start { i64::MAX } else { first };
+    reader.seen.drop_between(cell, oldest, newest, &ids);
+    if last > gap.oldest && !is_end {
         open.push(Gap { from: end, to: gap.to.max(end), newest: last, ..gap });
     }
-    if first < gap.newest {
+    if first < gap.newest && !is_start {
         open.push(Gap { to: offset.max(gap.from), oldest: first, ..gap });
     }
 }
