@@ -319,10 +319,13 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     }
 }
 
-/// Whether what was found out beside rows must be kept: a start without names, a business that the API does not know.
+/// Whether what was found out beside rows must be kept: a start without names, a business that the API does not know, a day that was
+/// looked at again.
 fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
     let before = parent.map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
-    before.register != run.state.register || before.enrich != run.state.enrich
+    before.register != run.state.register
+        || before.enrich != run.state.enrich
+        || before.stirred != run.state.stirred
 }
 
 /// Writes the catalogue of the newest snapshot, and the report with what this run did.

@@ -484,6 +484,7 @@ impl Run<'_> {
         for days in self.state.stirred.values_mut() {
             days.retain(|day| *day >= self.from);
         }
+        self.state.stirred.retain(|_, days| !days.is_empty());
     }
 
     /// The day of its last whole reading says when a day is due to settle. Days that have left the window are never read again.

@@ -52,7 +52,7 @@ pub struct RunState {
     #[serde(default)]
     pub counts: BTreeMap<Date, i64>,
     /// By listing, days that were read while rows moved: what came to them and went meanwhile, no count tells.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stirred: BTreeMap<String, BTreeSet<Date>>,
     /// The run that ended with this commit; none where it stopped early and goes on.
     #[serde(default)]

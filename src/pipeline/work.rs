@@ -108,9 +108,16 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
         proven: need.proven,
         settling,
         expected,
-        stirred: knowledge.state.stirred.get(listing.label).cloned().unwrap_or_default(),
+        stirred: stirred(listing, knowledge),
         nights,
     }
+}
+
+/// Days of a listing that an earlier run read while rows moved.
+fn stirred(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeSet<Date> {
+    // A run that goes on looks at its own days the next time.
+    let ended = knowledge.state.ended.is_some();
+    knowledge.state.stirred.get(listing.label).filter(|_| ended).cloned().unwrap_or_default()
 }
 
 /// Nights since the days of a listing that the lake holds whole were proven: by the newest of them.
@@ -132,9 +139,9 @@ pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need 
     let held = knowledge.coverage.get(listing.label).unwrap_or(&nothing);
     let counts: BTreeMap<Date, i64> =
         knowledge.counts.iter().map(|count| (count.date, count.count)).collect();
-    let stirred = knowledge.state.stirred.get(listing.label);
+    let stirred = stirred(listing, knowledge);
     let count_moved = |day: Date| match listing.kind {
-        _ if stirred.is_some_and(|days| days.contains(&day)) => Some(true),
+        _ if stirred.contains(&day) => Some(true),
         Some(_) => None,
         None => {
             let now = counts.get(&day)?;
