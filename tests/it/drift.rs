@@ -82,10 +82,8 @@ fn assert_true_to(states: &[Rows], landed: &Rows, incomplete: &BTreeSet<String>)
     }
 }
 
-/// Reads a window under a plan's limits while the API goes on, every so many requests, to what the next day's run found.
-fn read_while_it_moves(plan: Plan, every: usize) {
-    let (versions, scratch) = (versions(), Scratch::new());
-    let shown = Source { lake: scratch.path("shown"), today: TODAY };
+/// What a source lists under each of its snapshots; it shows the oldest at the end.
+fn states(shown: &Source, versions: &[PathBuf], plan: Plan) -> Vec<Rows> {
     std::fs::create_dir(&shown.lake).expect("a folder");
     let look = |version: &PathBuf| {
         point(&shown.lake.join("current"), version);
@@ -98,6 +96,14 @@ fn read_while_it_moves(plan: Plan, every: usize) {
         assert!(came > 20 && went > 0, "{came} rows came and {went} went: too few to tell anything");
     }
     point(&shown.lake.join("current"), &versions[0]);
+    states
+}
+
+/// Reads a window under a plan's limits while the API goes on, every so many requests, to what the next day's run found.
+fn read_while_it_moves(plan: Plan, every: usize) {
+    let (versions, scratch) = (versions(), Scratch::new());
+    let shown = Source { lake: scratch.path("shown"), today: TODAY };
+    let states = states(&shown, &versions, plan);
     let server = ApiServer::generous(&shown, plan);
     let proxy = moving(&server, versions, every);
     let run = || {
@@ -126,4 +132,30 @@ fn rows_that_stay_are_landed_while_others_move_under_starter_limits() {
 #[test]
 fn rows_that_stay_are_landed_while_others_move_under_agency_limits() {
     read_while_it_moves(AGENCY, 40);
+}
+
+#[test]
+fn rows_that_stay_are_kept_while_others_move_and_days_are_brought_up_to_date() {
+    let (versions, scratch) = (versions(), Scratch::new());
+    let shown = Source { lake: scratch.path("shown"), today: TODAY };
+    let states = states(&shown, &versions, STARTER);
+    let server = ApiServer::generous(&shown, STARTER);
+    let run = |address: &str| {
+        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+            .args(["--base-url", address, "--today", TODAY])
+            .env("SUNLAKE_API_KEY", &server.key)
+            .finish()
+    };
+    run(&server.url()).complete();
+    let rest = versions[1..].to_vec();
+    let total = || server.get("/v1/fl/stats").json()["data"]["businesses_total"].as_u64();
+    let before = total();
+    point(&server.scratch.path("served").join("current"), &rest[0]);
+    wait_for("the next snapshot", PATIENCE, || (total() != before).then_some(()));
+    let proxy = moving(&server, rest, 12);
+    let summary = run(&proxy.url()).json();
+    assert!(proxy.log().len() > 40, "it did not move often enough: {summary}");
+    let not_whole = incomplete(&scratch.lake());
+    assert!(not_whole.len() <= 3, "{not_whole:?} were left incomplete: {summary}");
+    assert_true_to(&states, &listed(&scratch.lake(), STARTER), &not_whole);
 }
