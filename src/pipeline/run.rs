@@ -180,6 +180,8 @@ pub(super) struct Run<'a> {
     pub(super) state: RunState,
     pub(super) plan: PlanLimits,
     pub(super) counts: Vec<DailyCount>,
+    /// Rows that days of the untyped listing held when the counts came.
+    pub(super) expected: BTreeMap<Date, u64>,
     /// Oldest day of the window.
     pub(super) from: Date,
     /// Answers that the whole run takes, by its estimate, once that is made.
@@ -225,6 +227,7 @@ async fn one_run(
         state,
         plan,
         counts: Vec::new(),
+        expected: BTreeMap::new(),
         from,
         needed: None,
         is_plan_found: false,
@@ -431,6 +434,8 @@ impl Run<'_> {
             needed += settling_price(&[listing], &knowledge).requests;
             jobs.push(job(listing, &knowledge, &mut planned));
         }
+        // Only the untyped listing has any.
+        self.expected = jobs.iter().flat_map(|job| job.expected.clone()).collect();
         self.needed = Some(needed);
         planned.left = Some(needed - asker.answered());
         self.record.plan = serde_json::to_value(&planned).unwrap_or_default();
@@ -463,12 +468,17 @@ impl Run<'_> {
         Ok(planned.left)
     }
 
-    /// A day's count is worth remembering once the day is proven.
+    /// A day's count is worth remembering once the day is proven: as it was when the day was read. Where the lake held the day before,
+    /// the rows found tell by how many it had moved since the counts came.
     pub(super) fn remember_counts(&mut self, landing: &Landing) {
+        let untyped =
+            landing.coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE && row.complete);
+        let found: BTreeMap<Date, i64> = untyped.map(|row| (row.filed_date, row.expected)).collect();
         for count in &self.counts {
-            if landing.proven.contains(&(EVERY_OTHER_TYPE.to_owned(), count.date)) {
-                self.state.counts.insert(count.date, count.count);
-            }
+            let (Some(found), day) = (found.get(&count.date), count.date) else { continue };
+            let expected = self.expected.get(&day).filter(|_| self.state.counts.contains_key(&day));
+            let moved = expected.map_or(0, |expected| found - *expected as i64);
+            self.state.counts.insert(day, count.count + moved);
         }
     }
 
