@@ -296,7 +296,9 @@ async fn read_again(
     let reach = f64::from(reader.plan.reach_rows());
     let is_heavy = |day: Date| expected.get(&day).is_some_and(|rows| *rows > reach);
     let unproven = days_newest_first(slice.from, slice.to).filter(|day| !is_proven(*day));
-    let standing = unproven.filter(|day| parts::stands_on_sectors(reader, &slice.on(*day), expected));
+    let shares = reader.shares_now();
+    let standing =
+        unproven.filter(|day| parts::stands_on_sectors(reader, &slice.on(*day), expected, &shares));
     let mut together = ranges(standing);
     together.retain(|(from, to)| from < to && days_newest_first(*from, *to).any(is_heavy));
     let mut proven: BTreeSet<Date> = BTreeSet::new();

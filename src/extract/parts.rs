@@ -128,9 +128,14 @@ async fn cut_outermost(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<b
 }
 
 /// Whether the days of a core are expected to be within reach under each sector.
-pub(super) fn stands_on_sectors(reader: &Reader<'_, '_>, slice: &Slice, expected: &Expected) -> bool {
+pub(super) fn stands_on_sectors(
+    reader: &Reader<'_, '_>,
+    slice: &Slice,
+    expected: &Expected,
+    shares: &Shares,
+) -> bool {
     let core = Core { slice, total: 0, expected, head: &HashSet::new(), tail: None };
-    let sectors = parts(reader, &core, Dimension::Sector, &reader.shares_now());
+    let sectors = parts(reader, &core, Dimension::Sector, shares);
     Dimension::Sector.applies(&slice.filter) && are_within_reach(reader, slice, &sectors)
 }
 
