@@ -6,6 +6,7 @@ use super::param::{Param, ParamKind, Place, Value};
 use super::query::{cut, decode_segment, quoted, split};
 use jiff::civil::Date;
 use serde_json::{Map, Value as Json};
+use std::collections::HashSet;
 
 /// The parameters of one request, read: the values that are right, and every rule the others broke.
 #[derive(Debug, Clone)]
@@ -14,6 +15,8 @@ pub struct Arguments {
     given: Vec<&'static str>,
     values: Vec<(&'static str, Value)>,
     violations: Vec<Violation>,
+    /// The same, to tell none twice, however many a request breaks.
+    told: HashSet<Violation>,
 }
 
 impl Arguments {
@@ -97,7 +100,7 @@ impl Arguments {
 
     /// Adds a rule that only the receiver of the request can judge, such as an unknown industry key.
     pub fn reject(&mut self, violation: Violation) {
-        if !self.violations.contains(&violation) {
+        if self.told.insert(violation.clone()) {
             self.violations.push(violation);
         }
     }
@@ -121,12 +124,12 @@ impl Arguments {
     }
 
     fn none(endpoint: Endpoint) -> Self {
-        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new() }
+        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new(), told: HashSet::new() }
     }
 
     fn take_query(&mut self, query: &str) {
         let pieces = split(query);
-        self.violations.extend(pieces.violations);
+        pieces.violations.into_iter().for_each(|violation| self.reject(violation));
         for name in &pieces.damaged {
             match self.endpoint.parameters().find(|param| param.name == name) {
                 Some(param) => self.given.push(param.name),

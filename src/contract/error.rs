@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One rule that one request broke, in words for its sender.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Violation {
     /// Status the rule answers with: 400, or 403 for a day before the plan's window.
     pub status: u16,

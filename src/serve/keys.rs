@@ -15,7 +15,7 @@ pub(super) const KEY_PREFIX: &str = "flb_";
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The file cannot be read or written.
-    #[error("cannot use the key file {path}: {source}")]
+    #[error("cannot use the key file {path}: {source}; `sunlake keys create` makes one")]
     File {
         /// Where.
         path: PathBuf,

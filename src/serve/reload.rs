@@ -18,6 +18,9 @@ const EVERY: Duration = Duration::from_secs(1);
 /// An object store is asked less often: each time costs two requests.
 const STORE_EVERY: u64 = 5;
 
+/// Looks after which a snapshot that could not be loaded is tried again: it may have been put right.
+const LOOKS_UNTIL_AGAIN: u64 = 15;
+
 /// What the sources were when they were last read.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -26,6 +29,8 @@ pub(super) struct Seen {
     /// a request.
     retired: Option<Arc<Index>>,
     key_file: Option<blake3::Hash>,
+    /// A snapshot that could not be loaded, and the look at which it is tried again.
+    failed: Option<(PathBuf, u64)>,
     /// Looks so far; an object store is asked at every [`STORE_EVERY`]th.
     looks: u64,
 }
@@ -158,14 +163,20 @@ fn take_up(site: &Site, snapshot: Option<PathBuf>, seen: &mut Seen) {
     if seen.snapshot.as_ref() == Some(&snapshot) {
         return;
     }
+    if seen.failed.as_ref().is_some_and(|(failed, again)| *failed == snapshot && seen.looks < *again) {
+        return;
+    }
     match load(&snapshot, &site.metrics) {
-        Ok(loaded) => seen.retired = Some(site.service.swap_index(Arc::new(loaded))),
+        Ok(loaded) => {
+            seen.retired = Some(site.service.swap_index(Arc::new(loaded)));
+            (seen.snapshot, seen.failed) = (Some(snapshot), None);
+        }
         Err(error) => {
             site.metrics.failed_reloads.inc();
-            tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served");
+            tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served, this one is tried again");
+            seen.failed = Some((snapshot, seen.looks + LOOKS_UNTIL_AGAIN));
         }
     }
-    seen.snapshot = Some(snapshot);
 }
 
 fn look_at_keys(site: &Site, keys: &KeySource, seen: &mut Seen) {

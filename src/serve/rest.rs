@@ -135,10 +135,11 @@ impl Site {
         let counted = self.service.count(caller);
         authorized.and(counted)?;
         let query = uri.query().unwrap_or_default();
-        let body = self.service.answer(caller, Arguments::from_request(endpoint, argument, query))?;
+        let arguments = Arguments::from_request(endpoint, argument, query);
+        let (body, version) = self.service.answer_with_version(caller, arguments)?;
         let response = response(StatusCode::OK, "application/json", body);
         // Only now is it known that the answer is good: what a client holds is never a 400 or a 404.
-        Ok(match self.tag(caller, endpoint, uri) {
+        Ok(match tag(version, endpoint, uri) {
             Some(tag) if tag.is_held(headers) => {
                 let mut unchanged = Response::new(Bytes::new());
                 *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
@@ -147,13 +148,6 @@ impl Site {
             Some(tag) => tagged(response, &tag),
             None => response,
         })
-    }
-
-    /// The tag of what an operation answers; an account record changes with every request and has none.
-    fn tag(&self, caller: &Caller, endpoint: Endpoint, uri: &Uri) -> Option<Tag> {
-        let asked = uri.path_and_query()?.as_str().as_bytes();
-        let version = self.service.version(caller);
-        (endpoint != Endpoint::Account).then(|| Tag::of(&[&version, asked]))
     }
 
     /// The pages that need no key and are not counted.
@@ -207,6 +201,12 @@ impl Site {
             _ => refused,
         }
     }
+}
+
+/// The tag of what an operation answers; an account record changes with every request and has none.
+fn tag(version: [u8; 32], endpoint: Endpoint, uri: &Uri) -> Option<Tag> {
+    let asked = uri.path_and_query()?.as_str().as_bytes();
+    (endpoint != Endpoint::Account).then(|| Tag::of(&[&version, asked]))
 }
 
 /// The key of the one Authorization header there is; two of them are as good as none.

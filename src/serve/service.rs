@@ -196,36 +196,39 @@ impl Service {
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
     }
 
-    /// What every answer to a caller depends on beside the question: the rows, the day, the account's limits, and
-    /// the words this release finds. The account record alone depends on more.
-    pub fn version(&self, caller: &Caller) -> [u8; 32] {
-        let (view, limits) = (self.view(), &caller.account.limits);
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.update(&view.index.identity());
-        hasher.update(&super::column::epoch_day(view.today).to_le_bytes());
-        for number in [limits.rows_per_call, limits.max_offset, limits.window_days] {
-            hasher.update(&number.to_le_bytes());
-        }
-        *hasher.finalize().as_bytes()
-    }
-
     /// Carries out an operation for a caller who may; the answer is the whole JSON body.
     ///
     /// # Errors
     /// [`ApiError::Broken`] or [`ApiError::NotFound`].
     pub fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
+        self.answer_of(&self.view(), caller, arguments)
+    }
+
+    /// The same, with what the answer depends on beside the question ([`version()`]).
+    ///
+    /// # Errors
+    /// As [`Service::answer`].
+    pub fn answer_with_version(
+        &self,
+        caller: &Caller,
+        arguments: Arguments,
+    ) -> Result<(Vec<u8>, [u8; 32]), ApiError> {
+        // Of one view, so that no body goes out under the version of another snapshot or day.
         let view = self.view();
+        Ok((self.answer_of(&view, caller, arguments)?, version(&view, caller)))
+    }
+
+    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
         match arguments.endpoint() {
             Endpoint::Account => Ok(self.account(caller)),
-            Endpoint::SearchBusinesses => search(&view, caller, arguments),
-            Endpoint::BusinessByDocument => business_by_document(&view, arguments),
-            Endpoint::Business => business(&view, arguments),
-            Endpoint::Officers => officers(&view, arguments),
-            Endpoint::DailyCounts => daily_counts(&view, caller, arguments),
-            Endpoint::DailyFilings => daily_filings(&view, caller, arguments),
+            Endpoint::SearchBusinesses => search(view, caller, arguments),
+            Endpoint::BusinessByDocument => business_by_document(view, arguments),
+            Endpoint::Business => business(view, arguments),
+            Endpoint::Officers => officers(view, arguments),
+            Endpoint::DailyCounts => daily_counts(view, caller, arguments),
+            Endpoint::DailyFilings => daily_filings(view, caller, arguments),
             Endpoint::Counties => Ok(view.counties.clone()),
-            Endpoint::County => county(&view, arguments),
+            Endpoint::County => county(view, arguments),
             Endpoint::Stats => Ok(view.stats.clone()),
             Endpoint::Industries => Ok(view.industries.clone()),
             Endpoint::EntityTypes => Ok(self.entity_types.clone()),
@@ -264,6 +267,20 @@ impl Service {
             remaining: self.meter.remaining(&caller.account.name, (self.clock)(), limits),
         })
     }
+}
+
+/// What every answer to a caller depends on beside the question: the rows, the day, the account's limits, and the words
+/// this release finds. The account record alone depends on more.
+fn version(view: &View, caller: &Caller) -> [u8; 32] {
+    let limits = &caller.account.limits;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+    hasher.update(&view.index.identity());
+    hasher.update(&super::column::epoch_day(view.today).to_le_bytes());
+    for number in [limits.rows_per_call, limits.max_offset, limits.window_days] {
+        hasher.update(&number.to_le_bytes());
+    }
+    *hasher.finalize().as_bytes()
 }
 
 fn search(view: &View, caller: &Caller, mut arguments: Arguments) -> Result<Vec<u8>, ApiError> {
