@@ -96,9 +96,7 @@ impl Home for Folder {
     }
 
     fn misleads(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
-        let shown = fs::read_link(self.layout.current()).ok();
-        let wrong = shown.is_some_and(|shown| shown != Layout::current_target(newest));
-        Ok(wrong.then(|| self.layout.current()))
+        Ok((!self.shows(newest)).then(|| self.layout.current()))
     }
 
     /// A snapshot's folder goes away under a temporary name first, so that none is ever half there.
@@ -117,9 +115,12 @@ impl Home for Folder {
     }
 
     fn put_right(&self) -> Result<Repair, LakeError> {
+        self.restore_shown_commit()?;
         let newest = self.newest()?;
         let mut repair = Repair { removed: self.clear_leftovers(newest)?, shown: None };
-        if let Some(newest) = newest.filter(|newest| self.needs_showing(*newest)) {
+        if let Some(newest) =
+            newest.filter(|newest| !self.shows(*newest) && self.layout.snapshot(*newest).is_dir())
+        {
             self.point_current(newest)?;
             repair.shown = Some(newest);
         }
@@ -210,9 +211,33 @@ impl Folder {
         folders.iter().rev().try_for_each(|folder| self.storage.sync_dir(folder))
     }
 
-    fn needs_showing(&self, snapshot: u64) -> bool {
-        let shown = fs::read_link(self.layout.current()).ok();
-        shown != Some(Layout::current_target(snapshot)) && self.layout.snapshot(snapshot).is_dir()
+    /// Whether `current` leads to a snapshot.
+    fn shows(&self, snapshot: u64) -> bool {
+        fs::read_link(self.layout.current()).is_ok_and(|shown| shown == Layout::current_target(snapshot))
+    }
+
+    /// A snapshot that `current` leads to was committed: where its commit is gone, it is written again from the copy that its run
+    /// keeps, before the snapshot could be taken for a leftover.
+    fn restore_shown_commit(&self) -> Result<(), LakeError> {
+        let next = self.newest()?.unwrap_or(0) + 1;
+        if !self.shows(next) || !self.layout.snapshot(next).is_dir() {
+            return Ok(());
+        }
+        let (lost, name) = (self.layout.commit(next), format!("{}.json", snapshot_name(next)));
+        for run in storage::names(&self.layout.runs())? {
+            let copy = self.layout.run(&run).join("commits").join(&name);
+            let sound =
+                |bytes: &Vec<u8>| Commit::decode(bytes, &copy).is_ok_and(|commit| commit.snapshot == next);
+            if let Some(bytes) = storage::read(&copy)?.filter(sound) {
+                self.storage.put_if_absent(&lost, &bytes)?;
+                tracing::warn!(path = %lost.display(), "the commit was missing; written again from its run's copy");
+                return Ok(());
+            }
+        }
+        Err(LakeError::damaged(
+            &lost,
+            "it is missing, though `current` leads to its snapshot, and no run has a copy",
+        ))
     }
 
     /// Points `current` at a committed snapshot.
