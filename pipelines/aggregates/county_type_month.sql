@@ -11,20 +11,21 @@
 --   year_over_year          filings / year_ago_filings - 1; null unless both months are whole
 --   share_of_state          part of the state's filings of this type and month
 --   rank_in_state           1 has the most filings of this type and month; equal counts share a rank
---   is_whole                the month is over and coverage proves every day of it complete, as last read; its last
---                          days go on filling for two weeks (see settling)
+--   is_whole                the month is over and coverage proves every day of it complete, fictitious names included,
+--                          as last read; its last days go on filling for two weeks (see settling)
 -- Adds up: SELECT SUM(filings) FROM agg_county_type_month WHERE entity_type <> '*' equals SELECT COUNT(*) FROM filings WHERE listed
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
+    -- Both listings of a day were read: '*' leaves fictitious names out.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
     HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
-        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 numbered_days AS (
     -- Months numbered through, so that the month before is 1 less and a year ago 12 less.

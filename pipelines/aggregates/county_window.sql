@@ -13,19 +13,20 @@
 --                               The newest days still fill (see settling), so it leans to the low side
 --   share_of_state_30_days      part of the state's filings of this type in the last 30 days
 --   rank_30_days                1 has the most filings of this type in the last 30 days; equal counts share a rank
---   days_proven_last_60         of the last 60 days, those that coverage proves complete
---   days_proven_last_365        of the last 365 days, those that coverage proves complete
+--   days_proven_last_60         of the last 60 days, those that coverage proves complete, fictitious names included
+--   days_proven_last_365        the same of the last 365 days
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
+    -- Both listings of a day were read: '*' leaves fictitious names out.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
     HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
-        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 proven AS (
     SELECT

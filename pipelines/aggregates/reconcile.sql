@@ -9,20 +9,22 @@
 --   api_count      the API's count
 --   lake_count     listed businesses in the lake; of a day without fictitious names, which the API's day listing omits
 --   difference     lake_count - api_count
---   is_comparable  whether coverage proves the period complete. Then a day must agree to the row; months and counties
---                  may differ by what the API counts and does not list (dissolved businesses). A day of which the
---                  register has given rows since its listing was proven is not comparable before it is proven again
+--   is_comparable  whether coverage proves the period complete: of months and counties fictitious names included, of a
+--                  day without them. Then a day must agree to the row; months and counties may differ by what the
+--                  API counts and does not list (dissolved businesses). A day of which the register has given rows
+--                  since its listing was proven is not comparable before it is proven again
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
+    -- Both listings of a day were read: '*' leaves fictitious names out.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
     HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
-        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 numbered_days AS (
     -- Months numbered through, so that the month before is 1 less and a year ago 12 less.

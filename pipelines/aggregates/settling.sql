@@ -6,7 +6,7 @@
 --   weekday        1 Monday to 7 Sunday
 --   filings        businesses the lake lists for the day
 --   expected       rows the API said the day has, when it was last read
---   is_proven      whether coverage proves the day complete as last read
+--   is_proven      whether coverage proves the day complete as last read, fictitious names included
 --   usual_filings  mean of the same weekday over the proven days from 30 to 113 days back, 1sts of a month apart;
 --                  null when there is none. Office closures and 1sts of a month are far from it by nature
 --   fullness       filings / usual_filings; 1 is as full as usual
@@ -14,13 +14,14 @@ WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
+    -- Both listings of a day were read: '*' leaves fictitious names out.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
     HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
-        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 read_days AS (
     SELECT c.filed_date AS filed_date, CAST(SUM(c.expected) AS BIGINT) AS expected

@@ -9,21 +9,22 @@
 --   year_ago_filings        the same month a year ago; null unless the lake holds it whole
 --   year_over_year          filings / year_ago_filings - 1; null unless both months are whole
 --   share_of_month          part of the month's filings of all types
---   days_proven             days of the month, up to today, that coverage proves complete
---   is_whole                the month is over and coverage proves every day of it complete, as last read; its last
---                          days go on filling for two weeks (see settling)
+--   days_proven             days of the month, up to today, that coverage proves complete, fictitious names included
+--   is_whole                the month is over and coverage proves every day of it complete, fictitious names included,
+--                          as last read; its last days go on filling for two weeks (see settling)
 -- Adds up: SELECT SUM(filings) FROM agg_type_month WHERE entity_type <> '*' equals SELECT COUNT(*) FROM filings WHERE listed
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
+    -- Both listings of a day were read: '*' leaves fictitious names out.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
     WHERE c.filed_date <= a.today
     GROUP BY c.filed_date
     HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
-        AND SUM(CASE WHEN c.entity_type = '*' THEN 1 ELSE 0 END) = 1
+        AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 numbered_days AS (
     -- Months numbered through, so that the month before is 1 less and a year ago 12 less.

@@ -33,9 +33,14 @@ fn shipped_sql(name: &str) -> String {
 
 /// Ten filings as of 2 August 2026. June and July 2026 and July 2025 are proven whole, but for `gap`.
 fn lake_with_gap(gap: Option<Date>) -> TinyLake {
+    lake_covered_by(coverage(gap))
+}
+
+/// The same filings under another coverage.
+fn lake_covered_by(coverage: Vec<Row>) -> TinyLake {
     TinyLake::of([
         (Table::Filings, filings()),
-        (Table::Coverage, coverage(gap)),
+        (Table::Coverage, coverage),
         (Table::Statewide, vec![row([("observed_on", "2026-06-30")]), row([("observed_on", "2026-08-02")])]),
         (
             Table::DailyCounts,
@@ -96,17 +101,21 @@ fn filings() -> Vec<Row> {
 fn coverage(gap: Option<Date>) -> Vec<Row> {
     let read = days_newest_first(date(2026, 6, 1), date(2026, 8, 2))
         .chain(days_newest_first(date(2025, 7, 1), date(2025, 7, 31)));
-    let covered = |day: Date| {
+    let listings = |day: Date| {
         let complete = if Some(day) == gap { "false" } else { "true" };
-        row([
-            ("filed_date", &day.to_string()),
-            ("entity_type", "*"),
-            ("expected", "1"),
-            ("landed", "1"),
-            ("complete", complete),
-        ])
+        [covered(day, "*", "1", complete), covered(day, "fictitious", "0", complete)]
     };
-    read.map(covered).collect()
+    read.flat_map(listings).collect()
+}
+
+fn covered(day: Date, listing: &str, rows: &str, complete: &str) -> Row {
+    row([
+        ("filed_date", &day.to_string()),
+        ("entity_type", listing),
+        ("expected", rows),
+        ("landed", rows),
+        ("complete", complete),
+    ])
 }
 
 /// The rows of a shipped aggregate, cells joined by `|`, null as nothing.
@@ -198,6 +207,32 @@ fn one_unproven_day_takes_its_month_out_of_every_comparison() {
     );
     let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_window");
     assert_eq!(starting(lines, "2026-08-02|Duval|*"), ["2026-08-02|Duval|*|0|3|2|5||0.75|1|59|62"]);
+}
+
+#[test]
+fn a_day_whose_fictitious_names_were_not_read_is_proven_only_without_them() {
+    let mut coverage = coverage(None);
+    coverage.retain(|row| row["filed_date"] != "2026-07-06" || row["entity_type"] == "*");
+    let lake = lake_covered_by(coverage);
+    let lines = |name: &str, start: &str| starting(run(&lake, name), start);
+    assert_eq!(lines("type_month", "2026-07|*"), ["2026-07|*|5|2||1||1.0|30|false"]);
+    assert_eq!(
+        lines("county_type_month", "2026-07|Duval|llc"),
+        ["2026-07|Duval|llc|2|1||1||0.6666666666666666|1|false"]
+    );
+    assert_eq!(lines("county_window", "2026-08-02|Duval|*"), ["2026-08-02|Duval|*|0|3|2|5||0.75|1|59|62"]);
+    assert_eq!(lines("settling", "2026-07-06"), ["2026-07-06|1|4|1|false|0.5|8.0"]);
+    assert_eq!(lines("weekday_profile", "1|*"), ["1|*|5|2|0.4|1.0"]);
+    assert_eq!(
+        lines("reconcile", ""),
+        [
+            "county|last 30 days|Duval|2026-08-02|3|3|0|false",
+            "day|2026-07-06|*|2026-08-02|3|3|0|true",
+            "day|2026-05-01|*|2026-08-02|7|0|-7|false",
+            "month|2026-07|*|2026-08-02|6|5|-1|false",
+            "month|2026-07|other|2026-08-02|0|0|0|false",
+        ]
+    );
 }
 
 #[test]
@@ -336,10 +371,10 @@ fn settling_sets_a_day_against_its_own_weekday() {
 
 #[test]
 fn settling_knows_the_weekday_of_a_leap_day() {
-    let read = row([("filed_date", "2028-02-29"), ("entity_type", "*"), ("complete", "true")]);
+    let read = ["*", "fictitious"].map(|listing| covered(date(2028, 2, 29), listing, "0", "true"));
     let lake = TinyLake::of([
         (Table::Filings, vec![]),
-        (Table::Coverage, vec![read]),
+        (Table::Coverage, read.to_vec()),
         (Table::Statewide, vec![row([("observed_on", "2028-03-01")])]),
     ]);
     assert_eq!(run(&lake, "settling"), ["2028-02-29|2|0|0|true||"]);
