@@ -58,14 +58,13 @@ fn resource(commit: &Commit, table: &Described) -> Value {
         "path": table.files.iter().map(|file| lake_path(commit, file)).collect::<Vec<_>>(),
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
-        "bytes": table.bytes(),
-        "rows": table.rows,
         "files": files.collect::<Vec<_>>(),
-        "schema": {"fields": table.columns.iter().map(field).collect::<Vec<_>>()},
+        // An empty text is a value.
+        "schema": {"fields": table.columns.iter().map(field).collect::<Vec<_>>(), "missingValues": []},
     });
-    // The hash of a resource is that of its one file; several have theirs under `files`.
-    if let [file] = table.files.as_slice() {
-        resource["hash"] = json!(format!("blake3:{}", file.blake3));
+    // What frictionless holds against a resource is what it reads: no bytes of Parquet, and the rows of its first file.
+    if table.files.len() == 1 {
+        resource["rows"] = json!(table.rows);
     }
     if !table.notes.is_empty() {
         resource["notes"] = json!(table.notes);
@@ -160,9 +159,10 @@ fn escaped(words: &str) -> String {
 /// an object store has no `current`, so there they name the files of this snapshot.
 fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let is_folder = lake.shown().is_some();
+    let root = format!("coalesce(getvariable('lake'), {})", quoted(&lake.to_string()));
     told(|text| {
         match is_folder {
-            true => head_of_folder(text, lake, commit)?,
+            true => head_of_folder(text, commit)?,
             false => writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?,
         }
         for table in tables {
@@ -173,7 +173,7 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
             };
             let url = |file: &FileEntry| quoted(&format!("{lake}/{}", lake_path(commit, file)));
             let files = match is_folder {
-                true => quoted(&format!("current/{name}/{pattern}")),
+                true => format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}"))),
                 false => format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", ")),
             };
             writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS")?;
@@ -188,7 +188,7 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
                 writeln!(text, "CREATE OR REPLACE MACRO {name}_at(snapshot) AS TABLE")?;
                 writeln!(
                     text,
-                    "    SELECT * FROM read_parquet('snapshots/' || {number} || '/{name}/{pattern}'{options});"
+                    "    SELECT * FROM read_parquet({root} || '/snapshots/' || {number} || '/{name}/{pattern}'{options});"
                 )?;
             }
         }
@@ -196,19 +196,14 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     })
 }
 
-fn head_of_folder(text: &mut String, lake: &Lake, commit: &Commit) -> std::fmt::Result {
-    let (number, root) = (commit.snapshot, quoted(&lake.to_string()));
+fn head_of_folder(text: &mut String, commit: &Commit) -> std::fmt::Result {
     writeln!(
         text,
-        "-- Views over the newest snapshot ({number} when this was written), and <table>_at(N) for snapshot N."
+        "-- Views over the newest snapshot ({} when this was written), and <table>_at(N) for snapshot N.",
+        commit.snapshot
     )?;
-    writeln!(
-        text,
-        "-- Paths are relative to the lake's folder. From elsewhere than where the lake was written:"
-    )?;
-    writeln!(text, "--     SET VARIABLE lake = '/path/of/the/lake';")?;
-    // One path alone: a pattern that matches below two gives its files twice.
-    writeln!(text, "SET file_search_path = coalesce(getvariable('lake'), {root});")
+    writeln!(text, "-- From elsewhere than where the lake was written, name it before they are queried:")?;
+    writeln!(text, "--     SET VARIABLE lake = '/path/of/the/lake';")
 }
 
 /// A text in SQL.

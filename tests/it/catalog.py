@@ -21,6 +21,8 @@ def claim(holds, what):
 descriptor = json.loads((lake / "catalog/datapackage.json").read_text())
 report = frictionless.Package.validate_descriptor(descriptor)
 claim(report.valid, report.to_summary() if not report.valid else "")
+# Resources whose data frictionless is to read: those of many rows take it minutes.
+readable = []
 commit = json.loads((lake / f"commits/{descriptor['snapshot']:06}.json").read_text())
 KINDS = {"int32": "integer", "int64": "integer", "string": "string", "bool": "boolean", "double": "number"}
 KINDS |= {"date32[day]": "date", "timestamp[us, tz=UTC]": "datetime"}
@@ -29,9 +31,10 @@ for resource in descriptor["resources"]:
     name = resource["name"]
     committed = commit["tables"][name]
     claim(resource["path"] == [file["path"] for file in resource["files"]], f"{name}: paths")
-    claim(resource["rows"] == committed["rows"], f"{name}: rows")
-    claim(resource["bytes"] == sum(file["bytes"] for file in committed["files"]), f"{name}: bytes")
+    claim(sum(file["rows"] for file in resource["files"]) == committed["rows"], f"{name}: rows")
+    claim(resource.get("rows", committed["rows"]) == committed["rows"], f"{name}: rows of the resource")
     fields = resource["schema"]["fields"]
+    holes = 0
     for file, entry in zip(resource["files"], committed["files"], strict=True):
         path = lake / file["path"]
         parquet = pyarrow.parquet.ParquetFile(path)
@@ -40,8 +43,18 @@ for resource in descriptor["resources"]:
         claim(file["hash"] == f"blake3:{entry['blake3']}", f"{path}: hash")
         there = [(field.name, KINDS[str(field.type)]) for field in parquet.schema_arrow]
         claim(there == [(field["name"], field["type"]) for field in fields], f"{path}: {there}")
+        integers = [field["name"] for field in fields if field["type"] == "integer"]
+        holes += sum(column.null_count for column in parquet.read(columns=integers).columns)
     claim(all(field["description"] for field in fields), f"{name}: a column without a meaning")
     claim(resource["description"], f"{name}: nothing is said about it")
+    # It reads Parquet by way of pandas, where an integer column with nulls is one of floats.
+    if committed["rows"] <= 10_000 and not holes:
+        readable.append(resource)
+
+package = frictionless.Package.from_descriptor({**descriptor, "resources": readable}, basepath=str(lake))
+report = package.validate()
+claim(report.valid, report.to_summary() if not report.valid else "")
+claim(len(readable) > 15, f"only {len(readable)} resources were read")
 
 # As it stands, and from the lake's own folder with the lake named.
 seen = {}
