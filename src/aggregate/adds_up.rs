@@ -8,10 +8,8 @@
 //!
 //! Both sides are SQL that gives one whole number.
 
-use super::{AggregateError, register_tables};
+use super::{AggregateError, SnapshotFiles, register_tables};
 use polars::prelude::{DataType, LazyFrame};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 const HEAD: &str = "-- Adds up: ";
 const BETWEEN: &str = " equals ";
@@ -30,18 +28,14 @@ pub struct Sum {
 ///
 /// # Errors
 /// `MissingTable`, `Sql` when the line cannot be run.
-pub fn check_sum(
-    name: &str,
-    sql: &str,
-    tables: &BTreeMap<String, Vec<PathBuf>>,
-) -> Result<Option<Sum>, AggregateError> {
+pub fn check_sum(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<Option<Sum>, AggregateError> {
     let line = sql.lines().map_while(|line| line.starts_with("--").then_some(line));
     let sides = line.filter_map(|line| line.strip_prefix(HEAD)?.split_once(BETWEEN)).next();
     let Some((aggregate, source)) = sides else { return Ok(None) };
     Ok(Some(Sum { aggregate: number(name, aggregate, tables)?, source: number(name, source, tables)? }))
 }
 
-fn number(name: &str, sql: &str, tables: &BTreeMap<String, Vec<PathBuf>>) -> Result<i64, AggregateError> {
+fn number(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<i64, AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, tables)?;
     let result = context.execute(sql).and_then(LazyFrame::collect).map_err(failed)?;

@@ -1,20 +1,20 @@
 //! Businesses chosen by a condition in SQL.
 
-use super::{AggregateError, collect, register_tables};
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use super::{AggregateError, SnapshotFiles, Tables, collect, register_tables};
 
 /// Ids of the filings that a condition chooses, newest first. The condition stands after `WHERE` and may name every table.
 ///
 /// # Errors
 /// `Condition` when it cannot be parsed or run.
-pub fn choose_businesses(
-    condition: &str,
-    tables: &BTreeMap<String, Vec<PathBuf>>,
-) -> Result<Vec<i64>, AggregateError> {
-    if tables.get("filings").is_none_or(Vec::is_empty) {
-        return Ok(Vec::new());
+pub fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
+    match tables.get("filings").is_none_or(Vec::is_empty) {
+        true => Ok(Vec::new()),
+        false => choose_from(condition, tables),
     }
+}
+
+/// The same from any tables.
+pub(super) fn choose_from(condition: &str, tables: &dyn Tables) -> Result<Vec<i64>, AggregateError> {
     // The line's end keeps a comment in the condition from hiding the bracket.
     let sql = format!(
         "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
@@ -62,6 +62,6 @@ mod tests {
         assert_eq!(listed.expect("ids"), [3, 1]);
         let error = choose_businesses("kounty = 'Orange'", lake.tables()).expect_err("no such column");
         assert!(error.to_string().contains("kounty = 'Orange'"), "{error}");
-        assert!(choose_businesses("TRUE", &BTreeMap::new()).expect("nothing to choose from").is_empty());
+        assert!(choose_businesses("TRUE", &SnapshotFiles::new()).expect("nothing to choose from").is_empty());
     }
 }

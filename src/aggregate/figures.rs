@@ -1,11 +1,10 @@
 //! The figures of the report, read from a snapshot's aggregates as plain values.
 
 use super::cells::{Cells, day, flag, long, text};
-use super::{AggregateError, Reconciliation, TABLE_PREFIX, read_reconciliation};
+use super::{AggregateError, Reconciliation, SnapshotFiles, TABLE_PREFIX, read_reconciliation};
 use crate::contract::eastern::month_of;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Rows of the lists of cities and ZIP codes.
 const TOP_ROWS: usize = 15;
@@ -153,7 +152,7 @@ pub struct Figures {
 ///
 /// # Errors
 /// `Read` when a file of one of them cannot be read or lacks a column.
-pub fn read_figures(tables: &BTreeMap<String, Vec<PathBuf>>) -> Result<Figures, AggregateError> {
+pub fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
     let aggregate = |name: &str| tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
     let mut figures = Figures::default();
     for file in tables.get("coverage").into_iter().flatten() {

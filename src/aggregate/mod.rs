@@ -11,6 +11,7 @@
 mod adds_up;
 mod cells;
 mod choose;
+mod dry_run;
 mod figures;
 mod on_disk;
 mod reconcile;
@@ -21,6 +22,7 @@ mod tiny_lake;
 
 pub use adds_up::{Sum, check_sum};
 pub use choose::choose_businesses;
+pub use dry_run::{check_aggregate, check_condition};
 pub use figures::{
     CityFigures, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures,
     ZipFigures, read_figures,
@@ -170,7 +172,7 @@ fn aggregate_name(path: &Path) -> Result<String, AggregateError> {
 pub fn run_aggregate(
     name: &str,
     sql: &str,
-    tables: &BTreeMap<String, Vec<PathBuf>>,
+    tables: &SnapshotFiles,
     out: &Path,
 ) -> Result<AggregateFile, AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
@@ -202,27 +204,44 @@ fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
     Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
 }
 
+/// Files of each table of a snapshot.
+pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
+
+/// The tables that SQL may name.
+trait Tables {
+    /// The rows of a table; none where there is no such table.
+    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>>;
+
+    /// Names of the tables there are.
+    fn names(&self) -> Vec<&str>;
+}
+
+impl Tables for SnapshotFiles {
+    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
+        self.get(table).filter(|files| !files.is_empty()).map(|files| scan(files))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.iter().filter(|(_, files)| !files.is_empty()).map(|(known, _)| known.as_str()).collect()
+    }
+}
+
 /// A context that knows the tables named in `sql`, and nothing else.
-fn register_tables(
-    name: &str,
-    sql: &str,
-    tables: &BTreeMap<String, Vec<PathBuf>>,
-) -> Result<SQLContext, AggregateError> {
+fn register_tables(name: &str, sql: &str, tables: &dyn Tables) -> Result<SQLContext, AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let context = SQLContext::new();
     for table in extract_table_identifiers(sql, false, true).map_err(failed)? {
-        match tables.get(&table) {
-            Some(files) if !files.is_empty() => context.register(&table, scan(files).map_err(failed)?),
-            _ if is_defined_in(sql, &table) => {}
-            _ => return Err(missing_table(name, table, tables)),
+        match tables.scan(&table) {
+            Some(rows) => context.register(&table, rows.map_err(failed)?),
+            None if is_defined_in(sql, &table) => {}
+            None => return Err(missing_table(name, table, tables)),
         }
     }
     Ok(context)
 }
 
-fn missing_table(name: &str, table: String, tables: &BTreeMap<String, Vec<PathBuf>>) -> AggregateError {
-    let known: Vec<&str> =
-        tables.iter().filter(|(_, files)| !files.is_empty()).map(|(known, _)| known.as_str()).collect();
+fn missing_table(name: &str, table: String, tables: &dyn Tables) -> AggregateError {
+    let known = tables.names();
     let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     AggregateError::MissingTable { aggregate: name.to_owned(), table, known }
 }

@@ -1,6 +1,6 @@
 //! A lake of a few rows for tests, written with the table schemas as the lake's own files are.
 
-use super::{AggregateError, AggregateFile, run_aggregate};
+use super::{AggregateError, AggregateFile, SnapshotFiles, run_aggregate};
 use crate::table::Table;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
@@ -9,7 +9,7 @@ use arrow::datatypes::{DataType, Field};
 use jiff::civil::{Date, date};
 use parquet::arrow::ArrowWriter;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
 /// Tables on the disk, each one file.
 pub(super) struct TinyLake {
     dir: TempDir,
-    tables: BTreeMap<String, Vec<PathBuf>>,
+    tables: SnapshotFiles,
 }
 
 impl Default for TinyLake {
@@ -52,7 +52,7 @@ impl TinyLake {
         self.dir.path()
     }
 
-    pub(super) fn tables(&self) -> &BTreeMap<String, Vec<PathBuf>> {
+    pub(super) fn tables(&self) -> &SnapshotFiles {
         &self.tables
     }
 

@@ -58,11 +58,20 @@ pub struct Common {
     #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = FalseyValueParser::new())]
     pub quiet: bool,
     /// More on stderr; twice for every request
-    #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
+    #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE", value_parser = verbosity)]
     pub verbose: u8,
     /// No progress bar
     #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = FalseyValueParser::new())]
     pub no_progress: bool,
+}
+
+/// How often `-v` is meant by a variable: a number, or what other variables of flags take for on and off.
+fn verbosity(text: &str) -> Result<u8, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "" | "0" | "false" | "no" | "off" => Ok(0),
+        "true" | "yes" | "on" => Ok(1),
+        number => number.parse().map_err(|_| "give 0, 1 or 2".to_owned()),
+    }
 }
 
 /// The commands.

@@ -13,6 +13,7 @@ use crate::contract::plan::Plan;
 use crate::lake::{Lake, LakeError};
 use crate::pipeline::PipelineError;
 use crate::pipeline::spec::Pipeline;
+use crate::pipeline::sql::check_sql;
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -227,8 +228,9 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     files.sort();
     let mut findings = Vec::new();
     for file in &files {
-        if let Err(error) = Pipeline::read(file) {
-            findings.push(failed(subject, PipelineError::from(error)));
+        let read = Pipeline::read(file).map_err(PipelineError::from);
+        if let Err(error) = read.and_then(|pipeline| check_sql(&pipeline)) {
+            findings.push(failed(subject, error));
         }
     }
     if findings.is_empty() {

@@ -5,6 +5,7 @@ use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
+use crate::pipeline::summary::RunSummary;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -42,9 +43,20 @@ pub enum CommandError {
     /// An export.
     #[error(transparent)]
     Export(#[from] ExportError),
+    /// A run that published nothing.
+    #[error("{source}")]
+    Run {
+        /// What it did nevertheless.
+        summary: Box<RunSummary>,
+        /// Why it failed.
+        source: Box<CommandError>,
+    },
     /// The server or its keys.
     #[error("{0}")]
     Serve(String),
+    /// A file of the lake that is not what was committed.
+    #[error("{0}")]
+    Damaged(String),
     /// A file or a stream.
     #[error("{what}: {source}")]
     Io {
@@ -66,8 +78,9 @@ impl CommandError {
             Self::Pipeline(error) => pipeline(error),
             Self::Lake(error) => lake(error),
             Self::Export(error) => export(error),
-            Self::Io { .. } => STORAGE,
+            Self::Io { .. } | Self::Damaged(_) => STORAGE,
             Self::Bug(_) => BUG,
+            Self::Run { source, .. } => source.code(),
         }
     }
 }

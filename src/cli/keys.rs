@@ -5,6 +5,7 @@ use super::exit::{self, CommandError};
 use super::{World, print, print_line, show};
 use crate::serve::{KeyFile, KeyRequest, KeysError};
 use secrecy::ExposeSecret;
+use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,7 +24,11 @@ pub(super) fn keys(
             let now = (world.now)();
             let made = KeyFile::change(file, |keys| keys.create(request, random, now)).map_err(refused)?;
             tracing::info!(id = made.id, "a key was made; it is shown this once");
-            print_line(made.key.expose_secret())?;
+            let key = made.key.expose_secret();
+            match common.json {
+                true => print_line(&json!({ "id": made.id, "account": account, "key": key }).to_string())?,
+                false => print_line(key)?,
+            }
         }
         KeysCommand::List => {
             let keys = KeyFile::read(file).map_err(refused)?;
@@ -36,6 +41,9 @@ pub(super) fn keys(
             // A file that is not there has no key to end, and is not made by this.
             KeyFile::read(file).map_err(refused)?;
             KeyFile::change(file, |keys| keys.revoke(id, (world.now)())).map_err(refused)?;
+            if common.json {
+                print_line(&json!({ "id": id, "revoked": true }).to_string())?;
+            }
         }
     }
     Ok(exit::DONE)

@@ -57,7 +57,7 @@ pub async fn carry_out(cli: Cli, world: &World) -> u8 {
     match dispatch(&cli, world, today, &log).await {
         Ok(code) => code,
         Err(error) => {
-            tell_error(&cli, today, &error);
+            tell_error(&cli, &error);
             error.code()
         }
     }
@@ -105,14 +105,14 @@ fn state_dir(common: &Common, world: &World, lake: &Lake) -> PathBuf {
 }
 
 /// One clear message; with `--json` the object that every run ends with, too.
-fn tell_error(cli: &Cli, today: Date, error: &CommandError) {
+fn tell_error(cli: &Cli, error: &CommandError) {
     tracing::debug!(?error, "the command failed");
     let mut stderr = std::io::stderr().lock();
     // A closed stderr leaves the exit code to tell.
     let _ = writeln!(stderr, "sunlake: {error}");
     if cli.common.json {
-        let text = match &cli.command {
-            Command::Run { pipeline } => show::failed_run(pipeline, today, error),
+        let text = match error {
+            CommandError::Run { summary, .. } => serde_json::to_string(summary).unwrap_or_default(),
             _ => serde_json::json!({ "error": error.to_string(), "exit_code": error.code() }).to_string(),
         };
         let _ = print_line(&text);

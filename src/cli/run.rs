@@ -11,11 +11,31 @@ use crate::client::{ApiKey, StopSwitch};
 use crate::lake::Lake;
 use crate::pipeline::spec::Pipeline;
 use crate::pipeline::state::SourceKind;
-use crate::pipeline::summary::RunSummary;
+use crate::pipeline::summary::{Requests, RunSummary};
 use crate::pipeline::{PipelineError, RunContext, Source, price};
 use jiff::civil::Date;
+use std::cell::RefCell;
 use std::path::Path;
+use std::time::Instant;
 use tokio::signal::unix::{SignalKind, signal};
+
+/// What a run told of itself, for the case that it fails.
+struct Heard<'l> {
+    log: &'l RunLog,
+    run_id: RefCell<String>,
+    requests: RefCell<Requests>,
+}
+
+impl<'l> Heard<'l> {
+    fn new(log: &'l RunLog) -> Self {
+        Self { log, run_id: RefCell::default(), requests: RefCell::default() }
+    }
+
+    fn begin(&self, folder: &Path) {
+        self.log.begin(folder);
+        self.run_id.replace(folder.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned());
+    }
+}
 
 pub(super) async fn run(
     common: &Common,
@@ -24,16 +44,43 @@ pub(super) async fn run(
     file: &Path,
     log: &RunLog,
 ) -> Result<u8, CommandError> {
+    let (started, heard) = (Instant::now(), Heard::new(log));
+    match published(common, world, today, file, &heard).await {
+        Ok((summary, lake)) => {
+            let text = if common.json { show::json(&summary)? } else { show::run(&summary, lake.root()) };
+            print_line(&text)?;
+            Ok(summary.exit_code)
+        }
+        Err(error) => {
+            tracing::info!(exit_code = error.code(), "the run failed: {error}");
+            let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
+            let summary = RunSummary {
+                run_id: heard.run_id.take(),
+                exit_code: error.code(),
+                requests: heard.requests.take(),
+                stopped: Some(error.to_string()),
+                elapsed_secs: started.elapsed().as_secs_f64(),
+                peak_rss_bytes: (world.peak_rss_bytes)(),
+                ..RunSummary::empty(name, today)
+            };
+            Err(CommandError::Run { summary: Box::new(summary), source: Box::new(error) })
+        }
+    }
+}
+
+async fn published(
+    common: &Common,
+    world: &World,
+    today: Date,
+    file: &Path,
+    heard: &Heard<'_>,
+) -> Result<(RunSummary, Lake), CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(common, world)?;
-    let result = with_context(common, world, today, &pipeline, &lake, log, async |context| {
+    let mut summary = with_context(common, world, today, &pipeline, &lake, heard, async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
     })
-    .await;
-    if let Err(error) = &result {
-        tracing::info!(exit_code = error.code(), "the run failed: {error}");
-    }
-    let mut summary: RunSummary = result?;
+    .await?;
     tracing::info!(
         outcome = summary.outcome.name(),
         snapshot = summary.snapshot,
@@ -42,9 +89,7 @@ pub(super) async fn run(
         "the run ends"
     );
     summary.peak_rss_bytes = (world.peak_rss_bytes)();
-    let text = if common.json { show::json(&summary)? } else { show::run(&summary, lake.root()) };
-    print_line(&text)?;
-    Ok(summary.exit_code)
+    Ok((summary, lake))
 }
 
 pub(super) async fn plan(
@@ -56,7 +101,8 @@ pub(super) async fn plan(
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let log = RunLog::default();
     let lake = open_lake(common, world)?;
-    let price = with_context(common, world, today, &pipeline, &lake, &log, async |context| {
+    let heard = Heard::new(&log);
+    let price = with_context(common, world, today, &pipeline, &lake, &heard, async |context| {
         Ok(price::price(&pipeline, context).await?)
     })
     .await?;
@@ -71,7 +117,7 @@ async fn with_context<T>(
     today: Date,
     pipeline: &Pipeline,
     lake: &Lake,
-    log: &RunLog,
+    heard: &Heard<'_>,
     work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
@@ -87,7 +133,8 @@ async fn with_context<T>(
     listen_for_signals(switch)?;
     let progress = Progress::new(common);
     let tell = |stage: &'static str, _sent: u64| progress.tell(stage);
-    let begin = |folder: &Path| log.begin(folder);
+    let begin = |folder: &Path| heard.begin(folder);
+    let spent = |requests: &Requests| drop(heard.requests.replace(requests.clone()));
     let context = RunContext {
         lake: lake.clone(),
         state_dir: match &embedded {
@@ -102,6 +149,7 @@ async fn with_context<T>(
         holder: (world.holder)(),
         begin: &begin,
         tell: &tell,
+        spent: &spent,
     };
     let result = work(&context).await;
     progress.finish();

@@ -4,7 +4,7 @@ use super::args::{Common, ServeArguments};
 use super::exit::{self, CommandError};
 use super::lake::{is_in_store, open_lake};
 use super::{World, print_line};
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, ServeError, Server};
+use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, LoadError, ServeConfig, ServeError, Server};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,7 +54,12 @@ pub(super) async fn serve(
             _ = terminate.recv() => {}
         }
     };
-    let failed = |error: ServeError| CommandError::Serve(error.to_string());
+    let failed = |error: ServeError| match error {
+        ServeError::Load(
+            LoadError::Unsound(_) | LoadError::Unreadable { .. } | LoadError::Damaged { .. },
+        ) => CommandError::Damaged(error.to_string()),
+        other => CommandError::Serve(other.to_string()),
+    };
     let server = Server::open(listener, config).await.map_err(failed)?;
     print_line(&format!("listening http://{address}"))?;
     server.run(stopped).await.map_err(failed)?;
@@ -62,7 +67,9 @@ pub(super) async fn serve(
 }
 
 async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), CommandError> {
-    let unbound = |source| CommandError::Io { what: format!("cannot listen on {address}"), source };
+    let unbound = |error: std::io::Error| {
+        CommandError::Settings(format!("cannot listen on {address}: {error}; give another --listen"))
+    };
     let listener = TcpListener::bind(address).await.map_err(unbound)?;
     let bound = listener.local_addr().map_err(unbound)?;
     Ok((listener, bound))

@@ -4,7 +4,6 @@ use super::exit::CommandError;
 use crate::pipeline::price::Price;
 use crate::pipeline::standing::Standing;
 use crate::pipeline::summary::{Outcome, RunSummary, UnprovenStart};
-use jiff::civil::Date;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -12,15 +11,6 @@ use std::path::Path;
 /// One line of JSON.
 pub(super) fn json(value: &impl Serialize) -> Result<String, CommandError> {
     serde_json::to_string(value).map_err(|error| CommandError::Bug(error.to_string()))
-}
-
-/// The object of a run that published nothing.
-pub(super) fn failed_run(pipeline: &Path, today: Date, error: &CommandError) -> String {
-    let name = pipeline.file_stem().and_then(|stem| stem.to_str()).unwrap_or("").to_owned();
-    let mut summary = RunSummary::empty(&name, today);
-    summary.exit_code = error.code();
-    summary.stopped = Some(error.to_string());
-    serde_json::to_string(&summary).unwrap_or_default()
 }
 
 pub(super) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {

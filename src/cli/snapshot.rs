@@ -8,6 +8,7 @@ use super::{World, print, print_line};
 use crate::lake::{
     Commit, Example, Lake, LakeLock, PruneRules, Pruning, Retention, SnapshotDiff, SnapshotEntry, Standing,
 };
+use crate::pipeline::report::write_shown;
 use crate::pipeline::state::RunState;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -97,6 +98,9 @@ impl Desk<'_> {
         let (lock, run_id) = self.lock("rollback")?;
         let now = (self.world.now)();
         let commit = self.lake.roll_back(&lock, snapshot, &run_id, (now, self.today))?;
+        if let Some(commit) = &commit {
+            write_shown(&self.lake, commit)?;
+        }
         let published = commit.map(|commit| commit.snapshot);
         let text = match published {
             Some(new) => said(
@@ -111,6 +115,7 @@ impl Desk<'_> {
     fn accept(&self, snapshot: u64) -> Result<u8, CommandError> {
         let (lock, _) = self.lock("accept")?;
         let commit = self.lake.accept(&lock, snapshot)?;
+        write_shown(&self.lake, &commit)?;
         let text = said(commit.snapshot, "is published; readers see it");
         self.tell(&json!({ "snapshot": commit.snapshot, "accepted": true }), &text)
     }

@@ -52,7 +52,7 @@ const PAUSE_MARGIN_MS: i64 = 50;
 impl Budget {
     /// A gate over the ledger of one account.
     pub fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
-        let deadline = bounds.max_time.map(|time| Instant::now() + time);
+        let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, settled) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
         Self { ledger, clock, bounds, gate, sent, settled, deadline, stop }
     }

@@ -123,7 +123,9 @@ impl Counts {
 
     /// Caps of the account where `/v1/me` gave them this Eastern day and nothing has cast a doubt on these counts since.
     pub fn caps_of_today(&self, now: Timestamp) -> Option<Allowance> {
-        self.caps.filter(|_| self.learned_on == Some(eastern_day(now)))
+        // What is told around midnight may be of the day before: it is asked for again once no clock can be in doubt.
+        let is_told = self.learned_on == Some(eastern_day(now)) || !is_far_from_midnight(now);
+        self.caps.filter(|_| is_told)
     }
 
     /// The API refused a request that these counts had room for: others use the account.
@@ -215,7 +217,7 @@ impl Counts {
             self.count(now, elsewhere);
         }
         self.caps = Some(*caps);
-        self.learned_on = Some(eastern_day(now));
+        self.learned_on = may_fall.then(|| eastern_day(now));
     }
 
     /// Requests ever counted.

@@ -324,10 +324,13 @@ fn transport(target: &str, error: &reqwest::Error) -> ClientError {
     ClientError::Transport { target: target.to_owned(), reason }
 }
 
+/// No window of an account is longer than a month: nothing has to wait longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(32 * 86_400);
+
 /// `Retry-After` in seconds. A date or nonsense counts as absent: our own backoff applies then.
 fn retry_after(response: &Response) -> Option<Duration> {
     let text = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
-    text.trim().parse().ok().map(Duration::from_secs)
+    text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(LONGEST_WAIT))
 }
 
 /// When the service says it answered.

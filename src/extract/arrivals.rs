@@ -7,9 +7,11 @@
 
 use super::ExtractError;
 use super::listing::{DayReading, proven_day, read_day_again};
+use super::planner::price_whole;
 use super::rank;
 use super::reader::{PageRead, PageSeen, Reader};
 use super::slice::Slice;
+use super::stretch::{Outline, Stretch};
 use crate::contract::eastern::{days_newest_first, minus_days};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Times the rows of a day are made to fit its total before the day is read anew.
 const MAX_SEARCHES: u32 = 4;
 
-/// Pages that a search may cost beside half of those the day has.
-const SEARCH_PAGES: u32 = 12;
+/// Pages that a search may cost, however few the day has.
+const LEAST_SEARCH: u64 = 12;
 
 /// Newest day of a range, and the rows of the range by the first page read of it.
 type Span = (Date, u64);
@@ -29,7 +31,7 @@ pub(super) struct Told<'t> {
     pub(super) counted: &'t BTreeMap<Date, u64>,
     /// Days that were read while rows moved.
     pub(super) stirred: &'t BTreeSet<Date>,
-    /// Days of which totals told whether they moved, with the rows each had.
+    /// Days that moved by their totals, with these totals.
     pub(super) found: &'t BTreeMap<Date, u64>,
 }
 
@@ -54,6 +56,11 @@ pub(super) async fn read(
 ) -> Result<Vec<DayReading>, ExtractError> {
     let held: BTreeMap<Date, u64> =
         days_newest_first(range.from, range.to).map(|day| (day, reader.seen.count_on(day))).collect();
+    if let Some(total) =
+        told.found.get(&range.to).filter(|rows| range.is_one_day() && **rows < held[&range.to])
+    {
+        return Ok(vec![find_lost(reader, range, *total).await?]);
+    }
     let spans = read_newest_ends(reader, range, told).await?;
     let as_counted = |reader: &Reader<'_, '_>, day: Date| {
         told.counted.get(&day).is_none_or(|rows| *rows == reader.seen.count_on(day))
@@ -80,12 +87,21 @@ pub(super) async fn read(
         let morning = &mut reader.morning;
         match held[&day.day] {
             0 => {}
-            _ if told.found.contains_key(&day.day) => morning.found.note(*requests),
+            // Beside those that make its rows fit, one page reads its newest end.
+            _ if told.found.contains_key(&day.day) => morning.found.note(*requests + 1),
             held if day.expected < held => morning.fallen.note(*requests),
             _ => morning.grown.note(*requests),
         }
     }
     Ok(days.into_iter().map(|(day, _)| day).collect())
+}
+
+/// A day that lost rows by its total: what came to it, if anything did, is found along with them.
+async fn find_lost(reader: &mut Reader<'_, '_>, day: &Slice, total: u64) -> Result<DayReading, ExtractError> {
+    let before = reader.asker.answered();
+    let settled = settle_day(reader, day, Some(total)).await?;
+    reader.morning.found.note(reader.asker.answered() - before);
+    Ok(settled)
 }
 
 /// A day whose known and new rows are as many as the API says.
@@ -113,8 +129,7 @@ pub(super) async fn fit_day(
     day: &Slice,
     total: Option<u64>,
 ) -> Result<bool, ExtractError> {
-    let pages = reader.plan.pages_for(total.unwrap_or(reader.seen.count(day)));
-    let mut left = SEARCH_PAGES + pages as u32 / 2;
+    let mut left = most_for_search(reader, day, total.unwrap_or(reader.seen.count(day)));
     if let Some(total) = total
         && rank::find(reader, day, Some(total), i64::MAX, &mut left).await?.is_some()
     {
@@ -127,7 +142,6 @@ pub(super) async fn fit_day(
         left -= 1;
         let PageRead::Rows(page) = reader.page(day, 0).await? else { return Ok(false) };
         let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
-        reader.unordered |= !rank::is_ordered(&ids);
         if !reader.unordered {
             drop_passed_over(reader, day, &page, true);
         }
@@ -140,6 +154,15 @@ pub(super) async fn fit_day(
         }
     }
     Ok(false)
+}
+
+/// Pages that a search in a day of so many rows may cost: as many as reading it anew.
+fn most_for_search(reader: &Reader<'_, '_>, day: &Slice, rows: u64) -> u32 {
+    let shares = reader.shares_now();
+    let outline = Outline { filter: &day.filter, shares: &shares, is_listed: false, plan: reader.plan };
+    let in_parts = rows > u64::from(reader.plan.reach_rows());
+    let anew = Stretch { from: day.from, to: day.to, in_parts };
+    u32::try_from(price_whole(&[anew], &|_| rows, &outline).max(LEAST_SEARCH)).unwrap_or(u32::MAX)
 }
 
 /// Reads down from the newest end of each day to the first row that the lake knows of it.
@@ -156,7 +179,7 @@ async fn read_newest_ends(
         loop {
             let page = match reader.page(&span, offset).await? {
                 PageRead::Rows(page) => page,
-                PageRead::BeyondReach => {
+                PageRead::BeyondReach | PageRead::Refused => {
                     // The day is as good as never read: it is left to be read in parts.
                     upper = minus_days(upper, 1);
                     break;
@@ -165,7 +188,6 @@ async fn read_newest_ends(
             if offset == 0 {
                 spans.push((upper, page.total));
             }
-            note_order(reader, &page);
             if !reader.unordered {
                 drop_passed_over(reader, &span, &page, offset == 0);
             }
@@ -200,12 +222,6 @@ async fn read_newest_ends(
 /// before, it tells nothing and need not be landed.
 fn is_as_it_was(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
     reader.seen.gone().is_empty() && page.rows.iter().all(|(id, _)| reader.seen.is_held(*id))
-}
-
-/// Rows of one day stand in the order of their ids, or ranks say nothing.
-fn note_order(reader: &mut Reader<'_, '_>, page: &PageSeen) {
-    let ordered = page.rows.windows(2).all(|pair| pair[0].1 != pair[1].1 || pair[0].0 > pair[1].0);
-    reader.unordered |= !ordered;
 }
 
 /// Drops rows that a page would show if they were still listed: those between two rows of it, and, of a day that it shows the

@@ -89,8 +89,11 @@ pub struct Asker<'a> {
     tell: &'a dyn Fn(&'static str, u64),
 }
 
-/// Refusals that the same question would get again.
+/// Refusals that extraction may take for an answer; those it does not are disowned.
 const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
+
+/// Kept under the key of an answer that is none: the question is asked anew.
+const DISOWNED: u16 = 0;
 
 impl<'a> Asker<'a> {
     /// `tell` hears of every answer: the stage it belongs to and the requests it took.
@@ -140,13 +143,16 @@ impl<'a> Asker<'a> {
         stage: &'static str,
         call: &Call<T>,
     ) -> Result<(T, PageKey), ExtractError> {
-        let (key, sent_ahead) = self.next_key(call.target());
+        let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
-            if let Some(held) = self.held(&key)? {
-                self.replayed += 1;
-                (self.tell)(stage, 0);
-                return Ok((replay(call, &held)?, key));
+            while let Some(held) = self.held(&key)? {
+                if held.status != DISOWNED {
+                    self.replayed += 1;
+                    (self.tell)(stage, 0);
+                    return Ok((replay(call, &held)?, key));
+                }
+                key = self.new_key(call.target());
             }
             self.under_way.push(sending(self.client, key.clone(), call.clone()));
         }
@@ -176,6 +182,26 @@ impl<'a> Asker<'a> {
         let key = self.new_key(call.target());
         let send = Some(sending(self.client, key.clone(), call.clone()));
         self.expected.push_front(Expected { key, send });
+    }
+
+    /// An answer turned out not to be one: this run and those that go on with it ask anew.
+    ///
+    /// # Errors
+    /// `Store` when the archive fails.
+    pub fn disown(&mut self, key: &PageKey) -> Result<(), ExtractError> {
+        self.pages.keep(key, DISOWNED, (self.now)(), b"").map_err(ExtractError::Store)
+    }
+
+    /// A refusal ends the run: once its cause is gone, whoever goes on asks anew.
+    ///
+    /// # Errors
+    /// `Store` when the archive fails.
+    pub fn disown_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
+        let ClientError::Refused { target, .. } = error else { return Ok(()) };
+        let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
+            return Ok(());
+        };
+        self.disown(&PageKey { target: target.clone(), occurrence })
     }
 
     /// Waits for the answers that are under way and keeps them: they are paid for.

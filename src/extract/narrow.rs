@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A way of cutting a cell into narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dimension {
-    /// `industry` by sector: every record has one.
+    /// `industry` by sector: every record has one, as a rule a published one.
     Sector,
     /// `type`: counts know a seventh value.
     Kind,
@@ -26,6 +26,13 @@ pub struct Vocabulary {
     pub sectors: Vec<(String, Vec<String>)>,
     /// Type keys; the untyped listing may leave fictitious names out.
     pub kinds: Vec<EntityType>,
+}
+
+impl Vocabulary {
+    /// Whether a sector is published, so that rows can be asked for by it.
+    pub(super) fn lists(&self, sector: &str) -> bool {
+        self.sectors.iter().any(|(key, _)| key == sector)
+    }
 }
 
 /// A narrower filter.

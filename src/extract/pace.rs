@@ -9,7 +9,7 @@ const REMEMBERED: usize = 14;
 /// Days and requests by which what was assumed before the first morning counts.
 const ASSUMED_DAYS: f64 = 5.0;
 
-/// Days, and the requests that making their rows fit took, beside those that read what came.
+/// Days, and the requests that bringing them up to date took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Days.
@@ -34,9 +34,10 @@ impl Effort {
 pub struct Morning {
     /// Days of which totals told whether they moved, each once for every night since they were proven.
     pub asked: u64,
-    /// Days that moved by those totals.
+    /// Days that moved by those totals, each with all its requests.
     pub found: Effort,
-    /// Days known to have moved, or likely to, that hold no fewer rows than before.
+    /// Days known to have moved, or likely to, that hold no fewer rows than before; with the requests that making their rows fit took,
+    /// beside those that read what came.
     pub grown: Effort,
     /// The same, with fewer rows than before.
     pub fallen: Effort,

@@ -80,7 +80,7 @@ pub(super) async fn read_core(
     // A page costs no more than a total and shows how rows are spread.
     let total = match reader.page(slice, 0).await? {
         PageRead::Rows(page) => page.total,
-        PageRead::BeyondReach => reader.total(slice).await?,
+        PageRead::BeyondReach | PageRead::Refused => reader.total(slice).await?,
     };
     let core = Core { slice, total, expected, head: &HashSet::new(), tail: None };
     let is_whole = cut_outermost(reader, &core).await?;
@@ -164,7 +164,8 @@ async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<Proof, Extr
     };
     let way = way_to_cut(reader, core, &shares);
     tracing::debug!(core = %core.slice, core.total, ?way, "read in parts");
-    let is_exhaustive = way.is_some_and(Dimension::is_exhaustive);
+    let is_exhaustive =
+        way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(|key| reader.words.lists(key));
     let parts = way.map_or_else(Vec::new, |way| parts(reader, core, way, &shares));
     let stands_on_parts = is_exhaustive && are_within_reach(reader, core.slice, &parts);
     let mut proof = if is_exhaustive { Proof::Parts } else { Proof::Missing };

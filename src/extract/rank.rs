@@ -113,7 +113,7 @@ async fn look(
     *left -= 1;
     let page = match reader.page(cell, offset as u32).await? {
         PageRead::Rows(page) => page,
-        PageRead::BeyondReach => {
+        PageRead::BeyondReach | PageRead::Refused => {
             search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
             return Ok(true);
         }
@@ -139,7 +139,6 @@ fn split(
     open: &mut Vec<Gap>,
 ) {
     let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
-    reader.unordered |= !is_ordered(&ids);
     let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
         // Fewer rows than believed: none stands so deep.
         open.push(Gap { from: gap.from.min(page.total), to: gap.to.min(page.total), ..gap });
@@ -159,11 +158,6 @@ fn split(
     if first < gap.newest && !is_start {
         open.push(Gap { to: offset.max(gap.from), oldest: first, ..gap });
     }
-}
-
-/// Whether ids fall, as those of one day do in every listing whose order is that of ids.
-pub(super) fn is_ordered(ids: &[i64]) -> bool {
-    ids.windows(2).all(|pair| pair[0] > pair[1])
 }
 
 /// Looks for what differs deeper than pages of the cell reach: in the narrower cells along one dimension after another, those with

@@ -10,7 +10,7 @@ use super::seen::{Interner, Seen, SeenRow};
 use super::shares::Shares;
 use super::slice::Slice;
 use super::walk::Walked;
-use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
+use crate::client::{Call, ClientError, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
 use jiff::civil::Date;
@@ -30,10 +30,15 @@ pub(super) enum PageRead {
     Rows(PageSeen),
     /// The plan allows no offset this large; the cap is now known better.
     BeyondReach,
+    /// The API does not take a word of the filter.
+    Refused,
 }
 
 /// A row of a day counts as so many others at most.
 const MOST_WEIGHT: u64 = 100;
+
+/// Times a page that does not fit its question is asked for anew.
+const MOST_ASKED_ANEW: u32 = 2;
 
 /// Reads one listing.
 pub(super) struct Reader<'r, 'a> {
@@ -112,26 +117,55 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.asker.expect(calls);
     }
 
+    /// Asks until the answer fits the question, a few times: the API may count and select while rows move.
+    async fn ask_soundly(
+        &mut self,
+        call: &Call<Page<RawRecord>>,
+        slice: &Slice,
+        offset: u32,
+    ) -> Result<(Page<RawRecord>, PageKey), ExtractError> {
+        let mut left = MOST_ASKED_ANEW;
+        loop {
+            let (page, key) = self.asker.ask(self.stage, call).await?;
+            let Err(wrong) = self.check(call.target(), &page, slice, offset) else { return Ok((page, key)) };
+            self.asker.disown(&key)?;
+            if left == 0 {
+                return Err(wrong);
+            }
+            tracing::warn!("{wrong}; asked anew");
+            left -= 1;
+        }
+    }
+
     async fn take(
         &mut self,
         call: &Call<Page<RawRecord>>,
         slice: &Slice,
         offset: u32,
     ) -> Result<PageRead, ExtractError> {
-        let (page, key) = match self.asker.ask(self.stage, call).await {
-            Err(ExtractError::Client(error))
-                if error.refused_status() == Some(400) && slice.filter.holds_words_of_records() =>
-            {
+        let is_refused = |error: &ClientError| error.refused_status() == Some(400);
+        let is_word = slice.filter.holds_words_of_records();
+        let mut answer = self.ask_soundly(call, slice, offset).await;
+        if let Err(ExtractError::Client(error)) = &answer
+            && is_refused(error)
+            && offset > 0
+            && !is_word
+        {
+            // The plan is taken for smaller only when the API says so twice.
+            self.asker.disown_refusal(error)?;
+            answer = self.ask_soundly(call, slice, offset).await;
+        }
+        let (page, key) = match answer {
+            Err(ExtractError::Client(error)) if is_refused(&error) && is_word => {
                 tracing::info!(%slice, "the API refuses this part; its rows are sought otherwise");
-                return Ok(PageRead::BeyondReach);
+                return Ok(PageRead::Refused);
             }
-            Err(ExtractError::Client(error)) if error.refused_status() == Some(400) && offset > 0 => {
+            Err(ExtractError::Client(error)) if is_refused(&error) && offset > 0 => {
                 self.learn_max_offset(offset, error)?;
                 return Ok(PageRead::BeyondReach);
             }
             other => other?,
         };
-        self.check(call.target(), &page, offset)?;
         let mut day = slice.to;
         let mut rows = Vec::with_capacity(page.data.len());
         for record in &page.data {
@@ -185,6 +219,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// A clean slate for the next stretch.
     pub(super) fn begin_stretch(&mut self) {
         self.drift.begin_stretch();
+        self.unordered = false;
         (self.narrowed, self.seeking) = (false, Seeking::default());
         (self.sampled, self.hints) = (Vec::new(), Vec::new());
     }
@@ -211,11 +246,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// A 400 at an offset within what the table allows: the plan's cap is lower, and ends before this offset.
-    fn learn_max_offset(
-        &mut self,
-        offset: u32,
-        error: crate::client::ClientError,
-    ) -> Result<(), ExtractError> {
+    fn learn_max_offset(&mut self, offset: u32, error: ClientError) -> Result<(), ExtractError> {
         let reached = offset.saturating_sub(self.plan.rows_per_call);
         if reached == 0 || reached >= self.plan.max_offset {
             return Err(error.into());
@@ -226,7 +257,13 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Holds an answer against the question: what is not what was asked for must not be counted.
-    fn check(&mut self, target: &str, page: &Page<RawRecord>, offset: u32) -> Result<(), ExtractError> {
+    fn check(
+        &mut self,
+        target: &str,
+        page: &Page<RawRecord>,
+        slice: &Slice,
+        offset: u32,
+    ) -> Result<(), ExtractError> {
         let pagination = page.pagination;
         let wrong = |reason: String| Err(ExtractError::WrongPage { target: target.to_owned(), reason });
         if pagination.offset != offset {
@@ -234,6 +271,10 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         if pagination.limit == 0 || page.data.len() > pagination.limit as usize {
             return wrong(format!("{} rows under a limit of {}", page.data.len(), pagination.limit));
+        }
+        let newest = page.data.first().map(|record| self.interner.read(record, slice.to).filed_date);
+        if let Some(day) = newest.filter(|day| *day > slice.to) {
+            return wrong(format!("a row of {day} where {} is the newest day asked for", slice.to));
         }
         if pagination.limit < self.plan.rows_per_call {
             tracing::info!(rows_per_call = pagination.limit, "the plan gives fewer rows a call than assumed");

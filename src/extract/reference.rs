@@ -46,21 +46,19 @@ pub async fn extract_reference(asker: &mut Asker<'_>) -> Result<Reference, Extra
     })
 }
 
-/// Asks for the count of each recent day, as many days as the API gives.
+/// Asks for the counts of so many recent days, today included.
 ///
 /// # Errors
 /// What the client or the archive says.
-pub async fn extract_daily_counts(asker: &mut Asker<'_>) -> Result<Vec<DailyCount>, ExtractError> {
-    let (page, _) = asker.ask(COUNTS, &Call::daily_counts(MAX_DAYS)).await?;
+pub async fn extract_daily_counts(asker: &mut Asker<'_>, days: u32) -> Result<Vec<DailyCount>, ExtractError> {
+    let (page, _) = asker.ask(COUNTS, &Call::daily_counts(days)).await?;
     Ok(page.data)
 }
 
 /// The plan's numbers: what the pipeline overrides, then what an earlier run learned under the same caps, then the row of
 /// the limits table with these caps, then Enterprise's row, which reading corrects downwards.
 pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
-    let learned = learned.filter(|plan| {
-        (plan.per_minute, plan.per_day, plan.per_month) == (caps.per_minute, caps.per_day, caps.per_month)
-    });
+    let learned = learned.filter(|plan| is_of(plan, caps));
     let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
     let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
     PlanLimits {
@@ -73,10 +71,18 @@ pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOve
     }
 }
 
+/// Whether numbers were learned under the account's present caps: another plan has others.
+fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
+    (learned.per_minute, learned.per_day, learned.per_month)
+        == (caps.per_minute, caps.per_day, caps.per_month)
+}
+
 /// Whether the plan's numbers are written anywhere, so that they need not be found out.
 pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
-    all_given || learned.is_some() || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
+    all_given
+        || learned.is_some_and(|plan| is_of(&plan, caps))
+        || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
 }
 
 /// Finds out the numbers of a plan that no table knows, for four requests at most. What the pipeline gives is taken as it
@@ -127,7 +133,7 @@ async fn find_max_offset(
     let smallest = Plan::Starter.limits().max_offset;
     for offset in offsets {
         if let Some(limit) = probe(asker, from, today, MAX_LIMIT, offset, 400).await? {
-            plan.rows_per_call = plan.rows_per_call.min(limit);
+            plan.rows_per_call = plan.rows_per_call.min(limit.max(1));
             return Ok(offset);
         }
     }

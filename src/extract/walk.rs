@@ -36,7 +36,7 @@ enum End {
     Listing,
     /// The offset cap was met on this day, of which so many rows are behind the walk.
     Reach { day: Date, rows_of_day: u32 },
-    /// Rows moved more often than the walk could follow.
+    /// Rows moved more often than the walk could follow, or the API does not take a word of the filter.
     Adrift,
 }
 
@@ -123,6 +123,7 @@ async fn read_pages(
         let page = match reader.page(&span, offset).await? {
             PageRead::Rows(page) => page,
             PageRead::BeyondReach => return Ok(End::Reach { day, rows_of_day }),
+            PageRead::Refused => return Ok(End::Adrift),
         };
         at.total.get_or_insert(page.total);
         let moved = total.replace(page.total).is_some_and(|before| before != page.total);

@@ -17,8 +17,11 @@ pub(super) struct Journal {
     pub(super) steps: Vec<JournalStep>,
     /// When the tables were merged; none before.
     pub(super) merged_at: Option<Timestamp>,
-    /// Whether lists and counts were merged too.
+    /// Whether lists were merged too; and counts of days, unless coverage followed what the tables list.
     pub(super) has_lists: bool,
+    /// Of how many days counts were merged; none without such counts, and in a journal of an older sunlake.
+    #[serde(default)]
+    pub(super) counted_days: Option<u32>,
     /// Whether coverage followed what the tables list.
     pub(super) follows_listed: bool,
     /// What the journal does not tell, so that the snapshot cannot be made again.
@@ -101,10 +104,16 @@ impl Journal {
             steps: Vec::new(),
             merged_at: None,
             has_lists: false,
+            counted_days: None,
             follows_listed: false,
             silent_about: None,
             aggregates: None,
         }
+    }
+
+    /// Whether counts of days were merged. Who reads the register or looks businesses up asks for none.
+    pub(super) fn has_counts(&self) -> bool {
+        self.has_lists && !self.follows_listed
     }
 }
 

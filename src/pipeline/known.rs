@@ -66,7 +66,7 @@ pub(super) struct KnownRows {
 }
 
 /// What extraction compares of a row.
-const COMPARED: [&str; 10] = [
+const COMPARED: [&str; 9] = [
     "business_id",
     "filed_date",
     "entity_type",
@@ -75,7 +75,6 @@ const COMPARED: [&str; 10] = [
     "industry_type",
     "zip",
     "city",
-    "county",
     "name",
 ];
 

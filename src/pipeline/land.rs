@@ -2,7 +2,9 @@
 
 use super::PipelineError;
 use super::journal::{Journal, JournalReading, JournalStep, key_of, told};
+use super::known::read_coverage_files;
 use super::listed::ACTIVE;
+use super::lists::{CameAt, came_at};
 use super::pages::Pages;
 use crate::contract::eastern::span_days;
 use crate::contract::reference::EntityType;
@@ -44,6 +46,8 @@ pub(super) struct Landing {
     pub(super) rejected: HashSet<blake3::Hash>,
     /// What look-ups did to their tables.
     pub(super) looked_up: BTreeMap<String, TableDelta>,
+    /// When lists and counts came; nothing while pages land.
+    pub(super) lists_came: CameAt,
     /// The archive, while pages land.
     pages: Option<Pages>,
 }
@@ -64,6 +68,7 @@ impl Landing {
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
             looked_up: BTreeMap::new(),
+            lists_came: CameAt::new(),
             pages: Some(pages),
         }
     }
@@ -172,9 +177,13 @@ impl Landing {
         }
     }
 
-    /// No page lands any more: lets go of the archive, whose index grows with the pages read.
-    pub(super) fn end(&mut self) {
-        self.pages = None;
+    /// No page lands any more: notes when lists and counts came, and lets go of the archive, whose index grows with the pages
+    /// read.
+    pub(super) fn end(&mut self) -> Result<(), PipelineError> {
+        if let Some(pages) = self.pages.take() {
+            self.lists_came = came_at(&pages)?;
+        }
+        Ok(())
     }
 
     fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>, PipelineError> {
@@ -233,8 +242,15 @@ impl Landing {
         }
     }
 
-    /// Writes the coverage of the days read into the coming snapshot.
+    /// Writes the coverage of the days read into the coming snapshot. A day that has settled stays so as long as it is whole.
     pub(super) fn stage_coverage(&mut self) -> Result<TableDelta, PipelineError> {
+        let before = read_coverage_files(&self.staging.sound_table(Table::Coverage)?)?;
+        let settled = before.into_iter().filter(|row| row.settled);
+        let settled: BTreeSet<(Date, String)> =
+            settled.map(|row| (row.filed_date, row.entity_type)).collect();
+        for row in &mut self.coverage {
+            row.settled |= row.complete && settled.contains(&(row.filed_date, row.entity_type.clone()));
+        }
         let rows = CoverageRow::batch(&self.coverage)?;
         Ok(self.staging.merge(Table::Coverage, &rows)?)
     }

@@ -11,6 +11,7 @@
 //! | `enrich` | looking chosen businesses up |
 //! | [`enrich_state`] | what look-ups found out beside rows |
 //! | `listed` | what the filings of a snapshot add up to (pure) |
+//! | `lists` | the API's lists and counts → their tables |
 //! | [`evidence`](self) | what the checks look at |
 //! | [`check`](self) | what holds publication back (pure) |
 //! | [`journal`](self) | how a snapshot came about, so that it can be made again |
@@ -18,6 +19,7 @@
 //! | [`replay`](mod@replay) | a run's snapshot made again from its archived pages |
 //! | [`publish`](self) | aggregates, checks, commit |
 //! | [`price`] | what a run would cost |
+//! | [`sql`] | aggregates and conditions, tried before a request is spent |
 //! | [`moved`](self) | what bringing days up to date costs (pure) |
 //! | [`outlook`](self) | rows to be expected of days not read yet (pure) |
 //! | [`completion`] | when a run that does not fit a day will be complete (pure) |
@@ -36,6 +38,7 @@ mod journal;
 mod known;
 mod land;
 mod listed;
+mod lists;
 mod moved;
 pub mod need;
 mod outlook;
@@ -49,6 +52,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 pub mod spec;
+pub mod sql;
 pub mod standing;
 pub mod state;
 pub mod summary;

@@ -63,7 +63,8 @@ pub(super) fn of_uncounted(listing: Listing, need: &Need, knowledge: &Knowledge<
         let moved: f64 = days.iter().map(|day| likely(*day)).sum();
         let halvings = (days.len() as f64 / moved.max(1.0)).log2().max(1.0);
         let (mean, plan) = (rows / days.len() as u64, knowledge.plan);
-        let of_day = 1.0 + pace.found().of_day(counted.losing * price_lost(mean, plan));
+        // A page reads the newest end of a day that grew.
+        let of_day = pace.found().of_day(1.0 + counted.losing * (price_lost(mean, plan) - 1.0).max(0.0));
         1 + (moved * (halvings + of_day)).round() as u64
     };
     ranges(need.proven.keys().copied()).into_iter().map(price).sum()

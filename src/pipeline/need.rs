@@ -2,6 +2,7 @@
 
 use crate::contract::eastern::{days_newest_first, span_days};
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A day this young still fills: 98.9% of a day's filings have arrived after it.
@@ -20,6 +21,32 @@ pub struct Held {
     pub expected: u64,
     /// Whether it was proven whole.
     pub complete: bool,
+}
+
+/// Readings of a day that did not prove it: a row of it that nothing finds is likely to stay out of reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vain {
+    /// How many, one after another.
+    pub times: u32,
+    /// As of which day the last one was.
+    pub on: Date,
+}
+
+/// Days at most between two readings of a day that is read in vain.
+const LONGEST_PAUSE: u32 = 14;
+
+impl Vain {
+    /// After one more reading.
+    pub fn again(before: Option<Self>, on: Date) -> Self {
+        Self { times: before.map_or(0, |vain| vain.times) + 1, on }
+    }
+
+    /// Whether the day is left alone for now. Rows may only have moved the first time: it is read again at once; then after two
+    /// days, four, and so on.
+    pub fn rests(self, today: Date) -> bool {
+        let pause = 1 << self.times.saturating_sub(1).min(4);
+        self.times > 1 && span_days(self.on, today) <= LONGEST_PAUSE.min(pause)
+    }
 }
 
 /// What is to be read of a listing.
@@ -78,6 +105,18 @@ fn is_due(day: Date, read: Date, today: Date) -> bool {
 mod tests {
     use super::*;
     use jiff::civil::date;
+
+    #[test]
+    fn a_day_read_in_vain_is_read_more_and_more_seldom() {
+        let on = date(2026, 7, 1);
+        let mut vain = Vain::again(None, on);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            pauses.push((0..40).find(|nights| !vain.rests(crate::contract::eastern::plus_days(on, *nights))));
+            vain = Vain::again(Some(vain), on);
+        }
+        assert_eq!(pauses, [Some(0), Some(2), Some(4), Some(8), Some(14), Some(14)]);
+    }
 
     #[test]
     fn only_days_that_are_missing_or_moved_are_read() {

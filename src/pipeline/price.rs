@@ -11,19 +11,20 @@ use super::register_state::RegisterStatus;
 use super::run::make_client;
 use super::spec::{EnrichSpec, Pipeline, RegistrySpec};
 use super::state::RunState;
-use super::work::{Knowledge, Listing, RunPlan, filter, first_day, job, listing_need, listings};
+use super::work::{
+    Knowledge, Listing, RunPlan, counted_days, filter, first_day, job, listing_need, listings, within_bounds,
+};
 use super::{PipelineError, RunContext};
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{County, Stats};
 use crate::contract::eastern::{days_newest_first, span_days};
-use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::listing::SETTLING;
 use crate::extract::planner::price_whole;
-use crate::extract::reference::plan_limits;
+use crate::extract::reference::{plan_is_known, plan_limits};
 use crate::extract::shares::Shares;
 use crate::extract::slice::Slice;
 use crate::extract::stretch::{Outline, ranges};
@@ -86,13 +87,15 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
         return Ok(total(pipeline, context.today, &plan, &means(&client)?, stages));
     }
     let coverage = read_coverage(lake, commit.as_ref())?;
-    let counts = fetch(&client, &Call::daily_counts(MAX_DAYS)).await?.data;
+    let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
+    let counted = counted_days(pipeline.spec.extract.days, is_known);
+    let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;
     let knowledge = Knowledge {
         coverage: &coverage,
         state: &state,
         counts: &counts,
         plan: &plan,
-        remaining: client.budget().remaining()?,
+        remaining: within_bounds(client.budget().remaining()?, &pipeline.spec.budget, &plan),
         from: first_day(pipeline.spec.extract.days, context.today, &plan),
         today: context.today,
     };

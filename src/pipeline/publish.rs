@@ -6,26 +6,28 @@ use super::evidence::evidence;
 use super::known::read_coverage_files;
 use super::land::Landing;
 use super::listed::LakeCounts;
+use super::lists::merge_lists;
 use super::report::write_report;
 use super::run::{Run, Stopped};
 use super::spec::OnFailure;
+use super::sql::aggregates_of;
 use super::state::RunState;
 use super::summary::{
     CoverageSummary, EXIT_CHECK_FAILED, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary,
     TableRows,
 };
-use super::work::listings;
-use crate::aggregate::{head_comment, load_aggregates, run_aggregate};
+use super::work::{counted_days, listings};
+use crate::aggregate::{head_comment, run_aggregate};
+use crate::client::Allowance;
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::days_newest_first;
+use crate::contract::plan::PlanLimits;
 use crate::export::catalog::write_catalog;
-use crate::extract::reference::Reference;
+use crate::extract::PlanOverride;
+use crate::extract::reference::{Reference, plan_is_known};
 use crate::lake::{Commit, CommitInfo, PruneRules, Staging, TableDelta};
 use crate::normalize::OpenValues;
-use crate::table::{
-    CountyRow, CoverageRow, DailyCountRow, EntityTypeRow, IndustryTypeRow, MonthlyCountRow, Row, SegmentRow,
-    StatewideRow, Table, TypeCountRow,
-};
+use crate::table::{CoverageRow, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +56,7 @@ pub(super) fn publish(
     run.remember_counts(&landing);
     run.remember_whole_readings(&landing);
     run.remember_stirred(&landing);
+    run.remember_vain(&landing);
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
@@ -63,6 +66,9 @@ pub(super) fn publish(
     summary.requests = done.requests;
     if done.reference.is_some() || run.enrich.is_some() {
         let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
+        if done.reference.is_some() {
+            run.state.lists.note(run.record.today, &landing.lists_came);
+        }
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
         summary.coverage = coverage_summary(&run, &coverage)?;
@@ -106,7 +112,7 @@ fn publish_checked(
     mut landing: Landing,
     summary: &mut RunSummary,
 ) -> Result<(), PipelineError> {
-    landing.journal.aggregates = aggregates_of(run)?;
+    landing.journal.aggregates = aggregates_of(run.pipeline)?;
     if let Some(aggregates) = &landing.journal.aggregates {
         add_up(aggregates, &mut landing.staging, &run.dir.path().join("aggregates"))?;
     }
@@ -165,6 +171,7 @@ fn merge_landed(
     landing.journal.merged_at = Some(observed_at);
     landing.journal.has_lists = reference.is_some();
     landing.journal.follows_listed = follows_listed;
+    landing.journal.counted_days = landing.journal.has_counts().then(|| asked_days(run));
     landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
     let covered = match follows_listed {
         true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
@@ -174,11 +181,20 @@ fn merge_landed(
     merge(landing, &Facts { today: run.record.today, observed_at, lists, covered: covered.as_deref() })
 }
 
+/// Days whose counts the run asked for: as many as were wanted when it began, knowing what it knew of the plan then.
+fn asked_days(run: &Run<'_>) -> u32 {
+    let PlanLimits { per_minute, per_day, per_month, .. } = run.plan;
+    let caps = Allowance { per_minute, per_day, per_month };
+    let spec = &run.pipeline.spec;
+    counted_days(spec.extract.days, plan_is_known(caps, run.state.plan, &spec.plan))
+}
+
 /// Merges what landed, and the lists and counts, into the coming snapshot.
 pub(super) fn merge(
     landing: &mut Landing,
     facts: &Facts<'_>,
 ) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+    landing.end()?;
     let mut deltas = std::mem::take(&mut landing.looked_up);
     let filings = landing.staging.merge_filings(&landing.whole, facts.observed_at)?;
     let counts = match facts.covered {
@@ -188,7 +204,7 @@ pub(super) fn merge(
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
     if let Some((reference, counts)) = facts.lists {
-        merge_lists(facts.today, (reference, counts), &mut landing.staging, &mut deltas)?;
+        merge_lists(facts.today, (reference, counts), landing, &mut deltas)?;
     }
     Ok((deltas, counts))
 }
@@ -205,57 +221,8 @@ fn count_listed(
     Ok(counts)
 }
 
-fn merge_lists(
-    day: Date,
-    (reference, counts): (&Reference, &[DailyCount]),
-    staging: &mut Staging,
-    deltas: &mut BTreeMap<String, TableDelta>,
-) -> Result<(), PipelineError> {
-    let stats = &reference.stats;
-    let mut lay = |table: Table, rows| -> Result<(), PipelineError> {
-        deltas.insert(table.name().to_owned(), staging.merge(table, &rows)?);
-        Ok(())
-    };
-    lay(Table::DailyCounts, batch(counts.iter().map(|count| DailyCountRow::from(day, count)))?)?;
-    lay(Table::Counties, batch(reference.counties.iter().map(|county| CountyRow::from(day, county)))?)?;
-    lay(
-        Table::MonthlyCounts,
-        batch(stats.monthly.iter().flat_map(|month| MonthlyCountRow::from(day, month)))?,
-    )?;
-    lay(Table::Statewide, batch([StatewideRow::from(day, stats)])?)?;
-    lay(Table::TypeSplit, batch(stats.type_split_30d.iter().map(|split| TypeCountRow::from(day, split)))?)?;
-    let industries = &reference.industries;
-    lay(
-        Table::IndustryTypes,
-        batch(industries.sectors.iter().flat_map(|sector| IndustryTypeRow::from(day, sector)))?,
-    )?;
-    lay(
-        Table::IndustrySegments,
-        batch(industries.segments.iter().flat_map(|segment| SegmentRow::from(day, segment)))?,
-    )?;
-    lay(
-        Table::EntityTypes,
-        batch(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))?,
-    )
-}
-
-fn batch<R: Row>(
-    rows: impl IntoIterator<Item = R>,
-) -> Result<arrow::record_batch::RecordBatch, PipelineError> {
-    Ok(R::batch(&rows.into_iter().collect::<Vec<_>>())?)
-}
-
 pub(super) fn has_filings(staging: &Staging) -> bool {
     staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
-}
-
-/// Names and SQL of the aggregates; none where the pipeline leaves them alone.
-fn aggregates_of(run: &Run<'_>) -> Result<Option<Vec<(String, String)>>, PipelineError> {
-    let spec = &run.pipeline.spec.aggregates;
-    match spec.enabled {
-        true => Ok(Some(load_aggregates(&run.pipeline.folder.join(&spec.folder))?)),
-        false => Ok(None),
-    }
 }
 
 /// Makes the aggregates of the coming snapshot anew, by way of files in the folder `out`.
@@ -304,7 +271,8 @@ fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(),
 
 fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     let mut state = run.state.clone();
-    if run.is_plan_found {
+    // What a pipeline file says of the plan holds for its own runs.
+    if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
         state.plan = Some(run.plan);
     }
     state.source = Some(run.source);
@@ -326,6 +294,7 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
     before.register != run.state.register
         || before.enrich != run.state.enrich
         || before.stirred != run.state.stirred
+        || before.vain != run.state.vain
 }
 
 /// Writes the catalogue of the newest snapshot, and the report with what this run did.

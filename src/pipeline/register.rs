@@ -92,14 +92,16 @@ impl Question<'_> {
         guesses
     }
 
-    /// Whether so few rows are missing that the total must count what is asked for.
+    /// Whether so few rows are missing that the total must count what is asked for. What was filed since a reading met the total
+    /// stands under starts that are read: no other start tells of it.
     fn misses_few(&self, held: u64, total: u64) -> bool {
+        let findable = self.state.whole.map_or(total, |whole| whole.min(total));
         let counts_this = self.state.counted.is_some_and(|counted| {
             counted.later
                 && counted.fictitious == self.reads_fictitious()
                 && counted.dissolved == (self.spec.status == RegisterStatus::All)
         });
-        held < total && (counts_this || (total - held) * NEARLY_ALL < total)
+        held < findable && (counts_this || (total - held) * NEARLY_ALL < total)
     }
 }
 
@@ -204,7 +206,9 @@ impl Run<'_> {
         if is_whole {
             let may_mean = |counted: &Counted| !counted.dissolved || status == RegisterStatus::All;
             let equal = |counted: &Counted| counts.rows(*counted) == total;
-            state.counted = Counted::choices().find(|c| may_mean(c) && equal(c)).or(state.counted);
+            let met = Counted::choices().find(|c| may_mean(c) && equal(c));
+            state.whole = met.map(|_| state.rows()).or(state.whole);
+            state.counted = met.or(state.counted);
         }
         // While nothing shows what a total counts, it is taken for everything, which only a reading of all can be held against.
         let widest = Counted::choices().next().filter(|_| status == RegisterStatus::All);

@@ -68,6 +68,9 @@ pub struct RegisterState {
     /// What `businesses_total` counts, once a whole reading has shown it.
     #[serde(default)]
     pub counted: Option<Counted>,
+    /// Rows of all starts when a whole reading had last met the total.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<u64>,
 }
 
 /// The label of a listing in coverage, and here.
@@ -119,6 +122,20 @@ impl RegisterState {
         self.read.iter().flat_map(of_label)
     }
 
+    /// Forgets starts that were read, of fictitious names where it says so: they are due again.
+    pub fn forget(&mut self, lost: &BTreeSet<(Start, bool)>) {
+        for (label, reads) in &mut self.read {
+            let is_fictitious = label == EntityType::Fictitious.key();
+            let is_lost =
+                |start: &String| start_of(start).is_some_and(|start| lost.contains(&(start, is_fictitious)));
+            for starts in reads.values_mut() {
+                starts.retain(|start, _| !is_lost(start));
+            }
+            reads.retain(|_, starts| !starts.is_empty());
+        }
+        self.read.retain(|_, reads| !reads.is_empty());
+    }
+
     /// Rows of all starts together.
     pub fn rows(&self) -> u64 {
         self.read.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values).sum()
@@ -153,6 +170,21 @@ mod tests {
         state.finish(['S', 'U'], false, today, 9);
         state.begin(RegisterStatus::Active, today, None);
         assert!(state.is_read(['S', 'U'], false), "who read all has read the active ones");
+    }
+
+    #[test]
+    fn a_start_that_is_forgotten_is_due_again_and_no_other() {
+        let today = date(2026, 11, 20);
+        let mut state = RegisterState::default();
+        state.begin(RegisterStatus::All, today, None);
+        state.finish(['S', 'U'], false, today, 7);
+        state.finish(['S', 'U'], true, today, 2);
+        state.finish(['S', 'A'], false, date(2026, 11, 1), 5);
+        state.forget(&BTreeSet::from([(['S', 'U'], false), (['S', 'A'], true)]));
+        assert!(!state.is_read(['S', 'U'], false) && state.is_read(['S', 'U'], true));
+        assert!(state.is_read(['S', 'A'], false));
+        state.forget(&BTreeSet::from([(['S', 'U'], true), (['S', 'A'], false)]));
+        assert!(state.is_empty(), "a listing of which nothing is read leaves nothing behind");
     }
 
     #[test]

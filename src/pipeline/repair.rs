@@ -4,10 +4,17 @@
 
 use super::PipelineError;
 use super::known::coverage_rows;
+use super::register_state::{RegisterState, RegisterStatus};
 use super::replay::remake;
+use super::report::write_shown;
 use super::state::RunState;
-use crate::lake::{Commit, CommitInfo, DamagedFile, Lake, LakeLock, Month, Problem, RunRecord};
-use crate::table::{CoverageRow, Row, Table};
+use crate::contract::reference::EntityType;
+use crate::extract::starts::{Start, start_of};
+use crate::lake::{Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord};
+use crate::table::{CoverageRow, Row, Table, read_table};
+use arrow::array::AsArray;
+use arrow::datatypes::TimestampMicrosecondType;
+use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -163,6 +170,12 @@ impl Repair<'_> {
             staging.merge(Table::Coverage, &CoverageRow::batch(&rows)?)?;
             state.counts.retain(|day, _| !in_lost_month(*day));
         }
+        let mut lost_starts = BTreeSet::new();
+        if !months.is_empty() && !state.register.is_empty() {
+            let filings = staging.files().remove(Table::Filings.name()).unwrap_or_default();
+            lost_starts = starts_with_losses(&state.register, &told_at(self.lake)?, &filings)?;
+            state.register.forget(&lost_starts);
+        }
         let commit = staging.commit(CommitInfo {
             committed_at: self.now,
             today,
@@ -173,12 +186,13 @@ impl Repair<'_> {
         })?;
         record.finished = Some("complete".to_owned());
         run.close(&mut record)?;
+        write_shown(self.lake, &commit)?;
         self.done.snapshot = Some(commit.snapshot);
         let mut told = BTreeMap::new();
         for file in lost {
             told.insert(
                 file.at_home.clone(),
-                format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file)),
+                format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file, &lost_starts)),
             );
         }
         for (path, done) in told {
@@ -196,13 +210,87 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
     file.entry.path.split('/').nth(1).filter(|_| is_filings).and_then(Month::from_folder)
 }
 
-/// What the loss of a file means.
-fn loss(file: &DamagedFile) -> String {
+/// A start of a name, and whether fictitious names are meant.
+type Reading = (Start, bool);
+
+/// Since when each start of a name counts as read, with as many rows as it has now: the time of the oldest commit that says so.
+/// Commits of pruned snapshots tell it too; a damaged one does not.
+fn told_at(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeError> {
+    let mut told: BTreeMap<Reading, (u64, Timestamp)> = BTreeMap::new();
+    for snapshot in lake.commits()? {
+        let commit = match lake.commit(snapshot) {
+            Err(LakeError::Damaged { .. }) => continue,
+            other => other?,
+        };
+        let before = std::mem::take(&mut told);
+        let state = RunState::from_commit(&commit.state);
+        for (start, is_fictitious, rows) in state.register.starts() {
+            let reading = (start, is_fictitious);
+            let since = before.get(&reading).filter(|(known, _)| *known == rows).map(|(_, since)| *since);
+            told.insert(reading, (rows, since.unwrap_or(commit.committed_at)));
+        }
+    }
+    Ok(told)
+}
+
+/// The starts of a name that count as read, and of whose rows some are not in these files of filings. A row that came after its
+/// start was read is none of those that were found then.
+fn starts_with_losses(
+    register: &RegisterState,
+    told_at: &BTreeMap<Reading, (u64, Timestamp)>,
+    filings: &[PathBuf],
+) -> Result<BTreeSet<Reading>, PipelineError> {
+    let listed_alone = register.status == Some(RegisterStatus::Active);
+    let mut left: BTreeMap<Reading, u64> = BTreeMap::new();
+    for file in filings {
+        let columns = ["name", "entity_type", "listed", "first_seen_at"];
+        for batch in read_table(Table::Filings, file, Some(&columns))? {
+            count_rows(&batch?, listed_alone, told_at, &mut left);
+        }
+    }
+    let is_short = |reading: &Reading, rows: u64| left.get(reading).copied().unwrap_or(0) < rows;
+    let starts = register.starts().map(|(start, is_fictitious, rows)| ((start, is_fictitious), rows));
+    Ok(starts.filter(|(reading, rows)| is_short(reading, *rows)).map(|(reading, _)| reading).collect())
+}
+
+/// Counts rows that were there when their start was read.
+fn count_rows(
+    batch: &RecordBatch,
+    listed_alone: bool,
+    told_at: &BTreeMap<Reading, (u64, Timestamp)>,
+    left: &mut BTreeMap<Reading, u64>,
+) {
+    let column = |name: &str| batch.column_by_name(name);
+    let (Some(names), Some(kinds), Some(listed), Some(seen)) =
+        (column("name"), column("entity_type"), column("listed"), column("first_seen_at"))
+    else {
+        return;
+    };
+    let (names, kinds) = (names.as_string::<i32>(), kinds.as_string::<i32>());
+    let (listed, seen) = (listed.as_boolean(), seen.as_primitive::<TimestampMicrosecondType>());
+    for row in 0..batch.num_rows() {
+        let Some(start) = start_of(names.value(row)) else { continue };
+        let reading = (start, kinds.value(row) == EntityType::Fictitious.key());
+        let was_there = told_at.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
+        if was_there && (listed.value(row) || !listed_alone) {
+            *left.entry(reading).or_default() += 1;
+        }
+    }
+}
+
+/// What the loss of a file means; with filings, rows of some starts of a name may be lost.
+fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
     let rows = file.entry.rows;
     match (Table::from_name(&file.table), month_of(file)) {
-        (_, Some(month)) => format!(
-            "the days of {month} count as unproven, and the next run reads those that the plan still reaches"
-        ),
+        (_, Some(month)) => {
+            let register = match starts.len() {
+                0 => String::new(),
+                starts => format!("; starts of names that the register is asked for again: {starts}"),
+            };
+            format!(
+                "the days of {month} count as unproven, and the next run reads those that the plan still reaches{register}"
+            )
+        }
         (None, _) => "the next run makes the aggregate again".to_owned(),
         (Some(Table::Coverage), _) => {
             "every day counts as unproven, and the next run reads it again".to_owned()
@@ -211,5 +299,69 @@ fn loss(file: &DamagedFile) -> String {
             format!("{rows} rows; they are looked up again as they are chosen")
         }
         (Some(_), _) => format!("{rows} rows of history"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{FilingRow, write_rows};
+    use jiff::civil::date;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("an instant")
+    }
+
+    fn filing(id: i64, name: &str, kind: EntityType, listed: bool, seen: i64) -> FilingRow {
+        FilingRow {
+            business_id: id,
+            id: id.to_string(),
+            document_number: format!("L{id:011}"),
+            name: name.to_owned(),
+            entity_type: kind.key().to_owned(),
+            company_type: "LLC".to_owned(),
+            status: "active".to_owned(),
+            filed_date: date(2026, 11, 20),
+            dissolved_date: None,
+            city: String::new(),
+            zip: String::new(),
+            county: String::new(),
+            industry_sector: "s".to_owned(),
+            industry_type: "s.t".to_owned(),
+            url: String::new(),
+            listed,
+            first_seen_at: at(seen),
+            last_seen_at: at(seen),
+            extra: None,
+        }
+    }
+
+    #[test]
+    fn a_start_has_losses_where_fewer_rows_are_left_than_were_found_and_later_ones_make_up_for_none() {
+        let (read_at, today) = (10, date(2026, 11, 20));
+        let rows = [
+            filing(1, "SUN", EntityType::Llc, true, read_at),
+            filing(2, "SUNDIAL", EntityType::Llc, true, read_at + 1),
+            filing(3, "SUNNY", EntityType::Fictitious, true, read_at),
+            filing(4, "sara", EntityType::Llc, false, read_at),
+        ];
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("part.parquet");
+        write_rows(&rows, &file, &[]).expect("written");
+        let found = [((['S', 'U'], false), 2), ((['S', 'U'], true), 1), ((['S', 'A'], false), 1)];
+        let told: BTreeMap<Reading, (u64, Timestamp)> =
+            found.iter().map(|(reading, rows)| (*reading, (*rows, at(read_at)))).collect();
+        for (status, short) in [
+            (RegisterStatus::All, vec![(['S', 'U'], false)]),
+            (RegisterStatus::Active, vec![(['S', 'A'], false), (['S', 'U'], false)]),
+        ] {
+            let mut register = RegisterState::default();
+            register.begin(status, today, None);
+            for ((start, is_fictitious), rows) in found {
+                register.finish(start, is_fictitious, today, rows);
+            }
+            let lost = starts_with_losses(&register, &told, std::slice::from_ref(&file)).expect("rows");
+            assert_eq!(lost.into_iter().collect::<Vec<_>>(), short, "{status:?}");
+        }
     }
 }

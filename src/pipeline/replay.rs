@@ -7,6 +7,7 @@ use super::known::read_coverage_files;
 use super::land::Landing;
 use super::pages::Pages;
 use super::publish::{Facts, add_up, merge};
+use super::report::write_shown;
 use crate::client::Call;
 use crate::contract::count::DailyCount;
 use crate::contract::param::MAX_DAYS;
@@ -78,7 +79,7 @@ pub fn replay(
     let refuse = |why: &str| PipelineError::NotReplayable { run_id: run_id.to_owned(), why: why.to_owned() };
     let commits = commits_of(lake, run_id)?;
     let Some(last) = commits.last() else {
-        return Err(refuse("the lake has no snapshot of it"));
+        return Err(refuse("the lake has no snapshot of it; `sunlake status` lists runs"));
     };
     if let Some(restored) = commits.iter().find_map(|commit| commit.restores) {
         return Err(refuse(&format!("it asked for nothing, and showed snapshot {restored} again")));
@@ -145,7 +146,11 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
         landing.land_again(step)?;
     }
     if let Some(observed_at) = journal.merged_at {
-        let lists = journal.has_lists.then(|| lists(&pages)).transpose()?;
+        let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
+        let counts = match journal.has_counts() {
+            true => daily_counts(&pages, journal.counted_days)?,
+            false => Vec::new(),
+        };
         let covered = match journal.follows_listed {
             true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
             false => None,
@@ -153,7 +158,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
         let facts = Facts {
             today: journal.today,
             observed_at,
-            lists: lists.as_ref().map(|(reference, counts)| (reference, &counts[..])),
+            lists: reference.as_ref().map(|reference| (reference, &counts[..])),
             covered: covered.as_deref(),
         };
         merge(&mut landing, &facts)?;
@@ -162,20 +167,27 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
     if let Some(aggregates) = &journal.aggregates {
         add_up(aggregates, &mut staging, &dir.path().join("aggregates"))?;
     }
-    let of_lists = if journal.has_lists { 5 } else { 0 };
+    let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.has_counts());
     let pages = journal.steps.iter().map(JournalStep::pages).sum::<u64>() + of_lists;
     Ok(Remade { staging, pages })
 }
 
-/// The lists and counts as the run got them.
-fn lists(pages: &Pages) -> Result<(Reference, Vec<DailyCount>), PipelineError> {
-    let reference = Reference {
+/// The lists as the run got them.
+fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
+    Ok(Reference {
         entity_types: answer(pages, &Call::entity_types())?.data,
         industries: answer(pages, &Call::industries())?.data,
         counties: answer(pages, &Call::counties())?.data,
         stats: answer(pages, &Call::stats())?.data,
-    };
-    Ok((reference, answer(pages, &Call::daily_counts(MAX_DAYS))?.data))
+    })
+}
+
+/// The counts of days as the run got them: of so many days as the journal says; where it does not say, of as many as the archive
+/// has them of.
+fn daily_counts(pages: &Pages, told: Option<u32>) -> Result<Vec<DailyCount>, PipelineError> {
+    let is_there = |days: &u32| pages.0.borrow().contains(Call::daily_counts(*days).target(), 0);
+    let days = told.or_else(|| (1..=MAX_DAYS).rev().find(is_there)).unwrap_or(MAX_DAYS);
+    Ok(answer(pages, &Call::daily_counts(days))?.data)
 }
 
 fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {
@@ -202,6 +214,7 @@ fn publish_again(
         state: commit.state.clone(),
         checks: commit.checks.clone(),
     })?;
+    write_shown(lake, &published)?;
     Ok(published.snapshot)
 }
 

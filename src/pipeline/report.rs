@@ -1,11 +1,23 @@
-//! The report of a snapshot: `catalog/report.html`, replaced whole.
+//! The report of a snapshot: `catalog/report.html`, replaced whole; and all of `catalog/` where no run writes it.
 
 use super::PipelineError;
 use super::summary::RunSummary;
 use crate::aggregate::read_figures;
+use crate::export::catalog::write_catalog;
 use crate::lake::{Commit, Lake};
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
+
+/// Writes the catalogue and the report of a snapshot that readers see from now on, though no run has just made it: one gone back
+/// to, accepted, replayed, or published by a repair.
+///
+/// # Errors
+/// Files that cannot be read or written.
+pub fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
+    write_catalog(lake, commit)?;
+    write_report(lake, commit, None)?;
+    Ok(())
+}
 
 /// Writes the report of a snapshot; `run` are the facts of the run that made it, where they are at hand.
 ///

@@ -3,19 +3,21 @@
 use super::completion::{Means, complete_on};
 use super::known::{KnownRows, staged_coverage};
 use super::land::Landing;
+use super::need::Vain;
 use super::outlook::Outlook;
 use super::pages::Pages;
 use super::price::{listing_price, settling_price};
 use super::publish::{Finished, end_published, publish};
 use super::register::RegisterProgress;
 use super::spec::Pipeline;
+use super::sql::check_sql;
 use super::state::{RunState, SourceKind};
 use super::summary::{EnrichSummary, Outcome, Requests, RunSummary};
-use super::work::{Knowledge, RunPlan, first_day, job, listings};
+use super::work::{Knowledge, RunPlan, counted_days, first_day, job, listings, within_bounds};
 use super::{EVERY_OTHER_TYPE, PipelineError};
 use crate::client::{Allowance, ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::{eastern_day, span_days};
+use crate::contract::eastern::{eastern_day, span_days, window_start};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::ExtractError;
@@ -68,6 +70,8 @@ pub struct RunContext<'a> {
     pub begin: &'a dyn Fn(&Path),
     /// Hears of every answer: its stage and the requests it took.
     pub tell: &'a dyn Fn(&'static str, u64),
+    /// Hears what a run's reading took, however it ended, before anything else of the run can fail.
+    pub spent: &'a dyn Fn(&Requests),
 }
 
 /// Runs a pipeline. A run that a kill or a spent budget left unfinished is finished first, as of its own day; then today's.
@@ -79,16 +83,27 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
     check_source(&lake, context)?;
+    check_sql(pipeline)?;
     let client = make_client(pipeline, context, &lake)?;
     if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "going on with an unfinished run");
-        let summary = one_run(pipeline, context, (&lake, &lock), &client, Begun::Before(record)).await?;
-        if of_today || summary.outcome == Outcome::Partial {
-            return Ok(summary);
+        let held = record.clone();
+        match one_run(pipeline, context, (&lake, &lock), &client, Begun::Before(record)).await {
+            // Its pages would fail the check every day.
+            Err(error @ PipelineError::CheckFailed { .. }) if !of_today => give_up(&lake, held, &error)?,
+            Ok(summary) if !of_today && summary.outcome != Outcome::Partial => {}
+            ended => return ended,
         }
     }
     one_run(pipeline, context, (&lake, &lock), &client, Begun::Now(fresh)).await
+}
+
+/// Ends a run of an earlier day that cannot be published, so that today's can begin.
+fn give_up(lake: &Lake, mut record: RunRecord, why: &PipelineError) -> Result<(), PipelineError> {
+    tracing::warn!(run_id = record.run_id, "the run is given up: {why}");
+    record.finished = Some(Outcome::Failed.name().to_owned());
+    Ok(lake.run(&record.run_id)?.close(&mut record)?)
 }
 
 /// A run's record, and whether an earlier process began it.
@@ -152,7 +167,7 @@ pub(super) fn make_client(
         keep_per_day: spec.keep_per_day,
         keep_per_month: spec.keep_per_month,
         max_requests: spec.max_requests,
-        max_time: spec.max_minutes.map(|minutes| Duration::from_secs(minutes * 60)),
+        max_time: spec.max_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
     };
     let source = &context.source;
     let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
@@ -203,9 +218,15 @@ async fn one_run(
 ) -> Result<RunSummary, PipelineError> {
     let started = Instant::now();
     let before = client.budget().sent();
+    let began_on = eastern_day((context.now)());
+    // The window has moved on under the run: its oldest day cannot be read any more.
+    let day_has_turned =
+        |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
     let (record, caps) = begun.account(client).await;
     let dir = lake.run(&record.run_id)?;
     (context.begin)(dir.path());
+    let (sent, retried) = (client.budget().sent() - before, client.retried());
+    (context.spent)(&Requests { sent, retried, ..Requests::default() });
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => return nothing_done(&record, lake, client, context, &error),
@@ -243,7 +264,7 @@ async fn one_run(
         extract(&mut run, client, caps, context, before).await?;
     let (reference, stopped) = match read {
         Ok(reference) => (reference, None),
-        Err((reference, PipelineError::Client(error))) if error.is_pause() => {
+        Err((reference, PipelineError::Client(error))) if error.is_pause() || day_has_turned(&error) => {
             let left = run.stop_with(answered)?;
             (reference, Some(Stopped::by(&error, left, client, context)?))
         }
@@ -277,7 +298,10 @@ async fn extract(
     let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
     let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
-    asker.finish().await?;
+    if let Err((_, PipelineError::Client(refused))) = &read {
+        asker.disown_refusal(refused)?;
+    }
+    let finished = asker.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
         asker.sent_by_stage().iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry("reference".to_owned()).or_default() += asked_for_account;
@@ -287,8 +311,10 @@ async fn extract(
         replayed: asker.replayed(),
         by_stage,
     };
+    (context.spent)(&requests);
+    finished?;
     archive.borrow_mut().sync()?;
-    landing.end();
+    landing.end()?;
     landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
     Ok(Extracted { landing, read, requests, answered: asker.answered() })
 }
@@ -391,7 +417,8 @@ impl Run<'_> {
 
     /// Counts of days, and the plan's numbers where they must be found out.
     async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
-        self.counts = extract_daily_counts(asker).await?;
+        let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
+        self.counts = extract_daily_counts(asker, days).await?;
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
             find_plan(asker, &mut self.plan, given, counted, real_today).await?;
@@ -426,7 +453,11 @@ impl Run<'_> {
                 state: &self.state,
                 counts: &self.counts,
                 plan: &self.plan,
-                remaining: client.budget().remaining()?,
+                remaining: within_bounds(
+                    client.budget().remaining()?,
+                    &self.pipeline.spec.budget,
+                    &self.plan,
+                ),
                 from: self.from,
                 today: self.record.today,
             };
@@ -491,10 +522,27 @@ impl Run<'_> {
                 false => days.remove(day),
             };
         }
+        let oldest = self.oldest_in_window();
         for days in self.state.stirred.values_mut() {
-            days.retain(|day| *day >= self.from);
+            days.retain(|day| *day >= oldest);
         }
         self.state.stirred.retain(|_, days| !days.is_empty());
+    }
+
+    /// Days that were read to no end are read again later and later.
+    pub(super) fn remember_vain(&mut self, landing: &Landing) {
+        let oldest = self.oldest_in_window();
+        for row in &landing.coverage {
+            let days = self.state.vain.entry(row.entity_type.clone()).or_default();
+            let before = days.remove(&row.filed_date);
+            if !row.complete {
+                days.insert(row.filed_date, Vain::again(before, self.record.today));
+            }
+        }
+        for days in self.state.vain.values_mut() {
+            days.retain(|day, _| *day >= oldest);
+        }
+        self.state.vain.retain(|_, days| !days.is_empty());
     }
 
     /// The day of its last whole reading says when a day is due to settle. Days that have left the window are never read again.
@@ -502,9 +550,15 @@ impl Run<'_> {
         for (label, day) in &landing.read_whole {
             self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
         }
+        let oldest = self.oldest_in_window();
         for days in self.state.read_whole.values_mut() {
-            days.retain(|day, _| *day >= self.from);
+            days.retain(|day, _| *day >= oldest);
         }
+    }
+
+    /// Whatever days this pipeline reads: others may read more of the plan's window.
+    fn oldest_in_window(&self) -> Date {
+        window_start(self.record.today, self.plan.window_days)
     }
 }
 

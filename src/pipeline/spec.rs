@@ -1,6 +1,7 @@
 //! Pipeline files: what a schedule runs, typed and checked.
 
 use super::register_state::RegisterStatus;
+use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
 use crate::extract::PlanOverride;
@@ -118,9 +119,9 @@ impl<'de> Deserialize<'de> for Days {
             Number(u32),
             Word(String),
         }
-        match Written::deserialize(deserializer)? {
-            Written::Number(days) if days > 0 => Ok(Self::Last(days)),
-            Written::Word(word) if word == "window" => Ok(Self::Window),
+        match Written::deserialize(deserializer) {
+            Ok(Written::Number(days)) if days > 0 => Ok(Self::Last(days)),
+            Ok(Written::Word(word)) if word == "window" => Ok(Self::Window),
             _ => Err(serde::de::Error::custom("days must be a whole number from 1, or \"window\"")),
         }
     }
@@ -386,12 +387,40 @@ impl Pipeline {
     }
 }
 
+/// A run's folder is named after its pipeline.
+const LONGEST_NAME: usize = 40;
+
+/// Days of the longest window that a pipeline file may claim.
+const LONGEST_WINDOW: u32 = 3_660;
+
+/// Minutes of a year.
+const A_YEAR: u64 = 525_600;
+
+fn check_numbers(spec: &PipelineSpec) -> Result<(), (&'static str, String)> {
+    let given = &spec.plan;
+    let bounds = [
+        ("rows_per_call", given.rows_per_call.map(u64::from), 1, u64::from(MAX_LIMIT)),
+        ("max_offset", given.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
+        ("window_days", given.window_days.map(u64::from), 1, u64::from(LONGEST_WINDOW)),
+        ("max_minutes", spec.budget.max_minutes, 0, A_YEAR),
+    ];
+    let wrong =
+        bounds.into_iter().find(|(_, value, least, most)| value.is_some_and(|v| v < *least || v > *most));
+    wrong.map_or(Ok(()), |(key, _, least, most)| {
+        Err((key, format!("{key} must be a whole number from {least} to {most}")))
+    })
+}
+
 fn check(spec: &PipelineSpec) -> Result<(), (&'static str, String)> {
     let named = !spec.name.is_empty()
         && spec.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
     if !named {
         return Err(("name", "name must be lower-case letters, digits, - and _".to_owned()));
     }
+    if spec.name.len() > LONGEST_NAME {
+        return Err(("name", format!("name has {LONGEST_NAME} characters at most")));
+    }
+    check_numbers(spec)?;
     let sample = &spec.source.sample;
     if !(sample.scale > 0.0 && sample.scale <= 10.0) {
         return Err(("scale", format!("scale {} is not between 0 and 10", sample.scale)));

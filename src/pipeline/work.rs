@@ -4,11 +4,12 @@ use super::EVERY_OTHER_TYPE;
 use super::enrich::LookUps;
 use super::known::Coverage;
 use super::need::{Need, need};
-use super::spec::{Days, PipelineSpec};
+use super::spec::{BudgetSpec, Days, PipelineSpec};
 use super::state::RunState;
 use crate::contract::account::Remaining;
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::{span_days, window_start};
+use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::listing::ListingJob;
@@ -68,12 +69,29 @@ pub(super) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
     }
 }
 
+/// Days whose counts a run asks for: those it reads. A plan that no table knows is found out by how many there are.
+pub(super) fn counted_days(days: Days, is_plan_known: bool) -> u32 {
+    match days {
+        Days::Last(days) if is_plan_known => days.clamp(1, MAX_DAYS),
+        _ => MAX_DAYS,
+    }
+}
+
+/// What a run may still send, where it has bounds of its own.
+pub(super) fn within_bounds(remaining: Remaining, budget: &BudgetSpec, plan: &PlanLimits) -> Remaining {
+    let in_time = budget.max_minutes.map(|minutes| minutes.saturating_mul(u64::from(plan.per_minute)));
+    let bounds = budget.max_requests.into_iter().chain(in_time);
+    let most = bounds.min().map_or(u32::MAX, |most| u32::try_from(most).unwrap_or(u32::MAX));
+    Remaining { day: remaining.day.min(most), ..remaining }
+}
+
 /// What is known when jobs are made.
 pub(super) struct Knowledge<'a> {
     pub(super) coverage: &'a Coverage,
     pub(super) state: &'a RunState,
     pub(super) counts: &'a [DailyCount],
     pub(super) plan: &'a PlanLimits,
+    /// What the run may still send: of the account's windows, and by its own bounds.
     pub(super) remaining: Remaining,
     pub(super) from: Date,
     pub(super) today: Date,
@@ -150,7 +168,11 @@ pub(super) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need 
     };
     let read_whole = knowledge.state.read_whole.get(listing.label);
     let read_whole_on = |day: Date| read_whole.and_then(|days| days.get(&day)).copied();
-    need((knowledge.from, knowledge.today), held, &count_moved, &read_whole_on)
+    let mut need = need((knowledge.from, knowledge.today), held, &count_moved, &read_whole_on);
+    if let Some(vain) = knowledge.state.vain.get(listing.label) {
+        need.unread.retain(|day| !vain.get(day).is_some_and(|vain| vain.rests(knowledge.today)));
+    }
+    need
 }
 
 /// Rows of each day that the API counts: of a day proven before, as many as it had and as its count has grown by, whatever else the

@@ -92,6 +92,8 @@ fn a_service_that_stays_down_ends_the_run_after_so_many_attempts() {
     let done = weather.run("[budget]\nattempts = 3").exits(6).says("503").says("3 attempts");
     assert_eq!(weather.proxy.log().len(), 11, "three attempts and no more{}", done.shown());
     assert_eq!(done.json()["exit_code"], 6);
+    assert_eq!(done.json()["requests"]["sent"], 11, "{}", done.shown());
+    assert!(done.json()["run_id"].as_str().is_some_and(|id| id.ends_with("-backfill")), "{}", done.shown());
     weather.assert_nothing_published();
     weather.proxy.follow(|_| Reply::Forward);
     weather.run("[budget]\nattempts = 3").complete();
@@ -99,6 +101,75 @@ fn a_service_that_stays_down_ends_the_run_after_so_many_attempts() {
     let targets = weather.proxy.targets();
     let distinct: std::collections::BTreeSet<_> = targets.iter().collect();
     assert!(targets.len() <= distinct.len() + 3, "what had been answered was not asked again: {targets:#?}");
+}
+
+#[test]
+fn a_refusal_whose_cause_is_gone_does_not_end_the_next_run_too() {
+    for (status, code) in [(403, 4), (404, 6)] {
+        for number in [3, 12] {
+            let weather = Weather::new(move |request| match request.number == number {
+                true => Reply::error(status, Vec::new()),
+                false => Reply::Forward,
+            });
+            weather.run("").exits(code).says(&status.to_string());
+            weather.assert_nothing_published();
+            weather.run("").complete();
+            weather.assert_whole();
+            let targets = weather.proxy.targets();
+            let distinct: std::collections::BTreeSet<_> = targets.iter().collect();
+            assert!(
+                targets.len() <= distinct.len() + 2,
+                "only what was refused is asked again: {targets:#?}"
+            );
+        }
+    }
+}
+
+fn without_its_last_row(body: String) -> String {
+    let mut page: Value = serde_json::from_str(&body).expect("a page");
+    page["data"].as_array_mut().map(Vec::pop);
+    page.to_string()
+}
+
+#[test]
+fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_run_and_the_next() {
+    let is_page =
+        |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");
+    let mut spoiled = 0;
+    let weather = Weather::new(move |request| match is_page(request) && spoiled == 0 {
+        true => {
+            spoiled += 1;
+            Reply::Change(without_its_last_row)
+        }
+        false => Reply::Forward,
+    });
+    weather.run("").complete();
+    weather.assert_whole();
+
+    let weather = Weather::new(move |request| match is_page(request) {
+        true => Reply::Change(without_its_last_row),
+        false => Reply::Forward,
+    });
+    weather.run("").exits(6).says("rows where a total of");
+    weather.assert_nothing_published();
+    weather.proxy.follow(|_| Reply::Forward);
+    weather.run("").complete();
+    weather.assert_whole();
+}
+
+#[test]
+fn sql_that_cannot_run_is_told_before_a_request_is_sent() {
+    let weather = Weather::new(|_| Reply::Forward);
+    std::fs::create_dir(weather.scratch.path("aggregates")).expect("a folder");
+    weather.scratch.file("aggregates/mine.sql", "SELECT kounty FROM filings");
+    let pipeline = weather.scratch.file("backfill.toml", "name = \"backfill\"\n");
+    Sunlake::run(&pipeline, &weather.scratch.lake())
+        .args(["--base-url", &weather.proxy.url(), "--today", weather.source.today])
+        .env("SUNLAKE_API_KEY", &weather.server.key)
+        .finish()
+        .exits(3)
+        .says("mine.sql");
+    assert!(weather.proxy.log().is_empty(), "nothing was asked for");
 }
 
 #[test]
@@ -316,7 +387,8 @@ fn an_address_where_nobody_listens_ends_the_run_after_bounded_attempts() {
     let address = listener.local_addr().expect("an address");
     drop(listener);
     let scratch = Scratch::new();
-    let pipeline = scratch.file("p.toml", "name = \"p\"\n[budget]\nattempts = 2\n");
+    let pipeline =
+        scratch.file("p.toml", "name = \"p\"\n[budget]\nattempts = 2\n[aggregates]\nenabled = false\n");
     let done = Sunlake::run(&pipeline, &scratch.lake())
         .args(["--base-url", &format!("http://{address}")])
         .env("SUNLAKE_API_KEY", "flb_0000")
@@ -325,6 +397,7 @@ fn an_address_where_nobody_listens_ends_the_run_after_bounded_attempts() {
         .says("2 attempts");
     assert!(done.took < Duration::from_secs(15), "{}", done.shown());
     assert_eq!(done.json()["outcome"], "failed");
+    assert_eq!(done.json()["requests"]["sent"], 2, "{}", done.shown());
 }
 
 #[test]

@@ -35,6 +35,34 @@ fn assert_sound(lake: &Path) {
     sunlake(lake, &["verify"]).exits(0);
 }
 
+/// Claims that the catalogue and the report tell of this snapshot, and name files that are there.
+fn assert_told_of(lake: &Path, snapshot: u64) {
+    let text = |name: &str| {
+        let path = lake.join("catalog").join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let package: Value = serde_json::from_str(&text("datapackage.json")).expect("JSON");
+    assert_eq!(package["snapshot"], snapshot);
+    let resources = package["resources"].as_array().expect("resources");
+    let paths = resources.iter().filter_map(|resource| resource["path"].as_array()).flatten();
+    let paths: Vec<&str> = paths.filter_map(Value::as_str).collect();
+    assert!(paths.len() > 10, "{paths:?}");
+    for path in paths {
+        assert!(lake.join(path).is_file(), "{path} is not there");
+    }
+    assert!(text("TABLES.md").starts_with(&format!("# Tables of snapshot {snapshot}\n")));
+    assert!(text("views.sql").contains(&format!("({snapshot} when this was written)")));
+    assert!(text("report.html").contains(&format!("snapshot {snapshot} ")));
+}
+
+/// A run's journal of a snapshot as JSON without its seal, and where it lies.
+fn journal(lake: &Path, run_id: &str, snapshot: u64) -> (Value, PathBuf) {
+    let path = lake.join("runs").join(run_id).join(format!("journal/{snapshot:06}.json"));
+    let mut journal: Value = serde_json::from_slice(&std::fs::read(&path).expect("a journal")).expect("JSON");
+    journal.as_object_mut().expect("an object").remove("seal");
+    (journal, path)
+}
+
 #[test]
 fn snapshots_are_listed_shown_and_compared() {
     let lake = &source::history().lake;
@@ -91,9 +119,7 @@ fn what_a_replay_finds_otherwise_is_published_when_asked() {
     let last = runs(&lake).pop().expect("a run");
     let expected = lake::filings(&lake);
     // As if the run had skipped a row it should not have: the journal is corrected, and sealed again.
-    let path = lake.join("runs").join(&last).join("journal/000002.json");
-    let mut journal: Value = serde_json::from_slice(&std::fs::read(&path).expect("a journal")).expect("JSON");
-    journal.as_object_mut().expect("an object").remove("seal");
+    let (mut journal, path) = journal(&lake, &last, 2);
     let steps = journal["steps"].as_array_mut().expect("steps");
     let pages = |step: &Value| step["listing"]["pages"].as_array().map_or(0, Vec::len);
     let largest = (0..steps.len()).max_by_key(|at| pages(&steps[*at])).expect("a step");
@@ -104,10 +130,45 @@ fn what_a_replay_finds_otherwise_is_published_when_asked() {
     assert_eq!(lake::commits(&lake).len(), 2);
     let published = told(&lake, &["replay", &last, "--publish"]);
     assert_eq!(published["published"], 3, "{published}");
+    assert_told_of(&lake, 3);
     assert!(lake::filings(&lake).len() < expected.len(), "the step that was taken out brought rows");
     sunlake(&lake, &["verify", "3"]).exits(0);
     assert_eq!(told(&lake, &["snapshot", "rollback", "2"])["snapshot"], 4);
     lake::assert_same(&lake::filings(&lake), &expected, "after going back");
+}
+
+#[test]
+fn counts_of_days_are_replayed_from_the_page_that_the_journal_or_else_the_archive_tells_of() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let last = runs(&lake).pop().expect("a run");
+    let (mut journal, path) = journal(&lake, &last, 2);
+    let days = journal["counted_days"].as_u64().expect("days");
+    let mut write = |days: Option<u64>| {
+        let fields = journal.as_object_mut().expect("an object");
+        match days {
+            Some(days) => fields.insert("counted_days".to_owned(), days.into()),
+            None => fields.remove("counted_days"),
+        };
+        std::fs::write(&path, serde_json::to_vec_pretty(&journal).expect("JSON")).expect("written");
+    };
+    // A journal of before counts were told of.
+    write(None);
+    let replayed = told(&lake, &["replay", &last]);
+    assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
+    write(Some(days + 1));
+    sunlake(&lake, &["replay", &last]).exits(9).says(&format!("daily?days={} is gone", days + 1));
+}
+
+#[test]
+fn the_catalogue_and_the_report_go_back_too_and_name_no_file_that_a_rule_let_go() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    assert_eq!(told(&lake, &["snapshot", "rollback", "1"])["snapshot"], 3);
+    assert_told_of(&lake, 3);
+    let pruned = told(&lake, &["snapshot", "prune", "--keep-last", "1"]);
+    assert_eq!(pruned["snapshots"], json!([1, 2]), "{pruned}");
+    assert_told_of(&lake, 3);
 }
 
 #[test]
@@ -180,6 +241,7 @@ fn a_held_snapshot_waits_for_a_person_and_its_run_is_over() {
     let status = told(&lake, &["status"]);
     assert_eq!(status["runs"][0]["finished"], "held", "{status}");
     assert_eq!(told(&lake, &["snapshot", "accept", "3"])["accepted"], true);
+    assert_told_of(&lake, 3);
     assert!(lake::filings(&lake).len() > before.len());
     assert_sound(&lake);
     sunlake(&lake, &["snapshot", "accept", "3"]).exits(3);
@@ -271,6 +333,7 @@ fn rows_that_nothing_brings_back_are_left_out_and_read_again() {
         "{left:?}"
     );
     assert!(listed(&lake).len() < expected.len());
+    assert_told_of(&lake, 3);
     run(&scratch, &lake, source::history().today, "").complete();
     lake::assert_same(&listed(&lake), &expected, "after the next run");
     sunlake(&lake, &["verify", "4"]).exits(0);

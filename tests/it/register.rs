@@ -1,10 +1,10 @@
 //! The whole register: every business of any age, read by the start of its name, over as many runs as it takes.
 
-use crate::support::command::{Sunlake, project};
+use crate::support::command::{Finished, Sunlake, project};
 use crate::support::lake::{self, Cells};
 use crate::support::scratch::Scratch;
 use jiff::civil::{Date, date};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use sunlake::contract::eastern::window_start;
@@ -198,6 +198,62 @@ fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted
     assert_eq!(before.iter().filter(comparable).count(), 20);
     let next = world.run(&days, &scratch.lake()).finish().exits(0).json();
     assert_eq!(next["rows"]["filings"]["read"], 0, "the days are proven as before: {next}");
+}
+
+fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
+    Sunlake::new(arguments).args(["--lake".as_ref(), lake.as_os_str()]).finish()
+}
+
+/// Damages the filings of the oldest month of the first snapshot; gives their file, and what it held.
+fn damage_oldest_filings(lake: &Path) -> (PathBuf, Vec<u8>) {
+    let path = lake::files_below(&lake.join("snapshots/000001/filings")).remove(0);
+    let whole = std::fs::read(&path).expect("a file");
+    let mut bytes = whole.clone();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(&path, bytes).expect("damage");
+    (path, whole)
+}
+
+#[test]
+fn a_run_of_the_register_is_replayed_to_the_byte_and_its_pages_bring_damaged_files_back() {
+    let scratch = Scratch::new();
+    let lake = scratch.lake();
+    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let summary = SMALL.run(&pipeline, &lake).finish().complete();
+    let run = summary["run_id"].as_str().expect("a run");
+    let replayed = sunlake(&lake, &["replay", run, "--json"]).exits(0).json();
+    let snapshot = &replayed["snapshots"][0];
+    assert!(number(&snapshot["pages"]) > 20 && number(&snapshot["equal"]) > 20, "{replayed}");
+    assert_eq!(snapshot["different"], json!([]), "{replayed}");
+    let (path, whole) = damage_oldest_filings(&lake);
+    let repaired = sunlake(&lake, &["verify", "--repair", "--json"]).exits(0).json();
+    assert_eq!((&repaired["snapshot"], &repaired["left"]), (&Value::Null, &json!([])), "{repaired}");
+    let done = repaired["actions"][0]["done"].as_str().expect("what was done");
+    assert!(done.contains("archived pages"), "{repaired}");
+    assert!(std::fs::read(&path).is_ok_and(|found| found == whole), "{}", path.display());
+    sunlake(&lake, &["verify"]).exits(0);
+}
+
+#[test]
+fn rows_of_the_register_that_nothing_brings_back_are_asked_for_again() {
+    let scratch = Scratch::new();
+    let lake = scratch.lake();
+    let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
+    let truth = SMALL.truth();
+    let summary = SMALL.run(&pipeline, &lake).finish().complete();
+    let run = summary["run_id"].as_str().expect("a run");
+    std::fs::remove_dir_all(lake.join("runs").join(run).join("raw")).expect("removed");
+    damage_oldest_filings(&lake);
+    let done = sunlake(&lake, &["verify", "--repair", "--json"]).exits(9);
+    assert_eq!(done.json()["snapshot"], 2, "{}", done.shown());
+    assert!(done.stdout.contains("the register is asked for again"), "{}", done.shown());
+    assert!(lake::filings(&lake).len() < truth.len(), "rows are lost");
+    let again = SMALL.run(&pipeline, &lake).finish().complete();
+    assert_all_there(&lake, &truth);
+    assert_eq!(again["register"]["missing"], 0, "{again}");
+    let (first, sent) = (number(&summary["requests"]["sent"]), number(&again["requests"]["sent"]));
+    assert!(5 < sent && sent < first, "{sent} requests after {first}: the starts of lost rows alone");
 }
 
 #[test]

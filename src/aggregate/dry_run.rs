@@ -1,0 +1,107 @@
+//! Whether SQL can run at all, told before a request is spent: over the lake's tables without any rows.
+
+use super::choose::choose_from;
+use super::{AggregateError, Tables, collect, on_disk, register_tables};
+use crate::table::Table;
+use arrow::datatypes::DataType as OnDisk;
+use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
+use polars::error::PolarsError;
+use polars::frame::DataFrame;
+use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
+
+/// Runs an aggregate over tables without rows.
+///
+/// # Errors
+/// `MissingTable`, `Sql`, `ColumnType`: what the aggregate would end with over a lake that has all tables.
+pub fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
+    let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
+    let mut context = register_tables(name, sql, &NoRows)?;
+    let result = context.execute(sql).and_then(collect).map_err(failed)?;
+    on_disk::with_lake_types(name, result).map(drop)
+}
+
+/// Chooses businesses from tables without rows.
+///
+/// # Errors
+/// `Condition` when it cannot be parsed or run.
+pub fn check_condition(condition: &str) -> Result<(), AggregateError> {
+    choose_from(condition, &NoRows).map(drop)
+}
+
+/// All tables of the lake, without rows.
+struct NoRows;
+
+impl Tables for NoRows {
+    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
+        let table = Table::ALL.into_iter().find(|known| known.name() == table)?;
+        let schema = table.schema();
+        let fields = schema.fields().iter();
+        let fields =
+            fields.map(|field| Field::new(field.name().as_str().into(), in_polars(field.data_type())));
+        Some(Ok(DataFrame::empty_with_schema(&Schema::from_iter(fields)).lazy()))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        Table::ALL.into_iter().map(Table::name).collect()
+    }
+}
+
+/// A type of the lake as polars reads it.
+fn in_polars(dtype: &OnDisk) -> DataType {
+    match dtype {
+        OnDisk::Int32 => DataType::Int32,
+        OnDisk::Int64 => DataType::Int64,
+        OnDisk::Boolean => DataType::Boolean,
+        OnDisk::Date32 => DataType::Date,
+        OnDisk::Timestamp(..) => DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)),
+        _ => DataType::String,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::load_aggregates;
+    use super::super::tiny_lake::TinyLake;
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn what_cannot_run_is_told_without_a_lake() {
+        assert!(matches!(check_aggregate("mine", "SELEC 1"), Err(AggregateError::Sql { .. })));
+        assert!(matches!(
+            check_aggregate("mine", "SELECT kounty FROM filings"),
+            Err(AggregateError::Sql { .. })
+        ));
+        assert!(matches!(
+            check_aggregate("mine", "SELECT county FROM filing"),
+            Err(AggregateError::MissingTable { .. })
+        ));
+        assert!(matches!(check_condition("countyx = 3"), Err(AggregateError::Condition { .. })));
+        assert!(
+            check_condition("county = 'Orange' AND business_id NOT IN (SELECT business_id FROM details)")
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn shipped_aggregates_run_over_tables_without_rows() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/aggregates");
+        for (name, sql) in load_aggregates(&folder).expect("the shipped ones") {
+            check_aggregate(&name, &sql).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
+    fn tables_without_rows_have_the_types_of_those_on_the_disk() {
+        let lake = TinyLake::default();
+        for table in Table::ALL {
+            let columns = |tables: &dyn Tables| {
+                let mut frame = tables.scan(table.name()).expect("there").expect("a scan");
+                frame.collect_schema().expect("a schema")
+            };
+            if lake.tables().contains_key(table.name()) {
+                assert_eq!(columns(&NoRows), columns(lake.tables()), "{}", table.name());
+            }
+        }
+    }
+}
