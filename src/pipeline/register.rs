@@ -79,6 +79,8 @@ impl Question<'_> {
         let (held, total) = (self.state.rows(), self.progress.total);
         let misses_few = self.misses_few(held, total);
         let mut guesses = alphabet.guesses(total, false, &|start, kind| self.is_out(start, kind));
+        let new = self.share_since_whole(held, total);
+        guesses.iter_mut().for_each(|guess| guess.rows *= new);
         let likeliest = guesses.first().map_or(0.0, |guess| guess.rows);
         if held == total && likeliest < MANY_ROWS {
             return Vec::new();
@@ -90,6 +92,15 @@ impl Question<'_> {
         guesses.retain(|guess| guess.rows >= least);
         guesses.truncate(AT_ONCE);
         guesses
+    }
+
+    /// Share of all rows that may stand under starts not read. Once a reading has met the total, these had none: only what was filed
+    /// since may.
+    fn share_since_whole(&self, held: u64, total: u64) -> f64 {
+        match self.state.whole.filter(|whole| held >= *whole) {
+            Some(whole) => total.saturating_sub(whole) as f64 / total.max(1) as f64,
+            None => 1.0,
+        }
     }
 
     /// Whether so few rows are missing that the total must count what is asked for. What was filed since a reading met the total

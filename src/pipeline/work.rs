@@ -105,12 +105,22 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     let mut unread: Vec<Stretch> =
         earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
-    let usual = usual_rows(knowledge.plan, &expected);
-    let rows = |day: Date| expected.get(&day).copied().unwrap_or(usual) as f64;
+    let reach = u64::from(knowledge.plan.reach_rows());
+    let likely = if listing.kind.is_some() { likely(listing, knowledge) } else { expected.clone() };
+    let bound = rows_within_budget(knowledge, &need, &likely);
+    // A guess sets no day apart; it only serves to fit stretches into a budget.
+    let usual = usual_rows(knowledge.plan, if bound.is_some() { &likely } else { &expected });
+    let guess = |day: Date| likely.get(&day).filter(|_| bound.is_some()).map(|rows| (*rows).min(reach));
+    let rows = |day: Date| expected.get(&day).copied().or_else(|| guess(day)).unwrap_or(usual) as f64;
     let (filter, nothing) = (filter(listing), Shares::default());
     let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
     let outline = Outline { filter: &filter, shares, is_listed: false, plan: knowledge.plan };
-    unread.extend(plan_stretches(rest, &rows, &outline, rows_at_once(knowledge, &need, &expected)));
+    unread.extend(plan_stretches(
+        rest,
+        &rows,
+        &outline,
+        bound.unwrap_or_else(|| rows_at_once(reach, &expected)),
+    ));
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
     let nights = nights_since_proven(listing, knowledge);
@@ -208,15 +218,77 @@ fn usual_rows(plan: &PlanLimits, expected: &BTreeMap<Date, u64>) -> u64 {
     mean.min(u64::from(plan.reach_rows()))
 }
 
+/// Rows of a listing that the API does not count by day, as far as the counts of the untyped one tell: more rather than fewer.
+fn likely(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
+    let share = if listing.kind == Some(EntityType::Fictitious) { FICTITIOUS_SHARE } else { 1.0 };
+    let rows = |count: &DailyCount| (count.date, (count.count.max(0) as f64 * share) as u64);
+    knowledge.counts.iter().map(rows).collect()
+}
+
+/// Fictitious names for each row of the untyped listing, at most.
+const FICTITIOUS_SHARE: f64 = 0.3;
+
 /// A run whose budget may end before its window does reads in stretches of a third of the budget, so that whole days get
-/// done. Any other reads as much as is held in memory; as far as a search may span where days are beyond reach, since a
-/// stretch that is read in parts costs half a page for each.
-fn rows_at_once(knowledge: &Knowledge<'_>, need: &Need, expected: &BTreeMap<Date, u64>) -> f64 {
-    let rows: u64 = need.unread.iter().filter_map(|day| expected.get(day)).sum();
+/// done; none where all of it is likely to fit.
+fn rows_within_budget(knowledge: &Knowledge<'_>, need: &Need, likely: &BTreeMap<Date, u64>) -> Option<f64> {
+    let usual = usual_rows(knowledge.plan, likely);
+    let rows: u64 = need.unread.iter().map(|day| likely.get(day).copied().unwrap_or(usual)).sum();
     let affordable = u64::from(knowledge.remaining.day.min(knowledge.remaining.month));
-    if knowledge.plan.pages_for(rows) * 5 / 4 + 50 <= affordable {
-        let reach = u64::from(knowledge.plan.reach_rows());
-        return if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { f64::INFINITY };
+    let fits = knowledge.plan.pages_for(rows) * 5 / 4 + 50 <= affordable;
+    (!fits).then(|| ((affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)) as f64)
+}
+
+/// Any other run reads as much at once as is held in memory; as far as a search may span where days are beyond reach, since a
+/// stretch that is read in parts costs half a page for each.
+fn rows_at_once(reach: u64, expected: &BTreeMap<Date, u64>) -> f64 {
+    if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { f64::INFINITY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::eastern::days_newest_first;
+    use crate::contract::plan::Plan;
+    use jiff::civil::date;
+
+    /// The days of each stretch of a listing of 30 days with 1,000 counted filings each, by what the run may send.
+    fn stretches(listing: Listing, may_send: u32) -> Vec<u32> {
+        let (from, today) = (date(2026, 7, 2), date(2026, 7, 31));
+        let counts: Vec<DailyCount> =
+            days_newest_first(from, today).map(|date| DailyCount { date, count: 1_000 }).collect();
+        let (coverage, state, plan) = (Coverage::new(), RunState::default(), Plan::Starter.limits());
+        let remaining = Remaining { minute: 20, day: may_send, month: 10_000 };
+        let knowledge = Knowledge {
+            coverage: &coverage,
+            state: &state,
+            counts: &counts,
+            plan: &plan,
+            remaining,
+            from,
+            today,
+        };
+        let job = job(listing, &knowledge, &mut RunPlan::default());
+        job.unread.iter().map(|stretch| span_days(stretch.from, stretch.to)).collect()
     }
-    ((affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)) as f64
+
+    #[test]
+    fn a_run_that_may_not_fit_its_budget_reads_in_stretches_that_do_whether_days_are_counted_or_not() {
+        let untyped = Listing { label: EVERY_OTHER_TYPE, stage: "filings", kind: None };
+        let fictitious = of_type(EntityType::Fictitious);
+        assert_eq!((stretches(untyped, 1_000), stretches(fictitious, 1_000)), (vec![30], vec![30]));
+        let (counted, guessed) = (stretches(untyped, 90), stretches(fictitious, 90));
+        assert!(counted.len() > 15 && counted.iter().sum::<u32>() == 30, "{counted:?}");
+        assert!((3..15).contains(&guessed.len()) && guessed.iter().sum::<u32>() == 30, "{guessed:?}");
+    }
+
+    #[test]
+    fn bounds_of_a_run_are_within_those_of_the_account() {
+        let plan = Plan::Starter.limits();
+        let remaining = Remaining { minute: 20, day: 1_000, month: 10_000 };
+        let day = |budget: BudgetSpec| within_bounds(remaining, &budget, &plan).day;
+        assert_eq!(day(BudgetSpec::default()), 1_000);
+        assert_eq!(day(BudgetSpec { max_requests: Some(50), ..BudgetSpec::default() }), 50);
+        assert_eq!(day(BudgetSpec { max_minutes: Some(10), ..BudgetSpec::default() }), 200);
+        assert_eq!(day(BudgetSpec { max_requests: Some(u64::MAX), ..BudgetSpec::default() }), 1_000);
+    }
 }
