@@ -22,6 +22,7 @@
 //! | [`sql`] | aggregates and conditions, tried before a request is spent |
 //! | [`moved`](self) | what bringing days up to date costs (pure) |
 //! | [`outlook`](self) | rows to be expected of days not read yet (pure) |
+//! | `remember` | what a run learned of days, for the next one |
 //! | [`completion`] | when a run that does not fit a day will be complete (pure) |
 //! | [`state`] | what one run learns for the next |
 //! | [`summary`] | what a run did |
@@ -47,6 +48,7 @@ pub mod price;
 mod publish;
 mod register;
 pub mod register_state;
+mod remember;
 pub mod repair;
 pub mod replay;
 pub mod report;

@@ -53,10 +53,7 @@ pub(super) fn publish(
     mut landing: Landing,
     done: Finished,
 ) -> Result<RunSummary, PipelineError> {
-    run.remember_counts(&landing);
-    run.remember_whole_readings(&landing);
-    run.remember_stirred(&landing);
-    run.remember_vain(&landing);
+    run.remember(&landing);
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);

@@ -1,9 +1,9 @@
 //! The order of a run: what is left of an earlier one first, then today's.
 
+use super::PipelineError;
 use super::completion::{Means, complete_on};
 use super::known::{KnownRows, staged_coverage};
 use super::land::Landing;
-use super::need::Vain;
 use super::outlook::Outlook;
 use super::pages::Pages;
 use super::price::{listing_price, settling_price};
@@ -14,10 +14,9 @@ use super::sql::check_sql;
 use super::state::{RunState, SourceKind};
 use super::summary::{EnrichSummary, Outcome, Requests, RunSummary};
 use super::work::{Knowledge, RunPlan, counted_days, first_day, job, listings, within_bounds};
-use super::{EVERY_OTHER_TYPE, PipelineError};
 use crate::client::{Allowance, ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::{eastern_day, span_days, window_start};
+use crate::contract::eastern::{eastern_day, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::ExtractError;
@@ -497,68 +496,6 @@ impl Run<'_> {
             self.dir.write_record(&self.record)?;
         }
         Ok(planned.left)
-    }
-
-    /// A day's count is worth remembering once the day is proven: as it was when the day was read. Where the lake held the day before,
-    /// the rows found tell by how many it had moved since the counts came.
-    pub(super) fn remember_counts(&mut self, landing: &Landing) {
-        let untyped =
-            landing.coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE && row.complete);
-        let found: BTreeMap<Date, i64> = untyped.map(|row| (row.filed_date, row.expected)).collect();
-        for count in &self.counts {
-            let (Some(found), day) = (found.get(&count.date), count.date) else { continue };
-            let expected = self.expected.get(&day).filter(|_| self.state.counts.contains_key(&day));
-            let moved = expected.map_or(0, |expected| found - *expected as i64);
-            self.state.counts.insert(day, count.count + moved);
-        }
-    }
-
-    /// A day that was read while rows moved is looked at again. Days that have left the window are never read again.
-    pub(super) fn remember_stirred(&mut self, landing: &Landing) {
-        for (label, day) in &landing.proven {
-            let days = self.state.stirred.entry(label.clone()).or_default();
-            match landing.stirred.contains(&(label.clone(), *day)) {
-                true => days.insert(*day),
-                false => days.remove(day),
-            };
-        }
-        let oldest = self.oldest_in_window();
-        for days in self.state.stirred.values_mut() {
-            days.retain(|day| *day >= oldest);
-        }
-        self.state.stirred.retain(|_, days| !days.is_empty());
-    }
-
-    /// Days that were read to no end are read again later and later.
-    pub(super) fn remember_vain(&mut self, landing: &Landing) {
-        let oldest = self.oldest_in_window();
-        for row in &landing.coverage {
-            let days = self.state.vain.entry(row.entity_type.clone()).or_default();
-            let before = days.remove(&row.filed_date);
-            if !row.complete {
-                days.insert(row.filed_date, Vain::again(before, self.record.today));
-            }
-        }
-        for days in self.state.vain.values_mut() {
-            days.retain(|day, _| *day >= oldest);
-        }
-        self.state.vain.retain(|_, days| !days.is_empty());
-    }
-
-    /// The day of its last whole reading says when a day is due to settle. Days that have left the window are never read again.
-    pub(super) fn remember_whole_readings(&mut self, landing: &Landing) {
-        for (label, day) in &landing.read_whole {
-            self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
-        }
-        let oldest = self.oldest_in_window();
-        for days in self.state.read_whole.values_mut() {
-            days.retain(|day, _| *day >= oldest);
-        }
-    }
-
-    /// Whatever days this pipeline reads: others may read more of the plan's window.
-    fn oldest_in_window(&self) -> Date {
-        window_start(self.record.today, self.plan.window_days)
     }
 }
 
