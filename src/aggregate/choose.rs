@@ -1,38 +1,44 @@
 //! Businesses chosen by a condition in SQL.
 
 use super::{AggregateError, SnapshotFiles, Tables, collect, register_tables};
+use polars::error::PolarsError;
+use polars::prelude::LazyFrame;
 
 /// Ids of the filings that a condition chooses, newest first. The condition stands after `WHERE` and may name every table.
 ///
 /// # Errors
 /// `Condition` when it cannot be parsed or run.
 pub fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
-    match tables.get("filings").is_none_or(Vec::is_empty) {
-        true => Ok(Vec::new()),
-        false => choose_from(condition, tables),
+    if tables.get("filings").is_none_or(Vec::is_empty) {
+        return Ok(Vec::new());
     }
+    let frame = chosen(condition, tables, collect)?;
+    let ids = frame.column("business_id").and_then(|column| column.i64());
+    Ok(ids.map_err(|error| wrong(condition, &error))?.iter().flatten().collect())
 }
 
-/// The same from any tables.
-pub(super) fn choose_from(condition: &str, tables: &dyn Tables) -> Result<Vec<i64>, AggregateError> {
+/// What `run` makes of the query for the ids that a condition chooses.
+pub(super) fn chosen<T>(
+    condition: &str,
+    tables: &dyn Tables,
+    run: impl FnOnce(LazyFrame) -> Result<T, PolarsError>,
+) -> Result<T, AggregateError> {
     // The line's end keeps a comment in the condition from hiding the bracket.
     let sql = format!(
         "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
     );
-    let wrong = |error: &dyn std::fmt::Display| AggregateError::Condition {
-        condition: condition.to_owned(),
-        reason: error.to_string(),
-    };
     let mut context = match register_tables("where", &sql, tables) {
-        Err(AggregateError::Sql { source, .. }) => return Err(wrong(&source)),
+        Err(AggregateError::Sql { source, .. }) => return Err(wrong(condition, &source)),
         Err(AggregateError::MissingTable { table, known, .. }) => {
-            return Err(wrong(&format!("there is no table {table}; there is {known}")));
+            return Err(wrong(condition, &format!("there is no table {table}; there is {known}")));
         }
         other => other?,
     };
-    let frame = context.execute(&sql).and_then(collect).map_err(|error| wrong(&error))?;
-    let ids = frame.column("business_id").and_then(|column| column.i64()).map_err(|error| wrong(&error))?;
-    Ok(ids.iter().flatten().collect())
+    context.execute(&sql).and_then(run).map_err(|error| wrong(condition, &error))
+}
+
+fn wrong(condition: &str, error: &dyn std::fmt::Display) -> AggregateError {
+    AggregateError::Condition { condition: condition.to_owned(), reason: error.to_string() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Whether SQL can run at all, told before a request is spent: over the lake's tables without any rows.
 
-use super::choose::choose_from;
-use super::{AggregateError, Tables, collect, on_disk, register_tables};
+use super::choose::chosen;
+use super::{AggregateError, Tables, on_disk, register_tables};
 use crate::table::Table;
 use arrow::datatypes::DataType as OnDisk;
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
@@ -9,23 +9,24 @@ use polars::error::PolarsError;
 use polars::frame::DataFrame;
 use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
 
-/// Runs an aggregate over tables without rows.
+/// Plans an aggregate over tables without rows.
 ///
 /// # Errors
 /// `MissingTable`, `Sql`, `ColumnType`: what the aggregate would end with over a lake that has all tables.
 pub fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, &NoRows)?;
-    let result = context.execute(sql).and_then(collect).map_err(failed)?;
-    on_disk::with_lake_types(name, result).map(drop)
+    // What the columns are is known without running it, which would take the memory of running it.
+    let schema = context.execute(sql).and_then(|mut query| query.collect_schema()).map_err(failed)?;
+    on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema)).map(drop)
 }
 
-/// Chooses businesses from tables without rows.
+/// Plans the choice of businesses from tables without rows.
 ///
 /// # Errors
 /// `Condition` when it cannot be parsed or run.
 pub fn check_condition(condition: &str) -> Result<(), AggregateError> {
-    choose_from(condition, &NoRows).map(drop)
+    chosen(condition, &NoRows, |mut query| query.collect_schema()).map(drop)
 }
 
 /// All tables of the lake, without rows.
