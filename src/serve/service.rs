@@ -204,7 +204,7 @@ impl Service {
         self.answer_of(&self.view(), caller, arguments)
     }
 
-    /// The same, with what the answer depends on beside the question ([`version()`]).
+    /// The same, with what the answer depends on beside the question.
     ///
     /// # Errors
     /// As [`Service::answer`].
