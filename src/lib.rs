@@ -34,7 +34,7 @@
 //! # A run, in reading order
 //!
 //! 1. `cli::run` finds the source, starting the embedded API where the file asks for it, and hears signals.
-//! 2. [`pipeline::run()`] takes the lake's lock and looks for an unfinished run to go on with.
+//! 2. [`pipeline::run()`] takes the lake's lock, tries the pipeline's SQL and looks for an unfinished run to go on with.
 //! 3. [`extract::reference`](mod@extract::reference) asks for account, lists and counts; [`pipeline::need`] says which days must be read.
 //! 4. [`extract::listing`] reads them, newest first, until distinct rows equal the API's `total`. Every answer passes
 //!    [`extract::ask`], which archives it before it counts, and [`client::Budget`], which counts the request before it is sent.

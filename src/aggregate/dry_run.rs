@@ -2,8 +2,7 @@
 
 use super::choose::chosen;
 use super::{AggregateError, Tables, on_disk, register_tables};
-use crate::table::Table;
-use arrow::datatypes::DataType as OnDisk;
+use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
@@ -35,10 +34,8 @@ struct NoRows;
 impl Tables for NoRows {
     fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
         let table = Table::ALL.into_iter().find(|known| known.name() == table)?;
-        let schema = table.schema();
-        let fields = schema.fields().iter();
-        let fields =
-            fields.map(|field| Field::new(field.name().as_str().into(), in_polars(field.data_type())));
+        let fields = columns(table).iter();
+        let fields = fields.map(|column| Field::new(column.name.into(), in_polars(column.kind)));
         Some(Ok(DataFrame::empty_with_schema(&Schema::from_iter(fields)).lazy()))
     }
 
@@ -48,14 +45,14 @@ impl Tables for NoRows {
 }
 
 /// A type of the lake as polars reads it.
-fn in_polars(dtype: &OnDisk) -> DataType {
-    match dtype {
-        OnDisk::Int32 => DataType::Int32,
-        OnDisk::Int64 => DataType::Int64,
-        OnDisk::Boolean => DataType::Boolean,
-        OnDisk::Date32 => DataType::Date,
-        OnDisk::Timestamp(..) => DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)),
-        _ => DataType::String,
+fn in_polars(kind: ColumnKind) -> DataType {
+    match kind {
+        ColumnKind::Int32 => DataType::Int32,
+        ColumnKind::Int64 => DataType::Int64,
+        ColumnKind::Text => DataType::String,
+        ColumnKind::Boolean => DataType::Boolean,
+        ColumnKind::Date => DataType::Date,
+        ColumnKind::Timestamp => DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)),
     }
 }
 

@@ -141,14 +141,13 @@ pub(super) async fn fit_day(
         }
         left -= 1;
         let PageRead::Rows(page) = reader.page(day, 0).await? else { return Ok(false) };
-        let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
         if !reader.unordered {
             drop_passed_over(reader, day, &page, true);
         }
         if reader.seen.count(day) == page.total {
             return Ok(true);
         }
-        let last = ids.last().copied().unwrap_or(i64::MAX);
+        let last = page.rows.last().map_or(i64::MAX, |(id, _)| *id);
         if rank::find(reader, day, Some(page.total), last, &mut left).await?.is_some() {
             return Ok(true);
         }

@@ -17,9 +17,9 @@ pub(super) struct Journal {
     pub(super) steps: Vec<JournalStep>,
     /// When the tables were merged; none before.
     pub(super) merged_at: Option<Timestamp>,
-    /// Whether lists were merged too; and counts of days, unless coverage followed what the tables list.
+    /// Whether lists were merged too.
     pub(super) has_lists: bool,
-    /// Of how many days counts were merged; none without such counts, and in a journal of an older sunlake.
+    /// Of how many days counts were merged, 0 where none were asked for; none in a journal of an older sunlake.
     #[serde(default)]
     pub(super) counted_days: Option<u32>,
     /// Whether coverage followed what the tables list.
@@ -113,7 +113,7 @@ impl Journal {
 
     /// Whether counts of days were merged. Who reads the register or looks businesses up asks for none.
     pub(super) fn has_counts(&self) -> bool {
-        self.has_lists && !self.follows_listed
+        self.counted_days.map_or(self.has_lists && !self.follows_listed, |days| days > 0)
     }
 }
 

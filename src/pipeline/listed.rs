@@ -91,13 +91,13 @@ fn bits(is_dissolved: bool, is_fictitious: bool, is_later: bool) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::table::{FilingRow, write_rows};
     use jiff::Timestamp;
     use jiff::civil::date;
 
-    fn filing(id: i64, day: Date, kind: &str, status: &str) -> FilingRow {
+    pub(in crate::pipeline) fn filing(id: i64, day: Date, kind: &str, status: &str) -> FilingRow {
         FilingRow {
             business_id: id,
             id: id.to_string(),

@@ -16,15 +16,13 @@ use super::summary::{
     CoverageSummary, EXIT_CHECK_FAILED, EXIT_RUN_AGAIN, IncompleteDay, Outcome, Requests, RunSummary,
     TableRows,
 };
-use super::work::{counted_days, listings};
+use super::work::listings;
 use crate::aggregate::{head_comment, run_aggregate};
-use crate::client::Allowance;
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::days_newest_first;
-use crate::contract::plan::PlanLimits;
 use crate::export::catalog::write_catalog;
 use crate::extract::PlanOverride;
-use crate::extract::reference::{Reference, plan_is_known};
+use crate::extract::reference::Reference;
 use crate::lake::{Commit, CommitInfo, PruneRules, Staging, TableDelta};
 use crate::normalize::OpenValues;
 use crate::table::{CoverageRow, Table};
@@ -168,7 +166,7 @@ fn merge_landed(
     landing.journal.merged_at = Some(observed_at);
     landing.journal.has_lists = reference.is_some();
     landing.journal.follows_listed = follows_listed;
-    landing.journal.counted_days = landing.journal.has_counts().then(|| asked_days(run));
+    landing.journal.counted_days = Some(run.counted_days.unwrap_or(0));
     landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
     let covered = match follows_listed {
         true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
@@ -176,14 +174,6 @@ fn merge_landed(
     };
     let lists = reference.map(|reference| (reference, &run.counts[..]));
     merge(landing, &Facts { today: run.record.today, observed_at, lists, covered: covered.as_deref() })
-}
-
-/// Days whose counts the run asked for: as many as were wanted when it began, knowing what it knew of the plan then.
-fn asked_days(run: &Run<'_>) -> u32 {
-    let PlanLimits { per_minute, per_day, per_month, .. } = run.plan;
-    let caps = Allowance { per_minute, per_day, per_month };
-    let spec = &run.pipeline.spec;
-    counted_days(spec.extract.days, plan_is_known(caps, run.state.plan, &spec.plan))
 }
 
 /// Merges what landed, and the lists and counts, into the coming snapshot.

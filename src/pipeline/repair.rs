@@ -313,27 +313,8 @@ mod tests {
     }
 
     fn filing(id: i64, name: &str, kind: EntityType, listed: bool, seen: i64) -> FilingRow {
-        FilingRow {
-            business_id: id,
-            id: id.to_string(),
-            document_number: format!("L{id:011}"),
-            name: name.to_owned(),
-            entity_type: kind.key().to_owned(),
-            company_type: "LLC".to_owned(),
-            status: "active".to_owned(),
-            filed_date: date(2026, 11, 20),
-            dissolved_date: None,
-            city: String::new(),
-            zip: String::new(),
-            county: String::new(),
-            industry_sector: "s".to_owned(),
-            industry_type: "s.t".to_owned(),
-            url: String::new(),
-            listed,
-            first_seen_at: at(seen),
-            last_seen_at: at(seen),
-            extra: None,
-        }
+        let plain = super::super::listed::tests::filing(id, date(2026, 11, 20), kind.key(), "active");
+        FilingRow { name: name.to_owned(), listed, first_seen_at: at(seen), last_seen_at: at(seen), ..plain }
     }
 
     #[test]

@@ -194,6 +194,8 @@ pub(super) struct Run<'a> {
     pub(super) state: RunState,
     pub(super) plan: PlanLimits,
     pub(super) counts: Vec<DailyCount>,
+    /// Of how many days these were asked for; none before.
+    pub(super) counted_days: Option<u32>,
     /// Rows that days of the untyped listing held when the counts came.
     pub(super) expected: BTreeMap<Date, u64>,
     /// Oldest day of the window.
@@ -247,6 +249,7 @@ async fn one_run(
         state,
         plan,
         counts: Vec::new(),
+        counted_days: None,
         expected: BTreeMap::new(),
         from,
         needed: None,
@@ -418,6 +421,7 @@ impl Run<'_> {
     async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.counts = extract_daily_counts(asker, days).await?;
+        self.counted_days = Some(days);
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
             find_plan(asker, &mut self.plan, given, counted, real_today).await?;

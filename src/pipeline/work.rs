@@ -106,7 +106,7 @@ pub(super) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
         earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
     let reach = u64::from(knowledge.plan.reach_rows());
-    let likely = if listing.kind.is_some() { likely(listing, knowledge) } else { expected.clone() };
+    let likely = if listing.kind.is_some() { likely_rows(listing, knowledge) } else { expected.clone() };
     let bound = rows_within_budget(knowledge, &need, &likely);
     // A guess sets no day apart; it only serves to fit stretches into a budget.
     let usual = usual_rows(knowledge.plan, if bound.is_some() { &likely } else { &expected });
@@ -219,7 +219,7 @@ fn usual_rows(plan: &PlanLimits, expected: &BTreeMap<Date, u64>) -> u64 {
 }
 
 /// Rows of a listing that the API does not count by day, as far as the counts of the untyped one tell: more rather than fewer.
-fn likely(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
+fn likely_rows(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
     let share = if listing.kind == Some(EntityType::Fictitious) { FICTITIOUS_SHARE } else { 1.0 };
     let rows = |count: &DailyCount| (count.date, (count.count.max(0) as f64 * share) as u64);
     knowledge.counts.iter().map(rows).collect()
