@@ -11,7 +11,7 @@
 use super::ExtractError;
 use super::narrow::{self, Dimension, Part};
 use super::planner::{self, NEAR_REACH};
-use super::reader::{PageRead, Reader};
+use super::reader::{PageRead, PageSeen, Reader};
 use super::rest;
 use super::shares::Shares;
 use super::slice::Slice;
@@ -89,15 +89,17 @@ pub(super) async fn read_core(
 }
 
 /// Goes on where a walk ended because the newest day of what is left of its slice is beyond reach; `head` are the rows seen of that
-/// day, which stand first in it. Reads that day in parts, with those that are then expected beyond reach too, unless rows move.
+/// day, which stand first in it, and `deepest` the day's last page within reach, where it was read. Reads that day in parts, with
+/// those that are then expected beyond reach too, unless rows move.
 pub(super) async fn split(
     reader: &mut Reader<'_, '_>,
     left: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
+    deepest: Option<PageSeen>,
 ) -> Result<Split, ExtractError> {
     let day = left.on(left.to);
-    let (mut total, mut tail) = look_below(reader, &day, head).await?;
+    let (mut total, mut tail) = look_below(reader, &day, head, deepest).await?;
     let expected = &corrected(&day, expected, total);
     let shares = reader.shares_now();
     let outline = Outline { filter: &left.filter, shares: &shares, is_listed: false, plan: reader.plan };

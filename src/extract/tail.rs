@@ -4,7 +4,7 @@
 //! below one were as many as a page told; whoever has seen as many of them has seen all, whatever moved since.
 
 use super::ExtractError;
-use super::reader::{PageRead, Reader};
+use super::reader::{PageRead, PageSeen, Reader};
 use super::seen::Seen;
 use super::slice::Slice;
 use std::collections::HashSet;
@@ -25,16 +25,21 @@ impl Tail {
     }
 }
 
-/// The total of one day's cell that was read as deep as pages reach, and what stands below: by the last page within reach. None where
-/// that page does not begin with one of the rows seen, since rows moved.
+/// The total of one day's cell that was read as deep as pages reach, and what stands below: by the last page within reach, which is
+/// asked for where it is not at hand. None where that page does not begin with one of the rows seen, since rows moved.
 pub(super) async fn look_below(
     reader: &mut Reader<'_, '_>,
     cell: &Slice,
     seen: &HashSet<i64>,
+    at_hand: Option<PageSeen>,
 ) -> Result<(u64, Option<Tail>), ExtractError> {
     let offset = reader.plan.max_offset;
-    let PageRead::Rows(page) = reader.page(cell, offset).await? else {
-        return Ok((reader.total(cell).await?, None));
+    let page = match at_hand {
+        Some(page) => page,
+        None => match reader.page(cell, offset).await? {
+            PageRead::Rows(page) => page,
+            PageRead::BeyondReach | PageRead::Refused => return Ok((reader.total(cell).await?, None)),
+        },
     };
     let joins = page.rows.first().is_some_and(|(id, _)| seen.contains(id));
     let rows = page.total.saturating_sub(u64::from(offset) + page.rows.len() as u64);

@@ -34,8 +34,8 @@ impl Walked {
 enum End {
     /// The listing ended.
     Listing,
-    /// The offset cap was met on this day, of which so many rows are behind the walk.
-    Reach { day: Date, rows_of_day: u32 },
+    /// The offset cap was met on this day, of which so many rows are behind the walk; `deepest` is the page at the cap.
+    Reach { day: Date, rows_of_day: u32, deepest: Option<PageSeen> },
     /// Rows moved more often than the walk could follow, or the API does not take a word of the filter.
     Adrift,
 }
@@ -80,12 +80,14 @@ pub(super) async fn walk_on(
                 doubtful.push((slice.from, at.upper));
                 break;
             }
-            End::Reach { day, rows_of_day } if day < at.upper => {
+            End::Reach { day, rows_of_day, .. } if day < at.upper => {
                 (at.upper, at.offset) = (day, rows_of_day);
             }
-            End::Reach { day, .. } => {
+            End::Reach { day, deepest, .. } => {
                 let (left, head) = (slice.between(slice.from, day), std::mem::take(&mut at.seen));
-                let split = Box::pin(parts::split(reader, &left, expected, &head)).await?;
+                // Only of a single day does a page tell the total of that day.
+                let deepest = deepest.filter(|_| left.is_one_day());
+                let split = Box::pin(parts::split(reader, &left, expected, &head, deepest)).await?;
                 if !split.is_whole {
                     doubtful.push((split.oldest, day));
                 }
@@ -115,14 +117,14 @@ async fn read_pages(
     // Where an earlier query left off, one row is read again: it shows whether the two queries join.
     let mut offset = at.offset.saturating_sub(1).min(reader.plan.max_offset);
     let mut must_join = at.offset > 0;
-    let mut total = None;
+    let (mut total, mut deepest) = (None, None);
     loop {
         if offset > reader.plan.max_offset {
-            return Ok(End::Reach { day, rows_of_day });
+            return Ok(End::Reach { day, rows_of_day, deepest });
         }
         let page = match reader.page(&span, offset).await? {
             PageRead::Rows(page) => page,
-            PageRead::BeyondReach => return Ok(End::Reach { day, rows_of_day }),
+            PageRead::BeyondReach => return Ok(End::Reach { day, rows_of_day, deepest: None }),
             PageRead::Refused => return Ok(End::Adrift),
         };
         at.total.get_or_insert(page.total);
@@ -145,6 +147,7 @@ async fn read_pages(
                     if *filed_date == day { (day, rows_of_day + 1) } else { (*filed_date, 1) };
             }
         }
+        let is_deepest = offset == reader.plan.max_offset;
         offset += page.rows.len() as u32;
         if page.rows.is_empty() || u64::from(offset) >= page.total {
             return Ok(End::Listing);
@@ -154,6 +157,7 @@ async fn read_pages(
             (offset, must_join) = (offset - 1, true);
         }
         reader.expect_pages(&span, offset, page.total);
+        deepest = Some(page).filter(|_| is_deepest);
     }
 }
 
