@@ -3,8 +3,10 @@
 use super::cells::{Cells, day, flag, long, text};
 use super::{AggregateError, Reconciliation, SnapshotFiles, TABLE_PREFIX, read_reconciliation};
 use crate::contract::eastern::month_of;
+use crate::contract::reference::EntityType;
+use crate::table::EVERY_OTHER_TYPE;
 use jiff::civil::Date;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of the lists of cities and ZIP codes.
 const TOP_ROWS: usize = 15;
@@ -187,10 +189,11 @@ pub fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
 }
 
 fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
-    let (dates, expected, landed) =
-        (cells.days("filed_date")?, cells.longs("expected")?, cells.longs("landed")?);
+    let (dates, types) = (cells.days("filed_date")?, cells.texts("entity_type")?);
+    let (expected, landed) = (cells.longs("expected")?, cells.longs("landed")?);
     let (complete, settled) = (cells.flags("complete")?, cells.flags("settled")?);
     let mut by_day: BTreeMap<Date, CoverageDay> = BTreeMap::new();
+    let mut listings: BTreeMap<Date, BTreeSet<&str>> = BTreeMap::new();
     for row in cells.rows() {
         let Some(date) = day(dates, row) else { continue };
         let nothing = CoverageDay { day: date, expected: 0, landed: 0, is_complete: true, is_settled: true };
@@ -199,6 +202,14 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
         entry.landed += long(landed, row);
         entry.is_complete &= flag(complete, row);
         entry.is_settled &= flag(settled, row);
+        listings.entry(date).or_default().extend(types.get(row));
+    }
+    let is_read = |listings: &BTreeSet<&str>| {
+        !listings.contains(EVERY_OTHER_TYPE) || listings.contains(EntityType::Fictitious.key())
+    };
+    for (date, entry) in &mut by_day {
+        // Every type but fictitious names is not yet the day.
+        entry.is_complete &= listings.get(date).is_some_and(is_read);
     }
     Ok(by_day.into_values().collect())
 }
