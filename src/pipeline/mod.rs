@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`spec`] | pipeline files |
 //! | [`run`](mod@run) | the order of a run, and resuming one |
+//! | `extraction` | what a run reads: lists, counts, listings |
 //! | [`need`] | which days must be read (pure) |
 //! | [`land`](self) | readings → rows of the coming snapshot |
 //! | `register` | reading the register start by start of a name |
@@ -35,6 +36,7 @@ mod enrich;
 pub mod enrich_state;
 mod error;
 mod evidence;
+mod extraction;
 mod journal;
 mod known;
 mod land;

@@ -1,11 +1,12 @@
 //! Reading the register: start after start of a name, until the API's total is met or no start is worth a request.
 
 use super::PipelineError;
+use super::extraction::vocabulary;
 use super::land::Landing;
 use super::listed::LakeCounts;
 use super::price::StagePrice;
 use super::register_state::{Counted, RegisterState, RegisterStatus, label};
-use super::run::{Run, vocabulary};
+use super::run::Run;
 use super::spec::RegistrySpec;
 use super::summary::{RegisterSummary, UnprovenStart};
 use crate::contract::eastern::plus_days;
