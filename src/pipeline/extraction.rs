@@ -10,6 +10,7 @@ use super::run::{Run, RunContext};
 use super::summary::Requests;
 use super::work::{Knowledge, RunPlan, counted_days, first_day, job, listings, within_bounds};
 use crate::client::{Allowance, Client};
+use crate::contract::eastern::window_start;
 use crate::contract::reference::EntityType;
 use crate::extract::ExtractError;
 use crate::extract::ask::Asker;
@@ -134,8 +135,8 @@ impl Run<'_> {
         let words = vocabulary(reference);
         let days = self.pipeline.spec.extract.days;
         // The window has moved on under a run of an earlier day: what has left it cannot be read any more.
-        self.from =
-            first_day(days, self.record.today, &self.plan).max(first_day(days, real_today, &self.plan));
+        let oldest = window_start(real_today, self.plan.window_days);
+        self.from = first_day(days, self.record.today, &self.plan).max(oldest);
         let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
         let stats = Some(&reference.stats);
         let outlook = Outlook { stats, told: None };

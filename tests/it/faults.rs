@@ -29,10 +29,15 @@ impl Weather {
 
     /// A run with further lines in its pipeline file.
     fn command(&self, lines: &str) -> Sunlake {
+        self.command_of(self.source.today, lines)
+    }
+
+    /// The same as of a day.
+    fn command_of(&self, today: &str, lines: &str) -> Sunlake {
         let text = format!("name = \"backfill\"\n{lines}\n[aggregates]\nenabled = false\n");
         let pipeline = self.scratch.file("backfill.toml", &text);
         Sunlake::run(&pipeline, &self.scratch.lake())
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
+            .args(["--base-url", &self.proxy.url(), "--today", today])
             .env("SUNLAKE_API_KEY", &self.server.key)
     }
 
@@ -154,6 +159,37 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
     weather.assert_nothing_published();
     weather.proxy.follow(|_| Reply::Forward);
     weather.run("").complete();
+    weather.assert_whole();
+}
+
+fn with_a_nameless_row(body: String) -> String {
+    let mut page: Value = serde_json::from_str(&body).expect("a page");
+    if let Some(row) = page["data"].get_mut(0) {
+        row["name"] = Value::Null;
+    }
+    page.to_string()
+}
+
+#[test]
+fn a_run_of_an_earlier_day_that_fails_its_checks_for_good_does_not_keep_later_days_from_being_read() {
+    let is_page =
+        |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");
+    let weather = Weather::new(move |request| match is_page(request) {
+        true => Reply::Change(with_a_nameless_row),
+        false => Reply::Forward,
+    });
+    let lines = "[extract]\ndays = 14\n[plan]\nrows_per_call = 100\nmax_offset = 2000\nwindow_days = 90\n\
+                 [checks]\nquarantine = \"fail\"";
+    let run = |today: &str| weather.command_of(today, lines).finish();
+    let day_before = run("2026-03-19").exits(7).says("quarantine");
+    weather.proxy.follow(|_| Reply::Forward);
+    // Its pages are held, and are as they are.
+    let asked = weather.proxy.targets().len();
+    run("2026-03-19").exits(7).says("quarantine");
+    assert_eq!(weather.proxy.targets().len(), asked, "no page is paid for twice");
+    weather.assert_nothing_published();
+    let today = run(weather.source.today).says("given up").complete();
+    assert_ne!(today["run_id"], day_before.json()["run_id"]);
     weather.assert_whole();
 }
 
