@@ -8,8 +8,10 @@ use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, Plan, STARTER};
 use crate::support::source::{self, Source};
 use crate::support::{PATIENCE, wait_for};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The day the first of the served snapshots was made as.
 const TODAY: &str = "2026-01-12";
@@ -158,4 +160,44 @@ fn rows_that_stay_are_kept_while_others_move_and_days_are_brought_up_to_date() {
     let not_whole = incomplete(&scratch.lake());
     assert!(not_whole.len() <= 3, "{not_whole:?} were left incomplete: {summary}");
     assert_true_to(&states, &listed(&scratch.lake(), STARTER), &not_whole);
+}
+
+/// Whether it has been done.
+static SWAPPED: AtomicBool = AtomicBool::new(false);
+
+/// The first page of two days as it comes when its first row was passed over, and the older day got a row meanwhile: no total tells.
+fn with_a_row_for_another(body: String) -> String {
+    let mut page: Value = serde_json::from_str(&body).expect("a page");
+    let rows = page["data"].as_array_mut().expect("rows");
+    let gone = rows.remove(0);
+    let mut came = rows.last().expect("a row").clone();
+    came["id"] = "1".into();
+    if came["filed_date"] == gone["filed_date"] || SWAPPED.swap(true, Ordering::SeqCst) {
+        return body;
+    }
+    rows.push(came);
+    page.to_string()
+}
+
+#[test]
+fn a_row_that_took_the_place_of_another_between_pages_is_found_by_the_counts_of_their_days() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let server = ApiServer::generous(source, AGENCY);
+    let proxy = Proxy::scripted(server.address, |request| {
+        let later = ["limit=100&offset=100", "limit=100&offset=200", "limit=100&offset=300"];
+        match later.iter().any(|page| request.target.contains(page)) && !request.target.contains("type=") {
+            true => Reply::Change(with_a_row_for_another),
+            false => Reply::Forward,
+        }
+    });
+    Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+        .args(["--base-url", &proxy.url(), "--today", source.today])
+        .env("SUNLAKE_API_KEY", &server.key)
+        .finish()
+        .complete();
+    assert!(SWAPPED.load(Ordering::SeqCst), "a page holds rows of two days: {:#?}", proxy.targets());
+    let of_a_day = |target: &&String| target.contains("limit=1&") && !target.contains("=2025-03-");
+    let looked_at = proxy.targets().iter().filter(of_a_day).count();
+    assert_eq!(looked_at, 2, "the two days' totals are asked for: {:#?}", proxy.targets());
+    lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "after the swap");
 }

@@ -22,6 +22,7 @@ mod keep;
 mod key_leak;
 mod mcp;
 mod memory;
+mod midnight;
 mod openapi;
 mod readers;
 mod register;

@@ -1,0 +1,99 @@
+//! A run that is at work when the Eastern day turns. The clock is the test's, so the run is made in this process.
+
+use crate::support::command::{Sunlake, state_beside};
+use crate::support::lake;
+use crate::support::proxy::{Proxy, Reply};
+use crate::support::scratch::Scratch;
+use crate::support::server::{ApiServer, STARTER};
+use crate::support::source;
+use jiff::Timestamp;
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use sunlake::client::{ApiKey, StopSwitch};
+use sunlake::lake::Lake;
+use sunlake::pipeline::spec::Pipeline;
+use sunlake::pipeline::state::SourceKind;
+use sunlake::pipeline::summary::{Outcome, RunSummary};
+use sunlake::pipeline::{RunContext, Source, run};
+
+/// Seconds before 2026-03-21 begins in Florida.
+const BEFORE: i64 = 300;
+
+/// Requests answered before it does.
+const ANSWERED: usize = 25;
+
+/// The clock, in seconds since 1970.
+static CLOCK: AtomicI64 = AtomicI64::new(0);
+
+fn midnight() -> i64 {
+    "2026-03-21T04:00:00Z".parse::<Timestamp>().expect("an instant").as_second()
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_second(CLOCK.load(Ordering::SeqCst)).expect("an instant")
+}
+
+/// A run as of the day before midnight, under the clock of this test.
+fn run_at_midnight(pipeline: &Path, root: &Path, base_url: &str, key: &str) -> RunSummary {
+    let pipeline = Pipeline::read(pipeline).expect("a pipeline");
+    let (_switch, stop) = StopSwitch::new();
+    let context = RunContext {
+        lake: Lake::open(root).expect("a lake"),
+        state_dir: state_beside(root),
+        today: "2026-03-20".parse().expect("a day"),
+        now,
+        source: Source {
+            base_url: base_url.to_owned(),
+            key: ApiKey::parse(key).expect("a key"),
+            allow_plain_http: true,
+            kind: SourceKind::Account,
+        },
+        stop,
+        holder: "a test".to_owned(),
+        begin: &|_| {},
+        tell: &|_, _| {},
+        spent: &|_| {},
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(run(&pipeline, &context)).expect("an outcome")
+}
+
+#[test]
+fn a_window_that_moves_on_at_midnight_ends_the_run_in_good_order_and_the_next_day_finishes_it() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let server = ApiServer::generous(source, STARTER);
+    CLOCK.store(midnight() - BEFORE, Ordering::SeqCst);
+    let proxy = Proxy::scripted(server.address, |request| match request.number {
+        0..=ANSWERED => Reply::Forward,
+        _ => {
+            CLOCK.store(midnight() + BEFORE, Ordering::SeqCst);
+            Reply::error(403, Vec::new())
+        }
+    });
+    // What may not fit is read in short stretches.
+    let text = "name = \"backfill\"\n[budget]\nmax_requests = 40\n[aggregates]\nenabled = false\n";
+    let pipeline = scratch.file("backfill.toml", text);
+    let summary = run_at_midnight(&pipeline, &scratch.lake(), &proxy.url(), &server.key);
+    assert_eq!((summary.outcome, summary.exit_code), (Outcome::Partial, 5), "{summary:?}");
+    assert_eq!(summary.requests.sent, proxy.log().len() as u64, "{summary:?}");
+    assert!(summary.stopped.as_ref().is_some_and(|why| why.contains("403")), "{summary:?}");
+    let landed = lake::filings(&scratch.lake()).len();
+    assert!(landed > 0, "what was read whole is published: {summary:?}");
+
+    proxy.follow(|_| Reply::Forward);
+    let requests = proxy.log().len();
+    Sunlake::run(&pipeline, &scratch.lake())
+        .args(["--base-url", &proxy.url(), "--today", "2026-03-21"])
+        .env("SUNLAKE_API_KEY", &server.key)
+        .finish()
+        .complete();
+    lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "a day later");
+    let log = proxy.log();
+    let is_held = |target: &str| log[..ANSWERED].iter().any(|held| held.target == target);
+    let again = log[requests..].iter().filter(|request| is_held(&request.target));
+    let again: Vec<&str> = again.map(|request| request.target.as_str()).collect();
+    assert!(
+        !again.iter().any(|target| target.contains("businesses?")),
+        "no page is paid for twice: {again:?}"
+    );
+}
