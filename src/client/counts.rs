@@ -4,6 +4,7 @@
 //! nothing. The minute is kept as slots of a quarter second: a slot leaves 60 s after its end, measured from answers, so no
 //! minute the server may draw, fixed or rolling, ever holds more than the plan allows.
 
+use super::LONGEST_WAIT;
 use crate::contract::account::{AccountLimits, Remaining};
 use crate::contract::eastern::{eastern_day, month_of};
 use jiff::Timestamp;
@@ -14,6 +15,8 @@ const SLOT_MS: i64 = 250;
 const MINUTE_MS: i64 = 60_000;
 /// An unsettled request this old belongs to a process that is gone, and its minute has passed.
 const ABANDONED_MS: i64 = 180_000;
+/// A pause that ends later was noted by a clock that was ahead.
+const LONGEST_PAUSE_MS: i64 = LONGEST_WAIT.as_millis() as i64;
 /// So near to midnight the API may draw its day elsewhere than this clock does.
 const NEAR_MIDNIGHT_MS: i64 = 60_000;
 
@@ -65,7 +68,7 @@ pub enum Verdict {
     WaitMinute(i64),
     /// Not before this many milliseconds have passed: the API asked for a pause.
     WaitAsked(i64),
-    /// The day's allowance is spent.
+    /// The day's allowance is spent, or its caps allow no request a minute.
     DaySpent,
     /// The month's allowance is spent.
     MonthSpent,
@@ -100,10 +103,10 @@ impl Counts {
         let now_ms = now.as_millisecond();
         let oldest = (now_ms - MINUTE_MS).div_euclid(SLOT_MS);
         let newest = now_ms.div_euclid(SLOT_MS);
-        for slot in &mut self.slots {
-            // A clock set back would keep a slot for ever.
-            slot.0 = slot.0.min(newest);
-        }
+        // What lies ahead of a clock set back would be kept until the clock is there again.
+        self.slots.iter_mut().for_each(|(slot, _)| *slot = newest.min(*slot));
+        self.under_way.iter_mut().for_each(|sent| *sent = now_ms.min(*sent));
+        self.not_before = self.not_before.min(now_ms + LONGEST_PAUSE_MS);
         self.slots.retain(|(slot, _)| *slot >= oldest);
         self.under_way.retain(|sent| now_ms - sent < ABANDONED_MS);
         let today = eastern_day(now);
@@ -147,10 +150,12 @@ impl Counts {
         if self.month_used >= allowance.per_month {
             return Verdict::MonthSpent;
         }
-        if self.day_used >= allowance.per_day {
+        // Caps without a request a minute hold on the day they were told; on another one a minute may ask `/v1/me` anew.
+        let is_closed = allowance.per_minute == 0 && self.learned_on == Some(eastern_day(now));
+        if is_closed || self.day_used >= allowance.per_day {
             return Verdict::DaySpent;
         }
-        if self.minute_used() >= allowance.per_minute {
+        if self.minute_used() >= allowance.per_minute.max(1) {
             return Verdict::WaitMinute((self.first_leaves_at(now_ms) - now_ms).max(1));
         }
         let others_under_way = self.under_way.len() as u32;
@@ -171,7 +176,9 @@ impl Counts {
     /// The answer of a request came, or will not come.
     pub fn settle(&mut self, ticket: &Ticket, now: Timestamp) {
         let sent_ms = ticket.at.as_millisecond();
-        if let Some(at) = self.under_way.iter().position(|known| *known == sent_ms) {
+        // A clock set back may have moved its entry to an earlier instant; the newest no later than it stands for it then.
+        let known = self.under_way.iter().enumerate().filter(|(_, known)| **known <= sent_ms);
+        if let Some(at) = known.max_by_key(|(_, known)| **known).map(|(at, _)| at) {
             self.under_way.swap_remove(at);
         }
         self.count(now, 1);
@@ -446,5 +453,43 @@ mod tests {
         counts.pause_until(at(2_000));
         assert_eq!(counts.admit(at(1_000), &ALLOWANCE), Verdict::WaitAsked(4_000));
         send(&mut counts, 5_000, &ALLOWANCE);
+    }
+
+    #[test]
+    fn a_clock_set_back_keeps_no_request_under_way_and_no_pause_for_years() {
+        let (years, longest) = (5 * 365 * 86_400_000, 32 * 86_400_000);
+        let mut counts = Counts::default();
+        for _ in 0..3 {
+            send(&mut counts, years, &ALLOWANCE);
+        }
+        assert!(matches!(counts.admit(at(0), &ALLOWANCE), Verdict::WaitMinute(59_000..=60_000)));
+        counts.pause_until(at(years));
+        assert_eq!(counts.admit(at(180_000), &ALLOWANCE), Verdict::WaitAsked(longest));
+        assert_eq!(counts.under_way(), 0);
+        send(&mut counts, 180_000 + longest, &ALLOWANCE);
+    }
+
+    #[test]
+    fn an_answer_that_comes_after_the_clock_was_set_back_is_counted_once() {
+        let mut counts = Counts::default();
+        let before = send(&mut counts, 3_600_000, &ALLOWANCE);
+        let after = send(&mut counts, 0, &ALLOWANCE);
+        for ticket in [before, after] {
+            counts.settle(&ticket, at(100));
+        }
+        assert_eq!((counts.under_way(), counts.used(at(100)).minute), (0, 2));
+    }
+
+    #[test]
+    fn minutes_without_requests_end_the_day_and_the_next_day_may_ask_again() {
+        let none = Allowance { per_minute: 0, ..ALLOWANCE };
+        let mut counts = Counts::default();
+        let asked = send_and_settle(&mut counts, 0);
+        counts.learn(&asked, at(100), &none, &left(0, 9, 19));
+        assert_eq!(counts.admit(at(100), &none), Verdict::DaySpent);
+        assert_eq!(counts.admit(at(3_600_000), &none), Verdict::DaySpent);
+        let next_day = 24 * 3_600_000;
+        send(&mut counts, next_day, &none);
+        assert!(matches!(counts.admit(at(next_day + 100), &none), Verdict::WaitMinute(59_000..=60_000)));
     }
 }

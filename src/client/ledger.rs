@@ -21,6 +21,9 @@ const FORMAT: u32 = 1;
 
 const A_MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
+/// What the reading of a file meets that was laid aside meanwhile, or is a folder.
+const NO_FILE: [io::ErrorKind; 2] = [io::ErrorKind::NotFound, io::ErrorKind::IsADirectory];
+
 /// So many requests, told to the other key to the last one, are no coincidence.
 const ENOUGH_TO_TELL: u64 = 20;
 
@@ -96,14 +99,15 @@ impl Ledger {
     ///
     /// # Errors
     /// What the file system says.
-    pub fn inherit(&self, earlier: &Path) -> io::Result<()> {
+    pub fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
         let bytes = match std::fs::read(earlier) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
         };
-        if let Ok(counts) = serde_json::from_slice(&bytes) {
-            self.change(Timestamp::UNIX_EPOCH, |book| {
+        if let Ok(mut counts) = serde_json::from_slice::<Counts>(&bytes) {
+            self.change(now, |book| {
                 if book.entry_of(&self.key).is_none() {
+                    counts.pause_until(book.quiet_until.unwrap_or(Timestamp::UNIX_EPOCH));
                     let keys = BTreeMap::from([(self.key.clone(), None)]);
                     book.accounts.push(Entry { keys, counts });
                 }
@@ -156,9 +160,15 @@ impl Ledger {
         let mut accounts = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            let is_ledger = path.extension().is_some_and(|extension| extension == "json");
-            let Ok(book) = serde_json::from_slice::<Book>(&std::fs::read(&path)?) else { continue };
-            for mut entry in book.accounts.into_iter().filter(|_| is_ledger) {
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let bytes = match std::fs::read(&path) {
+                Err(error) if NO_FILE.contains(&error.kind()) => continue,
+                other => other?,
+            };
+            let Ok(book) = serde_json::from_slice::<Book>(&bytes) else { continue };
+            for mut entry in book.accounts {
                 let (service, used) = (book.service.clone(), entry.counts.used(now));
                 accounts.push(AccountUsed { service, keys: entry.keys.into_keys().collect(), used });
             }
@@ -196,7 +206,11 @@ impl Ledger {
                 io::ErrorKind::InvalidData,
                 format!("it was written by a newer version (format {}, known is {FORMAT})", book.format),
             )),
-            Ok(book) => Ok((book, bytes)),
+            Ok(mut book) => {
+                // A clock that was ahead would keep new keys quiet until this one is there.
+                book.quiet_until = book.quiet_until.map(|until| until.min(now + A_MINUTE));
+                Ok((book, bytes))
+            }
             Err(error) => {
                 let aside = self.path.with_extension("damaged");
                 std::fs::rename(&self.path, &aside)?;
@@ -372,6 +386,30 @@ mod tests {
     }
 
     #[test]
+    fn a_ledger_found_damaged_by_a_clock_that_was_ahead_holds_new_keys_back_for_a_minute() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (one, other) = (ledger(folder.path(), "one"), ledger(folder.path(), "other"));
+        std::fs::write(one.path(), b"{").expect("damage");
+        one.update(at(365 * 86_400_000), |_| ()).expect("a new ledger");
+        let verdict = other.update(at(0), |counts| counts.admit(at(0), &CAPS)).expect("a ledger");
+        assert_eq!(verdict, Verdict::WaitAsked(60_000));
+    }
+
+    #[test]
+    fn what_is_no_ledger_or_is_gone_meanwhile_is_passed_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        send(&ledger(folder.path(), "one"), 1, 0);
+        for name in ["lakes", "requests-folder.json"] {
+            std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        }
+        // Listed, and not there when it is read.
+        for name in ["requests-gone.staged", "requests-gone.json"] {
+            std::os::unix::fs::symlink("gone", folder.path().join(name)).expect("a link");
+        }
+        assert_eq!(accounts(folder.path(), 10), [(1, 1)]);
+    }
+
+    #[test]
     fn a_ledger_of_a_newer_version_is_left_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = ledger(folder.path(), "one");
@@ -392,11 +430,24 @@ mod tests {
         );
         std::fs::write(&earlier, text).expect("a file");
         let ledger = ledger(&folder.path().join("state"), "one");
-        ledger.inherit(&earlier).expect("taken over");
+        ledger.inherit(at(0), &earlier).expect("taken over");
         let verdict = ledger.update(at(0), |counts| counts.admit(at(0), &CAPS)).expect("a ledger");
         assert_eq!(verdict, Verdict::WaitAsked(5_000));
         assert_eq!(ledger.update(at(0), |counts| counts.used(at(0))).expect("a ledger").day, 9);
         assert!(!earlier.is_file());
-        ledger.inherit(&earlier).expect("nothing to take over");
+        ledger.inherit(at(0), &earlier).expect("nothing to take over");
+    }
+
+    #[test]
+    fn counts_taken_over_into_a_damaged_ledger_wait_a_minute_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let earlier = folder.path().join("budget-1.json");
+        let text = r#"{"slots":[],"under_way":[],"day":"2026-07-15","day_used":9,"month":"2026-07","month_used":40,"not_before":0}"#;
+        std::fs::write(&earlier, text).expect("a file");
+        let ledger = ledger(folder.path(), "one");
+        std::fs::write(ledger.path(), b"{").expect("damage");
+        ledger.inherit(at(0), &earlier).expect("taken over");
+        let verdict = ledger.update(at(0), |counts| counts.admit(at(0), &CAPS)).expect("a ledger");
+        assert_eq!(verdict, Verdict::WaitAsked(60_000));
     }
 }

@@ -206,7 +206,7 @@ impl Client {
         let ticket = self.budget.admit().await?;
         let begun = Instant::now();
         let outcome = self.send(call.target()).await;
-        self.budget.settle(&ticket)?;
+        self.settle(&ticket);
         if let Err(error) = &outcome {
             self.heed(error)?;
         }
@@ -214,6 +214,14 @@ impl Client {
         self.latency.note(begun.elapsed());
         let value = call.decode(&body).map_err(|error| self.without_key(error))?;
         Ok(Answer { value, body, received_at: (self.clock)(), ticket })
+    }
+
+    /// Counts a request as answered. Where that cannot be written down its answer still holds, and it stays counted as
+    /// under way; the next request cannot be counted either, so none is sent.
+    fn settle(&self, ticket: &Ticket) {
+        if let Err(error) = self.budget.settle(ticket) {
+            tracing::warn!("{error}");
+        }
     }
 
     /// Writes down what a refusal says about the account, for every process.
@@ -363,5 +371,52 @@ fn failure(target: &str, status: StatusCode, retry_after: Option<Duration>, mess
             let reason = format!("status {status}");
             ClientError::OutsideContract { target, reason, retryable: false }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::path::Path;
+
+    fn noon() -> Timestamp {
+        Timestamp::from_millisecond(1_784_131_200_000).expect("an instant")
+    }
+
+    /// Answers one request with an empty list, after a folder has come to stand in the way.
+    fn answer_one(listener: &TcpListener, in_the_way: &Path) {
+        let (stream, _) = listener.accept().expect("a caller");
+        let lines = BufReader::new(&stream).lines().map(|line| line.expect("a request"));
+        lines.take_while(|line| !line.is_empty()).for_each(drop);
+        std::fs::create_dir(in_the_way).expect("a folder");
+        let body = r#"{"data":[]}"#;
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        (&stream).write_all((head + body).as_bytes()).expect("a reader");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_has_come_outlives_a_ledger_that_cannot_be_written_and_no_other_is_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let base_url = format!("http://{}", listener.local_addr().expect("an address"));
+        let key = ApiKey::parse("one").expect("a key");
+        let ledger = Ledger::of(folder.path(), &base_url, &key);
+        let (_switch, stop) = StopSwitch::new();
+        let budget = Budget::new(ledger.clone(), noon, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, noon).expect("a client");
+        let staged = ledger.path().with_extension("staged");
+        let in_the_way = staged.clone();
+        let server = std::thread::spawn(move || answer_one(&listener, &in_the_way));
+        let answer = client.fetch_with_retries(&Call::entity_types()).await.expect("the answer");
+        server.join().expect("a server");
+        assert_eq!(answer.body, br#"{"data":[]}"#);
+        let error = client.fetch_with_retries(&Call::entity_types()).await.expect_err("no ledger");
+        assert!(matches!(error, ClientError::Ledger { .. }), "{error}");
+        assert_eq!((client.budget().sent(), client.budget().under_way()), (1, 0));
+        std::fs::remove_dir(staged).expect("a folder");
+        let counted = ledger.update(noon(), |counts| (counts.under_way(), counts.used(noon())));
+        assert_eq!(counted.expect("a ledger"), (1, Used { minute: 1, day: 1, month: 1 }));
     }
 }

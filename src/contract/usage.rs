@@ -1,4 +1,4 @@
-//! Requests used in each window of an account; the server's meter and a client's ledger both count with it.
+//! Requests used in each window of an account, as the server's meter counts them.
 //!
 //! A minute is 60 seconds from its first request; days and months are Eastern ones.
 //!

@@ -158,7 +158,7 @@ pub(super) fn make_client(
     let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
     let earlier = lake.state_dir().join(format!("budget-{}.json", source.key.fingerprint()));
     let unkept = |source| ClientError::Ledger { path: earlier.display().to_string(), source };
-    ledger.inherit(&earlier).map_err(unkept)?;
+    ledger.inherit((context.now)(), &earlier).map_err(unkept)?;
     let budget = Budget::new(ledger, context.now, bounds, context.stop.clone());
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;

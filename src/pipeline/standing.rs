@@ -4,7 +4,7 @@ use super::PipelineError;
 use super::known::coverage_rows;
 use super::register_state::RegisterStatus;
 use super::state::RunState;
-use crate::client::{AccountUsed, Ledger};
+use crate::client::{AccountUsed, ClientError, Ledger};
 use crate::lake::{Commit, Lake};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -163,7 +163,7 @@ fn register(commit: &Commit) -> Option<RegisterStanding> {
 }
 
 fn budgets(state: &Path, now: Timestamp) -> Result<Vec<BudgetStanding>, PipelineError> {
-    let unreadable = |source| PipelineError::Write { path: state.to_owned(), source };
+    let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
     let accounts = Ledger::accounts(state, now).map_err(unreadable)?;
     let standing = |account: AccountUsed| BudgetStanding {
         service: account.service,
