@@ -50,15 +50,6 @@ impl Arguments {
         arguments.finish()
     }
 
-    /// Reads decoded pairs that may name path and query parameters alike.
-    pub fn from_pairs(endpoint: Endpoint, pairs: &[(String, String)]) -> Self {
-        let mut arguments = Self::none(endpoint);
-        for (name, text) in pairs {
-            arguments.take_named(name, text, |_| true);
-        }
-        arguments.finish()
-    }
-
     /// The operation they are for.
     pub const fn endpoint(&self) -> Endpoint {
         self.endpoint
@@ -137,12 +128,13 @@ impl Arguments {
             }
         }
         for (name, text) in &pieces.pairs {
-            self.take_named(name, text, |param| param.place == Place::Query);
+            self.take_named(name, text);
         }
     }
 
-    fn take_named(&mut self, name: &str, text: &str, allowed: impl Fn(&Param) -> bool) {
-        match self.endpoint.parameters().find(|param| param.name == name && allowed(param)) {
+    fn take_named(&mut self, name: &str, text: &str) {
+        let mut in_query = self.endpoint.parameters().filter(|param| param.place == Place::Query);
+        match in_query.find(|param| param.name == name) {
             Some(param) if self.is_given(param.name) => {
                 self.refuse(param.name, format!("{name} must be given only once"));
             }
@@ -257,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_tool_call_without_its_path_argument_is_told_so() {
-        let arguments = Arguments::from_pairs(Business, &[]);
+        let arguments = of_tool(Business, json!({}));
         assert_eq!(arguments.violations()[0].message, "id is required; it must be a positive integer");
     }
 

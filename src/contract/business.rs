@@ -4,6 +4,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Status of a record that listings return by default (Business summary record).
+pub const ACTIVE: &str = "active";
+
 /// Sector and type of a business.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Industry {

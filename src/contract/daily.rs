@@ -4,36 +4,11 @@
 
 use super::argument::Arguments;
 use super::eastern::window_start;
-use super::endpoint::Endpoint;
 use super::error::Violation;
 use super::param::DEFAULT_DAYS;
 use super::plan::PlanLimits;
-use super::query::join;
 use super::search::CheckedPage;
 use jiff::civil::Date;
-
-/// The query of the daily counts, as sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DailyCountsQuery {
-    /// Days back from today, today included.
-    pub days: Option<u32>,
-}
-
-impl DailyCountsQuery {
-    /// The query string; empty when nothing is set.
-    pub fn to_query(self) -> String {
-        join(self.days.map(|days| ("days", days.to_string())))
-    }
-
-    /// The days that will come back under a plan.
-    ///
-    /// # Errors
-    /// Every broken rule.
-    pub fn check(self, limits: &PlanLimits) -> Result<CheckedDays, Vec<Violation>> {
-        let pairs: Vec<_> = self.days.map(|days| ("days".to_owned(), days.to_string())).into_iter().collect();
-        CheckedDays::from_arguments(Arguments::from_pairs(Endpoint::DailyCounts, &pairs), limits)
-    }
-}
 
 /// How many days are counted: between 1 and 90, no more than the plan's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,46 +29,6 @@ impl CheckedDays {
     /// Days, today included.
     pub const fn days(self) -> u32 {
         self.days
-    }
-}
-
-/// The listing of one day, as sent; the date stands in the path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DailyFilingsQuery {
-    /// The filing day.
-    pub date: Date,
-    /// Rows of a page.
-    pub limit: Option<u32>,
-    /// Rows before the page.
-    pub offset: Option<u32>,
-}
-
-impl DailyFilingsQuery {
-    /// The path with the date in it.
-    pub fn to_path(self) -> String {
-        Endpoint::DailyFilings.path(Some(&self.date.to_string()))
-    }
-
-    /// The query string; empty when nothing is set.
-    pub fn to_query(self) -> String {
-        join(self.page_pairs())
-    }
-
-    /// The listing a server of this plan would give.
-    ///
-    /// # Errors
-    /// Every broken rule; one for a day before the window only when no other is broken.
-    pub fn check(self, limits: &PlanLimits, today: Date) -> Result<CheckedDay, Vec<Violation>> {
-        let date = std::iter::once(("date", self.date.to_string()));
-        let pairs: Vec<_> =
-            date.chain(self.page_pairs()).map(|(name, value)| (name.to_owned(), value)).collect();
-        CheckedDay::from_arguments(Arguments::from_pairs(Endpoint::DailyFilings, &pairs), limits, today)
-    }
-
-    fn page_pairs(self) -> impl Iterator<Item = (&'static str, String)> {
-        let limit = self.limit.map(|limit| ("limit", limit.to_string()));
-        let offset = self.offset.map(|offset| ("offset", offset.to_string()));
-        limit.into_iter().chain(offset)
     }
 }
 
@@ -145,6 +80,7 @@ impl CheckedDay {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::endpoint::Endpoint;
     use crate::contract::plan::Plan;
     use jiff::civil::date;
 
@@ -189,16 +125,7 @@ mod tests {
             assert_eq!(got, status, "{argument}?{query}: {message}");
             assert!(message.contains(says), "{argument}?{query}: {message}");
         }
-        assert_eq!(day("2026-07-02", "limit=1000").map(|day| day.page().limit()), Ok(50));
-    }
-
-    #[test]
-    fn what_the_client_sends_is_what_the_server_reads() {
-        let sent = DailyFilingsQuery { date: TODAY, limit: Some(50), offset: Some(100) };
-        assert_eq!(sent.to_path(), "/v1/fl/filings/daily/2026-07-31");
-        assert_eq!(sent.to_query(), "limit=50&offset=100");
-        assert_eq!(DailyCountsQuery { days: Some(7) }.to_query(), "days=7");
-        let checked = sent.check(&Plan::Starter.limits(), TODAY).expect("a right listing");
-        assert_eq!((checked.date(), checked.page().offset()), (TODAY, 100));
+        let read = day("2026-07-02", "limit=1000&offset=100").expect("a right listing");
+        assert_eq!((read.date(), read.page().limit(), read.page().offset()), (date(2026, 7, 2), 50, 100));
     }
 }

@@ -3,10 +3,12 @@
 //! Source: API document, "Limits", last bullet.
 
 use jiff::civil::Date;
-use jiff::{Timestamp, ToSpan, Zoned};
+use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 /// The zone whose midnight starts a day of the API.
 pub const EASTERN_ZONE: &str = "America/New_York";
+/// The day whose number is 0.
+const EPOCH: Date = Date::constant(1970, 1, 1);
 
 /// The instant seen on an Eastern clock.
 pub fn eastern(instant: Timestamp) -> Zoned {
@@ -41,7 +43,7 @@ pub fn plus_days(day: Date, days: u32) -> Date {
 }
 
 /// A span jiff takes; its longest is the whole calendar, from the year -9999 to 9999.
-fn span_of(days: u32) -> jiff::Span {
+fn span_of(days: u32) -> Span {
     i64::from(days).min(7_304_484).days()
 }
 
@@ -54,6 +56,16 @@ pub fn span_days(from: Date, to: Date) -> u32 {
 /// The days from `to` back to `from`, newest first, both ends included.
 pub fn days_newest_first(from: Date, to: Date) -> impl Iterator<Item = Date> {
     (0..span_days(from, to)).map(move |back| minus_days(to, back))
+}
+
+/// Days from 1970-01-01 to a day: its number in a column of days.
+pub fn epoch_days(day: Date) -> i32 {
+    (day - EPOCH).get_days()
+}
+
+/// The day so many days after 1970-01-01; `None` beyond the years −9999 to 9999.
+pub fn day_of_epoch(days: i32) -> Option<Date> {
+    EPOCH.checked_add(Span::new().try_days(days).ok()?).ok()
 }
 
 /// The month of a day as `YYYY-MM`, the text of the `filed_month` partition key.
@@ -107,6 +119,22 @@ mod tests {
     fn the_calendar_ends_without_a_panic() {
         assert_eq!(minus_days(date(2026, 1, 1), u32::MAX), Date::MIN);
         assert_eq!(plus_days(date(2026, 1, 1), u32::MAX), Date::MAX);
+    }
+
+    #[test]
+    fn days_are_numbered_to_the_edges_of_the_calendar() {
+        for (day, number) in [
+            (date(1970, 1, 1), 0),
+            (date(1969, 12, 31), -1),
+            (date(2026, 7, 16), 20_650),
+            (date(1845, 3, 3), -45_594),
+        ] {
+            assert_eq!((epoch_days(day), day_of_epoch(number)), (number, Some(day)));
+        }
+        for edge in [Date::MIN, Date::MAX] {
+            assert_eq!(day_of_epoch(epoch_days(edge)), Some(edge));
+        }
+        assert_eq!([i32::MIN, i32::MAX].map(day_of_epoch), [None, None]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 const SHOWN_CHARS: usize = 60;
 
 /// A text as it stands in a path segment or a query value; a space is `%20`.
-pub fn encode(text: &str) -> String {
+fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 

@@ -4,7 +4,6 @@
 
 use super::argument::Arguments;
 use super::eastern::{minus_days, span_days, window_start};
-use super::endpoint::Endpoint;
 use super::error::Violation;
 use super::id::ZipPrefix;
 use super::param::DEFAULT_LIMIT;
@@ -70,31 +69,23 @@ pub struct BusinessSearch {
 impl BusinessSearch {
     /// The query string: percent-encoded, parameters in the order of the API document, empty when nothing is set.
     pub fn to_query(&self) -> String {
-        join(self.pairs())
+        let fields = [
+            ("q", self.q.clone()),
+            ("city", self.city.clone()),
+            ("zip", self.zip.clone()),
+            ("county", self.county.clone()),
+            ("filed_from", self.filed_from.map(|day| day.to_string())),
+            ("filed_to", self.filed_to.map(|day| day.to_string())),
+            ("type", self.kind.map(|kind| kind.key().to_owned())),
+            ("industry", self.industry.clone()),
+            ("status", self.status.map(|status| status.key().to_owned())),
+            ("limit", self.limit.map(|limit| limit.to_string())),
+            ("offset", self.offset.map(|offset| offset.to_string())),
+        ];
+        join(fields.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
 
-    /// Reads decoded pairs; says nothing yet about rules that concern several parameters or a plan.
-    ///
-    /// # Errors
-    /// Every rule that a single parameter broke.
-    pub fn parse(pairs: &[(String, String)]) -> Result<Self, Vec<Violation>> {
-        let arguments = Arguments::from_pairs(Endpoint::SearchBusinesses, pairs);
-        let search = Self::from_arguments(&arguments);
-        arguments.settle(Some(search))
-    }
-
-    /// The search a server of this plan would carry out on `today`, an Eastern day.
-    ///
-    /// The industry key alone is not judged: only the server knows its lists.
-    ///
-    /// # Errors
-    /// Every broken rule; one for a day before the window only when no other is broken.
-    pub fn check(self, limits: &PlanLimits, today: Date) -> Result<CheckedSearch, Vec<Violation>> {
-        let pairs: Vec<_> = self.pairs().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let arguments = Arguments::from_pairs(Endpoint::SearchBusinesses, &pairs);
-        CheckedSearch::from_arguments(arguments, limits, today)
-    }
-
+    /// The parameters that were sent rightly; says nothing about rules that concern several of them, or a plan.
     fn from_arguments(arguments: &Arguments) -> Self {
         let text = |name| arguments.text(name).map(str::to_owned);
         Self {
@@ -110,23 +101,6 @@ impl BusinessSearch {
             limit: arguments.integer("limit"),
             offset: arguments.integer("offset"),
         }
-    }
-
-    fn pairs(&self) -> Vec<(&'static str, String)> {
-        let fields = [
-            ("q", self.q.clone()),
-            ("city", self.city.clone()),
-            ("zip", self.zip.clone()),
-            ("county", self.county.clone()),
-            ("filed_from", self.filed_from.map(|day| day.to_string())),
-            ("filed_to", self.filed_to.map(|day| day.to_string())),
-            ("type", self.kind.map(|kind| kind.key().to_owned())),
-            ("industry", self.industry.clone()),
-            ("status", self.status.map(|status| status.key().to_owned())),
-            ("limit", self.limit.map(|limit| limit.to_string())),
-            ("offset", self.offset.map(|offset| offset.to_string())),
-        ];
-        fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 }
 
@@ -171,6 +145,8 @@ pub struct CheckedSearch {
 
 impl CheckedSearch {
     /// Checks the parameters of a search against a plan on `today`, an Eastern day.
+    ///
+    /// The industry key alone is not judged: only the server knows its lists.
     ///
     /// # Errors
     /// Every broken rule; one for a day before the window only when no other is broken.
@@ -273,16 +249,20 @@ fn check_period(arguments: &mut Arguments, limits: &PlanLimits, today: Date) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::endpoint::Endpoint;
     use crate::contract::plan::Plan;
-    use crate::contract::query::split;
     use jiff::civil::date;
     use proptest::prelude::*;
 
     const TODAY: Date = date(2026, 7, 31);
 
     fn ask(query: &str) -> Result<CheckedSearch, Vec<Violation>> {
+        ask_on(Plan::Enterprise, query)
+    }
+
+    fn ask_on(plan: Plan, query: &str) -> Result<CheckedSearch, Vec<Violation>> {
         let arguments = Arguments::from_request(Endpoint::SearchBusinesses, None, query);
-        CheckedSearch::from_arguments(arguments, &Plan::Enterprise.limits(), TODAY)
+        CheckedSearch::from_arguments(arguments, &plan.limits(), TODAY)
     }
 
     /// Query, status (200 for none), and what the only message says.
@@ -377,8 +357,7 @@ mod tests {
         let checked = ask("city=Tampa&limit=1000").expect("a right search");
         assert_eq!((checked.page().limit(), checked.page().offset()), (100, 0));
         assert_eq!((checked.from(), checked.to()), (Some(date(2026, 5, 1)), TODAY));
-        let starter = BusinessSearch { zip: Some("337".into()), ..BusinessSearch::default() };
-        let checked = starter.check(&Plan::Starter.limits(), TODAY).expect("a right search");
+        let checked = ask_on(Plan::Starter, "zip=337").expect("a right search");
         assert_eq!((checked.from(), checked.page().limit()), (Some(date(2026, 7, 2)), 25));
         assert_eq!(ask("q=SU").map(|checked| checked.from()), Ok(None));
     }
@@ -431,9 +410,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_the_client_writes_the_server_reads(search in a_search()) {
-            let pieces = split(&search.to_query());
-            prop_assert!(pieces.violations.is_empty());
-            prop_assert_eq!(BusinessSearch::parse(&pieces.pairs), Ok(search));
+            let arguments = Arguments::from_request(Endpoint::SearchBusinesses, None, &search.to_query());
+            prop_assert!(arguments.violations().is_empty());
+            prop_assert_eq!(BusinessSearch::from_arguments(&arguments), search);
         }
 
         #[test]

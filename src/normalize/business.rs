@@ -1,10 +1,12 @@
 //! Summary records → rows of `filings`.
 
 use super::answer::{Answer, Bad, close, count, cut_page};
-use super::field::{Fields, shown_text};
+use super::field::Fields;
 use super::{OpenValues, Place, Reject, UnknownFields};
 use crate::contract::business::business_id;
 use crate::contract::eastern::parse_date;
+use crate::contract::id::DocumentNumber;
+use crate::contract::query::quoted;
 use crate::table::{FilingRow, disk_instant, dissolved_day};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -90,21 +92,22 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
 fn service_id(fields: &mut Fields<'_>) -> (i64, String) {
     let Some(id) = fields.checked_text("id") else { return (0, String::new()) };
     let number = business_id(&id).unwrap_or_else(|| {
-        let problem = format!("is {:?}, whose digits form no positive integer of 64 bits", shown_text(&id));
+        let problem = format!("is {}, whose digits form no positive integer of 64 bits", quoted(&id));
         fields.problem("id", problem);
         0
     });
     (number, id)
 }
 
+/// The document number in upper case; empty after a problem.
 fn document_number(fields: &mut Fields<'_>) -> String {
-    let Some(number) = fields.checked_text("document_number") else { return String::new() };
-    let fits = (6..=12).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !fits {
-        let problem = format!("is {:?}, must be 6 to 12 letters or digits", shown_text(&number));
+    let Some(text) = fields.checked_text("document_number") else { return String::new() };
+    let number = DocumentNumber::parse(&text);
+    if number.is_none() {
+        let problem = format!("is {}, must be 6 to 12 letters or digits", quoted(&text));
         fields.problem("document_number", problem);
     }
-    number.to_ascii_uppercase()
+    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 /// The filing date; the calendar's day zero after a problem.
@@ -112,7 +115,7 @@ fn filed_date(fields: &mut Fields<'_>) -> Date {
     let text = fields.checked_text("filed_date");
     let day = text.as_deref().and_then(parse_date);
     if let (Some(text), None) = (&text, day) {
-        let problem = format!("is {:?}, must be a day of the form YYYY-MM-DD", shown_text(text));
+        let problem = format!("is {}, must be a day of the form YYYY-MM-DD", quoted(text));
         fields.problem("filed_date", problem);
     }
     day.unwrap_or(Date::ZERO)
@@ -122,7 +125,7 @@ fn dissolved_date(fields: &mut Fields<'_>) -> Option<Date> {
     let text = fields.text_or_null("dissolved_date")?;
     let day = dissolved_day(&text);
     if day.is_none() {
-        let problem = format!("is {:?}, must be null or start with a day YYYY-MM-DD", shown_text(&text));
+        let problem = format!("is {}, must be null or start with a day YYYY-MM-DD", quoted(&text));
         fields.problem("dissolved_date", problem);
     }
     day

@@ -3,13 +3,11 @@
 //! Values are cut out as raw text and only the known ones are looked into, so no depth, number or escape
 //! of an unknown field can break a record.
 
+use crate::contract::query::cut;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::fmt;
-
-/// Characters of a value that a reason quotes.
-const QUOTED_CHARS: usize = 60;
 
 /// The fields of one object, each taken once by name; what is left is unknown.
 pub(super) struct Fields<'a> {
@@ -75,7 +73,7 @@ impl<'a> Fields<'a> {
     pub(super) fn whole_number(&mut self, name: &str) -> i32 {
         let Some(raw) = self.take(name) else { return 0 };
         serde_json::from_str(raw.get()).unwrap_or_else(|_| {
-            self.problem(name, format!("is {}, must be a whole number of 32 bits", shown(raw)));
+            self.problem(name, format!("is {}, must be a whole number of 32 bits", cut(raw.get())));
             0
         })
     }
@@ -131,7 +129,7 @@ impl<'a> Fields<'a> {
 
     fn as_text(&mut self, name: &str, raw: &RawValue) -> Option<String> {
         if kind(raw) != "text" {
-            self.problem(name, format!("is {}, must be text", shown(raw)));
+            self.problem(name, format!("is {}, must be text", cut(raw.get())));
             return None;
         }
         serde_json::from_str(raw.get())
@@ -193,18 +191,5 @@ fn kind(raw: &RawValue) -> &'static str {
         Some(b't' | b'f') => "true or false",
         Some(b'n') => "null",
         _ => "a number",
-    }
-}
-
-/// A value as a reason quotes it: whole when short.
-pub(super) fn shown(raw: &RawValue) -> String {
-    shown_text(raw.get())
-}
-
-/// A text as a reason quotes it: whole when short.
-pub(super) fn shown_text(text: &str) -> String {
-    match text.char_indices().nth(QUOTED_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! Rows in any order → an index, sorted newest first.
 
-use super::column::{CodedColumn, NarrowCodes, epoch_day};
+use super::column::{CodedColumn, NarrowCodes};
 use super::dictionary::Dictionary;
 use super::gathered::{Coded, FilingRow, Gathered, ODD_DOCUMENT};
 use super::index::{Attached, Columns, CountyName, Index, ShownColumn};
@@ -10,7 +10,7 @@ use super::tally::Tally;
 use super::word::{Layout, flag};
 use crate::contract::business::{Address, Detail, Officer, Summary};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
-use crate::contract::eastern::parse_date;
+use crate::contract::eastern::{epoch_days, parse_date};
 use crate::contract::reference::{Industries, Sector};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -82,8 +82,8 @@ impl IndexBuilder {
             entity_type: &summary.entity_type,
             company_type: &summary.company_type,
             status: &summary.status,
-            filed_day: epoch_day(summary.filed_date),
-            dissolved_day: dissolved.map(epoch_day),
+            filed_day: epoch_days(summary.filed_date),
+            dissolved_day: dissolved.map(epoch_days),
             city: &summary.city,
             zip: &summary.zip,
             county: &summary.county,

@@ -1,22 +1,6 @@
-//! Columns in memory: texts in one arena, repeated texts by code, days as numbers.
+//! Columns in memory: texts in one arena, repeated texts by code.
 
-use jiff::civil::{Date, date};
-use jiff::{SpanRound, ToSpan, Unit};
 use std::collections::HashMap;
-
-const EPOCH: Date = date(1970, 1, 1);
-
-/// Days since 1970-01-01, as Arrow's `Date32` counts them.
-pub(super) fn epoch_day(day: Date) -> i32 {
-    let span =
-        EPOCH.until(day).and_then(|span| span.round(SpanRound::new().largest(Unit::Day).days_are_24_hours()));
-    span.map_or(0, |span| span.get_days())
-}
-
-/// The day of a number; stays at the calendar's edge instead of passing it.
-pub(super) fn from_epoch_day(number: i32) -> Date {
-    EPOCH.saturating_add(i64::from(number).days())
-}
 
 /// Rows whose texts are measured from one base: far too few for 4 GiB.
 const BLOCK_ROWS: usize = 1 << 16;
@@ -193,19 +177,6 @@ pub(super) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_are_counted_as_arrow_counts_them() {
-        for (day, number) in [
-            (date(1970, 1, 1), 0),
-            (date(1969, 12, 31), -1),
-            (date(2026, 7, 16), 20_650),
-            (date(1845, 3, 3), -45_594),
-        ] {
-            assert_eq!(epoch_day(day), number, "{day}");
-            assert_eq!(from_epoch_day(number), day);
-        }
-    }
 
     #[test]
     fn texts_come_back_in_any_order_across_blocks_and_appended() {

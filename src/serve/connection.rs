@@ -1,8 +1,8 @@
 //! Connections: accepted, bounded in number and in time, and brought to an end without losing a request.
 
 use super::exchange::RETRY_SECS;
-use super::metrics::{CONTENT_TYPE, Shed};
-use super::rest::Site;
+use super::metrics::{CONTENT_TYPE, Counted, Shed};
+use super::site::Site;
 use super::socket::Socket;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -106,14 +106,14 @@ impl Reception {
         };
         let connection = self.graceful.watch(connection(stream, peer, Arc::clone(&site)));
         self.connections.spawn(async move {
-            site.metrics.connections.inc();
+            let open = Counted::new(&site.metrics.connections);
             if let Err(error) = connection.await {
                 if error.is_parse() {
                     site.metrics.malformed.inc();
                 }
                 tracing::debug!(%error, "a connection ended early");
             }
-            site.metrics.connections.dec();
+            drop(open);
             drop(place);
         });
     }

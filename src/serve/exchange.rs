@@ -2,9 +2,10 @@
 
 use super::body::{self, BODY_TIMEOUT};
 use super::coding::Coding;
-use super::metrics::Shed;
+use super::metrics::{Counted, Shed};
 use super::request_id::REQUEST_ID;
-use super::rest::{HttpResponse, Reply, Site, with_header};
+use super::response::{HttpResponse, Reply, with_header};
+use super::site::Site;
 use futures::FutureExt;
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
@@ -31,7 +32,8 @@ impl Site {
     {
         let begun = Instant::now();
         let id = self.ids.of(request.headers());
-        self.metrics.in_flight.inc();
+        // The client may go while its body is still on its way: then this ends there.
+        let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
         let reply = match body::read(body, BODY_TIMEOUT).await {
             Ok(bytes) => {
@@ -45,7 +47,7 @@ impl Site {
             }
         };
         let reply = Reply { response: self.dress(reply.response, &parts.headers, &id), ..reply };
-        self.metrics.in_flight.dec();
+        drop(in_flight);
         let took = begun.elapsed();
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
         tell(&parts, &reply, &id, peer, took.as_micros());
@@ -130,10 +132,12 @@ fn known_method(method: &Method) -> &'static str {
 mod tests {
     use super::super::fixture::{KEY, generous, site};
     use super::*;
-    use http_body_util::BodyExt;
+    use http_body_util::{BodyExt, StreamBody};
     use hyper::StatusCode;
+    use hyper::body::Frame;
     use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
     use serde_json::Value;
+    use std::convert::Infallible;
 
     const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
 
@@ -244,6 +248,18 @@ mod tests {
         assert!(String::from_utf8_lossy(&body).contains("\"statusCode\":503"));
         drop(others);
         assert_eq!(send(&site, "/healthz", &[], 0).await.1, 200);
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_client_has_gone_is_in_flight_no_more() {
+        let site = site(generous(), &["data"]);
+        let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
+        let request = Request::post("/v1/me").body(StreamBody::new(silent)).expect("a request");
+        let mut exchange = Box::pin(site.exchange(request, PEER));
+        assert!(exchange.as_mut().now_or_never().is_none(), "it waits for its body");
+        assert_eq!(site.metrics.in_flight.get(), 1);
+        drop(exchange);
+        assert_eq!(site.metrics.in_flight.get(), 0);
     }
 
     #[tokio::test]

@@ -2,15 +2,14 @@
 
 use super::access::Accounts;
 use super::builder::IndexBuilder;
-use super::column::epoch_day;
 use super::index::Index;
 use super::mcp::Doors;
 use super::meter::Meter;
 use super::metrics::Metrics;
-use super::rest::Site;
 use super::service::{Clock, Service};
+use super::site::Site;
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
-use crate::contract::eastern::parse_date;
+use crate::contract::eastern::{epoch_days, parse_date};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::table::{ColumnKind, Table, columns};
 use arrow::array::{
@@ -147,7 +146,7 @@ fn array(kind: ColumnKind, cells: &[Option<&str>], nullable: bool) -> ArrayRef {
             Arc::new(cells.iter().map(|cell| Some(*cell != Some("false"))).collect::<BooleanArray>())
         }
         ColumnKind::Date => {
-            let day = |text: &str| epoch_day(text.parse().expect("a day"));
+            let day = |text: &str| epoch_days(text.parse().expect("a day"));
             Arc::new(cells.iter().map(|cell| cell.map(day)).collect::<Date32Array>())
         }
         ColumnKind::Timestamp => {

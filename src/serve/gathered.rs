@@ -6,8 +6,8 @@ use super::url::{Parts, UrlColumn};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Marks a business that is not dissolved.
-pub(super) const NO_DAY: i32 = i32::MIN;
+/// Stands for the day of a business that is not dissolved; the calendar does not have it.
+const NO_DAY: i32 = i32::MIN;
 /// Stands for a document number that cannot be packed; no packed one is so large.
 pub(super) const ODD_DOCUMENT: u64 = u64::MAX;
 

@@ -4,7 +4,7 @@
 //! run of rows (no more than 92 days of them), read from one end to the other, a word of eight bytes a row. One with a name is
 //! read as [`super::names`] says.
 
-use super::column::{NarrowCodes, TextColumn, epoch_day};
+use super::column::{NarrowCodes, TextColumn};
 use super::dictionary::Dictionary;
 use super::document;
 use super::gathered::ODD_DOCUMENT;
@@ -13,6 +13,7 @@ use super::row_table::RowTable;
 use super::tally::DayTally;
 use super::url::{Parts, UrlColumn};
 use super::word::{Field, Layout};
+use crate::contract::eastern::epoch_days;
 use crate::contract::id::{BusinessIdParam, DocumentNumber};
 use crate::contract::reference::Industries;
 use jiff::Timestamp;
@@ -199,7 +200,7 @@ impl Index {
 
     /// How many rows the listing of a day has: active ones, without fictitious names.
     pub fn listed_on(&self, day: Date) -> u32 {
-        let wanted = epoch_day(day);
+        let wanted = epoch_days(day);
         let found = self.days.binary_search_by(|tally| wanted.cmp(&tally.day));
         found.map_or(0, |place| self.days[place].listed)
     }

@@ -168,7 +168,7 @@ impl KeyFile {
     /// Reads a key file, changes it and writes it back; another process that wants to do the same waits.
     ///
     /// # Errors
-    /// As [`KeyFile::read_or_new`], `change` and [`KeyFile::write`]; the old file then still stands.
+    /// As [`KeyFile::read_or_new`], `change` and [`KeyFile::write`].
     pub fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
@@ -187,7 +187,8 @@ impl KeyFile {
     /// Replaces a key file whole; only its owner may read it.
     ///
     /// # Errors
-    /// [`KeysError::File`] or [`KeysError::Write`]; the old file then still stands.
+    /// [`KeysError::File`] or [`KeysError::Write`]; the old file then still stands, unless it is the folder that the disk
+    /// did not keep.
     pub fn write(&self, path: &Path) -> Result<(), KeysError> {
         let text = toml::to_string(self)?;
         replace_file(path, text.as_bytes())
@@ -266,14 +267,15 @@ pub(super) fn key_id(digest: &blake3::Hash) -> String {
     format!("key_{}", &digest.to_hex()[..12])
 }
 
-/// Writes a file beside the old one and puts it in its place; a reader sees the old or the new, whole.
-pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Writes a file beside the old one and puts it in its place, for good; a reader sees the old or the new, whole.
+fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    Ok(())
+    // Until the folder is kept too, a power cut brings the old file back.
+    File::open(folder)?.sync_all()
 }
 
 fn is_scope(word: &str) -> bool {

@@ -49,7 +49,7 @@ pub(super) struct Metrics {
     answers: Family<Answered, Counter>,
     latency: Family<Route, Histogram, fn() -> Histogram>,
     shed: Family<Reason, Counter>,
-    /// Requests whose answer has not been made yet.
+    /// Requests whose answer has not been made yet, and whose client still waits.
     pub(super) in_flight: Gauge,
     /// Connections open now.
     pub(super) connections: Gauge,
@@ -73,6 +73,24 @@ pub(super) struct Loaded {
     pub(super) rows: usize,
     pub(super) bytes: usize,
     pub(super) took: Duration,
+}
+
+/// One more in a gauge, until it is dropped: a task may end anywhere between.
+#[must_use]
+pub(super) struct Counted<'a>(&'a Gauge);
+
+impl<'a> Counted<'a> {
+    /// Counts one more from now on.
+    pub(super) fn new(gauge: &'a Gauge) -> Self {
+        gauge.inc();
+        Self(gauge)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 impl Metrics {

@@ -4,9 +4,10 @@
 //! | --- | --- |
 //! | `connection.rs`, `socket.rs` | connections: how many, how long, and their end |
 //! | `exchange.rs`, `body.rs`, `coding.rs`, `request_id.rs` | what holds for every request, whatever it asks |
-//! | `rest.rs`, `etag.rs` | HTTP: routes, headers, statuses |
+//! | `rest.rs`, `response.rs`, `refusal.rs`, `etag.rs` | HTTP: routes; answers; refusals; what a client has already |
 //! | `mcp/` | the same operations as tools over MCP (rmcp, nowhere else) |
 //! | `openapi.rs`, `schema.rs` | the `OpenAPI` document; schemas of parameters and records |
+//! | `site.rs`, `docs.rs` | what stands behind every route; the pages that need no key |
 //! | `service.rs` | the twelve operations; neither HTTP nor MCP |
 //! | `access.rs`, `keys.rs`, `limit_override.rs` | who may ask; the key file; limits of a test instance |
 //! | `meter.rs` | requests of every account |
@@ -15,10 +16,9 @@
 //! | `word.rs`, `slices.rs`, `names.rs` | what can be asked in eight bytes a row; the same bit by bit; rows by name |
 //! | `column.rs`, `dictionary.rs`, `document.rs`, `url.rs`, `row_table.rs` | how little memory a cell takes, and how it is found |
 //! | `tally.rs`, `row_json.rs` | counts; JSON |
-//! | `gathered.rs`, `builder.rs`, `load.rs` | rows or snapshot folder → index |
+//! | `gathered.rs`, `builder.rs`, `load/` | rows or snapshot folder → index |
 //! | `reload.rs` | what changes under a running server |
 //! | `metrics.rs` | what the server counts about itself |
-//! | `docs.rs` | the reference page |
 //!
 //! Order of checks: route (404, not counted) → method (405) → key (401) → plan and scope (403) → limits (429) →
 //! parameters (400) → the plan's window (403) → existence (404).
@@ -48,14 +48,17 @@ mod meter;
 mod metrics;
 mod names;
 mod openapi;
+mod refusal;
 mod reload;
 mod request_id;
+mod response;
 mod rest;
 mod row_json;
 mod row_table;
 mod schema;
 mod selection;
 mod service;
+mod site;
 mod slices;
 mod socket;
 mod tally;
@@ -78,7 +81,7 @@ use jiff::civil::Date;
 use metrics::Metrics;
 use prometheus_client::registry::Registry;
 use reload::KeySource;
-use rest::Site;
+use site::Site;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use super::keys::{KeyFile, KeysError};
 use super::limit_override::LimitOverride;
 use super::load::{LoadError, load_snapshot};
 use super::metrics::{Loaded, Metrics};
-use super::rest::Site;
+use super::site::Site;
 use super::{AccountsSource, IndexSource, ServeError};
 use crate::lake::{Lake, check_snapshot_folder};
 use std::path::{Path, PathBuf};

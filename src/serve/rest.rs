@@ -1,95 +1,19 @@
-//! HTTP → service → HTTP, and nothing in between: which route, which key, which status and headers.
+//! HTTP → service → HTTP, and nothing in between: which route, which key, which operation, and whether the client has
+//! its answer already.
 
 use super::access::Caller;
 use super::etag::Tag;
-use super::exchange::MAX_AT_WORK;
-use super::mcp::{self, Doors};
-use super::metrics::Metrics;
-use super::openapi;
-use super::request_id::RequestIds;
-use super::service::{ApiError, Service};
+use super::mcp;
+use super::response::{HttpResponse, Reply, response, tagged};
+use super::service::ApiError;
+use super::site::Site;
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
-use crate::contract::error::{ErrorBody, Message};
 use hyper::body::Bytes;
-use hyper::header::{
-    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
-    WWW_AUTHENTICATE,
-};
+use hyper::header::{AUTHORIZATION, HeaderMap};
 use hyper::{Method, Request, Response, StatusCode, Uri};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::Semaphore;
-
-/// A response whose body is in memory.
-pub(super) type HttpResponse = Response<Bytes>;
-
-/// What answers requests: the service, and the pages that need no key.
-pub(super) struct Site {
-    pub(super) service: Arc<Service>,
-    pub(super) doors: Doors,
-    pub(super) metrics: Metrics,
-    pub(super) ids: RequestIds,
-    pub(super) at_work: Semaphore,
-    docs_url: Arc<str>,
-    docs_page: String,
-    openapi: Vec<u8>,
-    is_draining: AtomicBool,
-}
-
-/// An answer, and what is told of it.
-pub(super) struct Reply {
-    pub(super) response: HttpResponse,
-    /// The route as the API document writes it; never what the client sent.
-    pub(super) route: &'static str,
-    /// Who asked, once it is known.
-    pub(super) caller: Option<Caller>,
-}
-
-impl Reply {
-    /// An answer to nobody in particular.
-    pub(super) const fn open(response: HttpResponse, route: &'static str) -> Self {
-        Self { response, route, caller: None }
-    }
-}
 
 impl Site {
-    /// A site known under an address without a final slash; `random` are 256 random bits for the ids of requests.
-    pub(super) fn new(
-        service: Service,
-        base_url: &str,
-        doors: Doors,
-        metrics: Metrics,
-        random: [u8; 32],
-    ) -> Self {
-        Self {
-            service: Arc::new(service),
-            doors,
-            metrics,
-            ids: RequestIds::new(random),
-            at_work: Semaphore::new(MAX_AT_WORK),
-            docs_url: format!("{base_url}/docs").into(),
-            docs_page: super::docs::page(),
-            openapi: openapi::document(base_url),
-            is_draining: AtomicBool::new(false),
-        }
-    }
-
-    /// Where errors point at.
-    pub(super) fn docs_url(&self) -> &Arc<str> {
-        &self.docs_url
-    }
-
-    /// From now on every answer is the last one of its connection, and the server is not ready for more.
-    pub(super) fn drain(&self) {
-        self.is_draining.store(true, Ordering::Release);
-    }
-
-    /// Whether the server is about to end.
-    pub(super) fn is_draining(&self) -> bool {
-        self.is_draining.load(Ordering::Acquire)
-    }
-
     /// The answer of whatever stands at the path of a request, its body read.
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
         match request.uri().path() {
@@ -149,58 +73,6 @@ impl Site {
             None => response,
         })
     }
-
-    /// The pages that need no key and are not counted.
-    fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
-        let status = |code, text: &str| {
-            response(code, "application/json", format!("{{\"status\":\"{text}\"}}").into_bytes())
-        };
-        match path {
-            "/healthz" => Some((status(StatusCode::OK, "ok"), "/healthz")),
-            "/readyz" if self.is_draining() => {
-                Some((status(StatusCode::SERVICE_UNAVAILABLE, "ending"), "/readyz"))
-            }
-            // The index is loaded before the first connection is accepted: who answers is ready.
-            "/readyz" => Some((status(StatusCode::OK, "ok"), "/readyz")),
-            "/openapi.json" => {
-                let document = response(StatusCode::OK, "application/json", self.openapi.clone());
-                Some((document, "/openapi.json"))
-            }
-            "/docs" => {
-                let page = self.docs_page.clone().into_bytes();
-                Some((response(StatusCode::OK, "text/markdown; charset=utf-8", page), "/docs"))
-            }
-            _ => None,
-        }
-    }
-
-    /// Status 405 with the methods there are.
-    pub(super) fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
-        let refused = self.problem(405, format!("{method} is not allowed here; this path answers {allowed}"));
-        with_header(refused, ALLOW, HeaderValue::from_static(allowed))
-    }
-
-    /// The error body of a status in these words.
-    pub(super) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
-        let docs_url = self.docs_url.to_string();
-        error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
-    }
-
-    /// An error of the service as HTTP has it.
-    pub(super) fn refusal(&self, error: &ApiError) -> HttpResponse {
-        let refused = error_response(&error.body(&self.docs_url));
-        match error {
-            ApiError::Unauthorized { key_sent } => {
-                let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
-                with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
-            }
-            ApiError::OverLimit { retry_after_secs } => {
-                self.metrics.over_limit.inc();
-                with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))
-            }
-            _ => refused,
-        }
-    }
 }
 
 /// The tag of what an operation answers; an account record changes with every request and has none.
@@ -217,38 +89,12 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim_matches(' '))
 }
 
-fn error_response(body: &ErrorBody) -> HttpResponse {
-    let status = StatusCode::from_u16(body.status_code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
-}
-
-/// An answer that no one may keep.
-pub(super) fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> HttpResponse {
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
-    response
-}
-
-/// An answer that its client may keep, and asks about by its tag.
-fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
-    let kept = with_header(response, CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    with_header(kept, ETAG, tag.header())
-}
-
-/// The same with a header.
-pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
-    response.headers_mut().insert(name, value);
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{KEY, generous, site};
     use super::*;
     use crate::contract::plan::{Plan, PlanLimits};
+    use hyper::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
     use serde_json::{Value, json};
 
     struct Reply {

@@ -1,10 +1,9 @@
 //! Rows → JSON, straight from the columns.
 
-use super::column::from_epoch_day;
 use super::document;
-use super::gathered::NO_DAY;
 use super::index::Index;
 use super::word::Field;
+use crate::contract::eastern::day_of_epoch;
 use crate::contract::page::Pagination;
 
 impl Index {
@@ -79,12 +78,12 @@ fn write_text(out: &mut Vec<u8>, name: &str, text: &str) {
     }
 }
 
+/// A number that is no day of the calendar is null.
 fn write_day(out: &mut Vec<u8>, name: &str, day: i32) {
     out.extend_from_slice(name.as_bytes());
-    if day == NO_DAY {
-        out.extend_from_slice(b"null");
-    } else {
-        out.extend_from_slice(format!("\"{}\"", from_epoch_day(day)).as_bytes());
+    match day_of_epoch(day) {
+        Some(day) => out.extend_from_slice(format!("\"{day}\"").as_bytes()),
+        None => out.extend_from_slice(b"null"),
     }
 }
 

@@ -354,19 +354,16 @@ mod tests {
         let site = site(generous(), &["data"]);
         let caller = site.service.authenticate(Some(KEY)).expect("a key");
         for endpoint in Endpoint::ALL {
-            let pairs: Vec<(String, String)> = match endpoint {
-                Endpoint::SearchBusinesses => vec![("q", "SU"), ("status", "all")],
-                Endpoint::BusinessByDocument => vec![("document_number", "L26000000001")],
-                Endpoint::Business | Endpoint::Officers => vec![("id", "1")],
-                Endpoint::DailyFilings => vec![("date", "2026-07-31")],
-                Endpoint::County => vec![("key", "DUVAL")],
-                _ => Vec::new(),
-            }
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-            let body =
-                site.service.answer(&caller, Arguments::from_pairs(endpoint, &pairs)).expect("an answer");
+            let given = match endpoint {
+                Endpoint::SearchBusinesses => json!({"q": "SU", "status": "all"}),
+                Endpoint::BusinessByDocument => json!({"document_number": "L26000000001"}),
+                Endpoint::Business | Endpoint::Officers => json!({"id": "1"}),
+                Endpoint::DailyFilings => json!({"date": "2026-07-31"}),
+                Endpoint::County => json!({"key": "DUVAL"}),
+                _ => json!({}),
+            };
+            let arguments = Arguments::from_json(endpoint, given.as_object().expect("an object"));
+            let body = site.service.answer(&caller, arguments).expect("an answer");
             let value: Value = serde_json::from_slice(&body).expect("JSON");
             let found = faults(&Value::Object(output(endpoint)), &value, endpoint.tool());
             assert!(found.is_empty(), "{found:#?}");

@@ -1,9 +1,9 @@
 //! A listing: what it asks for → how many rows it has, and those of one page, newest first.
 
-use super::column::epoch_day;
 use super::filter::{Asked, Filter};
 use super::fold::folded;
 use super::index::Index;
+use crate::contract::eastern::epoch_days;
 use crate::contract::search::CheckedSearch;
 use jiff::civil::Date;
 use std::ops::Range;
@@ -29,15 +29,15 @@ pub(super) struct Found {
 impl Selection {
     /// The listing of one day.
     pub(super) fn of_day(day: Date) -> Self {
-        Self { first_day: Some(epoch_day(day)), last_day: epoch_day(day), ..Self::default() }
+        Self { first_day: Some(epoch_days(day)), last_day: epoch_days(day), ..Self::default() }
     }
 
     /// The listing of a search.
     pub(super) fn of_search(search: &CheckedSearch) -> Self {
         let sent = search.as_sent();
         Self {
-            first_day: search.from().map(epoch_day),
-            last_day: epoch_day(search.to()),
+            first_day: search.from().map(epoch_days),
+            last_day: epoch_days(search.to()),
             name_prefix: sent.q.as_deref().map(folded),
             asked: Asked {
                 city: sent.city.as_deref().map(folded),
@@ -198,17 +198,16 @@ mod tests {
 
     struct Plain {
         row: u32,
+        id: i64,
         cells: [&'static str; 7],
         day: i32,
         listed: bool,
-        active: bool,
+        status: &'static str,
     }
 
-    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<Plain>) {
-        let mut builder = IndexBuilder::default();
-        let mut plain = Vec::new();
-        for id in 1..=count {
-            let (sector, kind) = INDUSTRIES[draws.below(INDUSTRIES.len())];
+    impl Plain {
+        fn drawn(draws: &mut Draws, id: i64) -> Self {
+            let (sector, industry) = INDUSTRIES[draws.below(INDUSTRIES.len())];
             let cells = [
                 draws.of(&NAMES),
                 draws.of(&CITIES),
@@ -216,60 +215,70 @@ mod tests {
                 draws.of(&COUNTIES),
                 draws.of(&KINDS),
                 sector,
-                kind,
+                industry,
             ];
             let (day, listed) = (draws.below(100) as i32, draws.below(10) > 0);
-            let status = draws.of(&["active", "active", "dissolved"]);
-            let row = FilingRow {
-                business_id: id,
-                id: &id.to_string(),
-                document_number: "L26000000001",
-                name: cells[0],
-                entity_type: cells[4],
-                company_type: "",
-                status,
-                filed_day: day,
-                dissolved_day: None,
-                city: cells[1],
-                zip: cells[2],
-                county: cells[3],
-                industry_sector: cells[5],
-                industry_type: cells[6],
-                url: "",
-                listed,
-            };
-            builder.push(row);
-            plain.push((
-                day,
-                id,
-                Plain {
-                    row: 0,
-                    cells,
-                    day,
-                    listed: listed || status != "active",
-                    active: status == "active",
-                },
-            ));
+            Self { row: 0, id, cells, day, listed, status: draws.of(&["active", "active", "dissolved"]) }
         }
+
+        fn push_to(&self, builder: &mut IndexBuilder) {
+            let [name, city, zip, county, entity_type, industry_sector, industry_type] = self.cells;
+            builder.push(FilingRow {
+                business_id: self.id,
+                id: &self.id.to_string(),
+                document_number: "L26000000001",
+                name,
+                entity_type,
+                company_type: "",
+                status: self.status,
+                filed_day: self.day,
+                dissolved_day: None,
+                city,
+                zip,
+                county,
+                industry_sector,
+                industry_type,
+                url: "",
+                listed: self.listed,
+            });
+        }
+
+        fn is_active(&self) -> bool {
+            self.status == "active"
+        }
+    }
+
+    fn lists() -> Industries {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let segment = |key: &str, sectors: &[&str], types: &[&str]| Segment {
             key: key.to_owned(),
-            sectors: sectors.iter().map(|text| (*text).to_owned()).collect(),
-            types: types.iter().map(|text| (*text).to_owned()).collect(),
+            sectors: words(sectors),
+            types: words(types),
         };
-        let sectors = ["food", "money", "trade"].map(|sector| Sector {
-            sector: sector.to_owned(),
+        let sector = |key: &str| Sector {
+            sector: key.to_owned(),
             types: INDUSTRIES
                 .iter()
-                .filter(|(of, _)| *of == sector)
+                .filter(|(of, _)| *of == key)
                 .map(|(_, kind)| (*kind).to_owned())
                 .collect(),
-        });
-        builder.set_industries(Industries {
-            sectors: sectors.to_vec(),
+        };
+        Industries {
+            sectors: ["food", "money", "trade"].map(sector).to_vec(),
             segments: vec![segment("apart", &["trade"], &["food.bar"]), segment("nothing", &[], &[])],
-        });
-        plain.sort_by_key(|(day, id, _)| std::cmp::Reverse((*day, *id)));
-        let plain = (0..).zip(plain).map(|(row, (_, _, plain))| Plain { row, ..plain }).collect();
+        }
+    }
+
+    /// An index of drawn rows, and the rows in its order.
+    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<Plain>) {
+        let mut plain: Vec<Plain> = (1..=count).map(|id| Plain::drawn(draws, id)).collect();
+        let mut builder = IndexBuilder::default();
+        plain.iter().for_each(|row| row.push_to(&mut builder));
+        builder.set_industries(lists());
+        plain.sort_by_key(|row| std::cmp::Reverse((row.day, row.id)));
+        for (number, row) in (0..).zip(&mut plain) {
+            row.row = number;
+        }
         (builder.finish().expect("an index"), plain)
     }
 
@@ -302,8 +311,8 @@ mod tests {
         let asked = &wanted.asked;
         let is = |want: &Option<String>, have: &str| want.as_ref().is_none_or(|want| *want == folded(have));
         let meaning = asked.industry.as_ref().map(|key| IndustryMeaning::of(key, lists).expect("a key"));
-        row.listed
-            && (row.active || asked.with_dissolved)
+        (row.listed || !row.is_active())
+            && (row.is_active() || asked.with_dissolved)
             && wanted.first_day.is_none_or(|first| row.day >= first)
             && row.day <= wanted.last_day
             && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(name).starts_with(prefix))

@@ -9,7 +9,7 @@ use crate::contract::account::{Account, AccountLimits};
 use crate::contract::argument::Arguments;
 use crate::contract::count::DailyCount;
 use crate::contract::daily::{CheckedDay, CheckedDays};
-use crate::contract::eastern::{eastern_day, minus_days};
+use crate::contract::eastern::{eastern_day, epoch_days, minus_days};
 use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
 use crate::contract::error::{ErrorBody, Message, Violation};
 use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
@@ -276,7 +276,7 @@ fn version(view: &View, caller: &Caller) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
     hasher.update(&view.index.identity());
-    hasher.update(&super::column::epoch_day(view.today).to_le_bytes());
+    hasher.update(&epoch_days(view.today).to_le_bytes());
     for number in [limits.rows_per_call, limits.max_offset, limits.window_days] {
         hasher.update(&number.to_le_bytes());
     }
@@ -389,7 +389,7 @@ mod tests {
         let service = Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, None);
         let caller = service.authenticate(Some(fixture::KEY)).expect("known");
         let latest = || {
-            let arguments = Arguments::from_pairs(Endpoint::Stats, &[]);
+            let arguments = Arguments::from_request(Endpoint::Stats, None, "");
             let body = service.answer(&caller, arguments).expect("stats");
             let stats: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
             stats["data"]["latest_filing_date"].clone()
@@ -406,8 +406,7 @@ mod tests {
         let service =
             Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, Some(fixture::TODAY));
         let caller = service.authenticate(Some(fixture::KEY)).expect("known");
-        let pairs = [("id".to_owned(), "1".to_owned())];
-        let find = || service.answer(&caller, Arguments::from_pairs(Endpoint::Business, &pairs));
+        let find = || service.answer(&caller, Arguments::from_request(Endpoint::Business, Some("1"), ""));
         assert!(find().is_ok());
         let empty = super::super::IndexBuilder::default().finish().expect("an empty index");
         assert!(service.swap_index(Arc::new(empty)).rows() > 0);

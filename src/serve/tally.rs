@@ -1,11 +1,10 @@
 //! Counts: by day, by county, statewide. They move with the day, so they are made anew when it turns.
 
-use super::column::{epoch_day, from_epoch_day};
 use super::fold::{equals_folded, folded};
 use super::index::{Columns, CountyName, Index};
 use super::word::{Field, flag};
 use crate::contract::count::{County, MonthlyCount, Stats, StatsFilings, TypeCount};
-use crate::contract::eastern::{minus_days, month_of};
+use crate::contract::eastern::{day_of_epoch, epoch_days, minus_days, month_of};
 use crate::contract::reference::EntityType;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -70,7 +69,7 @@ impl Tally {
 impl Index {
     /// Filings of a period by type, whatever their status.
     fn filed_by_type(&self, first: Date, last: Date) -> BTreeMap<&str, i64> {
-        let (first, last) = (epoch_day(first), epoch_day(last));
+        let (first, last) = (epoch_days(first), epoch_days(last));
         let start = self.days.partition_point(|tally| tally.day > last);
         let mut counts = BTreeMap::new();
         for tally in self.days[start..].iter().take_while(|tally| tally.day >= first) {
@@ -88,10 +87,10 @@ impl Index {
     /// Statewide stats as of a day.
     pub(super) fn stats(&self, today: Date) -> Stats {
         let ago = |days| minus_days(today, days);
-        let newest = self.days.iter().map(|tally| tally.day).find(|day| *day <= epoch_day(today));
+        let newest = self.days.iter().map(|tally| tally.day).find(|day| *day <= epoch_days(today));
         Stats {
             businesses_total: i64::try_from(self.listed).unwrap_or(i64::MAX),
-            latest_filing_date: newest.map_or(today, from_epoch_day),
+            latest_filing_date: newest.and_then(day_of_epoch).unwrap_or(today),
             updated_at: self.updated_at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             filings: StatsFilings {
                 last_7_days: self.filed(ago(6), today),
@@ -149,7 +148,7 @@ impl Index {
                 counts[*place].active_businesses += i64::from(*active);
             }
         }
-        let (columns, today) = (&self.columns, epoch_day(today));
+        let (columns, today) = (&self.columns, epoch_days(today));
         for row in columns.filed_between(Some(today - (COUNTY_DAYS - 1)), today) {
             let listed = columns.words[row as usize] & flag::LISTED != 0;
             if let (true, Some(place)) = (listed, place_of_code[columns.code(Field::County, row) as usize]) {

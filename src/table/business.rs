@@ -1,8 +1,8 @@
-//! Rows of `filings` and `details`, and the way back to summary and detail records.
+//! Summary and detail records → rows of `filings` and `details`; the addresses of a row.
 
 use super::Table;
 use super::row::{disk_instant, row_columns};
-use crate::contract::business::{Address, Detail, Industry, Summary};
+use crate::contract::business::{Address, Detail, Summary};
 use crate::contract::eastern::parse_date;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -68,25 +68,6 @@ impl FilingRow {
             last_seen_at: seen_at,
             extra: None,
         })
-    }
-
-    /// The summary record of the row; `dissolved_date` in the form `YYYY-MM-DD`.
-    pub fn summary(&self) -> Summary {
-        Summary {
-            id: self.id.clone(),
-            document_number: self.document_number.clone(),
-            name: self.name.clone(),
-            entity_type: self.entity_type.clone(),
-            company_type: self.company_type.clone(),
-            status: self.status.clone(),
-            filed_date: self.filed_date,
-            dissolved_date: self.dissolved_date.map(|day| day.to_string()),
-            city: self.city.clone(),
-            zip: self.zip.clone(),
-            county: self.county.clone(),
-            industry: Industry { sector: self.industry_sector.clone(), kind: self.industry_type.clone() },
-            url: self.url.clone(),
-        }
     }
 }
 
@@ -163,20 +144,6 @@ impl DetailRow {
         })
     }
 
-    /// The detail record: the row with the summary of the same business.
-    pub fn detail(&self, summary: Summary) -> Detail {
-        Detail {
-            summary,
-            principal_address: self.principal_address(),
-            mailing_address: self.mailing_address(),
-            registered_agent_name: self.registered_agent_name.clone(),
-            formation_state: self.formation_state.clone(),
-            last_annual_report_year: self.last_annual_report_year,
-            officer_count: self.officer_count,
-            license_count: self.license_count,
-        }
-    }
-
     /// The principal address.
     pub fn principal_address(&self) -> Address {
         Address {
@@ -210,11 +177,12 @@ impl DetailRow {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::contract::business::Industry;
     use crate::table::row::tests::assert_round_trip;
     use jiff::civil::date;
 
-    pub(in crate::table) fn filing(business_id: i64, filed_date: Date, seen_at: Timestamp) -> FilingRow {
-        let summary = Summary {
+    fn summary(business_id: i64, filed_date: Date) -> Summary {
+        Summary {
             id: format!("fl_{business_id}"),
             document_number: format!("L{business_id:011}"),
             name: format!("ÑANDÚ {business_id} LLC"),
@@ -228,8 +196,11 @@ pub(super) mod tests {
             county: "Miami-Dade".to_owned(),
             industry: Industry { sector: "retail".to_owned(), kind: "retail.food".to_owned() },
             url: format!("https://example.com/{business_id}"),
-        };
-        FilingRow::from_summary(&summary, seen_at).expect("a filing")
+        }
+    }
+
+    pub(in crate::table) fn filing(business_id: i64, filed_date: Date, seen_at: Timestamp) -> FilingRow {
+        FilingRow::from_summary(&summary(business_id, filed_date), seen_at).expect("a filing")
     }
 
     fn instant() -> Timestamp {
@@ -252,12 +223,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_filing_gives_its_summary_back() {
-        let row = filing(7, date(2026, 11, 20), instant());
-        assert_eq!(FilingRow::from_summary(&row.summary(), instant()), Some(row.clone()));
-        let dissolved = Summary { dissolved_date: Some("2026-01-02T03:04:05Z".to_owned()), ..row.summary() };
+    fn a_filing_has_its_number_in_capitals_and_its_dissolution_as_a_day() {
+        let dissolved = Summary {
+            document_number: "l26000000007".to_owned(),
+            dissolved_date: Some("2026-01-02T03:04:05Z".to_owned()),
+            ..summary(7, date(2026, 11, 20))
+        };
         let row = FilingRow::from_summary(&dissolved, instant()).expect("a filing");
-        assert_eq!(row.summary().dissolved_date.as_deref(), Some("2026-01-02"));
+        assert_eq!((row.business_id, row.document_number.as_str()), (7, "L26000000007"));
+        assert_eq!(row.dissolved_date, Some(date(2026, 1, 2)));
         let nameless = Summary { id: "fl_".to_owned(), ..dissolved };
         assert_eq!(FilingRow::from_summary(&nameless, instant()), None);
     }
@@ -273,7 +247,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn details_round_trip_and_give_their_record_back() {
+    fn details_round_trip_and_give_their_addresses_back() {
         let part = |word: &str| format!("{word} street");
         let principal = Address {
             street: part("principal"),
@@ -284,7 +258,7 @@ pub(super) mod tests {
             country: "US".to_owned(),
         };
         let detail = Detail {
-            summary: filing(7, date(2026, 11, 20), instant()).summary(),
+            summary: summary(7, date(2026, 11, 20)),
             mailing_address: Some(Address { street: part("mailing"), ..principal.clone() }),
             principal_address: principal,
             registered_agent_name: "Ann Agent".to_owned(),
@@ -294,10 +268,11 @@ pub(super) mod tests {
             license_count: 0,
         };
         let with = DetailRow::from_detail(&detail, instant()).expect("a detail");
-        assert_eq!(with.detail(detail.summary.clone()), detail);
+        assert_eq!(with.principal_address(), detail.principal_address);
+        assert_eq!(with.mailing_address(), detail.mailing_address);
         let detail = Detail { mailing_address: None, ..detail };
         let without = DetailRow::from_detail(&detail, instant()).expect("a detail");
-        assert_eq!(without.detail(detail.summary.clone()), detail);
+        assert_eq!(without.mailing_address(), None);
         let part = DetailRow { mailing_zip: Some("33101".to_owned()), ..without.clone() };
         assert_eq!(part.mailing_address().map(|address| address.zip).as_deref(), Some("33101"));
         assert_round_trip(&[with, without, part]);

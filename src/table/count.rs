@@ -24,15 +24,10 @@ impl DailyCountRow {
     pub fn from(observed_on: Date, record: &DailyCount) -> Self {
         Self { observed_on, date: record.date, count: record.count }
     }
-
-    /// The daily filing count record of the row.
-    pub fn daily_count(&self) -> DailyCount {
-        DailyCount { date: self.date, count: self.count }
-    }
 }
 
 /// The API's counts of one county. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
 pub struct CountyRow {
     pub observed_on: Date,
@@ -60,18 +55,6 @@ impl CountyRow {
             filings_last_30_days: record.filings_last_30_days,
             filings_previous_30_days: record.filings_previous_30_days,
             active_businesses: record.active_businesses,
-        }
-    }
-
-    /// The county record of the row.
-    pub fn county(&self) -> County {
-        County {
-            key: self.key.clone(),
-            name: self.name.clone(),
-            filings_last_7_days: self.filings_last_7_days,
-            filings_last_30_days: self.filings_last_30_days,
-            filings_previous_30_days: self.filings_previous_30_days,
-            active_businesses: self.active_businesses,
         }
     }
 }
@@ -102,34 +85,6 @@ impl MonthlyCountRow {
         let by_type = record.by_type.iter().map(|(kind, n)| row(kind, *n));
         std::iter::once(row(ALL_TYPES, record.total)).chain(by_type).collect()
     }
-
-    /// The monthly records of rows observed on one day, in the order in which their months first appear.
-    ///
-    /// A month without a total row gets the sum of its types.
-    pub fn monthly_counts(rows: &[Self]) -> Vec<MonthlyCount> {
-        let mut months: Vec<(MonthlyCount, bool)> = Vec::new();
-        for row in rows {
-            let at = months.iter().position(|(month, _)| month.month == row.month).unwrap_or_else(|| {
-                let (month, partial) = (row.month.clone(), row.partial);
-                months.push((MonthlyCount { month, total: 0, partial, by_type: [].into() }, false));
-                months.len() - 1
-            });
-            let (month, has_total) = &mut months[at];
-            if row.kind == ALL_TYPES {
-                (month.total, *has_total) = (row.n, true);
-            } else {
-                month.by_type.insert(row.kind.clone(), row.n);
-            }
-        }
-        months.into_iter().map(|(month, has_total)| with_total(month, has_total)).collect()
-    }
-}
-
-fn with_total(mut month: MonthlyCount, has_total: bool) -> MonthlyCount {
-    if !has_total {
-        month.total = month.by_type.values().sum();
-    }
-    month
 }
 
 /// The API's statewide figures of one day. The column dictionary says what each field means.
@@ -183,11 +138,6 @@ impl TypeCountRow {
     pub fn from(observed_on: Date, record: &TypeCount) -> Self {
         Self { observed_on, kind: record.kind.clone(), n: record.n }
     }
-
-    /// The type count record of the row.
-    pub fn type_count(&self) -> TypeCount {
-        TypeCount { kind: self.kind.clone(), n: self.n }
-    }
 }
 
 #[cfg(test)]
@@ -205,10 +155,9 @@ mod tests {
     }
 
     #[test]
-    fn days_and_counties_round_trip_and_give_their_records_back() {
-        let day = DailyCount { date: date(2026, 11, 19), count: 2_500 };
-        let row = DailyCountRow::from(TODAY, &day);
-        assert_eq!(row.daily_count(), day);
+    fn days_and_counties_round_trip() {
+        let row = DailyCountRow::from(TODAY, &DailyCount { date: date(2026, 11, 19), count: 2_500 });
+        assert_eq!((row.date, row.count), (date(2026, 11, 19), 2_500));
         assert_round_trip(&[row]);
 
         let county = County {
@@ -220,22 +169,31 @@ mod tests {
             active_businesses: 4,
         };
         let row = CountyRow::from(TODAY, &county);
-        assert_eq!(row.county(), county);
+        assert_eq!((row.key.as_str(), row.name.as_str()), ("ST_JOHNS", "St. Johns"));
+        assert_eq!((row.filings_last_7_days, row.filings_last_30_days), (1, 2));
+        assert_eq!((row.filings_previous_30_days, row.active_businesses), (3, 4));
         assert_round_trip(&[row]);
     }
 
     #[test]
-    fn months_round_trip_even_where_the_types_do_not_add_up() {
+    fn a_month_is_its_total_and_a_row_a_type_even_where_they_do_not_add_up() {
         let months = [
             month("2026-11", 40, true, &[("llc", 30), ("other", 5)]),
             month("2026-10", 90, false, &[("llc", 90)]),
             month("2026-09", 0, false, &[]),
         ];
         let rows: Vec<_> = months.iter().flat_map(|month| MonthlyCountRow::from(TODAY, month)).collect();
-        assert_eq!(rows.len(), 6);
-        assert_eq!(MonthlyCountRow::monthly_counts(&rows), months);
-        let parts: Vec<_> = rows.iter().filter(|row| row.kind != ALL_TYPES).cloned().collect();
-        assert_eq!(MonthlyCountRow::monthly_counts(&parts)[0].total, 35);
+        let told: Vec<_> =
+            rows.iter().map(|row| (row.month.as_str(), row.kind.as_str(), row.n, row.partial)).collect();
+        let expected = [
+            ("2026-11", ALL_TYPES, 40, true),
+            ("2026-11", "llc", 30, true),
+            ("2026-11", "other", 5, true),
+            ("2026-10", ALL_TYPES, 90, false),
+            ("2026-10", "llc", 90, false),
+            ("2026-09", ALL_TYPES, 0, false),
+        ];
+        assert_eq!(told, expected);
         assert_round_trip(&rows);
     }
 
@@ -251,7 +209,7 @@ mod tests {
         };
         assert_round_trip(&[StatewideRow::from(TODAY, &stats)]);
         let split = TypeCountRow::from(TODAY, &stats.type_split_30d[0]);
-        assert_eq!(split.type_count(), stats.type_split_30d[0]);
+        assert_eq!((split.kind.as_str(), split.n), ("llc", 2));
         assert_round_trip(&[split]);
     }
 }

@@ -3,9 +3,9 @@
 //! The same rows under the same key values give the same bytes, however they were cut into batches.
 
 use super::layout::check_schema;
-use super::order::{first_unsorted, sort_batch};
-use super::row::day_of_epoch;
-use super::{FileLayout, Row, SCHEMA_VERSION, TableError};
+use super::order::first_unsorted;
+use super::{FileLayout, SCHEMA_VERSION, TableError};
+use crate::contract::eastern::day_of_epoch;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{BatchCoalescer, max, min};
 use arrow::datatypes::{DataType, Date32Type};
@@ -16,7 +16,6 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,16 +57,10 @@ pub trait Sink: Write + Send {
     fn sync(&mut self) -> io::Result<()>;
 }
 
-impl Sink for File {
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
-    }
-}
-
 /// A file being written: rows go in in the layout's order, [`ParquetFile::finish`] makes it durable.
 ///
 /// Holds at most one row group in memory. A file dropped before that is not whole; no reader accepts it.
-pub struct ParquetFile<S: Sink = File> {
+pub struct ParquetFile<S: Sink> {
     path: PathBuf,
     layout: FileLayout,
     writer: ArrowWriter<S>,
@@ -77,24 +70,8 @@ pub struct ParquetFile<S: Sink = File> {
     filed_days: Option<(i32, i32)>,
 }
 
-impl ParquetFile {
-    /// Creates the file, or empties the one that is there. `key_values` follow the schema version in its metadata.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Io`] and [`TableError::Parquet`].
-    pub fn create(
-        layout: impl Into<FileLayout>,
-        path: &Path,
-        key_values: &[(&str, String)],
-    ) -> Result<Self, TableError> {
-        let file = File::create(path).map_err(|source| TableError::io("create", path, source))?;
-        Self::on(file, layout, path, key_values)
-    }
-}
-
 impl<S: Sink> ParquetFile<S> {
-    /// Writes the file to `sink`; `path` names it in errors.
+    /// Writes the file to `sink`; `path` names it in errors. `key_values` follow the schema version in its metadata.
     ///
     /// # Errors
     ///
@@ -198,38 +175,6 @@ impl<S: Sink> ParquetFile<S> {
     }
 }
 
-/// Writes batches, already in the layout's order, as one file; durable when this returns.
-///
-/// # Errors
-///
-/// As [`ParquetFile::create`], [`ParquetFile::write`] and [`ParquetFile::finish`].
-pub fn write_parquet(
-    layout: impl Into<FileLayout>,
-    batches: impl IntoIterator<Item = RecordBatch>,
-    path: &Path,
-    key_values: &[(&str, String)],
-) -> Result<WrittenFile, TableError> {
-    let mut file = ParquetFile::create(layout, path, key_values)?;
-    for batch in batches {
-        file.write(&batch)?;
-    }
-    file.finish()
-}
-
-/// Writes rows, in any order, as one file of their table, sorted; durable when this returns.
-///
-/// # Errors
-///
-/// As [`Row::batch`] and [`write_parquet`].
-pub fn write_rows<R: Row>(
-    rows: &[R],
-    path: &Path,
-    key_values: &[(&str, String)],
-) -> Result<WrittenFile, TableError> {
-    let batch = sort_batch(R::TABLE, &R::batch(rows)?)?;
-    write_parquet(R::TABLE, [batch], path, key_values)
-}
-
 fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
@@ -264,10 +209,41 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
 pub(super) mod tests {
     use super::*;
     use crate::table::business::tests::filing;
-    use crate::table::{DailyCountRow, FilingRow, Table, read_rows, read_table};
+    use crate::table::{DailyCountRow, FilingRow, Row, Table, read_rows, read_table, sort_batch};
     use jiff::Timestamp;
     use jiff::civil::date;
     use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+    use std::fs::File;
+
+    impl Sink for File {
+        fn sync(&mut self) -> io::Result<()> {
+            self.sync_all()
+        }
+    }
+
+    /// Writes batches, already in the layout's order, as one file.
+    pub(in crate::table) fn write_parquet(
+        layout: impl Into<FileLayout>,
+        batches: impl IntoIterator<Item = RecordBatch>,
+        path: &Path,
+        key_values: &[(&str, String)],
+    ) -> Result<WrittenFile, TableError> {
+        let mut file = ParquetFile::on(File::create(path).expect("a file"), layout, path, key_values)?;
+        for batch in batches {
+            file.write(&batch)?;
+        }
+        file.finish()
+    }
+
+    /// Writes rows, in any order, as one file of their table, sorted.
+    pub(crate) fn write_rows<R: Row>(
+        rows: &[R],
+        path: &Path,
+        key_values: &[(&str, String)],
+    ) -> Result<WrittenFile, TableError> {
+        let batch = sort_batch(R::TABLE, &R::batch(rows)?)?;
+        write_parquet(R::TABLE, [batch], path, key_values)
+    }
 
     /// Filings in the table's order, some days of them, each with some nulls.
     pub(in crate::table) fn filings(rows: i64) -> Vec<FilingRow> {

@@ -2,8 +2,8 @@
 
 use super::file::SCHEMA_VERSION_KEY;
 use super::layout::check_schema;
-use super::row::day_of_epoch;
 use super::{SCHEMA_VERSION, Table, TableError};
+use crate::contract::eastern::day_of_epoch;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use jiff::civil::Date;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -221,8 +221,8 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::file::tests::filings;
-    use crate::table::{FilingRow, write_rows};
+    use crate::table::FilingRow;
+    use crate::table::file::tests::{filings, write_rows};
     use jiff::civil::date;
 
     fn written(rows: &[FilingRow]) -> (tempfile::TempDir, Footer) {

@@ -4,8 +4,7 @@
 //! catalogue, documentation) is derived from it.
 //!
 //! A row type ([`FilingRow`] and its like) is a [`Row`]: it goes to a batch of its table and back. Batches go to files
-//! through [`write_parquet`] or [`ParquetFile`] and come back through [`read_table`]; results of query engines
-//! pass [`stored_batch`] first.
+//! through [`ParquetFile`] and come back through [`read_table`].
 
 mod business;
 mod change;
@@ -21,7 +20,6 @@ mod order;
 mod read;
 mod reference;
 mod row;
-mod stored;
 mod upgrade;
 
 pub use business::{DetailRow, FilingRow, dissolved_day};
@@ -30,18 +28,19 @@ pub use column::{Column, ColumnKind, columns};
 pub use count::{ALL_TYPES, CountyRow, DailyCountRow, MonthlyCountRow, StatewideRow, TypeCountRow};
 pub use coverage::{CoverageRow, EVERY_OTHER_TYPE};
 pub use error::TableError;
-pub use file::{
-    ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink, WrittenFile, write_parquet, write_rows,
-};
+#[cfg(test)]
+pub(crate) use file::tests::write_rows;
+pub use file::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink, WrittenFile};
 pub use footer::{Bounds, Footer, Span};
 pub use layout::{FileLayout, check_schema};
 pub use officer::OfficerRow;
-pub use order::{concat_batches, sort_batch};
+pub use order::sort_batch;
 pub use read::{ParquetRows, read_parquet, read_rows, read_table, read_whole};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
-pub use row::{Row, day_of_epoch, disk_instant, epoch_days};
-pub use stored::stored_batch;
+pub use row::{Row, disk_instant};
 pub use upgrade::{Step, Upgrades};
+
+pub use crate::contract::eastern::day_of_epoch;
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;

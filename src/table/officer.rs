@@ -1,4 +1,4 @@
-//! Rows of `officers`, and the way back to officer records.
+//! Rows of `officers` ↔ officer records.
 
 use super::Table;
 use super::row::{disk_instant, row_columns};
@@ -26,8 +26,8 @@ impl OfficerRow {
     }
 
     /// The officer record of the row.
-    pub fn officer(&self) -> Officer {
-        Officer { name: self.name.clone(), title: self.title.clone() }
+    pub fn into_officer(self) -> Officer {
+        Officer { name: self.name, title: self.title }
     }
 }
 
@@ -40,7 +40,7 @@ mod tests {
     fn officers_round_trip_and_give_their_record_back() {
         let officer = Officer { name: "DOE, JANE".to_owned(), title: String::new() };
         let row = OfficerRow::new(7, 24, &officer, Timestamp::UNIX_EPOCH);
-        assert_eq!(row.officer(), officer);
-        assert_round_trip(&[row]);
+        assert_round_trip(std::slice::from_ref(&row));
+        assert_eq!(row.into_officer(), officer);
     }
 }

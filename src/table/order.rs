@@ -1,4 +1,4 @@
-//! Joining, sorting, and checking the order of rows.
+//! Sorting rows, and checking their order.
 
 use super::layout::check_schema;
 use super::{FileLayout, TableError};
@@ -6,23 +6,6 @@ use arrow::array::{ArrayRef, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
 use arrow::error::ArrowError;
 use std::cmp::Ordering;
-
-/// The rows of several batches of a layout's schema as one batch.
-///
-/// # Errors
-///
-/// A batch of another schema, and [`TableError::Arrow`] when the texts of a column pass 2 GiB.
-pub fn concat_batches(
-    layout: impl Into<FileLayout>,
-    batches: &[RecordBatch],
-) -> Result<RecordBatch, TableError> {
-    let layout = layout.into();
-    for batch in batches {
-        check_schema(batch.schema_ref(), layout.schema(), "a batch")?;
-    }
-    arrow::compute::concat_batches(layout.schema(), batches)
-        .map_err(|source| TableError::arrow("join", "a batch", source))
-}
 
 /// The rows of a batch in the order of a layout; a batch already in order is given back as it is.
 ///
@@ -96,8 +79,7 @@ fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{DailyCountRow, FilingRow, Row, Table};
-    use jiff::Timestamp;
+    use crate::table::{DailyCountRow, Row, Table};
     use jiff::civil::{Date, date};
     use proptest::prelude::*;
 
@@ -144,16 +126,5 @@ mod tests {
         assert_eq!(unsorted(&[(2, 2)], &[(2, 3), (1, 9)]), Some(0));
         assert_eq!(unsorted(&[(2, 2)], &[(2, 1), (2, 2)]), Some(1));
         assert_eq!(unsorted(&[], &[(2, 1)]), None);
-    }
-
-    #[test]
-    fn only_batches_of_the_schema_are_joined() {
-        let parts = [counts(&[(3, 1)]), counts(&[]), counts(&[(2, 1)])];
-        assert_eq!(concat_batches(Table::DailyCounts, &parts).expect("joined").num_rows(), 2);
-        assert_eq!(concat_batches(Table::DailyCounts, &[]).expect("nothing").num_rows(), 0);
-        let seen = Timestamp::UNIX_EPOCH;
-        let filings = [crate::table::business::tests::filing(1, date(2026, 1, 1), seen)];
-        let other = FilingRow::batch(&filings).expect("a batch");
-        assert!(concat_batches(Table::DailyCounts, &[other]).is_err());
     }
 }

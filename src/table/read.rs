@@ -14,7 +14,6 @@ use std::sync::Arc;
 pub struct ParquetRows {
     path: PathBuf,
     schema: SchemaRef,
-    rows: u64,
     reader: ParquetRecordBatchReader,
 }
 
@@ -22,11 +21,6 @@ impl ParquetRows {
     /// The schema of the batches: the file's columns, in file order, those not asked for left out.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
-    }
-
-    /// Rows of the file, by its footer.
-    pub fn row_count(&self) -> u64 {
-        self.rows
     }
 }
 
@@ -85,7 +79,7 @@ pub fn read_whole(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatc
 }
 
 fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
-    let (rows, path) = (footer.rows(), footer.path.clone());
+    let path = footer.path.clone();
     let mut roots = Vec::new();
     for name in projection.unwrap_or_default() {
         roots.push(footer.schema().index_of(name).map_err(|_| TableError::MissingColumn {
@@ -105,15 +99,15 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
         .map_err(|source| TableError::parquet("read", &path, source))?;
     let schema = arrow::array::RecordBatchReader::schema(&reader);
     let schema = Arc::new(Schema::new(schema.fields().clone()));
-    Ok(ParquetRows { path, schema, rows, reader })
+    Ok(ParquetRows { path, schema, reader })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::table::file::SCHEMA_VERSION_KEY;
-    use crate::table::file::tests::filings;
-    use crate::table::{FileLayout, SCHEMA_VERSION, write_parquet, write_rows};
+    use crate::table::file::tests::{filings, write_parquet, write_rows};
+    use crate::table::{FileLayout, SCHEMA_VERSION};
     use arrow::datatypes::{DataType, Field};
 
     fn folder() -> tempfile::TempDir {
@@ -126,10 +120,10 @@ mod tests {
         let path = folder.path().join("part.parquet");
         write_rows(&filings(10), &path, &[]).expect("written");
         let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
-        assert_eq!(rows.row_count(), 10);
         let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
         assert_eq!(names, ["id", "filed_date"]);
-        assert_eq!(rows.next().expect("a batch").expect("readable").num_columns(), 2);
+        let batch = rows.next().expect("a batch").expect("readable");
+        assert_eq!((batch.num_rows(), batch.num_columns()), (10, 2));
         let error = read_table(Table::Filings, &path, Some(&["nope"])).err().expect("no such column");
         assert!(error.to_string().ends_with("part.parquet has no column nope"), "{error}");
     }

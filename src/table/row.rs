@@ -4,12 +4,13 @@
 //! struct, so a column forgotten in the list does not compile.
 
 use super::{Table, TableError};
+use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
     TimestampMicrosecondArray,
 };
+use jiff::Timestamp;
 use jiff::civil::Date;
-use jiff::{Span, Timestamp};
 use std::sync::Arc;
 
 /// A row of one table, convertible to and from batches of that table's schema.
@@ -139,17 +140,6 @@ impl Cell for Timestamp {
     }
 }
 
-/// Days from 1970-01-01 to a day, as `Date32` counts them.
-pub fn epoch_days(day: Date) -> i32 {
-    (day - Date::constant(1970, 1, 1)).get_days()
-}
-
-/// The day so many days after 1970-01-01; `None` beyond the years −9999 to 9999.
-pub fn day_of_epoch(days: i32) -> Option<Date> {
-    let span = Span::new().try_days(days).ok()?;
-    Date::constant(1970, 1, 1).checked_add(span).ok()
-}
-
 /// One column of a batch, typed and checked, ready to be read cell by cell.
 pub(super) struct CellReader<'a, T: Cell> {
     name: &'static str,
@@ -272,12 +262,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn days_and_instants_keep_their_value_to_the_edges_of_the_calendar() {
-        for day in [Date::MIN, Date::MAX, date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29)] {
-            assert_eq!(day_of_epoch(epoch_days(day)), Some(day));
-        }
-        assert_eq!(epoch_days(date(1970, 1, 2)), 1);
-        assert_eq!(day_of_epoch(i32::MAX), None);
+    fn instants_keep_their_microseconds_to_the_edge_of_the_calendar() {
         let fine: Timestamp = "2026-11-20T12:00:00.123456789Z".parse().expect("an instant");
         assert_eq!(disk_instant(fine).to_string(), "2026-11-20T12:00:00.123456Z");
         assert_eq!(disk_instant(Timestamp::MIN).as_microsecond(), Timestamp::MIN.as_microsecond());

@@ -16,8 +16,10 @@ mod tools;
 pub(super) use doors::Doors;
 
 use super::access::Caller;
-use super::rest::{HttpResponse, Reply, Site, bearer, response};
+use super::response::{HttpResponse, Reply, response};
+use super::rest::bearer;
 use super::service::{ApiError, Service};
+use super::site::Site;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
 use crate::contract::query::quoted;
