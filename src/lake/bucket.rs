@@ -21,10 +21,11 @@ use super::home::Home;
 use super::lock::Repair;
 use super::manifest::{Commit, FileEntry};
 use super::mark::Mark;
-use super::objects::{Objects, Wanted};
+use super::objects::Objects;
 use super::path::{self, Layout, snapshot_name};
 use super::raw::chunk_name;
 use super::seal::{Seal, look};
+use super::sound::Found;
 use super::staging::StagedFile;
 use super::storage::{self, TEMPORARY};
 use copy::is_chunk;
@@ -64,7 +65,7 @@ impl Bucket {
 impl Home for Bucket {
     fn refresh(&self) -> Result<(), LakeError> {
         let shown = self.objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest));
-        let after = shown.map(commit_name);
+        let after = shown.map(Layout::commit_name);
         let later = self.objects.list("commits", after.as_deref())?;
         let newest = later.iter().filter_map(|name| committed(name)).max().max(shown);
         self.meet(newest)?;
@@ -88,13 +89,13 @@ impl Home for Bucket {
         }
         let bytes = self.read_commit_anew(snapshot)?;
         if let Some(whole) = bytes.as_deref().filter(|bytes| look(bytes) == Seal::Whole) {
-            self.folder.write(&commit_name(snapshot), whole)?;
+            self.folder.write(&Layout::commit_name(snapshot), whole)?;
         }
         Ok(bytes)
     }
 
     fn read_commit_anew(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        self.read(&commit_name(snapshot))
+        self.read(&Layout::commit_name(snapshot))
     }
 
     fn kept(&self) -> Result<BTreeSet<u64>, LakeError> {
@@ -117,18 +118,13 @@ impl Home for Bucket {
         self.fetch(commit, &missing)
     }
 
-    fn bring_anew(&self, commit: &Commit, entry: &FileEntry) -> Result<(), LakeError> {
-        let (target, storage) = (self.target(commit, entry), &self.folder.storage);
-        self.known().sound.remove(&target);
-        storage.remove_file(&target)?;
-        storage.create_dir_all(&self.folder.layout.root)?;
-        let waiting = self.folder.layout.root.join(format!("{TEMPORARY}{}-looked-at", std::process::id()));
-        let wanted = Wanted { name: named_in(commit, entry), to: waiting.clone() };
-        if let [None] = self.objects.download(storage, vec![wanted])?[..] {
-            return Ok(());
-        }
-        self.make_folder_of(&target)?;
-        storage.rename(&waiting, &target)
+    fn found_at_home(&self, commit: &Commit, entry: &FileEntry) -> Result<Found, LakeError> {
+        let (root, storage) = (&self.folder.layout.root, &self.folder.storage);
+        storage.create_dir_all(root)?;
+        let waiting = root.join(format!("{TEMPORARY}{}-looked-at", std::process::id()));
+        let found = self.look_by_way_of(&waiting, commit, entry);
+        storage.discard(&waiting);
+        found
     }
 
     /// The working copy first: what fails here has not cost an upload.
@@ -142,7 +138,7 @@ impl Home for Bucket {
 
     /// An answer that got lost, or a refusal after a try that got through, is no loss: the commit itself tells whose it is.
     fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError> {
-        let name = commit_name(snapshot);
+        let name = Layout::commit_name(snapshot);
         let created = self.objects.create(&name, bytes);
         if !matches!(created, Ok(true)) {
             match self.objects.read(&name) {
@@ -161,7 +157,7 @@ impl Home for Bucket {
     /// Only a commit of that number, not ours, says for sure that nobody will name our files, but those it names.
     fn withdraw(&self, snapshot: u64, files: &[&StagedFile]) {
         self.folder.withdraw(snapshot, files);
-        let Ok(Some(bytes)) = self.objects.read(&commit_name(snapshot)) else { return };
+        let Ok(Some(bytes)) = self.objects.read(&Layout::commit_name(snapshot)) else { return };
         let Ok(winner) = Commit::decode(&bytes.bytes, &self.folder.layout.commit(snapshot)) else { return };
         let named = names(&winner);
         let ours = files.iter().filter(|file| file.is_new).map(|file| object_name(snapshot, &file.entry));
@@ -192,7 +188,7 @@ impl Home for Bucket {
             let known = self.known();
             (known.newest, known.shown)
         };
-        let mut repair = Repair { removed: self.folder.clear_leftovers(newest)?, shown: None };
+        let mut repair = Repair { removed: self.folder.clear_leftovers(newest, self)?, shown: None };
         self.forget_old_copies(newest)?;
         if let Some(newest) = newest.filter(|newest| Some(*newest) != shown) {
             let Some(bytes) = self.read_commit(newest)? else {
@@ -313,10 +309,6 @@ impl Bucket {
         }
         Ok(())
     }
-}
-
-fn commit_name(snapshot: u64) -> String {
-    format!("commits/{}.json", snapshot_name(snapshot))
 }
 
 /// The number of a commit in an object's name.

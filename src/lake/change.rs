@@ -3,33 +3,13 @@
 use super::error::LakeError;
 use super::part::column;
 use super::upsert::keys;
-use crate::table::Table;
+use crate::table::{Change, Table};
 use arrow::array::{Array, ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::compute::interleave;
 use arrow::record_batch::RecordBatch;
 use arrow::row::Row;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// What can happen to a business.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
-    Appeared,
-    Changed,
-    Vanished,
-    Returned,
-}
-
-impl Change {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Appeared => "appeared",
-            Self::Changed => "changed",
-            Self::Vanished => "vanished",
-            Self::Returned => "returned",
-        }
-    }
-}
 
 /// Changes seen by one run, column by column.
 #[derive(Debug, Default)]

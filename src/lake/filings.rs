@@ -5,10 +5,11 @@ use super::error::LakeError;
 use super::month::{Counts, MonthInput, MonthMerge, merge_month};
 use super::moved::{Moved, find_moved};
 use super::part::{self, sorted};
-use super::path::{self, Month, epoch_day};
+use super::path::{self, Month};
 use super::spill::{Spill, SpilledFilings};
 use super::staging::{Staging, TableDelta};
 use super::upsert::upsert;
+use crate::contract::eastern::epoch_days;
 use crate::table::Table;
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
@@ -71,7 +72,7 @@ impl Staging {
         let moved = find_moved(&self.months(), &spilled)?;
         spilled.forget(&moved.stale);
         let complete: BTreeSet<(i32, bool)> =
-            complete.iter().map(|(day, fictitious)| (epoch_day(*day), *fictitious)).collect();
+            complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect();
         let mut merge = FilingsMerge {
             has_news: self.rows(Table::Filings.name()) > 0,
             observed_at: observed_at.as_microsecond(),
@@ -94,7 +95,7 @@ impl Staging {
     fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
         let known = self.months();
         let days = merge.complete.iter().map(|(day, _)| *day);
-        let days = days.chain(merge.gone.values().map(|day| epoch_day(*day)));
+        let days = days.chain(merge.gone.values().map(|day| epoch_days(*day)));
         let read_whole = days.filter_map(Month::of_epoch_day);
         let mut months = spilled.months();
         months.extend(read_whole.filter(|month| known.contains_key(month)));

@@ -6,6 +6,9 @@ use super::lock::Repair;
 use super::manifest::{Commit, FileEntry};
 use super::mark::Mark;
 use super::path::{self, Layout, snapshot_name};
+use super::publish::kept_copy;
+use super::run::{COMMITS, JOURNAL};
+use super::sound::{Found, found_at};
 use super::staging::StagedFile;
 use super::storage::{self, Storage, TEMPORARY};
 use std::collections::BTreeSet;
@@ -55,8 +58,8 @@ impl Home for Folder {
         Ok(())
     }
 
-    fn bring_anew(&self, _commit: &Commit, _entry: &FileEntry) -> Result<(), LakeError> {
-        Ok(())
+    fn found_at_home(&self, commit: &Commit, entry: &FileEntry) -> Result<Found, LakeError> {
+        found_at(&self.layout.snapshot(commit.snapshot).join(&entry.path), entry)
     }
 
     /// Builds the snapshot's folder under a temporary name and gives it its own.
@@ -117,7 +120,7 @@ impl Home for Folder {
     fn put_right(&self) -> Result<Repair, LakeError> {
         self.restore_shown_commit()?;
         let newest = self.newest()?;
-        let mut repair = Repair { removed: self.clear_leftovers(newest)?, shown: None };
+        let mut repair = Repair { removed: self.clear_leftovers(newest, self)?, shown: None };
         if let Some(newest) =
             newest.filter(|newest| !self.shows(*newest) && self.layout.snapshot(*newest).is_dir())
         {
@@ -216,28 +219,35 @@ impl Folder {
         fs::read_link(self.layout.current()).is_ok_and(|shown| shown == Layout::current_target(snapshot))
     }
 
-    /// A snapshot that `current` leads to was committed: where its commit is gone, it is written again from the copy that its run
-    /// keeps, before the snapshot could be taken for a leftover.
+    /// The snapshot whose folder `current` leads to.
+    fn led_to(&self) -> Result<Option<u64>, LakeError> {
+        let current = self.layout.current();
+        let target = match fs::read_link(&current) {
+            Err(error) if is_no_link(&error) => return Ok(None),
+            other => other.map_err(LakeError::storage("read", &current))?,
+        };
+        let Some(shown) = Layout::shown_by(&target) else { return Ok(None) };
+        let dir = self.layout.snapshot(shown);
+        let is_there = dir.try_exists().map_err(LakeError::storage("look at", &dir))?;
+        Ok(is_there.then_some(shown))
+    }
+
+    /// A snapshot that `current` leads to was committed. Where its commit is gone and it would be the newest, whatever
+    /// numbers held snapshots took before it, the commit is written again from the copy that its run keeps: no snapshot
+    /// that `current` leads to is a leftover.
     fn restore_shown_commit(&self) -> Result<(), LakeError> {
-        let next = self.newest()?.unwrap_or(0) + 1;
-        if !self.shows(next) || !self.layout.snapshot(next).is_dir() {
-            return Ok(());
-        }
-        let (lost, name) = (self.layout.commit(next), format!("{}.json", snapshot_name(next)));
-        for run in storage::names(&self.layout.runs())? {
-            let copy = self.layout.run(&run).join("commits").join(&name);
-            let sound =
-                |bytes: &Vec<u8>| Commit::decode(bytes, &copy).is_ok_and(|commit| commit.snapshot == next);
-            if let Some(bytes) = storage::read(&copy)?.filter(sound) {
-                self.storage.put_if_absent(&lost, &bytes)?;
-                tracing::warn!(path = %lost.display(), "the commit was missing; written again from its run's copy");
-                return Ok(());
-            }
-        }
-        Err(LakeError::damaged(
-            &lost,
-            "it is missing, though `current` leads to its snapshot, and no run has a copy",
-        ))
+        let newest = self.newest()?;
+        let Some(shown) = self.led_to()?.filter(|shown| Some(*shown) > newest) else { return Ok(()) };
+        let lost = self.layout.commit(shown);
+        let Some(bytes) = kept_copy(self, &self.layout, shown)? else {
+            return Err(LakeError::damaged(
+                &lost,
+                "it is missing, though `current` leads to its snapshot, and no run has a copy",
+            ));
+        };
+        self.storage.put_if_absent(&lost, &bytes)?;
+        tracing::warn!(path = %lost.display(), "the commit was missing; written again from its run's copy");
+        Ok(())
     }
 
     /// Points `current` at a committed snapshot.
@@ -245,10 +255,15 @@ impl Folder {
         self.storage.point(&self.layout.current(), &Layout::current_target(snapshot))
     }
 
-    /// Removes what no commit speaks of; gives what it was.
-    pub(super) fn clear_leftovers(&self, newest: Option<u64>) -> Result<Vec<PathBuf>, LakeError> {
+    /// Removes what no commit speaks of; gives what it was. `home` has the held commits and the marks: of the working
+    /// copy of a store, the store.
+    pub(super) fn clear_leftovers(
+        &self,
+        newest: Option<u64>,
+        home: &dyn Home,
+    ) -> Result<Vec<PathBuf>, LakeError> {
         let mut removed = Vec::new();
-        for path in self.leftovers(newest)? {
+        for path in self.leftovers(newest, home)? {
             if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
                 self.storage.remove_dir_all(&path)?;
             } else {
@@ -261,24 +276,27 @@ impl Folder {
 
     /// What a killed run can leave: temporary names, a snapshot without its commit, staged files.
     ///
-    /// Only a number after the newest commit, up to the next one to be given, can be such a snapshot; others without a
-    /// commit were not left by a run, so they are not touched. What is held has its commit elsewhere.
-    fn leftovers(&self, newest: Option<u64>) -> Result<Vec<PathBuf>, LakeError> {
+    /// Only a number after the newest commit, up to the next one to be given, or one that is marked as pruned can be such
+    /// a snapshot; others without a commit were not left by a run, so they are not touched. What is held has its commit
+    /// elsewhere.
+    fn leftovers(&self, newest: Option<u64>, home: &dyn Home) -> Result<Vec<PathBuf>, LakeError> {
         let layout = &self.layout;
-        let held = path::snapshot_numbers(&storage::names(&layout.held())?);
+        let held = path::snapshot_numbers(&home.names("held")?);
+        let pruned = path::snapshot_numbers(&home.names(Mark::Pruned.folder())?);
+        let committed: BTreeSet<u64> = self.commits()?.into_iter().collect();
         let first = newest.unwrap_or(0) + 1;
-        let next = held.last().map_or(first, |held| first.max(held + 1));
-        let mut found: Vec<PathBuf> = (first..=next)
-            .filter(|number| !held.contains(number))
-            .map(|number| layout.snapshot(number))
-            .collect();
+        let next = held.last().max(pruned.last()).map_or(first, |last| first.max(last + 1));
+        let mut numbers: BTreeSet<u64> = (first..=next).collect();
+        numbers.extend(pruned.difference(&committed));
+        let mut found: Vec<PathBuf> =
+            numbers.difference(&held).map(|number| layout.snapshot(*number)).collect();
         let mut folders = vec![layout.root.clone(), layout.commits(), layout.snapshots(), layout.state()];
         folders.extend([layout.catalog(), layout.held()]);
         folders.extend(Mark::ALL.map(|mark| layout.root.join(mark.folder())));
         for run in storage::names(&layout.runs())? {
             let dir = layout.run(&run);
             found.push(dir.join("staged"));
-            folders.extend([dir.join("journal"), dir.join("commits"), dir]);
+            folders.extend([dir.join(JOURNAL), dir.join(COMMITS), dir]);
         }
         for folder in folders {
             let names = storage::names(&folder).unwrap_or_default();
@@ -311,6 +329,11 @@ impl Folder {
         }
         Ok(())
     }
+}
+
+/// Whether nothing is there, or no symbolic link.
+fn is_no_link(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput)
 }
 
 fn is_taken(source: &io::Error) -> bool {

@@ -5,6 +5,7 @@ use super::error::LakeError;
 use super::lock::LakeLock;
 use super::manifest::Commit;
 use super::path::Layout;
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 impl Lake {
@@ -43,10 +44,15 @@ impl Lake {
         Ok(commit)
     }
 
-    /// Deletes a held snapshot.
-    pub(super) fn drop_held(&self, snapshot: u64) -> Result<(), LakeError> {
+    /// Deletes a held snapshot. False where it was pinned meanwhile, and stays. The mark that it was pruned keeps its
+    /// number from being given again.
+    pub(super) fn drop_held(&self, snapshot: u64, now: Timestamp) -> Result<bool, LakeError> {
+        if !self.doom(snapshot, now)? {
+            return Ok(false);
+        }
         // First its commit: from then on its folder is a leftover that any repair clears.
         self.home.remove(&Layout::held_name(snapshot))?;
-        self.home.drop_snapshots(&BTreeSet::from([snapshot]))
+        self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
+        Ok(true)
     }
 }

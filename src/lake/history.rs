@@ -123,11 +123,12 @@ impl Lake {
         Ok(self.commits()?.is_empty() && self.held_snapshots()?.is_empty())
     }
 
-    /// The number of the next snapshot: none is given twice, held ones included.
+    /// The number of the next snapshot: none is given twice, those of held ones and of held ones that went included.
     pub(super) fn next_snapshot(&self) -> Result<u64, LakeError> {
         let newest = self.commits()?.last().copied();
         let held = self.held_snapshots()?.last().copied();
-        Ok(newest.max(held).unwrap_or(0) + 1)
+        let pruned = self.marked(Mark::Pruned)?.last().copied();
+        Ok(newest.max(held).max(pruned).unwrap_or(0) + 1)
     }
 
     /// The commit of a snapshot whose tables are there.

@@ -7,6 +7,7 @@
 use super::error::LakeError;
 use super::lock::Repair;
 use super::manifest::{Commit, FileEntry};
+use super::sound::Found;
 use super::staging::StagedFile;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -40,9 +41,9 @@ pub(super) trait Home: fmt::Debug + Send + Sync {
     /// Sees to it that files of a snapshot, of all tables or of one, lie in its local folder as the commit says.
     fn bring(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError>;
 
-    /// Brings a file as it lies at home now, whatever the working copy has: for a verification. Where there is none,
-    /// there is none in the local folder either.
-    fn bring_anew(&self, commit: &Commit, entry: &FileEntry) -> Result<(), LakeError>;
+    /// How a file lies at home now, whatever the working copy has: for a verification. A sound one lies in its local
+    /// folder afterwards; otherwise the local folder stays as it is.
+    fn found_at_home(&self, commit: &Commit, entry: &FileEntry) -> Result<Found, LakeError>;
 
     /// Puts the files of a coming snapshot where its commit will name them. Nobody reads them before the commit.
     fn place(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError>;

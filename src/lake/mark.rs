@@ -107,6 +107,16 @@ impl Lake {
         }
         Ok(was_pinned)
     }
+
+    /// Marks a snapshot as pruned. False, and no mark, where it was pinned meanwhile.
+    pub(super) fn doom(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+        self.set_mark(Mark::Pruned, snapshot, at)?;
+        let is_pinned = self.marked(Mark::Pinned)?.contains(&snapshot);
+        if is_pinned {
+            self.clear_mark(Mark::Pruned, snapshot)?;
+        }
+        Ok(!is_pinned)
+    }
 }
 
 fn content(mark: Mark, snapshot: u64, at: Timestamp, path: &Path) -> Result<Vec<u8>, LakeError> {

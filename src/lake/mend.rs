@@ -6,8 +6,9 @@ use super::error::LakeError;
 use super::manifest::{Commit, FileEntry};
 use super::mark::Mark;
 use super::path::{self, Layout};
+use super::publish::kept_copy;
 use super::run::{RAW, RECORD};
-use super::sound::check_digest;
+use super::sound::{Found, check_digest, found_at};
 use super::staging::Staging;
 use super::storage::{self, TEMPORARY};
 use super::{LakeLock, Problem};
@@ -29,25 +30,25 @@ pub(crate) struct DamagedFile {
 }
 
 impl Lake {
-    /// Every file of a kept or held snapshot that is missing or is not what its commit says, oldest snapshot first.
+    /// Every file of a kept or held snapshot that is missing or is not what its commit says, oldest snapshot first. A disk or a
+    /// store that fails has not said so of any file: that is an error.
     pub(crate) fn damaged_files(&self) -> Result<Vec<DamagedFile>, LakeError> {
         let mut damaged = Vec::new();
         for commit in self.readable_commits()? {
             let dir = self.snapshot_dir(commit.snapshot);
             for (table, manifest) in &commit.tables {
                 for entry in &manifest.files {
-                    // What does not come is not there.
-                    let _ = self.home.bring_anew(&commit, entry);
-                    let path = dir.join(&entry.path);
-                    if check_digest(&path, entry).is_err() {
-                        damaged.push(DamagedFile {
-                            snapshot: commit.snapshot,
-                            table: table.clone(),
-                            entry: entry.clone(),
-                            at_home: self.at_home(&commit, &path),
-                            path,
-                        });
+                    if self.home.found_at_home(&commit, entry)? == Found::Sound {
+                        continue;
                     }
+                    let path = dir.join(&entry.path);
+                    damaged.push(DamagedFile {
+                        snapshot: commit.snapshot,
+                        table: table.clone(),
+                        entry: entry.clone(),
+                        at_home: self.at_home(&commit, &path),
+                        path,
+                    });
                 }
             }
         }
@@ -67,13 +68,14 @@ impl Lake {
         Ok(commits)
     }
 
-    /// A sound file with the same content in another snapshot.
+    /// A sound file with the same content on this machine, and its snapshot: another one or, of a lake in an object store,
+    /// the same one in the working copy.
     pub(crate) fn twin_of(&self, damaged: &DamagedFile) -> Result<Option<(u64, PathBuf)>, LakeError> {
         for commit in self.readable_commits()? {
             let files = commit.tables.values().flat_map(|table| &table.files);
             for entry in files.filter(|entry| entry.blake3 == damaged.entry.blake3) {
                 let path = self.snapshot_dir(commit.snapshot).join(&entry.path);
-                if path != damaged.path && check_digest(&path, entry).is_ok() {
+                if found_at(&path, entry)? == Found::Sound {
                     return Ok(Some((commit.snapshot, path)));
                 }
             }
@@ -101,17 +103,24 @@ impl Lake {
         sound: &Path,
     ) -> Result<(), LakeError> {
         check_digest(sound, &damaged.entry)?;
-        let staged = self.layout.snapshots().join(format!("{TEMPORARY}mended"));
-        self.storage.remove_file(&staged)?;
-        self.storage.link(sound, &staged)?;
-        if let Some(folder) = damaged.path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
-            self.storage.rename(&staged, &damaged.path)?;
-            self.storage.sync_dir(folder)?;
+        // Where the store alone has it damaged, the working copy keeps its own.
+        if found_at(&damaged.path, &damaged.entry)? != Found::Sound {
+            self.lay_over(sound, &damaged.path)?;
         }
         let snapshot = damaged.entry.lies_in.unwrap_or(damaged.snapshot);
         let name = format!("snapshots/{}/{}", path::snapshot_name(snapshot), damaged.entry.path);
         self.home.keep(&damaged.path, &name)
+    }
+
+    /// Puts a second name of a file, or a copy, in the place of another file.
+    fn lay_over(&self, file: &Path, place: &Path) -> Result<(), LakeError> {
+        let Some(folder) = place.parent() else { return Ok(()) };
+        let staged = self.layout.snapshots().join(format!("{TEMPORARY}mended"));
+        self.storage.remove_file(&staged)?;
+        self.storage.link(file, &staged)?;
+        self.storage.create_durable_dir_all(folder)?;
+        self.storage.rename(&staged, place)?;
+        self.storage.sync_dir(folder)
     }
 
     /// Begins a new snapshot on top of the newest one, without these files.
@@ -133,21 +142,11 @@ impl Lake {
 
     /// Writes a damaged commit again from the copy in its run's folder; false where there is no sound copy.
     pub(crate) fn restore_commit(&self, _lock: &LakeLock, snapshot: u64) -> Result<bool, LakeError> {
-        let name = format!("{COMMITS}/{}.json", path::snapshot_name(snapshot));
         self.home.bring_runs(usize::MAX)?;
-        for run in storage::names(&self.layout.runs())? {
-            let copy = format!("runs/{run}/{name}");
-            let is_sound = |bytes: &Vec<u8>| {
-                Commit::decode(bytes, Path::new(&copy)).is_ok_and(|commit| commit.snapshot == snapshot)
-            };
-            let here = storage::read(&self.root().join(&copy))?;
-            let sound = here.filter(is_sound).or(self.home.read(&copy)?.filter(is_sound));
-            if let Some(bytes) = sound {
-                self.home.write(&name, &bytes)?;
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let copy = kept_copy(self.home.as_ref(), &self.layout, snapshot)?;
+        let Some(bytes) = copy else { return Ok(false) };
+        self.home.write(&Layout::commit_name(snapshot), &bytes)?;
+        Ok(true)
     }
 
     /// Puts right what needs no rows: marks and the records of runs. Says what was done; none where nothing can be.
@@ -216,9 +215,6 @@ impl Lake {
         self.storage.rename(path, &path.with_file_name(format!("{name}.damaged")))
     }
 }
-
-/// Folder of a run that holds copies of the commits it made.
-pub(super) const COMMITS: &str = "commits";
 
 /// A commit unless it is damaged.
 fn readable(commit: Result<Commit, LakeError>) -> Result<Option<Commit>, LakeError> {

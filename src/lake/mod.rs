@@ -303,22 +303,12 @@ impl Lake {
         Ok(self.snapshot_dir(commit.snapshot))
     }
 
-    /// A small file of the lake by its name in it, say `catalog/TABLES.md`; none where there is none.
+    /// Replaces a small file of the lake by its name in it, say `catalog/TABLES.md`, whole: a reader sees the old one
+    /// or the new one. Gives its path on this machine.
     ///
     /// # Errors
     ///
     /// [`LakeError::Name`] for a name that leads out of the lake; [`LakeError::Storage`], [`LakeError::Remote`].
-    pub fn read_file(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError> {
-        path::check_file_name(name)?;
-        self.home.read(name)
-    }
-
-    /// Replaces a small file of the lake, whole: a reader sees the old one or the new one. Gives its path on this
-    /// machine.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::read_file`].
     pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LakeError> {
         path::check_file_name(name)?;
         self.home.write(name, bytes)?;
@@ -345,8 +335,7 @@ impl Lake {
 
     /// The snapshot that `current` shows; none where nothing is shown that way, as in an object store.
     pub fn shown(&self) -> Option<u64> {
-        let target = fs::read_link(self.layout.current()).ok()?;
-        path::parse_snapshot(target.file_name()?.to_str()?)
+        Layout::shown_by(&fs::read_link(self.layout.current()).ok()?)
     }
 
     /// Folder of a run.

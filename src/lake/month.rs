@@ -1,9 +1,10 @@
 //! Existing and observed filings of one month → the month's new rows, and what changed. Pure.
 
-use super::change::{Change, Changes};
+use super::change::Changes;
 use super::error::LakeError;
 use super::part::{column, int64, wrong_type};
 use super::spill::micros;
+use crate::table::Change;
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, DynComparator, TimestampMicrosecondArray, make_comparator,
 };

@@ -2,8 +2,8 @@
 //! laid out and read is [`crate::table`]'s.
 
 use super::error::LakeError;
-use super::path::day_of;
 use super::storage::{self, Storage, StoredFile};
+use crate::contract::eastern::day_of_epoch;
 use crate::table::{self, FileLayout, Footer, ParquetFile, Sink, Table};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute;
@@ -54,24 +54,21 @@ pub(super) fn write_part(
         let what = format!("{} rows written, {} found", written.rows, info.rows);
         return Err(LakeError::damaged(path, what));
     }
-    Ok(with_dates(info, rows))
+    let (min_filed_date, max_filed_date) = filed_dates(rows);
+    Ok(PartInfo { min_filed_date, max_filed_date, ..info })
 }
 
 /// Rows, size and digest of a file that lies on the disk; its footer must open.
-pub(super) fn inspect_part(path: &Path) -> Result<PartInfo, LakeError> {
+fn inspect_part(path: &Path) -> Result<PartInfo, LakeError> {
     let (bytes, blake3) = storage::digest(path)?;
     let rows = Footer::open(path)?.rows();
     Ok(PartInfo { rows, bytes, blake3, min_filed_date: None, max_filed_date: None })
 }
 
-/// The info with the span of filing dates that `rows` show.
-pub(super) fn with_dates(info: PartInfo, rows: &RecordBatch) -> PartInfo {
+/// The oldest and the newest filing date among rows, where they have one.
+pub(super) fn filed_dates(rows: &RecordBatch) -> (Option<Date>, Option<Date>) {
     let dates = rows.column_by_name("filed_date").and_then(|column| column.as_primitive_opt::<Date32Type>());
-    PartInfo {
-        min_filed_date: dates.and_then(compute::min).and_then(day_of),
-        max_filed_date: dates.and_then(compute::max).and_then(day_of),
-        ..info
-    }
+    (dates.and_then(compute::min).and_then(day_of_epoch), dates.and_then(compute::max).and_then(day_of_epoch))
 }
 
 /// Rows in the order of their table.

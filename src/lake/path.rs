@@ -1,6 +1,7 @@
 //! Names in the lake: snapshot numbers, months, table folders, runs. What is not one of these never becomes a path.
 
 use super::error::LakeError;
+use crate::contract::eastern::day_of_epoch;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,7 +20,7 @@ impl Month {
 
     /// The month of a Date32 value, days since 1970-01-01.
     pub(super) fn of_epoch_day(epoch_day: i32) -> Option<Self> {
-        Self::of(day_of(epoch_day)?)
+        Self::of(day_of_epoch(epoch_day)?)
     }
 
     /// A month from exactly `YYYY-MM`.
@@ -54,16 +55,6 @@ impl serde::Serialize for Month {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
-}
-
-/// The day of a Date32 value; none outside the calendar.
-pub(super) fn day_of(epoch_day: i32) -> Option<Date> {
-    Date::constant(1970, 1, 1).checked_add(jiff::Span::new().try_days(epoch_day).ok()?).ok()
-}
-
-/// The Date32 value of a day.
-pub(super) fn epoch_day(day: Date) -> i32 {
-    (day - Date::constant(1970, 1, 1)).get_days()
 }
 
 /// Name of a snapshot's folder and of its commit, without `.json`.
@@ -157,8 +148,13 @@ impl Layout {
         self.root.join("commits")
     }
 
+    /// Name in the lake of the commit of a snapshot.
+    pub(super) fn commit_name(snapshot: u64) -> String {
+        format!("commits/{}.json", snapshot_name(snapshot))
+    }
+
     pub(super) fn commit(&self, snapshot: u64) -> PathBuf {
-        self.commits().join(format!("{}.json", snapshot_name(snapshot)))
+        self.root.join(Self::commit_name(snapshot))
     }
 
     pub(super) fn held(&self) -> PathBuf {
@@ -185,6 +181,11 @@ impl Layout {
     /// What `current` holds when it shows a snapshot: relative, so that the lake can be moved.
     pub(super) fn current_target(snapshot: u64) -> PathBuf {
         Path::new("snapshots").join(snapshot_name(snapshot))
+    }
+
+    /// The snapshot that a target of `current` names.
+    pub(super) fn shown_by(target: &Path) -> Option<u64> {
+        parse_snapshot(target.file_name()?.to_str()?)
     }
 
     pub(super) fn runs(&self) -> PathBuf {

@@ -93,21 +93,23 @@ impl Lake {
     ///
     /// As [`Lake::would_prune`]; [`LakeError::Storage`].
     pub fn prune(&self, _lock: &LakeLock, rules: &PruneRules, now: Timestamp) -> Result<Pruning, LakeError> {
-        let mut pruning = self.would_prune(rules)?;
+        let would = self.would_prune(rules)?;
         self.finish_pruning()?;
-        let mut went = Vec::new();
-        for snapshot in std::mem::take(&mut pruning.snapshots) {
-            self.set_mark(Mark::Pruned, snapshot, now)?;
-            if self.marked(Mark::Pinned)?.contains(&snapshot) {
-                self.clear_mark(Mark::Pruned, snapshot)?;
-                continue;
+        let mut pruning = Pruning { runs: would.runs, ..Pruning::default() };
+        for snapshot in would.snapshots.iter().copied() {
+            if self.doom(snapshot, now)? {
+                self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
+                pruning.snapshots.push(snapshot);
             }
-            self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
-            went.push(snapshot);
         }
-        pruning.snapshots = went;
-        for snapshot in &pruning.held {
-            self.drop_held(*snapshot)?;
+        for snapshot in would.held.iter().copied() {
+            if self.drop_held(snapshot, now)? {
+                pruning.held.push(snapshot);
+            }
+        }
+        // With a snapshot that stays, the pages of its run stay.
+        if (&pruning.snapshots, &pruning.held) != (&would.snapshots, &would.held) {
+            pruning.runs = self.would_prune(rules)?.runs;
         }
         for run_id in &pruning.runs {
             self.drop_raw(run_id)?;

@@ -1,10 +1,12 @@
 //! The commit: staged files become a snapshot, and the snapshot becomes the lake.
 
 use super::error::LakeError;
+use super::home::Home;
 use super::manifest::{Commit, FORMAT_VERSION};
-use super::mend::COMMITS;
-use super::path::{Layout, snapshot_name};
+use super::path::{self, Layout, snapshot_name};
+use super::run::COMMITS;
 use super::staging::{StagedFile, Staging};
+use super::storage;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -87,8 +89,7 @@ impl Staging {
     /// A second copy of the commit, in the folder of its run: small, and all that a damaged commit file takes to be
     /// written again.
     fn keep_copy(&self, bytes: &[u8]) -> Result<(), LakeError> {
-        let (run_id, snapshot) = (&self.run_id, snapshot_name(self.snapshot));
-        self.lake.home.write(&format!("runs/{run_id}/{COMMITS}/{snapshot}.json"), bytes)
+        self.lake.home.write(&copy_name(&self.run_id, self.snapshot), bytes)
     }
 
     fn clear(&self) {
@@ -114,6 +115,35 @@ impl Staging {
             checks: info.checks,
         }
     }
+}
+
+/// Name in the lake of the copy of a commit that its run keeps.
+fn copy_name(run_id: &str, snapshot: u64) -> String {
+    format!("runs/{run_id}/{COMMITS}/{}.json", snapshot_name(snapshot))
+}
+
+/// The copy of a commit that its run keeps; none where no run has a sound one. The number that a killed run was about
+/// to commit is given again: of two copies the one committed later counts.
+pub(super) fn kept_copy(
+    home: &dyn Home,
+    layout: &Layout,
+    snapshot: u64,
+) -> Result<Option<Vec<u8>>, LakeError> {
+    let mut newest: Option<(Timestamp, Vec<u8>)> = None;
+    for run_id in storage::names(&layout.runs())?.iter().filter(|name| path::check_run_id(name).is_ok()) {
+        let name = copy_name(run_id, snapshot);
+        let path = layout.root.join(&name);
+        let sound = |bytes: Vec<u8>| {
+            let commit = Commit::decode(&bytes, &path).ok().filter(|commit| commit.snapshot == snapshot)?;
+            Some((commit.committed_at, bytes))
+        };
+        let found = match storage::read(&path)?.and_then(sound) {
+            Some(here) => Some(here),
+            None => home.read(&name)?.and_then(sound),
+        };
+        newest = newest.max(found);
+    }
+    Ok(newest.map(|(_, bytes)| bytes))
 }
 
 fn encoded(commit: &Commit, path: &Path) -> Result<Vec<u8>, LakeError> {

@@ -55,7 +55,6 @@ pub struct RawArchive {
     /// key → occurrence → place in `places`.
     index: HashMap<String, HashMap<u32, usize>>,
     tail: Option<(StoredFile, u64)>,
-    dropped_bytes: u64,
     chunks: Option<Chunks>,
     /// Segments whose tail is torn, and how much of each is sound.
     torn: Vec<(usize, u64)>,
@@ -134,7 +133,6 @@ impl RawArchive {
             places: Vec::new(),
             index: HashMap::new(),
             tail: None,
-            dropped_bytes: 0,
             chunks: None,
             torn: Vec::new(),
             hurt: Vec::new(),
@@ -155,8 +153,7 @@ impl RawArchive {
     fn read_segment(&mut self, segment: usize) -> Result<(), LakeError> {
         let path = self.segments[segment].clone();
         let bytes = fs::read(&path).map_err(LakeError::storage("read", &path))?;
-        let dropped_before = self.dropped_bytes;
-        let (mut at, mut sound) = (0, 0);
+        let (mut at, mut sound, mut dropped) = (0, 0, 0_usize);
         while at < bytes.len() {
             match record_at(&bytes[at..]) {
                 Some((header, frame, length)) => {
@@ -166,7 +163,7 @@ impl RawArchive {
                 }
                 None => {
                     let next = next_magic(&bytes[at + 1..]).map_or(bytes.len(), |skip| at + 1 + skip);
-                    self.dropped_bytes += (next - at) as u64;
+                    dropped += next - at;
                     at = next;
                 }
             }
@@ -174,10 +171,9 @@ impl RawArchive {
         if sound < bytes.len() {
             self.torn.push((segment, sound as u64));
         }
-        let torn = bytes.len().saturating_sub(sound) as u64;
-        let hurt = (self.dropped_bytes - dropped_before).saturating_sub(torn);
+        let hurt = dropped.saturating_sub(bytes.len() - sound);
         if hurt > 0 {
-            self.hurt.push((segment, hurt));
+            self.hurt.push((segment, hurt as u64));
         }
         Ok(())
     }
@@ -192,11 +188,6 @@ impl RawArchive {
     pub(super) fn damaged(&self) -> Vec<(PathBuf, u64)> {
         let hurt = self.hurt.iter().map(|(segment, bytes)| (self.segments[*segment].clone(), *bytes));
         hurt.collect()
-    }
-
-    /// Bytes that were found torn or damaged when the archive was opened.
-    pub fn dropped_bytes(&self) -> u64 {
-        self.dropped_bytes
     }
 
     /// Pages that count.
@@ -389,7 +380,13 @@ mod tests {
             archive.append("GET /y", 0, 200, at(7), b"after").expect("kept");
             drop(archive);
             let archive = RawArchive::open(dir.path()).expect("an archive");
-            assert_eq!((archive.len(), archive.dropped_bytes()), (sound + 1, 0), "cut at {cut}");
+            assert_eq!(archive.len(), sound + 1, "cut at {cut}");
+            // What was torn is gone: the new page follows the last sound one.
+            let bytes = fs::read(&path).expect("a segment");
+            let kept = ends[..sound].last().copied().unwrap_or(0);
+            assert_eq!(bytes[..kept], whole[..kept], "cut at {cut}");
+            let last = record_at(&bytes[kept..]).map(|(_, _, length)| length);
+            assert_eq!(last, Some(bytes.len() - kept), "cut at {cut}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Filings for the tests of the lake.
 
-use super::path::epoch_day;
+use crate::contract::eastern::epoch_days;
 use crate::table::Table;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, StringArray, TimestampMicrosecondArray, new_null_array,
@@ -54,7 +54,7 @@ pub(super) fn filings(rows: &[Filing]) -> RecordBatch {
             "name" => text(&|row| row.name.clone()),
             "entity_type" => text(&|row| row.entity_type.to_owned()),
             "filed_date" => {
-                let day = |row: &Filing| epoch_day(row.filed_date.parse().expect("a date"));
+                let day = |row: &Filing| epoch_days(row.filed_date.parse().expect("a date"));
                 Arc::new(Date32Array::from_iter_values(rows.iter().map(day)))
             }
             "listed" => Arc::new(BooleanArray::from(vec![true; rows.len()])),

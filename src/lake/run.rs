@@ -3,7 +3,6 @@
 use super::Lake;
 use super::error::LakeError;
 use super::home::Home;
-use super::mend::COMMITS;
 use super::path;
 use super::raw::{Chunks, RawArchive};
 use super::seal::{Seal, look, sealed};
@@ -12,6 +11,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -145,6 +145,8 @@ pub(super) const RECORD: &str = "run.json";
 pub(super) const SUMMARY: &str = "summary.json";
 pub(super) const RAW: &str = "raw";
 pub(super) const JOURNAL: &str = "journal";
+/// Copies of the commits that the run made.
+pub(super) const COMMITS: &str = "commits";
 const QUARANTINE: &str = "quarantine";
 
 fn journal_name(snapshot: u64) -> String {
@@ -153,7 +155,7 @@ fn journal_name(snapshot: u64) -> String {
 
 fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
     let bytes = match fs::read(path) {
-        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) if storage::is_absent(&error) => return Ok(None),
         other => other.map_err(LakeError::storage("read", path))?,
     };
     read_sealed(&bytes, path).map(Some)
@@ -165,10 +167,6 @@ fn read_sealed<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, Lake
         return Err(LakeError::damaged(path, "it is not what was written"));
     }
     serde_json::from_slice(bytes).map_err(|error| LakeError::damaged(path, error.to_string()))
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 impl RunDir {
@@ -302,7 +300,7 @@ impl RunDir {
         let path = self.dir.join(QUARANTINE).join("records.jsonl");
         let name = format!("runs/{}/{QUARANTINE}/records.jsonl", self.run_id);
         let (storage, home) = (self.storage.clone(), Arc::clone(&self.home));
-        Quarantine { path, name, storage, home, file: None, count: 0 }
+        Quarantine { path, name, storage, home, file: None, kept: HashSet::new(), count: 0 }
     }
 }
 
@@ -315,46 +313,53 @@ pub struct Quarantine {
     storage: Storage,
     home: Arc<dyn Home>,
     file: Option<StoredFile>,
+    /// Digests of the file's lines.
+    kept: HashSet<blake3::Hash>,
     count: u64,
 }
 
 impl Quarantine {
-    /// Keeps a record: what came, why it could not be used, where it came from.
+    /// Keeps a record: what came, why it could not be used, where it came from. What the run kept before it was interrupted stands there
+    /// once.
     ///
     /// # Errors
     ///
     /// [`LakeError::Storage`].
     pub fn append(&mut self, record: &impl Serialize) -> Result<(), LakeError> {
-        let failed = LakeError::storage("write", &self.path);
-        let mut line = match serde_json::to_vec(record) {
-            Ok(line) => line,
-            Err(error) => return Err(failed(io::Error::from(error))),
-        };
-        line.push(b'\n');
+        let path = self.path.clone();
+        let failed = |error| LakeError::storage("write", &path)(error);
+        let mut line = serde_json::to_vec(record).map_err(|error| failed(io::Error::from(error)))?;
         let mut file = match self.file.take() {
             Some(file) => file,
             None => self.open()?,
         };
-        file.write_all(&line).map_err(failed)?;
+        if self.kept.insert(blake3::hash(&line)) {
+            line.push(b'\n');
+            file.write_all(&line).map_err(failed)?;
+        }
         self.file = Some(file);
         self.count += 1;
         Ok(())
     }
 
     /// Opens the file; a line that a kill left torn is ended, so that the next one stands alone.
-    fn open(&self) -> Result<StoredFile, LakeError> {
+    fn open(&mut self) -> Result<StoredFile, LakeError> {
         if let Some(folder) = self.path.parent() {
             self.storage.create_durable_dir_all(folder)?;
         }
-        let is_torn = fs::read(&self.path).is_ok_and(|bytes| bytes.last().is_some_and(|last| *last != b'\n'));
+        let bytes = match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            read => read.map_err(LakeError::storage("read", &self.path))?,
+        };
+        self.kept.extend(bytes.split(|byte| *byte == b'\n').map(blake3::hash));
         let mut file = self.storage.append(&self.path)?;
-        if is_torn {
+        if bytes.last().is_some_and(|last| *last != b'\n') {
             file.write_all(b"\n").map_err(LakeError::storage("write", &self.path))?;
         }
         Ok(file)
     }
 
-    /// Records kept by this appender.
+    /// Records given to this appender.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -9,6 +9,7 @@ use super::storage;
 use crate::table::Table;
 use arrow::record_batch::RecordBatch;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 impl Lake {
@@ -87,9 +88,35 @@ pub fn check_snapshot_folder(folder: &Path) -> Result<(), LakeError> {
 
 /// Holds a file against its commit.
 pub(super) fn check_digest(path: &Path, entry: &FileEntry) -> Result<(), LakeError> {
-    let (bytes, blake3) = storage::digest(path)?;
-    if bytes == entry.bytes && blake3 == entry.blake3 {
-        return Ok(());
+    match Found::of(entry, storage::digest(path)?) {
+        Found::Sound => Ok(()),
+        _ => Err(LakeError::damaged(path, "its bytes are not those that were committed")),
     }
-    Err(LakeError::damaged(path, "its bytes are not those that were committed"))
+}
+
+/// How a file lies where a commit names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    /// As it was committed.
+    Sound,
+    /// Not at all.
+    Missing,
+    /// With another size or digest (hex).
+    Other(u64, String),
+}
+
+impl Found {
+    /// Size and digest of a file, held against its commit.
+    pub(super) fn of(entry: &FileEntry, (bytes, blake3): (u64, String)) -> Self {
+        if bytes == entry.bytes && blake3 == entry.blake3 { Self::Sound } else { Self::Other(bytes, blake3) }
+    }
+}
+
+/// How a file of this machine lies there. A disk that does not say is an error, and tells nothing of the file.
+pub(super) fn found_at(path: &Path, entry: &FileEntry) -> Result<Found, LakeError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(Found::of(entry, storage::digest(path)?)),
+        Err(error) if !storage::is_absent(&error) => Err(LakeError::storage("look at", path)(error)),
+        _ => Ok(Found::Missing),
+    }
 }

@@ -6,8 +6,9 @@
 use super::error::LakeError;
 use super::observed::{Observation, Observed};
 use super::part::{check_schema, column, int64, wrong_type};
-use super::path::{Month, day_of};
+use super::path::Month;
 use super::storage::Storage;
+use crate::contract::eastern::day_of_epoch;
 use crate::table::Table;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::compute::concat_batches;
@@ -230,7 +231,7 @@ pub(super) fn months(rows: &RecordBatch) -> Result<Vec<Month>, LakeError> {
     let month = |day: i32| {
         Month::of_epoch_day(day).ok_or_else(|| LakeError::Name {
             what: "filing month (YYYY-MM)",
-            name: day_of(day).map_or_else(|| format!("day {day}"), |day| day.to_string()),
+            name: day_of_epoch(day).map_or_else(|| format!("day {day}"), |day| day.to_string()),
         })
     };
     days.values().iter().map(|day| month(*day)).collect()

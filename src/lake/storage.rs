@@ -62,9 +62,13 @@ impl Storage {
     }
 
     /// Writes a whole file that must not exist yet; `false` when it does. Never a half file, never an overwrite.
+    ///
+    /// A hard link alone is both on every system: a rename may overwrite, and a file made under its name stands there
+    /// half written after a kill. A disk without hard links is refused.
     pub(super) fn put_if_absent(&self, path: &Path, bytes: &[u8]) -> Result<bool, LakeError> {
         let staged = self.stage_beside(path, bytes)?;
-        let linked = match self.attempt("link", path, || fs::hard_link(&staged, path)) {
+        let link = || fs::hard_link(&staged, path).map_err(tell_lack_of_links);
+        let linked = match self.attempt("link", path, link) {
             Ok(()) => true,
             Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => false,
             Err(error) => {
@@ -126,7 +130,7 @@ impl Storage {
     }
 
     /// Deletes a temporary whose loss or survival changes nothing.
-    fn discard(&self, path: &Path) {
+    pub(super) fn discard(&self, path: &Path) {
         if let Err(error) = self.remove_file(path) {
             tracing::debug!(path = %path.display(), %error, "a temporary file stays until the next repair");
         }
@@ -176,11 +180,31 @@ fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// Whether an error says that there is no such file.
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 fn wants_a_copy(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::Unsupported | io::ErrorKind::CrossesDevices | io::ErrorKind::TooManyLinks
-    )
+    lacks_links(error) || matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::TooManyLinks)
+}
+
+/// What `link` answers on a disk without hard links, where it does not answer that it is not supported.
+const EPERM: i32 = 1;
+
+fn lacks_links(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(EPERM)
+}
+
+fn tell_lack_of_links(error: io::Error) -> io::Error {
+    match lacks_links(&error) {
+        true => io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this disk has no hard links, without which no file is created whole and only once; put the lake on one \
+             that has them",
+        ),
+        false => error,
+    }
 }
 
 fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
@@ -251,4 +275,22 @@ pub(super) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
     let mut file = File::open(path).map_err(LakeError::storage("open", path))?;
     let bytes = io::copy(&mut file, &mut hasher).map_err(LakeError::storage("read", path))?;
     Ok((bytes, hasher.finalize().to_hex().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_hard_links_is_called_so_and_other_refusals_stay_as_they_are() {
+        for refusal in [io::Error::from_raw_os_error(EPERM), io::Error::from(io::ErrorKind::Unsupported)] {
+            assert!(wants_a_copy(&refusal), "{refusal}");
+            let told = tell_lack_of_links(refusal);
+            let error = LakeError::storage("link", Path::new("commits/000001.json"))(told).to_string();
+            assert!(error.contains("no hard links") && !error.contains("writable"), "{error}");
+        }
+        for kind in [io::ErrorKind::AlreadyExists, io::ErrorKind::StorageFull] {
+            assert_eq!(tell_lack_of_links(io::Error::from(kind)).kind(), kind);
+        }
+    }
 }

@@ -4,8 +4,9 @@ use super::Lake;
 use super::audit::About;
 use super::error::LakeError;
 use super::manifest::{Commit, FileEntry, TableManifest};
-use super::part::{check_schema, inspect_part, read_part, read_schema, sorted, with_dates};
+use super::part::{check_schema, filed_dates, read_part, read_schema, sorted};
 use super::path::month_in;
+use super::sound::Found;
 use super::spill::months;
 use super::storage;
 use super::upsert::keys;
@@ -71,25 +72,39 @@ impl Lake {
 
     pub(super) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
         let dir = self.snapshot_dir(commit.snapshot);
-        for manifest in commit.tables.values() {
-            self.bring_anew(commit, manifest)?;
-        }
-        if !dir.is_dir() {
+        if !self.is_in_store() && !dir.is_dir() {
             report.note(&dir, "the snapshot's folder is missing");
             return Ok(());
         }
         for (table, manifest) in &commit.tables {
-            let look =
-                TableLook { lake: self, version: commit.schema_version, table: Table::from_name(table) };
+            let look = TableLook { lake: self, commit, table: Table::from_name(table) };
             look.verify(&dir.join(table), manifest, &dir, report)?;
         }
         self.note_strangers(commit, report)
     }
 
-    /// Sees to it that what is looked at is what lies at home. A file that does not come is noted as missing by
-    /// whoever looks at it.
-    pub(super) fn bring_anew(&self, commit: &Commit, manifest: &TableManifest) -> Result<(), LakeError> {
-        manifest.files.iter().try_for_each(|entry| self.home.bring_anew(commit, entry))
+    /// Whether a file lies at home with its size and digest; only then it is worth opening, in its local folder.
+    pub(super) fn is_as_committed(
+        &self,
+        commit: &Commit,
+        entry: &FileEntry,
+        report: &mut VerifyReport,
+    ) -> Result<bool, LakeError> {
+        let what = match self.home.found_at_home(commit, entry) {
+            Ok(Found::Sound) => return Ok(true),
+            Ok(Found::Missing) => "the file is missing".to_owned(),
+            Ok(Found::Other(bytes, _)) if bytes != entry.bytes => {
+                format!("it has {bytes} bytes, the commit says {}", entry.bytes)
+            }
+            Ok(Found::Other(_, blake3)) => {
+                format!("its digest is {blake3}, the commit says {}", entry.blake3)
+            }
+            // A disk that does not give one file may give the others.
+            Err(error @ LakeError::Storage { .. }) if !self.is_in_store() => error.to_string(),
+            Err(error) => return Err(error),
+        };
+        report.note(&self.snapshot_dir(commit.snapshot).join(&entry.path), what);
+        Ok(false)
     }
 
     /// Leads the problems noted from the `first` on to where a person finds the files.
@@ -114,8 +129,7 @@ impl Lake {
 /// A look at one table of a snapshot.
 struct TableLook<'a> {
     lake: &'a Lake,
-    /// Schema version of the commit.
-    version: u32,
+    commit: &'a Commit,
     /// None for an aggregate.
     table: Option<Table>,
 }
@@ -133,7 +147,7 @@ impl TableLook<'_> {
         for entry in &manifest.files {
             let path = dir.join(&entry.path);
             report.files += 1;
-            if !is_as_committed(&path, entry, report)? {
+            if !self.lake.is_as_committed(self.commit, entry, report)? {
                 continue;
             }
             report.rows += entry.rows;
@@ -168,11 +182,10 @@ impl TableLook<'_> {
             report.note(path, format!("it has {} rows, the commit says {}", rows.num_rows(), entry.rows));
         }
         let Some(table) = self.table else { return Ok(()) };
-        let info = with_dates(inspect_part(path)?, &rows);
-        if (info.min_filed_date, info.max_filed_date) != (entry.min_filed_date, entry.max_filed_date) {
+        if filed_dates(&rows) != (entry.min_filed_date, entry.max_filed_date) {
             report.note(path, "its oldest or newest filing date is not the commit's");
         }
-        let rows = self.lake.upgraded(table, self.version, rows)?;
+        let rows = self.lake.upgraded(table, self.commit.schema_version, rows)?;
         check_schema(table, &rows.schema())?;
         if sorted(table, &rows)? != rows {
             report.note(path, "its rows are not in the table's order");
@@ -188,31 +201,6 @@ impl TableLook<'_> {
         }
         seen.add(table, &rows)
     }
-}
-
-/// Whether a file has its size and digest; only then it is worth opening.
-pub(super) fn is_as_committed(
-    path: &Path,
-    entry: &FileEntry,
-    report: &mut VerifyReport,
-) -> Result<bool, LakeError> {
-    if !path.is_file() {
-        report.note(path, "the file is missing");
-        return Ok(false);
-    }
-    let (bytes, blake3) = match storage::digest(path) {
-        Ok(found) => found,
-        Err(error) => {
-            report.note(path, error.to_string());
-            return Ok(false);
-        }
-    };
-    if bytes != entry.bytes {
-        report.note(path, format!("it has {bytes} bytes, the commit says {}", entry.bytes));
-    } else if blake3 != entry.blake3 {
-        report.note(path, format!("its digest is {blake3}, the commit says {}", entry.blake3));
-    }
-    Ok(bytes == entry.bytes && blake3 == entry.blake3)
 }
 
 fn verify_month(

@@ -103,11 +103,7 @@ impl Repair<'_> {
             const WHAT: &str = "missing or damaged";
             if let Some((snapshot, twin)) = self.lake.twin_of(&file)? {
                 self.lake.put_in_place(self.lock, &file, &twin)?;
-                self.note(
-                    file.at_home,
-                    WHAT,
-                    format!("taken from snapshot {snapshot}, which has the same file"),
-                );
+                self.note(file.at_home, WHAT, format!("taken from the sound copy in snapshot {snapshot}"));
                 continue;
             }
             match self.made_from_pages(&file) {
@@ -118,6 +114,8 @@ impl Repair<'_> {
                         format!("made again from the archived pages of run {run_id}"),
                     );
                 }
+                // What fails for want of a disk or a network says nothing of the file.
+                Err(why) if may_pass(&why) => return Err(why),
                 Err(why) => {
                     tracing::debug!(path = %file.path.display(), %why, "no archived pages bring it back");
                     lost.push(file);
@@ -204,6 +202,17 @@ impl Repair<'_> {
 
 /// What stands in the place of a pipeline's name.
 const REPAIR: &str = "repair";
+
+/// Whether trying again may go well: a disk that is full, a store that does not answer.
+fn may_pass(why: &PipelineError) -> bool {
+    match why {
+        PipelineError::Write { .. } | PipelineError::Lake(LakeError::Remote { .. }) => true,
+        PipelineError::Lake(LakeError::Storage { source, .. }) => {
+            source.kind() != std::io::ErrorKind::NotFound
+        }
+        _ => false,
+    }
+}
 
 fn month_of(file: &DamagedFile) -> Option<Month> {
     let is_filings = file.table == Table::Filings.name();

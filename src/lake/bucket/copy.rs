@@ -7,6 +7,7 @@ use crate::lake::manifest::{Commit, FileEntry};
 use crate::lake::objects::Wanted;
 use crate::lake::path;
 use crate::lake::run::RunRecord;
+use crate::lake::sound::{Found, found_at};
 use crate::lake::storage::{self, TEMPORARY};
 use std::path::{Path, PathBuf};
 
@@ -109,6 +110,28 @@ impl Bucket {
             }
         }
         storage.remove_dir_all(&waiting)
+    }
+
+    /// Brings a file to `waiting` and, if it is sound, from there to its place; a sound one that lies there stays.
+    pub(super) fn look_by_way_of(
+        &self,
+        waiting: &Path,
+        commit: &Commit,
+        entry: &FileEntry,
+    ) -> Result<Found, LakeError> {
+        let storage = &self.folder.storage;
+        let wanted = Wanted { name: named_in(commit, entry), to: waiting.to_path_buf() };
+        let brought = self.objects.download(storage, vec![wanted])?;
+        let Some(brought) = brought.into_iter().flatten().next() else { return Ok(Found::Missing) };
+        let (found, target) = (Found::of(entry, brought), self.target(commit, entry));
+        if found == Found::Sound {
+            if !found_at(&target, entry).is_ok_and(|here| here == Found::Sound) {
+                self.make_folder_of(&target)?;
+                storage.rename(waiting, &target)?;
+            }
+            self.known().sound.insert(target);
+        }
+        Ok(found)
     }
 
     pub(super) fn make_folder_of(&self, path: &Path) -> Result<(), LakeError> {

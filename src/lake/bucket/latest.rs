@@ -1,9 +1,10 @@
 //! `latest.json`, what readers ask first: moved forward only, whoever else moves it at that moment.
 
-use super::{Bucket, commit_name, named_in};
+use super::{Bucket, named_in};
 use crate::lake::error::LakeError;
 use crate::lake::manifest::Commit;
 use crate::lake::objects::Document;
+use crate::lake::path::Layout;
 use crate::lake::seal::{Seal, look, sealed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,7 +28,7 @@ impl Bucket {
     pub(super) fn show_latest(&self, commit: &Commit) -> Result<(), LakeError> {
         let latest = Latest {
             snapshot: commit.snapshot,
-            commit: commit_name(commit.snapshot),
+            commit: Layout::commit_name(commit.snapshot),
             tables: commit
                 .tables
                 .iter()

@@ -24,6 +24,14 @@ fn standings(lake: &Lake) -> Result<Vec<(u64, Standing, bool)>> {
     Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.standing, entry.pinned)).collect())
 }
 
+/// Holds a snapshot with one more filing; gives its number.
+fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
+    let mut staging = lake.stage(run_id)?;
+    staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
+    staging.merge_filings(&BTreeSet::new(), at(400))?;
+    Ok(staging.hold(info())?.snapshot)
+}
+
 fn rules(last: u32) -> PruneRules {
     PruneRules {
         keep: Retention { last, ..Retention::default() },
@@ -57,13 +65,7 @@ fn a_held_snapshot_is_whole_and_unseen_until_it_is_accepted() -> Result {
     let root = folder();
     let lake = history(root.path())?;
     let lock = lake.lock("r4", "test")?;
-    let hold = |run_id: &str, id: i64| {
-        let mut staging = lake.stage(run_id)?;
-        staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
-        staging.merge_filings(&BTreeSet::new(), at(400))?;
-        staging.hold(info())
-    };
-    assert_eq!((hold("r4", 8)?.snapshot, hold("r5", 9)?.snapshot), (4, 5), "no number is given twice");
+    assert_eq!((hold(&lake, "r4", 8)?, hold(&lake, "r5", 9)?), (4, 5), "no number is given twice");
     assert_eq!(lake.current()?.expect("a commit").snapshot, 3);
     drop(lock);
     let lock = lake.lock("r6", "test")?;
@@ -85,6 +87,29 @@ fn a_held_snapshot_is_whole_and_unseen_until_it_is_accepted() -> Result {
     drop(lock);
     load(&lake, "r7", &[filing(10, "2026-11-05").seen(500)], &[], 500)?;
     assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(5))));
+    assert_eq!(lake.audit()?.problems, []);
+    Ok(())
+}
+
+#[test]
+fn a_held_snapshot_that_is_pinned_meanwhile_stays_and_no_number_of_one_that_went_is_given_again() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let lock = lake.lock("r4", "test")?;
+    assert_eq!((hold(&lake, "r4", 8)?, hold(&lake, "r5", 9)?), (4, 5));
+    assert_eq!(lake.accept(&lock, 4)?.snapshot, 4);
+    lake.pin(5, at(500))?;
+    assert!(!lake.drop_held(5, at(500))?);
+    assert_eq!(standings(&lake)?[4], (5, Standing::Held, true));
+    assert_eq!(lake.verify(5)?.problems, []);
+    assert!(lake.unpin(5)?);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [5]);
+    drop(lock);
+    load(&lake, "r6", &[filing(10, "2026-11-05").seen(600)], &[], 600)?;
+    assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(4))));
+    // As a kill would leave it that came after its commit went.
+    fs::create_dir_all(lake.snapshot_dir(5)).expect("a folder");
+    assert_eq!(lake.lock("r7", "test")?.repair().removed, [lake.snapshot_dir(5)]);
     assert_eq!(lake.audit()?.problems, []);
     Ok(())
 }
@@ -370,5 +395,53 @@ fn a_missing_commit_and_a_strange_current_are_named() -> Result {
     assert!(named("current")?, "it shows what no commit names");
     back("commits/000003.json");
     assert_eq!(lake.audit()?.problems, []);
+    Ok(())
+}
+
+#[test]
+fn the_newest_commit_is_written_again_when_it_is_lost_also_after_the_number_of_a_held_snapshot() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let lock = lake.lock("r4", "test")?;
+    assert_eq!(hold(&lake, "r4", 8)?, 4);
+    drop(lock);
+    load(&lake, "r5", &[filing(9, "2026-11-05").seen(500)], &[], 500)?;
+    let (rows, path) = (state(&lake)?, lake.layout.commit(5));
+    let commit = fs::read(&path).expect("a commit");
+    // A run that was killed before its commit, whose number was given again.
+    let stale = super::super::Commit { run_id: "r9".to_owned(), committed_at: at(10), ..lake.commit(5)? };
+    let copies = ["r5", "r9"].map(|run_id| root.path().join("runs").join(run_id).join("commits"));
+    fs::create_dir_all(&copies[1]).expect("a folder");
+    fs::write(copies[1].join("000005.json"), sealed(&stale).expect("sealed")).expect("written");
+    fs::remove_file(&path).expect("removed");
+    assert!(lake.lock("r6", "test")?.repair().is_empty());
+    assert_eq!(fs::read(&path).expect("a commit"), commit);
+    assert_eq!((lake.shown(), state(&lake)?), (Some(5), rows));
+    assert_eq!(lake.audit()?.problems, []);
+    // Without a copy nothing is guessed, and nothing is removed.
+    for copies in copies {
+        fs::remove_dir_all(copies).expect("removed");
+    }
+    fs::remove_file(&path).expect("removed");
+    assert!(matches!(lake.lock("r6", "test"), Err(LakeError::Damaged { .. })));
+    assert!(lake.snapshot_dir(5).join("filings").is_dir());
+    assert_eq!(lake.shown(), Some(5));
+    Ok(())
+}
+
+#[test]
+fn a_file_that_the_disk_does_not_give_is_named_and_is_not_taken_for_damage() -> Result {
+    let root = folder();
+    let lake = history(root.path())?;
+    let path = file_of(&lake, 3, "filings/filed_month=2026-11")?;
+    fs::remove_file(&path).expect("removed");
+    assert_eq!(
+        lake.damaged_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
+        std::slice::from_ref(&path)
+    );
+    std::os::unix::fs::symlink(&path, &path).expect("a link to itself");
+    assert!(matches!(lake.damaged_files(), Err(LakeError::Storage { .. })));
+    let problems = lake.audit()?.problems;
+    assert_eq!(problems.iter().map(|problem| &problem.path).collect::<Vec<_>>(), [&path], "{problems:?}");
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::place::Place;
 use super::*;
+use crate::lake::fault::Faults;
 use crate::lake::objects::Objects;
 use crate::lake::storage;
 
@@ -177,6 +178,80 @@ fn a_file_that_is_damaged_in_the_store_is_never_used_and_named_with_its_address(
 }
 
 #[test]
+fn a_look_at_the_store_takes_nothing_from_the_working_copy_which_puts_damage_there_right() -> Result {
+    let (_base, place) = place();
+    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+    let objects = place.objects();
+    let damaged = names(&objects, "snapshots/000001/filings")?;
+    assert_eq!(damaged.len(), 2, "{damaged:?}");
+    let here = || -> Vec<Option<Vec<u8>>> {
+        damaged.iter().map(|name| fs::read(place.dir.join(name)).ok()).collect()
+    };
+    let whole = here();
+    objects.write(&damaged[0], b"torn")?;
+    objects.delete(&damaged[1..])?;
+    let lake = place.open()?;
+    assert_eq!(lake.verify(1)?.problems.len(), 2);
+    let lock = lake.lock("mend", "test")?;
+    let found = lake.damaged_files()?;
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(here() == whole && whole.iter().all(Option::is_some));
+    for file in &found {
+        let (_, sound) = lake.twin_of(file)?.expect("the working copy has it");
+        lake.put_in_place(&lock, file, &sound)?;
+    }
+    assert_eq!(lake.damaged_files()?.len(), 0);
+    assert_no_temporaries(&place)?;
+    assert_sound(&place.elsewhere().open()?)
+}
+
+fn assert_no_temporaries(place: &Place) -> Result {
+    for folder in ["", "snapshots"] {
+        let names = storage::names(&place.dir.join(folder))?;
+        assert!(!names.iter().any(|name| name.starts_with('.')), "{folder}: {names:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_look_that_fails_finds_no_damage() -> Result {
+    let (_base, place) = place();
+    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+    for at in 1.. {
+        let faults = Faults::full_once_at(at);
+        let lake = Lake::open_in(place.objects(), &place.dir, Storage::with_faults(faults.clone()))?;
+        let found = lake.damaged_files();
+        if !faults.was_hit() {
+            assert!(at > 3, "only {at} operations");
+            assert_eq!(found?.len(), 0);
+            break;
+        }
+        if let Ok(found) = found {
+            assert_eq!(found.len(), 0, "operation {at}: {found:?}");
+        }
+    }
+    assert_sound(&place.open()?)?;
+    assert_no_temporaries(&place)
+}
+
+#[test]
+fn what_a_killed_run_left_of_the_number_after_a_held_snapshot_is_cleared_from_the_working_copy() -> Result {
+    let (_base, place) = place();
+    let lake = place.open()?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    let lock = lake.lock("r2", "test")?;
+    let mut staging = lake.stage("r2")?;
+    staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(200)]))?;
+    staging.merge_filings(&BTreeSet::new(), at(200))?;
+    assert_eq!(staging.hold(info())?.snapshot, 2);
+    drop(lock);
+    fs::create_dir_all(place.dir.join("snapshots/000003/filings")).expect("a folder");
+    load(&lake, "r3", &[filing(9, "2026-11-05").seen(300)], &[], 300)?;
+    assert_eq!(lake.current()?.map(|commit| commit.snapshot), Some(3));
+    assert_sound(&place.elsewhere().open()?)
+}
+
+#[test]
 fn a_file_that_is_damaged_in_the_working_copy_is_brought_again() -> Result {
     let (_base, place) = place();
     load(&place.open()?, "r1", &first_rows(), &[], 100)?;
@@ -228,11 +303,12 @@ fn a_store_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
 #[test]
 fn small_files_are_the_lakes_wherever_they_are_written() -> Result {
     let (_base, place) = place();
-    let (one, two) = (place.open()?, place.elsewhere().open()?);
-    assert_eq!(two.read_file("catalog/TABLES.md")?, None);
-    let path = one.write_file("catalog/TABLES.md", b"tables")?;
+    let (lake, objects) = (place.open()?, place.objects());
+    let path = lake.write_file("catalog/TABLES.md", b"tables")?;
     assert_eq!(fs::read(path).ok().as_deref(), Some(&b"tables"[..]));
-    assert_eq!(two.read_file("catalog/TABLES.md")?.as_deref(), Some(&b"tables"[..]));
-    assert_eq!(one.to_string(), "s3://bucket/lakes/one");
+    let found = objects.read("catalog/TABLES.md")?.map(|document| document.bytes);
+    assert_eq!(found.as_deref(), Some(&b"tables"[..]));
+    assert!(matches!(lake.write_file("../TABLES.md", b"tables"), Err(LakeError::Name { .. })));
+    assert_eq!(lake.to_string(), "s3://bucket/lakes/one");
     Ok(())
 }
