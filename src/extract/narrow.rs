@@ -175,7 +175,7 @@ pub(super) fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<St
 }
 
 /// The start by which a name can be asked for; none where it has none.
-fn askable(name: &str) -> Option<String> {
+pub(super) fn askable(name: &str) -> Option<String> {
     let letters = if name.chars().nth(1)? == ' ' { 3 } else { 2 };
     let start: String = name.chars().take(letters).collect();
     let fits =

@@ -55,7 +55,7 @@ pub(super) fn cost_of_core(
 }
 
 /// Requests until so many rows are found under parts that are asked one after another, each row under any of them by its weight.
-pub(super) fn until_found(weights: &[f64], rows: f64) -> f64 {
+pub fn until_found(weights: &[f64], rows: f64) -> f64 {
     let all: f64 = weights.iter().sum();
     let mut left = all;
     let mut asked = |weight: &f64| {

@@ -5,11 +5,16 @@
 //! the ranks between two pages, in a few requests a row, instead of reading the whole cell.
 
 use super::ExtractError;
-use super::narrow::{self, Dimension};
-use super::reader::{PageRead, PageSeen, Reader};
+use super::narrow::{self, Dimension, askable};
+use super::reader::{PageRead, PageSeen, Reader, Standing};
+use super::seen::SeenRow;
 use super::shares::zip3;
 use super::slice::{Filter, Slice};
-use std::collections::BTreeSet;
+use super::walk::walk;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Times that the parts of a cell are looked into, as long as rows turn out to have changed.
+const MOST_ROUNDS: u32 = 4;
 
 /// Ranks between two pages already read, and the ids that bound them, left out themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,8 @@ impl Gap {
 /// How a search went.
 pub(super) struct Search<'s> {
     cell: &'s Slice,
+    /// The day's cell of which this one is a part, or the same.
+    whole: &'s Slice,
     /// The cell's total, once a page told it.
     total: Option<u64>,
     /// Whether rows moved while it lasted.
@@ -52,14 +59,25 @@ pub(super) async fn find(
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<u64>, ExtractError> {
-    let search = match look_for(reader, cell, total, newest, left).await? {
+    find_of(reader, (cell, cell), total, newest, left).await
+}
+
+/// The same in a cell that is part of another.
+async fn find_of(
+    reader: &mut Reader<'_, '_>,
+    (cell, whole): (&Slice, &Slice),
+    total: Option<u64>,
+    newest: i64,
+    left: &mut u32,
+) -> Result<Option<u64>, ExtractError> {
+    let search = match look_into(reader, (cell, whole), total, newest, left).await? {
         Some(search) => search,
         None => return Ok(None),
     };
     if let (Some(total), Some(newest)) = (search.total, search.deep)
         && reader.seen.count(cell) != total
     {
-        find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
+        find_in_parts(reader, (cell, whole), total, newest.saturating_add(1), left).await?;
     }
     Ok(search.total.filter(|total| !search.moved && !reader.unordered && reader.seen.count(cell) == *total))
 }
@@ -72,9 +90,19 @@ pub(super) async fn look_for<'s>(
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<Search<'s>>, ExtractError> {
+    look_into(reader, (cell, cell), total, newest, left).await
+}
+
+async fn look_into<'s>(
+    reader: &mut Reader<'_, '_>,
+    (cell, whole): (&'s Slice, &'s Slice),
+    total: Option<u64>,
+    newest: i64,
+    left: &mut u32,
+) -> Result<Option<Search<'s>>, ExtractError> {
     let above = reader.seen.ids(cell, newest.saturating_sub(1), i64::MAX).count() as u64;
     let below = reader.seen.ids(cell, i64::MIN, newest).count() as u64;
-    let mut search = Search { cell, total, moved: false, deep: None };
+    let mut search = Search { cell, whole, total, moved: false, deep: None };
     let mut open = vec![Gap { from: above, to: total.unwrap_or(above + below), oldest: i64::MIN, newest }];
     while let Some(gap) = open.pop() {
         if !reader.unordered && !look(reader, &mut search, gap, &mut open, left).await? {
@@ -124,12 +152,44 @@ async fn look(
         reader.drift.note();
     }
     let to = if guessed { page.total.max(gap.from) } else { gap.to };
-    split(reader, cell, Gap { to, ..gap }, offset, &page, open);
+    let dropped = split(reader, cell, Gap { to, ..gap }, offset, &page, open);
+    if cell.filter != search.whole.filter {
+        keep_changed(reader, search.whole, dropped, left).await?;
+    }
     Ok(true)
 }
 
+/// Looks up each row that a part of a cell does not hold any more: one that has changed stands in another part, and is listed still.
+async fn keep_changed(
+    reader: &mut Reader<'_, '_>,
+    whole: &Slice,
+    dropped: Vec<SeenRow>,
+    left: &mut u32,
+) -> Result<(), ExtractError> {
+    for row in dropped {
+        *left = left.saturating_sub(1);
+        match reader.look_up(row.id, whole).await? {
+            Standing::Listed(row) => {
+                reader.seen.keep(row);
+                reader.kept += 1;
+            }
+            Standing::Elsewhere => {}
+            // A service that tells no details may list the row: under the start of its name.
+            Standing::Unknown => {
+                let filter = |start| Filter { name_start: Some(start), ..whole.filter.clone() };
+                if let Some(start) = askable(&row.name_start) {
+                    *left = left.saturating_sub(1);
+                    Box::pin(walk(reader, &whole.under(filter(start)))).await?;
+                    reader.kept += u64::from(reader.seen.has(row.id));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Takes a page's rows for what stands between its first and its last, and above or below where the cell begins or ends with it, and
-/// leaves the ranks on the other sides open.
+/// leaves the ranks on the other sides open. Gives the rows of the lake that it passes over.
 fn split(
     reader: &mut Reader<'_, '_>,
     cell: &Slice,
@@ -137,50 +197,62 @@ fn split(
     offset: u64,
     page: &PageSeen,
     open: &mut Vec<Gap>,
-) {
+) -> Vec<SeenRow> {
     let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
     let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
         // Fewer rows than believed: none stands so deep.
         open.push(Gap { from: gap.from.min(page.total), to: gap.to.min(page.total), ..gap });
-        return;
+        return Vec::new();
     };
     if reader.unordered {
-        return;
+        return Vec::new();
     }
     let end = offset + ids.len() as u64;
     let (is_start, is_end) = (offset == 0, end >= page.total);
     let oldest = if is_end { i64::MIN } else { last };
     let newest = if is_start { i64::MAX } else { first };
-    reader.seen.drop_between(cell, oldest, newest, &ids);
+    let dropped = reader.seen.drop_between(cell, oldest, newest, &ids);
     if last > gap.oldest && !is_end {
         open.push(Gap { from: end, to: gap.to.max(end), newest: last, ..gap });
     }
     if first < gap.newest && !is_start {
         open.push(Gap { to: offset.max(gap.from), oldest: first, ..gap });
     }
+    dropped
 }
 
 /// Looks for what differs deeper than pages of the cell reach: in the narrower cells along one dimension after another, those with
-/// most rows first, until the rows believed are as many as the total.
+/// most rows first, until the rows believed are as many as the total. A row that turned out to have changed tells of another part than
+/// believed, so that those are looked into once more whose totals are known and do not fit.
 async fn find_in_parts(
     reader: &mut Reader<'_, '_>,
-    cell: &Slice,
+    (cell, whole): (&Slice, &Slice),
     total: u64,
     newest: i64,
     left: &mut u32,
 ) -> Result<(), ExtractError> {
+    let mut totals: BTreeMap<String, u64> = BTreeMap::new();
     for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
         if !dimension.applies(&cell.filter) {
             continue;
         }
-        for (believed, part) in parts(reader, cell, dimension, total, newest) {
-            let held = reader.seen.count(cell);
-            if held == total || *left == 0 || reader.unordered {
-                return Ok(());
+        // Each round but the last keeps a row that has changed.
+        for _ in 0..MOST_ROUNDS {
+            let kept = reader.kept;
+            for (believed, part) in parts(reader, cell, dimension, total, newest) {
+                let held = reader.seen.count(cell);
+                if held == total || *left == 0 || reader.unordered {
+                    return Ok(());
+                }
+                // A row that went can only be missing where rows are believed to stand.
+                if believed > 0 || held < total {
+                    let known = totals.get(&part.to_string()).copied();
+                    let fits = Box::pin(find_of(reader, (&part, whole), known, newest, left)).await?;
+                    totals.extend(fits.map(|rows| (part.to_string(), rows)));
+                }
             }
-            // A row that went can only be missing where rows are believed to stand.
-            if believed > 0 || held < total {
-                Box::pin(find(reader, &part, None, newest, left)).await?;
+            if reader.kept == kept {
+                break;
             }
         }
         if dimension == Dimension::Sector {

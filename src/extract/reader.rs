@@ -11,9 +11,12 @@ use super::shares::Shares;
 use super::slice::Slice;
 use super::walk::Walked;
 use crate::client::{Call, ClientError, MOST_UNDER_WAY, RawRecord};
+use crate::contract::business::ACTIVE;
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
+use crate::contract::reference::EntityType;
 use jiff::civil::Date;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// One page, as far as a walk needs it.
@@ -32,6 +35,16 @@ pub(super) enum PageRead {
     BeyondReach,
     /// The API does not take a word of the filter.
     Refused,
+}
+
+/// Where a row stands by its details.
+pub(super) enum Standing {
+    /// In the cell, as it is now.
+    Listed(SeenRow),
+    /// Not in the cell any more.
+    Elsewhere,
+    /// There are no details of it.
+    Unknown,
 }
 
 /// A row of a day counts as so many others at most.
@@ -65,6 +78,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) seeking: Seeking,
     /// How days known whole turned out to have changed.
     pub(super) morning: Morning,
+    /// Rows that a part of a cell held no more, and that are listed still.
+    pub(super) kept: u64,
     interner: Interner,
 }
 
@@ -92,6 +107,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             hints: Vec::new(),
             seeking: Seeking::default(),
             morning: Morning::default(),
+            kept: 0,
             interner,
         }
     }
@@ -245,6 +261,21 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(page.pagination.total)
     }
 
+    /// Where a row stands by its details, for the price of one request: whether one day's cell lists it.
+    pub(super) async fn look_up(&mut self, id: i64, cell: &Slice) -> Result<Standing, ExtractError> {
+        let record = match self.asker.ask(self.stage, &Call::business(id)).await {
+            Err(ExtractError::Client(error)) if error.refused_status() == Some(404) => {
+                return Ok(Standing::Unknown);
+            }
+            answer => answer?.0.data,
+        };
+        let row = self.interner.read(&record, cell.to);
+        // An untyped listing leaves fictitious names out.
+        let is_of_type = cell.filter.kind.is_some() || *row.entity_type != *EntityType::Fictitious.key();
+        let is_listed = row.id == id && is_active(&record) && is_of_type && cell.holds(&row);
+        Ok(if is_listed { Standing::Listed(row) } else { Standing::Elsewhere })
+    }
+
     /// A 400 at an offset within what the table allows: the plan's cap is lower, and ends before this offset.
     fn learn_max_offset(&mut self, offset: u32, error: ClientError) -> Result<(), ExtractError> {
         let reached = offset.saturating_sub(self.plan.rows_per_call);
@@ -290,6 +321,15 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         Ok(())
     }
+}
+
+/// Whether default listings show a record.
+fn is_active(record: &RawRecord) -> bool {
+    #[derive(Deserialize)]
+    struct Status {
+        status: String,
+    }
+    serde_json::from_str::<Status>(record.get()).is_ok_and(|record| record.status == ACTIVE)
 }
 
 /// Whether a row may stand below another: on an older day, or on the same with a lesser id. A record without an id may stand anywhere.

@@ -151,19 +151,25 @@ impl Seen {
     }
 
     /// Drops the rows of one day's cell that stand between two ids, both left out, and are not among `shown`: the API was seen
-    /// to list none of them there.
-    pub fn drop_between(&mut self, cell: &Slice, oldest: i64, newest: i64, shown: &[i64]) {
+    /// to list none of them there. Gives those that are the lake's.
+    pub fn drop_between(&mut self, cell: &Slice, oldest: i64, newest: i64, shown: &[i64]) -> Vec<SeenRow> {
         let shown: HashSet<i64> = shown.iter().copied().collect();
         let absent: Vec<i64> = self.ids(cell, oldest, newest).filter(|id| !shown.contains(id)).collect();
+        let mut dropped = Vec::new();
         for id in absent {
-            self.rows.remove(&id);
+            dropped.extend(self.rows.remove(&id).filter(|row| self.held.contains_key(&row.id)));
             if let Some(ids) = self.by_day.get_mut(&cell.to) {
                 ids.remove(&id);
             }
-            if self.held.contains_key(&id) {
-                self.gone.insert(id, cell.to);
-            }
         }
+        self.gone.extend(dropped.iter().map(|row| (row.id, cell.to)));
+        dropped
+    }
+
+    /// Takes a row of the lake back that was dropped and is listed still, as it is now.
+    pub fn keep(&mut self, row: SeenRow) {
+        self.gone.remove(&row.id);
+        self.put(row);
     }
 
     /// Ids of one day's cell between two ids, both left out, newest first.
