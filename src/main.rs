@@ -22,7 +22,7 @@ fn main() -> ExitCode {
             let named = all.filter(|(name, _)| starts.iter().any(|start| name.starts_with(start)));
             named.filter_map(|(name, value)| Some((name, value.into_string().ok()?))).collect()
         },
-        holder: || format!("process {}", std::process::id()),
+        holder,
         peak_rss_bytes,
         max_open_files,
         random,
@@ -66,6 +66,16 @@ fn start_again_with_lean_memory() {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn start_again_with_lean_memory() {}
+
+/// This process, and its host where the kernel tells the name.
+fn holder() -> String {
+    let process = std::process::id();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match host.trim() {
+        "" => format!("process {process}"),
+        host => format!("process {process} on {host}"),
+    }
+}
 
 /// Most memory this process held at once, by the kernel's own account.
 fn peak_rss_bytes() -> u64 {

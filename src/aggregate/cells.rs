@@ -1,8 +1,8 @@
 //! Typed cells of a small table: what leaves polars as plain values.
 
 use super::{AggregateError, on_disk};
+use crate::contract::eastern::day_of_epoch;
 use jiff::civil::Date;
-use jiff::{ToSpan, civil};
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
 use polars::prelude::{BooleanChunked, Float64Chunked, Int32Chunked, Int64Chunked, StringChunked};
@@ -67,6 +67,5 @@ pub(super) fn flag(cells: &BooleanChunked, row: usize) -> bool {
 
 /// The day of a cell; none for null or a day outside the calendar.
 pub(super) fn day(cells: &Int32Chunked, row: usize) -> Option<Date> {
-    let since_epoch = i64::from(cells.get(row)?);
-    civil::date(1970, 1, 1).checked_add(since_epoch.days()).ok()
+    cells.get(row).and_then(day_of_epoch)
 }

@@ -1,6 +1,6 @@
 //! Businesses chosen by a condition in SQL.
 
-use super::{AggregateError, SnapshotFiles, Tables, collect, register_tables};
+use super::{AggregateError, SnapshotFiles, Tables, collect, first_line, register_tables};
 use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 
@@ -38,7 +38,7 @@ pub(super) fn chosen<T>(
 }
 
 fn wrong(condition: &str, error: &dyn std::fmt::Display) -> AggregateError {
-    AggregateError::Condition { condition: condition.to_owned(), reason: error.to_string() }
+    AggregateError::Condition { condition: condition.to_owned(), reason: first_line(error) }
 }
 
 #[cfg(test)]
@@ -68,6 +68,7 @@ mod tests {
         assert_eq!(listed.expect("ids"), [3, 1]);
         let error = choose_businesses("kounty = 'Orange'", lake.tables()).expect_err("no such column");
         assert!(error.to_string().contains("kounty = 'Orange'"), "{error}");
+        assert_eq!(error.to_string().lines().count(), 1, "{error}");
         assert!(choose_businesses("TRUE", &SnapshotFiles::new()).expect("nothing to choose from").is_empty());
     }
 }

@@ -34,6 +34,7 @@ use polars::frame::DataFrame;
 use polars::prelude::{Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
 use polars::sql::{SQLContext, extract_table_identifiers};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Start of the table name of every aggregate.
@@ -69,7 +70,7 @@ pub enum AggregateError {
         known: String,
     },
     /// The SQL cannot be parsed or run.
-    #[error("aggregate {aggregate}.sql cannot run: {source}")]
+    #[error("aggregate {aggregate}.sql cannot run: {}", first_line(source))]
     Sql {
         /// Name of the aggregate.
         aggregate: String,
@@ -77,7 +78,7 @@ pub enum AggregateError {
         source: PolarsError,
     },
     /// A condition that chooses businesses cannot be parsed or run.
-    #[error("the condition {condition:?} cannot run: {reason}")]
+    #[error("`[enrich] where`, {condition:?}, cannot run: {reason}")]
     Condition {
         /// As it was given.
         condition: String,
@@ -112,6 +113,25 @@ pub enum AggregateError {
         /// What went wrong.
         source: PolarsError,
     },
+}
+
+impl AggregateError {
+    /// The same, an aggregate's file named with the folder it lies in.
+    #[must_use]
+    pub fn of_folder(mut self, folder: &Path) -> Self {
+        if let Self::MissingTable { aggregate, .. }
+        | Self::Sql { aggregate, .. }
+        | Self::ColumnType { aggregate, .. } = &mut self
+        {
+            *aggregate = folder.join(aggregate.as_str()).display().to_string();
+        }
+        self
+    }
+}
+
+/// The first sentence of what polars says; how it came to fail follows in many lines.
+fn first_line(said: &dyn Display) -> String {
+    said.to_string().lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
 /// A written aggregate.
@@ -302,6 +322,9 @@ mod tests {
         {
             let error = lake.run("broken", sql).expect_err(sql);
             assert!(error.to_string().contains("broken.sql"), "{error}");
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            let error = error.of_folder(Path::new("pipelines/aggregates"));
+            assert!(error.to_string().contains("pipelines/aggregates/broken.sql"), "{error}");
         }
     }
 

@@ -1,10 +1,11 @@
 //! The command line as typed.
 
 use super::export::ExportCommand;
+use super::variable::{named, named_path};
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
 use clap::builder::FalseyValueParser;
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
 
@@ -34,31 +35,34 @@ pub enum LogFormat {
 #[derive(Debug, Args)]
 pub struct Common {
     /// Root of the lake: a path, or s3://, gs:// or az:// with bucket and name
-    #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output", value_name = "PATH")]
+    #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output")]
+    #[arg(value_parser = named_path(), value_name = "PATH")]
     pub lake: PathBuf,
     /// Working copy of a lake in an object store [default: a folder of its own below the user's cache]
-    #[arg(long, global = true, env = "SUNLAKE_WORK", value_name = "PATH")]
+    #[arg(long, global = true, env = "SUNLAKE_WORK", value_parser = named_path(), value_name = "PATH")]
     pub work: Option<PathBuf>,
     /// Address of the API; goes before the pipeline file's
     #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
     /// Folder of what all lakes of this host share: the requests of each account [default: sunlake in the user's state folder]
-    #[arg(long, global = true, env = "SUNLAKE_STATE", value_name = "PATH")]
+    #[arg(long, global = true, env = "SUNLAKE_STATE", value_parser = named_path(), value_name = "PATH")]
     pub state: Option<PathBuf>,
     /// Eastern day to run as [default: today]
-    #[arg(long, global = true, env = "SUNLAKE_TODAY", value_name = "YYYY-MM-DD")]
+    #[arg(long, global = true, env = "SUNLAKE_TODAY", value_parser = named(day), value_name = "YYYY-MM-DD")]
     pub today: Option<Date>,
     /// One JSON object on stdout, as the last line; everything else goes to stderr
     #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = FalseyValueParser::new())]
     pub json: bool,
     /// Form of the log on stderr
-    #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text", value_name = "FORMAT")]
+    #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text")]
+    #[arg(value_parser = named(value_parser!(LogFormat)), value_name = "FORMAT")]
     pub log_format: LogFormat,
     /// Less on stderr: errors alone
     #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = FalseyValueParser::new())]
     pub quiet: bool,
     /// More on stderr; twice for every request
-    #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE", value_parser = verbosity)]
+    #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
+    #[arg(value_parser = named(verbosity))]
     pub verbose: u8,
     /// No progress bar
     #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = FalseyValueParser::new())]
@@ -72,6 +76,10 @@ fn verbosity(text: &str) -> Result<u8, String> {
         "true" | "yes" | "on" => Ok(1),
         number => number.parse().map_err(|_| "give 0, 1 or 2".to_owned()),
     }
+}
+
+fn day(text: &str) -> Result<Date, String> {
+    text.parse().map_err(|_| "a day is YYYY-MM-DD, as 2026-11-20".to_owned())
 }
 
 /// The commands.
@@ -118,7 +126,8 @@ pub enum Command {
     /// Keys of `serve`
     Keys {
         /// File of accounts and keys
-        #[arg(long, global = true, env = "SUNLAKE_KEYS", default_value = "keys.toml", value_name = "FILE")]
+        #[arg(long, global = true, env = "SUNLAKE_KEYS", default_value = "keys.toml")]
+        #[arg(value_parser = named_path(), value_name = "FILE")]
         keys: PathBuf,
         /// What to do with them.
         #[command(subcommand)]
@@ -129,7 +138,8 @@ pub enum Command {
     /// What a run needs, looked at one by one: time, disk, lock, lake, pipeline files, key; at most 1 request
     Doctor {
         /// Folder of pipeline files
-        #[arg(long, env = "SUNLAKE_PIPELINES", default_value = "pipelines", value_name = "PATH")]
+        #[arg(long, env = "SUNLAKE_PIPELINES", default_value = "pipelines")]
+        #[arg(value_parser = named_path(), value_name = "PATH")]
         pipelines: PathBuf,
     },
     /// A snapshot for other programs: text files, a DuckDB file, a Delta table
@@ -152,19 +162,20 @@ pub struct ServeArguments {
     #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
     pub listen: String,
     /// File of accounts and keys, made by `sunlake keys create`
-    #[arg(long, env = "SUNLAKE_KEYS", value_name = "FILE")]
+    #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
     pub keys: PathBuf,
     /// Address of a page of metrics for Prometheus, at /metrics [default: none]
     #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
     pub metrics: Option<String>,
     /// Limits in place of every account's, for test instances, such as `per_minute=1000,per_day=9000`
-    #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_name = "LIMIT=N,...")]
+    #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(limits), value_name = "LIMIT=N,...")]
     pub plan_override: Option<LimitOverride>,
     /// Connections at once; a further client is told to come again
-    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS", value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
+    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
+    #[arg(value_parser = named(connections), value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub max_connections: usize,
     /// Address under which clients know this server, as behind a proxy; its name is then accepted at /mcp
-    #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = web_address, value_name = "URL")]
+    #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = named(web_address), value_name = "URL")]
     pub public_url: Option<String>,
 }
 
@@ -213,19 +224,23 @@ pub enum SnapshotCommand {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PruneFlags {
     /// Keep this many of the newest
-    #[arg(long, env = "SUNLAKE_KEEP_LAST", default_value_t = 0, value_name = "N")]
+    #[arg(long, env = "SUNLAKE_KEEP_LAST", default_value_t = 0)]
+    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
     pub keep_last: u32,
     /// Keep the newest of each of this many days
-    #[arg(long, env = "SUNLAKE_KEEP_DAILY", default_value_t = 0, value_name = "N")]
+    #[arg(long, env = "SUNLAKE_KEEP_DAILY", default_value_t = 0)]
+    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
     pub keep_daily: u32,
     /// Keep the newest of each of this many weeks
-    #[arg(long, env = "SUNLAKE_KEEP_WEEKLY", default_value_t = 0, value_name = "N")]
+    #[arg(long, env = "SUNLAKE_KEEP_WEEKLY", default_value_t = 0)]
+    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
     pub keep_weekly: u32,
     /// Keep the newest of each of this many months
-    #[arg(long, env = "SUNLAKE_KEEP_MONTHLY", default_value_t = 0, value_name = "N")]
+    #[arg(long, env = "SUNLAKE_KEEP_MONTHLY", default_value_t = 0)]
+    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
     pub keep_monthly: u32,
     /// Delete raw pages of finished runs older than this many days whose snapshots are pruned
-    #[arg(long, env = "SUNLAKE_RAW_DAYS", value_name = "DAYS")]
+    #[arg(long, env = "SUNLAKE_RAW_DAYS", value_parser = named(value_parser!(u32)), value_name = "DAYS")]
     pub raw_days: Option<u32>,
     /// Only say what would go
     #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = FalseyValueParser::new())]
@@ -241,7 +256,8 @@ pub enum KeysCommand {
         #[arg(long, env = "SUNLAKE_ACCOUNT", value_name = "NAME")]
         account: String,
         /// Plan of the account
-        #[arg(long, env = "SUNLAKE_PLAN", value_parser = plan, value_name = "starter|agency|enterprise")]
+        #[arg(long, env = "SUNLAKE_PLAN")]
+        #[arg(value_parser = named(plan), value_name = "starter|agency|enterprise")]
         plan: Plan,
         /// Scopes of the key
         #[arg(long, env = "SUNLAKE_SCOPES", value_delimiter = ',', default_value = "data")]
@@ -263,6 +279,15 @@ fn plan(text: &str) -> Result<Plan, String> {
         "enterprise" => Ok(Plan::Enterprise),
         other => Err(format!("{other} is none of starter, agency, enterprise")),
     }
+}
+
+fn limits(text: &str) -> Result<LimitOverride, String> {
+    text.parse()
+}
+
+fn connections(text: &str) -> Result<usize, String> {
+    let number = text.parse::<usize>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "give a whole number from 1".to_owned())
 }
 
 fn web_address(text: &str) -> Result<String, String> {

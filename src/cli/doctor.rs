@@ -1,11 +1,12 @@
-//! `doctor`: what a run needs, looked at one by one. Changes nothing; sends one request at most, and only with an address
-//! and a key.
+//! `doctor`: what a run needs, looked at one by one. Sends one request at most, and only with an address and a key; changes
+//! nothing but the count of it.
 
+use super::access::{Access, api_key};
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::lake::open_lake;
-use super::run::api_key;
-use super::{World, print, print_line, show, state_dir};
+use super::lake::{no_snapshot, open_lake};
+use super::show::{self, count};
+use super::{World, print, print_line, state_dir};
 use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, RetryPolicy, StopSwitch};
 use crate::contract::account::Account;
 use crate::contract::eastern::day_start;
@@ -184,7 +185,7 @@ fn storage(lake: &Lake, world: &World) -> Result<Finding, CommandError> {
 /// The newest commit, what readers see, unfinished runs; and whether the clock is behind the commit.
 fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
     let Some(commit) = lake.current()? else {
-        return Ok(vec![note("lake", "it has no snapshot yet; `sunlake run` makes one")]);
+        return Ok(vec![note("lake", no_snapshot(lake))]);
     };
     let number = commit.snapshot;
     let mut findings = Vec::new();
@@ -202,11 +203,11 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
             format!("`current` does not show snapshot {number} yet; the next run repairs that"),
         ));
     }
-    let unfinished = lake.runs()?.into_iter().filter(|run| run.finished.is_none()).count();
+    let unfinished = lake.runs()?.into_iter().filter(|run| run.finished.is_none()).count() as u64;
     if unfinished > 0 {
         findings.push(note(
             "lake",
-            format!("{unfinished} runs did not finish; the next run of their pipeline goes on with them"),
+            format!("{} did not finish; the next run of the same pipeline goes on", count(unfinished, "run")),
         ));
     }
     if now < commit.committed_at {
@@ -229,12 +230,15 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &files {
         let read = Pipeline::read(file).map_err(PipelineError::from);
-        if let Err(error) = read.and_then(|pipeline| check_sql(&pipeline)) {
-            findings.push(failed(subject, error));
-        }
+        let checked = read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.told(error)));
+        // What several files share is told once.
+        let found = checked.err().map(|error| failed(subject, error));
+        let new = found.filter(|finding| !findings.contains(finding));
+        findings.extend(new);
     }
     if findings.is_empty() {
-        findings.push(good(subject, format!("{} files of {} can be run", files.len(), folder.display())));
+        let files = count(files.len() as u64, "file");
+        findings.push(good(subject, format!("{files} of {} can be run", folder.display())));
     }
     findings
 }
@@ -251,6 +255,11 @@ async fn account(common: &Common, world: &World, lake: &Lake) -> (Vec<Finding>, 
             0,
         );
     };
+    let access = match Access::of_flag(base_url, key) {
+        Ok(access) => access,
+        Err(error) => return (vec![failed("key", error)], 0),
+    };
+    let key = access.key.clone();
     let (_switch, stop) = StopSwitch::new();
     let ledger = Ledger::of(&state_dir(common, world, lake), base_url, &key);
     let bounds = Bounds { max_requests: Some(1), ..Bounds::default() };
@@ -258,11 +267,11 @@ async fn account(common: &Common, world: &World, lake: &Lake) -> (Vec<Finding>, 
     config.retry = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
     let client = match Client::new(config, key, Budget::new(ledger, world.now, bounds, stop), world.now) {
         Ok(client) => client,
-        Err(error) => return (vec![failed("key", PipelineError::from(error))], 0),
+        Err(error) => return (vec![failed("key", access.told(error))], 0),
     };
     let mut findings = match client.account().await {
         Ok(account) => of_account(&account),
-        Err(error) => vec![failed("key", PipelineError::from(error))],
+        Err(error) => vec![failed("key", access.told(error))],
     };
     findings.extend(client.skew().map(of_skew));
     (findings, client.budget().sent())

@@ -1,5 +1,6 @@
 //! Exit codes: what a scheduler acts on.
 
+use super::damage;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
@@ -35,14 +36,22 @@ pub enum CommandError {
     #[error("{0}")]
     Settings(String),
     /// A run or its price.
-    #[error(transparent)]
+    #[error("{0}{way_out}", way_out = damage::of_pipeline(.0))]
     Pipeline(#[from] PipelineError),
     /// The lake.
-    #[error(transparent)]
+    #[error("{0}{way_out}", way_out = damage::of_lake(.0))]
     Lake(#[from] LakeError),
     /// An export.
-    #[error(transparent)]
+    #[error("{0}{way_out}", way_out = damage::of_export(.0))]
     Export(#[from] ExportError),
+    /// An error with what its own words leave out.
+    #[error("{source}; {more}")]
+    Told {
+        /// What failed.
+        source: Box<CommandError>,
+        /// On what, and the way out.
+        more: String,
+    },
     /// A run that published nothing.
     #[error("{source}")]
     Run {
@@ -80,16 +89,16 @@ impl CommandError {
             Self::Export(error) => export(error),
             Self::Io { .. } | Self::Damaged(_) => STORAGE,
             Self::Bug(_) => BUG,
-            Self::Run { source, .. } => source.code(),
+            Self::Run { source, .. } | Self::Told { source, .. } => source.code(),
         }
     }
 }
 
 fn pipeline(error: &PipelineError) -> u8 {
     match error {
-        PipelineError::Spec(_) | PipelineError::OtherSource { .. } | PipelineError::NotReplayable { .. } => {
-            SETTINGS
-        }
+        PipelineError::Spec(_)
+        | PipelineError::OtherSource { .. }
+        | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,
         PipelineError::Lake(error) => lake(error),

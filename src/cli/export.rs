@@ -3,13 +3,15 @@
 use super::args::Common;
 use super::exit::{self, CommandError};
 use super::lake::open_lake;
-use super::{World, print, print_line, show};
+use super::show::{self, count, snapshots};
+use super::variable::{named, named_path};
+use super::{World, print, print_line};
 use crate::export::csv::{CsvExport, export_csv};
 use crate::export::delta::{DeltaExport, export_delta};
 use crate::export::duckdb::{DuckdbExport, export_duckdb};
 use crate::lake::Lake;
 use clap::builder::FalseyValueParser;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use std::path::{Path, PathBuf};
 
 /// What to export.
@@ -34,7 +36,8 @@ pub enum ExportCommand {
         #[command(flatten)]
         what: Selection,
         /// DuckDB's command line program
-        #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb", value_name = "PATH")]
+        #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb")]
+        #[arg(value_parser = named_path(), value_name = "PATH")]
         duckdb: PathBuf,
     },
     /// A Delta Lake table of filings, one version a snapshot; goes on with the one that is there
@@ -42,7 +45,7 @@ pub enum ExportCommand {
         /// Folder of the table
         path: PathBuf,
         /// Newest snapshot to export [default: the newest there is]
-        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_name = "N")]
+        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
         snapshot: Option<u64>,
         /// Copy files, even where a hard link would do
         #[arg(long, env = "SUNLAKE_COPY", value_parser = FalseyValueParser::new())]
@@ -54,7 +57,7 @@ pub enum ExportCommand {
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
     /// Snapshot number [default: the newest]
-    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_name = "N")]
+    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
     snapshot: Option<u64>,
     /// Table or aggregate; may be given again, or several with commas between [default: all]
     #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
@@ -86,9 +89,10 @@ fn csv(common: &Common, lake: &Lake, folder: &Path, what: &Selection, raw: bool)
         print_line(&show::json(&told)?)?;
     } else {
         for file in &files {
-            print(&format!("{}: {} rows\n", file.path.display(), file.rows))?;
+            print(&format!("{}: {}\n", file.path.display(), count(file.rows, "row")))?;
         }
-        print_line(&format!("{} tables of snapshot {}", files.len(), commit.snapshot))?;
+        let tables = count(files.len() as u64, "table");
+        print_line(&format!("{tables} of snapshot {}", commit.snapshot))?;
     }
     Ok(exit::DONE)
 }
@@ -107,8 +111,8 @@ fn database(
         let told = serde_json::json!({ "snapshot": commit.snapshot, "path": file, "rows": rows });
         print_line(&show::json(&told)?)?;
     } else {
-        let (path, tables, number) = (file.display(), rows.len(), commit.snapshot);
-        print_line(&format!("{path}: {tables} tables of snapshot {number}"))?;
+        let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
+        print_line(&format!("{path}: {tables} of snapshot {}", commit.snapshot))?;
     }
     Ok(exit::DONE)
 }
@@ -122,12 +126,12 @@ fn delta(common: &Common, lake: &Lake, folder: &Path, export: DeltaExport) -> Re
         return Ok(exit::DONE);
     }
     for made in &report.versions {
-        let (version, snapshot, added, removed) = (made.version, made.snapshot, made.added, made.removed);
-        print(&format!("version {version}: snapshot {snapshot}, {added} files came, {removed} went\n"))?;
+        let (version, snapshot, removed) = (made.version, made.snapshot, made.removed);
+        let added = count(made.added as u64, "file");
+        print(&format!("version {version}: snapshot {snapshot}, {added} came, {removed} went\n"))?;
     }
     if !report.pruned.is_empty() {
-        let numbers: Vec<String> = report.pruned.iter().map(u64::to_string).collect();
-        print(&format!("left out, since their files were pruned: snapshots {}\n", numbers.join(", ")))?;
+        print(&format!("left out, since their files were pruned: {}\n", snapshots(&report.pruned)))?;
     }
     if report.versions.is_empty() {
         print(&format!("{} has every snapshot\n", folder.display()))?;

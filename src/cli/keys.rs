@@ -15,6 +15,7 @@ pub(super) fn keys(
     file: &Path,
     command: &KeysCommand,
 ) -> Result<u8, CommandError> {
+    require_folder(file)?;
     let refused = |error: KeysError| CommandError::Serve(error.to_string());
     match command {
         KeysCommand::Create { account, plan, scopes } => {
@@ -47,6 +48,18 @@ pub(super) fn keys(
         }
     }
     Ok(exit::DONE)
+}
+
+/// Refuses a folder that is not there, in which no key file and no lock beside it can be.
+fn require_folder(file: &Path) -> Result<(), CommandError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    folder.map_or(Ok(()), |folder| {
+        let (folder, file) = (folder.display(), file.display());
+        let words = format!(
+            "the key file {file} cannot be used: there is no folder {folder}; make it, or give another --keys"
+        );
+        Err(CommandError::Settings(words))
+    })
 }
 
 fn list(keys: &KeyFile) -> String {

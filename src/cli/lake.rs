@@ -41,11 +41,14 @@ pub(super) fn open_lake_as_it_is(common: &Common, world: &World) -> Result<Lake,
 /// Refuses a lake without a snapshot, before anything is made in its folder.
 pub(super) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
     match lake.is_empty()? {
-        true => {
-            Err(CommandError::Settings("the lake has no snapshot yet; `sunlake run` makes one".to_owned()))
-        }
+        true => Err(CommandError::Settings(no_snapshot(lake))),
         false => Ok(()),
     }
+}
+
+/// What is said of a lake without a snapshot, a mistyped one among them.
+pub(super) fn no_snapshot(lake: &Lake) -> String {
+    format!("the lake {lake} has no snapshot yet; `sunlake run` makes one")
 }
 
 /// The folder of a lake's working copy: the one that is named, or one of its own below the user's cache.

@@ -1,6 +1,8 @@
 //! The command line: settings resolved, one command carried out, its result told, its exit code chosen.
 
+mod access;
 mod args;
+mod damage;
 #[cfg(test)]
 mod docs_tests;
 mod doctor;
@@ -17,6 +19,7 @@ mod serve;
 mod show;
 mod snapshot;
 mod status;
+mod variable;
 mod verify;
 
 pub use args::{Cli, Command, Common, KeysCommand, LogFormat, PruneFlags, ServeArguments, SnapshotCommand};
@@ -30,7 +33,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use run_log::RunLog;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a command takes from the world.
 pub struct World {
@@ -90,6 +93,15 @@ async fn dispatch(cli: &Cli, world: &World, today: Date, log: &RunLog) -> Result
 /// Folder of what all lakes of this host share: the one named, the user's own for such things, or, where there is none that
 /// can be made (a container, a service without a home), the lake's.
 fn state_dir(common: &Common, world: &World, lake: &Lake) -> PathBuf {
+    state_dir_that(common, world, lake, |folder| std::fs::create_dir_all(folder).is_ok())
+}
+
+/// The same for a look: nothing is made, and where the user's own is not there nothing was counted in it.
+fn state_dir_there(common: &Common, world: &World, lake: &Lake) -> PathBuf {
+    state_dir_that(common, world, lake, Path::is_dir)
+}
+
+fn state_dir_that(common: &Common, world: &World, lake: &Lake, serves: impl Fn(&Path) -> bool) -> PathBuf {
     if let Some(named) = &common.state {
         return named.clone();
     }
@@ -98,7 +110,7 @@ fn state_dir(common: &Common, world: &World, lake: &Lake) -> PathBuf {
         .map(PathBuf::from)
         .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".local/state")));
     let of_user = of_user.map(|folder| folder.join("sunlake"));
-    match of_user.filter(|folder| std::fs::create_dir_all(folder).is_ok()) {
+    match of_user.filter(|folder| serves(folder)) {
         Some(folder) => folder,
         None => lake.state_dir(),
     }

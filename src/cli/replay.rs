@@ -2,8 +2,8 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::lake::open_lake;
-use super::show::{self, lines};
+use super::lake::{open_lake, require_snapshot};
+use super::show::{self, count, lines};
 use super::{World, print, print_line};
 use crate::pipeline::replay::{Replayed, replay};
 use jiff::civil::Date;
@@ -17,6 +17,7 @@ pub(super) fn replay_run(
     publish: bool,
 ) -> Result<u8, CommandError> {
     let lake = open_lake(common, world)?;
+    require_snapshot(&lake)?;
     let lock = lake.lock("replay", &(world.holder)())?;
     let publish = publish.then(|| ((world.now)(), today));
     let replayed = replay(&lake, &lock, run_id, publish)?;
@@ -33,10 +34,10 @@ fn text(replayed: &Replayed) -> String {
         for snapshot in &replayed.snapshots {
             writeln!(
                 text,
-                "snapshot {}: {} pages, 0 requests; {} files equal, {} different",
+                "snapshot {}: {}, 0 requests; {} equal, {} different",
                 snapshot.snapshot,
-                snapshot.pages,
-                snapshot.equal,
+                count(snapshot.pages, "page"),
+                count(snapshot.equal, "file"),
                 snapshot.different.len()
             )?;
             for file in &snapshot.different {

@@ -1,5 +1,6 @@
 //! `run` and `plan`: the source found, signals heard, the result told.
 
+use super::access::Access;
 use super::args::Common;
 use super::embedded::EmbeddedApi;
 use super::exit::{self, CommandError};
@@ -7,12 +8,11 @@ use super::lake::open_lake;
 use super::progress::Progress;
 use super::run_log::RunLog;
 use super::{World, print_line, show};
-use crate::client::{ApiKey, StopSwitch};
+use crate::client::StopSwitch;
 use crate::lake::Lake;
 use crate::pipeline::spec::Pipeline;
-use crate::pipeline::state::SourceKind;
 use crate::pipeline::summary::{Requests, RunSummary};
-use crate::pipeline::{PipelineError, RunContext, Source, price};
+use crate::pipeline::{PipelineError, RunContext, price};
 use jiff::civil::Date;
 use std::cell::RefCell;
 use std::path::Path;
@@ -125,9 +125,12 @@ async fn with_context<T>(
         true => Some(EmbeddedApi::start(spec.sample.clone(), today, world.now).await?),
         false => None,
     };
-    let source = match &embedded {
-        Some(api) => api.source.clone(),
-        None => account_source(common, world, pipeline)?,
+    let (source, access) = match &embedded {
+        Some(api) => (api.source.clone(), None),
+        None => {
+            let access = Access::of_run(common, world, pipeline)?;
+            (access.source(spec.allow_plain_http), Some(access))
+        }
     };
     let (switch, stop) = StopSwitch::new();
     listen_for_signals(switch)?;
@@ -151,7 +154,7 @@ async fn with_context<T>(
         tell: &tell,
         spent: &spent,
     };
-    let result = work(&context).await;
+    let result = work(&context).await.map_err(|error| told(error, pipeline, access.as_ref()));
     progress.finish();
     if let Some(api) = embedded {
         api.stop().await?;
@@ -180,33 +183,11 @@ fn listen_for_signals(switch: StopSwitch) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn account_source(common: &Common, world: &World, pipeline: &Pipeline) -> Result<Source, CommandError> {
-    let spec = &pipeline.spec.source;
-    let base_url = common.base_url.clone().or_else(|| spec.base_url.clone()).ok_or_else(|| {
-        CommandError::Settings(
-            "no address of the API: give --base-url, SUNLAKE_BASE_URL or [source] base_url in the pipeline file".to_owned(),
-        )
-    })?;
-    Ok(Source {
-        base_url,
-        key: api_key(world)?,
-        allow_plain_http: spec.allow_plain_http,
-        kind: SourceKind::Account,
-    })
-}
-
-/// The key from its variable, or from the file that a variable names; never from the command line.
-pub(super) fn api_key(world: &World) -> Result<ApiKey, CommandError> {
-    let settings = |text: String| CommandError::Settings(text);
-    let text = match ((world.variable)("SUNLAKE_API_KEY"), (world.variable)("SUNLAKE_API_KEY_FILE")) {
-        (Some(key), _) => key,
-        (None, Some(file)) => std::fs::read_to_string(&file)
-            .map_err(|error| settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}")))?,
-        (None, None) => {
-            return Err(settings(
-                "no API key: set SUNLAKE_API_KEY, or SUNLAKE_API_KEY_FILE to a file".to_owned(),
-            ));
-        }
-    };
-    ApiKey::parse(&text).map_err(|error| settings(error.to_string()))
+/// An error with what the command line knows of it: files, address, key.
+fn told(error: CommandError, pipeline: &Pipeline, access: Option<&Access>) -> CommandError {
+    match (error, access) {
+        (CommandError::Pipeline(PipelineError::Client(error)), Some(access)) => access.told(error),
+        (CommandError::Pipeline(error), _) => pipeline.told(error).into(),
+        (other, _) => other,
+    }
 }

@@ -1,6 +1,7 @@
 //! `serve`: the API from the lake until a signal.
 
 use super::args::{Common, ServeArguments};
+use super::damage::{MENDS, is_lost};
 use super::exit::{self, CommandError};
 use super::lake::{is_in_store, open_lake};
 use super::{World, print_line};
@@ -55,9 +56,14 @@ pub(super) async fn serve(
         }
     };
     let failed = |error: ServeError| match error {
-        ServeError::Load(
-            LoadError::Unsound(_) | LoadError::Unreadable { .. } | LoadError::Damaged { .. },
-        ) => CommandError::Damaged(error.to_string()),
+        ServeError::Load(LoadError::Unsound(error)) => CommandError::Lake(error),
+        ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => {
+            CommandError::Damaged(format!("{error}, {MENDS}"))
+        }
+        ServeError::Load(LoadError::Unreadable { ref path, ref source }) => match is_lost(path, source) {
+            true => CommandError::Damaged(format!("{error}; {MENDS}")),
+            false => CommandError::Damaged(error.to_string()),
+        },
         other => CommandError::Serve(other.to_string()),
     };
     let server = Server::open(listener, config).await.map_err(failed)?;

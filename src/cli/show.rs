@@ -1,6 +1,8 @@
 //! Results in words for people, and as one JSON object for machines.
 
 use super::exit::CommandError;
+use super::lake::no_snapshot;
+use crate::lake::Lake;
 use crate::pipeline::price::Price;
 use crate::pipeline::standing::Standing;
 use crate::pipeline::summary::{Outcome, RunSummary, UnprovenStart};
@@ -18,6 +20,22 @@ pub(super) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> Stri
     // Writing to a String cannot fail.
     let _ = write(&mut text);
     text
+}
+
+/// So many of something.
+pub(super) fn count(number: u64, one: &str) -> String {
+    format!("{number} {}", noun(number, one))
+}
+
+/// The word for so many of something.
+pub(super) fn noun(number: u64, one: &str) -> String {
+    if number == 1 { one.to_owned() } else { format!("{one}s") }
+}
+
+/// Snapshots by number.
+pub(super) fn snapshots(numbers: &[u64]) -> String {
+    let listed: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    format!("{} {}", noun(numbers.len() as u64, "snapshot"), listed.join(", "))
 }
 
 /// What a run did.
@@ -39,7 +57,11 @@ pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
             )?;
         }
         let coverage = &summary.coverage;
-        writeln!(text, "coverage   {} of {} days proven whole", coverage.complete, coverage.days)?;
+        // The register and look-ups go by no days.
+        if coverage.days > 0 {
+            let days = count(coverage.days, "day");
+            writeln!(text, "coverage   {} of {days} proven whole", coverage.complete)?;
+        }
         for day in coverage.incomplete.iter().take(10) {
             let expected = day.expected.map_or("an unknown number of".to_owned(), |rows| rows.to_string());
             writeln!(text, "           {} {}: {} of {expected} rows", day.day, day.entity_type, day.landed)?;
@@ -55,8 +77,7 @@ pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
             writeln!(text, "held       snapshot {held}; publish it: sunlake snapshot accept {held}")?;
         }
         if !summary.pruned.is_empty() {
-            let pruned: Vec<String> = summary.pruned.iter().map(u64::to_string).collect();
-            writeln!(text, "pruned     snapshots {}", pruned.join(", "))?;
+            writeln!(text, "pruned     {}", snapshots(&summary.pruned))?;
         }
         if let Some(reason) = &summary.stopped {
             writeln!(text, "stopped    {reason}")?;
@@ -83,8 +104,12 @@ fn register(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
     if let Some(register) = &summary.register {
         writeln!(
             text,
-            "register   {} starts of a name read ({} by this run that no name has), {} left; {} rows found, {} businesses by the API's count",
-            register.starts, register.empty, register.left, register.rows, register.businesses_total
+            "register   {} of a name read ({} by this run that no name has), {} left; {} found, {} businesses by the API's count",
+            count(register.starts, "start"),
+            register.empty,
+            register.left,
+            count(register.rows, "row"),
+            register.businesses_total
         )?;
         for start in &register.unproven {
             let UnprovenStart { start, entity_type, expected, held } = start;
@@ -108,18 +133,27 @@ pub(super) fn price(price: &Price) -> String {
         for stage in &price.stages {
             writeln!(
                 text,
-                "{:<12} {:>6} slices {:>9} rows {:>7} requests",
-                stage.name, stage.slices, stage.rows, stage.requests
+                "{:<12} {:>6} {:<6} {:>9} {:<4} {:>7} {}",
+                stage.name,
+                stage.slices,
+                noun(stage.slices, "slice"),
+                stage.rows,
+                noun(stage.rows, "row"),
+                stage.requests,
+                noun(stage.requests, "request")
             )?;
         }
-        writeln!(text, "in all       {} requests; the lower bound is {}", price.requests, price.lower_bound)?;
+        let requests = count(price.requests, "request");
+        writeln!(text, "in all       {requests}; the lower bound is {}", price.lower_bound)?;
         writeln!(text, "at the plan's pace {:.1} minutes", price.minutes)?;
         let left = price.remaining;
         writeln!(text, "left         {} today, {} this month", left.day, left.month)?;
         match price.fits {
             true => write!(text, "fits         yes"),
             false => match price.complete_on {
-                Some(day) => write!(text, "fits         no; it takes {} days, until {day}", price.days),
+                Some(day) => {
+                    write!(text, "fits         no; it takes {}, until {day}", count(price.days, "day"))
+                }
                 None => write!(text, "fits         no, nor on any day to come"),
             },
         }
@@ -127,10 +161,10 @@ pub(super) fn price(price: &Price) -> String {
 }
 
 /// Where a lake stands.
-pub(super) fn standing(standing: &Standing) -> String {
+pub(super) fn standing(standing: &Standing, lake: &Lake) -> String {
     lines(|text| {
         let Some(newest) = standing.snapshots.first() else {
-            writeln!(text, "the lake has no snapshot yet; `sunlake run` makes one")?;
+            writeln!(text, "{}", no_snapshot(lake))?;
             return runs(text, standing);
         };
         writeln!(
@@ -142,19 +176,22 @@ pub(super) fn standing(standing: &Standing) -> String {
             newest.run_id
         )?;
         for (table, rows) in &standing.rows {
-            writeln!(text, "  {table:<28} {rows:>9} rows")?;
+            writeln!(text, "  {table:<28} {rows:>9} {}", noun(*rows, "row"))?;
         }
         if let Some(register) = &standing.register {
             writeln!(
                 text,
-                "register: {} starts of a name read, {} rows, the oldest as of {}",
-                register.starts,
-                register.rows,
+                "register: {} of a name read, {}, the oldest as of {}",
+                count(register.starts, "start"),
+                count(register.rows, "row"),
                 register.oldest_read.map_or("never".to_owned(), |day| day.to_string())
             )?;
         }
         let complete = standing.coverage.iter().filter(|day| day.complete).count();
-        writeln!(text, "coverage: {complete} of {} days proven whole", standing.coverage.len())?;
+        if !standing.coverage.is_empty() {
+            let days = count(standing.coverage.len() as u64, "day");
+            writeln!(text, "coverage: {complete} of {days} proven whole")?;
+        }
         for day in standing.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
             writeln!(text, "  {} {}: {} of {} rows", day.day, day.entity_type, day.landed, day.expected)?;
         }

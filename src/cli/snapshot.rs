@@ -2,8 +2,8 @@
 
 use super::args::{Common, PruneFlags, SnapshotCommand};
 use super::exit::{self, CommandError};
-use super::lake::{open_lake, require_snapshot};
-use super::show::{self, lines};
+use super::lake::{no_snapshot, open_lake, require_snapshot};
+use super::show::{self, count, lines, noun};
 use super::{World, print, print_line};
 use crate::lake::{
     Commit, Example, Lake, LakeLock, PruneRules, Pruning, Retention, SnapshotDiff, SnapshotEntry, Standing,
@@ -24,6 +24,9 @@ pub(super) fn snapshot(
     command: &SnapshotCommand,
 ) -> Result<u8, CommandError> {
     let lake = open_lake(common, world)?;
+    if !matches!(command, SnapshotCommand::List) {
+        require_snapshot(&lake)?;
+    }
     let desk = Desk { common, world, today, lake };
     match command {
         SnapshotCommand::List => desk.list(),
@@ -57,7 +60,6 @@ impl Desk<'_> {
 
     /// The lake for writing, under a name that says what for.
     fn lock(&self, what: &str) -> Result<(LakeLock, String), CommandError> {
-        require_snapshot(&self.lake)?;
         let run_id = format!("{}-{what}", (self.world.now)().strftime("%Y%m%dT%H%M%S%3fZ"));
         let lock = self.lake.lock(&run_id, &(self.world.holder)())?;
         Ok((lock, run_id))
@@ -65,7 +67,7 @@ impl Desk<'_> {
 
     fn list(&self) -> Result<u8, CommandError> {
         let history = self.lake.history()?;
-        self.tell(&json!({ "snapshots": history }), &listed(&history))
+        self.tell(&json!({ "snapshots": history }), &listed(&history, &self.lake))
     }
 
     fn show(&self, snapshot: u64) -> Result<u8, CommandError> {
@@ -165,19 +167,20 @@ fn size(bytes: u64) -> String {
     if kib < 1024.0 { format!("{kib:.1} KiB") } else { format!("{:.1} MiB", kib / 1024.0) }
 }
 
-fn listed(history: &[SnapshotEntry]) -> String {
+fn listed(history: &[SnapshotEntry], lake: &Lake) -> String {
     if history.is_empty() {
-        return "the lake has no snapshot yet; `sunlake run` makes one\n".to_owned();
+        return format!("{}\n", no_snapshot(lake));
     }
     lines(|text| {
         for entry in history {
             let mark = if entry.current { '*' } else { ' ' };
             write!(
                 text,
-                "{mark} {:>6}  {}  {:>10} filings  {:>11}  {:<9}",
+                "{mark} {:>6}  {}  {:>10} {:<7}  {:>11}  {:<9}",
                 entry.snapshot,
                 entry.today,
                 entry.filings,
+                noun(entry.filings, "filing"),
                 size(entry.bytes),
                 standing(entry.standing),
             )?;
@@ -265,18 +268,16 @@ impl Detail {
             }
             writeln!(text, "requests   {}", self.requests_sent)?;
             let source = self.state.source.as_deref().unwrap_or("an unknown source");
-            let (days, listings) = (self.state.counted_days, self.state.learned_listings);
-            writeln!(
-                text,
-                "state      read from {source}; {days} days with a count, {listings} listings learned"
-            )?;
+            let days = count(self.state.counted_days as u64, "day");
+            let listings = count(self.state.learned_listings as u64, "listing");
+            writeln!(text, "state      read from {source}; {days} with a count, {listings} learned")?;
             for finding in self.checks["findings"].as_array().into_iter().flatten() {
                 writeln!(text, "check      {}", finding.as_str().unwrap_or_default())?;
             }
             for (name, table) in &self.tables {
-                let (rows, size, files) = (table.rows, size(table.bytes), table.files.len());
-                let files = if files == 1 { "1 file".to_owned() } else { format!("{files} files") };
-                writeln!(text, "  {name:<28} {rows:>10} rows  {size:>11}  {files}")?;
+                let (rows, size) = (table.rows, size(table.bytes));
+                let (word, files) = (noun(rows, "row"), count(table.files.len() as u64, "file"));
+                writeln!(text, "  {name:<28} {rows:>10} {word:<4}  {size:>11}  {files}")?;
             }
             if entry.standing != Standing::Pruned {
                 let (path, snapshot) = (self.path.display(), entry.snapshot);
@@ -305,8 +306,12 @@ fn compared(diff: &SnapshotDiff) -> String {
         for (name, table) in &diff.tables {
             writeln!(
                 text,
-                "{name}: {} added, {} changed, {} vanished; {} rows, {} before",
-                table.added, table.changed, table.vanished, table.rows_after, table.rows_before
+                "{name}: {} added, {} changed, {} vanished; {}, {} before",
+                table.added,
+                table.changed,
+                table.vanished,
+                count(table.rows_after, "row"),
+                table.rows_before
             )?;
             for example in &table.examples {
                 writeln!(text, "  {}", shown(example))?;

@@ -2,7 +2,7 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::lake::open_lake;
+use super::lake::{no_snapshot, open_lake};
 use super::{World, print, print_line, show};
 use crate::export::catalog::write_catalog;
 use crate::pipeline::report::write_report;
@@ -10,10 +10,10 @@ use crate::pipeline::standing::{Standing, standing};
 
 pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
     let lake = open_lake(common, world)?;
-    let standing: Standing = standing(&lake, &super::state_dir(common, world, &lake), (world.now)())?;
+    let standing: Standing = standing(&lake, &super::state_dir_there(common, world, &lake), (world.now)())?;
     match common.json {
         true => print_line(&show::json(&standing)?)?,
-        false => print(&show::standing(&standing))?,
+        false => print(&show::standing(&standing, &lake))?,
     }
     Ok(exit::DONE)
 }
@@ -21,9 +21,7 @@ pub(super) fn status(common: &Common, world: &World) -> Result<u8, CommandError>
 pub(super) fn report(common: &Common, world: &World) -> Result<u8, CommandError> {
     let lake = open_lake(common, world)?;
     let Some(commit) = lake.current()? else {
-        return Err(CommandError::Settings(
-            "the lake has no snapshot yet; `sunlake run` makes one".to_owned(),
-        ));
+        return Err(CommandError::Settings(no_snapshot(&lake)));
     };
     let path = write_report(&lake, &commit, None)?;
     let catalog = write_catalog(&lake, &commit)?;

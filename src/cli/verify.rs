@@ -1,10 +1,13 @@
 //! `verify`: whether the lake is what was written, and `--repair`: putting right what is not.
 
 use super::args::Common;
+use super::damage::MENDS;
 use super::exit::{self, CommandError};
 use super::lake::{open_lake_as_it_is, require_snapshot};
+use super::show::count;
 use super::{World, print, print_line};
-use crate::lake::{Problem, VerifyReport};
+use crate::lake::{LakeError, Problem, VerifyReport};
+use crate::pipeline::PipelineError;
 use crate::pipeline::repair::{Repaired, repair};
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -22,11 +25,14 @@ pub(super) fn verify(common: &Common, world: &World, snapshot: Option<u64>) -> R
         print_line(&verify_json(snapshot.or(newest), &report).to_string())?;
     } else {
         tell_problems(&report.problems)?;
-        let (files, rows) = (report.files, report.rows);
+        let (files, rows) = (count(report.files, "file"), count(report.rows, "row"));
         print(&match snapshot {
-            Some(number) => format!("snapshot {number}: {files} files, {rows} rows, {verdict}\n"),
-            None => format!("the lake: {files} files, {rows} rows in the newest snapshot, {verdict}\n"),
+            Some(number) => format!("snapshot {number}: {files}, {rows}, {verdict}\n"),
+            None => format!("the lake: {files}, {rows} in the newest snapshot, {verdict}\n"),
         })?;
+        if !report.is_sound() {
+            print_line(MENDS)?;
+        }
     }
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
 }
@@ -36,8 +42,8 @@ pub(super) fn repair_lake(common: &Common, world: &World, today: Date) -> Result
     require_snapshot(&lake)?;
     let now = (world.now)();
     let run_id = format!("{}-repair", now.strftime("%Y%m%dT%H%M%S%3fZ"));
-    let lock = lake.lock(&run_id, &(world.holder)())?;
-    let repaired = repair(&lake, &lock, &run_id, (now, today))?;
+    let lock = lake.lock(&run_id, &(world.holder)()).map_err(|error| stays_damaged(error.into()))?;
+    let repaired = repair(&lake, &lock, &run_id, (now, today)).map_err(stays_damaged)?;
     if common.json {
         let value = json!({
             "actions": repaired.actions, "snapshot": repaired.snapshot, "left": problems_json(&repaired.left),
@@ -47,6 +53,14 @@ pub(super) fn repair_lake(common: &Common, world: &World, today: Date) -> Result
         tell_repair(&repaired)?;
     }
     Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })
+}
+
+/// Damage that a repair ends with, in words that do not send for one.
+fn stays_damaged(error: PipelineError) -> CommandError {
+    match error {
+        PipelineError::Lake(LakeError::Damaged { .. }) => CommandError::Damaged(error.to_string()),
+        other => other.into(),
+    }
 }
 
 fn tell_problems(problems: &[Problem]) -> Result<(), CommandError> {

@@ -1,9 +1,10 @@
 //! Text files: RFC 4180, one a table, streamed. A spreadsheet that opens one runs nothing of it.
 
-use super::outlet::Pending;
+use super::outlet::{Pending, check_folder};
 use super::{ExportError, snapshot};
+use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
-use crate::table::{Footer, TableError, day_of_epoch, read_parquet};
+use crate::table::{Footer, TableError, read_parquet};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
 use jiff::Timestamp;
@@ -37,12 +38,14 @@ pub struct CsvFile {
 /// Writes `<folder>/<table>.csv` for each table of a snapshot. No file has its name before all of them are whole.
 ///
 /// # Errors
-/// [`ExportError::Asked`] for a table that the snapshot does not have; what the lake and the target's disk say.
+/// [`ExportError::Asked`] for a table that the snapshot does not have, or where `folder` is a file; what the lake and the
+/// target's disk say.
 pub fn export_csv(
     lake: &Lake,
     folder: &Path,
     export: &CsvExport,
 ) -> Result<(Commit, Vec<CsvFile>), ExportError> {
+    check_folder(folder)?;
     let commit = snapshot(lake, export.snapshot)?;
     let tables = wanted(&commit, &export.tables)?;
     let mut pending = Vec::new();
@@ -64,12 +67,20 @@ pub(super) fn wanted(commit: &Commit, asked: &[String]) -> Result<Vec<String>, E
     let there: Vec<String> = there.map(|(name, _)| name.clone()).collect();
     if let Some(unknown) = asked.iter().find(|name| !there.contains(name)) {
         return Err(ExportError::Asked(format!(
-            "snapshot {} has no table {unknown}; it has {}",
+            "snapshot {} has no table {unknown}; it has {}{}",
             commit.snapshot,
-            there.join(", ")
+            there.join(", "),
+            nearest(unknown, &there).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
         )));
     }
     Ok(there.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect())
+}
+
+/// The name that is nearest to a wrong one, if any is near.
+fn nearest<'n>(wrong: &str, names: &'n [String]) -> Option<&'n str> {
+    let scored = names.iter().map(|name| (strsim::jaro_winkler(wrong, name), name.as_str()));
+    let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (score > 0.6).then_some(name)
 }
 
 fn write_table(
@@ -211,6 +222,14 @@ mod tests {
             assert_eq!(cell(text, false), safe);
         }
         assert_eq!(cell("=1+1", true), "=1+1");
+    }
+
+    #[test]
+    fn a_misspelt_table_has_a_nearest_one_and_a_strange_word_has_none() {
+        let names = ["counties", "filings", "agg_settling"].map(str::to_owned);
+        assert_eq!(nearest("filing", &names), Some("filings"));
+        assert_eq!(nearest("countys", &names), Some("counties"));
+        assert_eq!(nearest("zzz", &names), None);
     }
 
     proptest! {

@@ -8,7 +8,7 @@
 
 mod log;
 
-use super::outlet::{Pending, place};
+use super::outlet::{Pending, check_folder, place};
 use super::{ExportError, snapshot};
 use crate::lake::{Commit, FileEntry, Lake};
 use crate::table::{Bounds, Column, ColumnKind, Footer, Table, columns};
@@ -60,8 +60,9 @@ pub struct DeltaReport {
 ///
 /// # Errors
 /// [`ExportError::Foreign`] for a table that this lake did not make; [`ExportError::Asked`] when another export made a
-/// version at the same time; what the lake and the target's disk say.
+/// version at the same time, or where `folder` is a file; what the lake and the target's disk say.
 pub fn export_delta(lake: &Lake, folder: &Path, export: DeltaExport) -> Result<DeltaReport, ExportError> {
+    check_folder(folder)?;
     let target = snapshot(lake, export.snapshot)?.snapshot;
     let mut log = Log::read(folder)?;
     log.check_source(lake, folder)?;

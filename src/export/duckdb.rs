@@ -25,13 +25,14 @@ pub struct DuckdbExport {
 /// Makes the database beside `file` and gives it that name when every table has its rows. Gives rows by table.
 ///
 /// # Errors
-/// [`ExportError::NoDuckdb`] when there is no such program, [`ExportError::Duckdb`] with what it said; what the lake and
-/// the target's disk say.
+/// [`ExportError::NoDuckdb`] when there is no such program, [`ExportError::Duckdb`] with what it said,
+/// [`ExportError::Asked`] where `file` is a folder; what the lake and the target's disk say.
 pub fn export_duckdb(
     lake: &Lake,
     file: &Path,
     export: &DuckdbExport,
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
+    outlet::check_file(file)?;
     let commit = snapshot(lake, export.snapshot)?;
     let wanted = wanted(&commit, &export.tables)?;
     let mut tables = describe(lake, &commit)?;

@@ -87,7 +87,7 @@ pub fn snapshot(lake: &Lake, number: Option<u64>) -> Result<Commit, ExportError>
     match number {
         Some(number) => Ok(lake.present_or_held(number)?),
         None => lake.current()?.ok_or_else(|| {
-            ExportError::Asked("the lake has no snapshot yet; `sunlake run` makes one".to_owned())
+            ExportError::Asked(format!("the lake {lake} has no snapshot yet; `sunlake run` makes one"))
         }),
     }
 }

@@ -101,6 +101,22 @@ pub(super) fn place(from: &Path, to: &Path, copy: bool) -> Result<(), ExportErro
     pending.publish()
 }
 
+/// Refuses a file where a folder is wanted.
+pub(super) fn check_folder(path: &Path) -> Result<(), ExportError> {
+    match fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
+        true => Err(ExportError::Asked(format!("{} is a file; a folder is wanted", path.display()))),
+        false => Ok(()),
+    }
+}
+
+/// Refuses a folder where a file is wanted.
+pub(super) fn check_file(path: &Path) -> Result<(), ExportError> {
+    match path.is_dir() {
+        true => Err(ExportError::Asked(format!("{} is a folder; a file is wanted", path.display()))),
+        false => Ok(()),
+    }
+}
+
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     // An export is for others to read, unlike most temporary files.
@@ -147,6 +163,19 @@ mod tests {
         pending.publish().expect("published");
         assert_eq!(fs::read(&path).expect("a file"), b"whole");
         assert_eq!(names(&folder.path().join("a")), ["b.csv"]);
+    }
+
+    #[test]
+    fn a_file_is_no_folder_and_a_folder_no_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, absent) = (folder.path().join("file"), folder.path().join("absent"));
+        fs::write(&file, b"rows").expect("a file");
+        assert!(check_folder(folder.path()).is_ok() && check_folder(&absent).is_ok());
+        assert!(check_file(&file).is_ok() && check_file(&absent).is_ok());
+        let error = check_folder(&file).expect_err("a file").to_string();
+        assert!(error.contains("is a file; a folder is wanted"), "{error}");
+        let error = check_file(folder.path()).expect_err("a folder").to_string();
+        assert!(error.contains("is a folder; a file is wanted"), "{error}");
     }
 
     #[test]

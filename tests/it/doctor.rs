@@ -90,6 +90,26 @@ fn what_is_missing_or_in_the_way_is_named() {
 }
 
 #[test]
+fn an_aggregate_that_several_pipelines_share_is_told_once_with_its_folder() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("pipelines");
+    std::fs::create_dir_all(folder.join("aggregates")).expect("a folder");
+    for name in ["one", "two"] {
+        scratch.file(&format!("pipelines/{name}.toml"), &format!("name = \"{name}\"\n"));
+    }
+    let sql = scratch.file("pipelines/aggregates/mine.sql", "SELECT kounty FROM filings");
+    let done = Sunlake::new(["doctor", "--json", "--pipelines"])
+        .args([folder.as_os_str(), "--lake".as_ref(), scratch.lake().as_os_str()])
+        .finish()
+        .exits(3);
+    let told = done.json();
+    let findings = told["findings"].as_array().expect("findings");
+    let of_pipelines: Vec<_> = findings.iter().filter(|found| found["subject"] == "pipelines").collect();
+    assert_eq!(of_pipelines.len(), 1, "{}", done.shown());
+    assert!(found(&done, "pipelines").1.contains(&*sql.to_string_lossy()), "{}", done.shown());
+}
+
+#[test]
 fn a_run_keeps_a_log_in_its_folder() {
     let source = source::small();
     let runs = names(&source.lake.join("runs"));

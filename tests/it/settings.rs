@@ -49,9 +49,30 @@ fn a_wrong_value_names_its_line_and_what_is_right() {
 }
 
 #[test]
-fn a_missing_pipeline_file_is_named() {
+fn a_missing_pipeline_file_is_named_and_the_nearest_there_is() {
     let scratch = Scratch::new();
     Sunlake::run(&scratch.path("nowhere.toml"), &scratch.lake()).finish().exits(3).says("nowhere.toml");
+    let daily = scratch.file("daily.toml", "name = \"daily\"\n");
+    let hint = format!("did you mean {}?", daily.display());
+    Sunlake::run(&scratch.path("dialy.toml"), &scratch.lake()).finish().exits(3).says(&hint);
+}
+
+#[test]
+fn sql_that_cannot_run_is_told_in_one_line_with_the_file_to_look_into() {
+    let scratch = Scratch::new();
+    let run = |text: &str| {
+        let pipeline = scratch.file("p.toml", text);
+        let run = Sunlake::run(&pipeline, &scratch.lake()).args(["--base-url", NOWHERE]);
+        let done = run.env("SUNLAKE_API_KEY", KEY).finish().exits(3);
+        assert_eq!(done.stderr.lines().count(), 1, "{}", done.shown());
+        done
+    };
+    let condition = "name = \"p\"\n[aggregates]\nenabled = false\n[enrich]\nwhere = \"conty = 1\"\n";
+    run(condition).says("p.toml, line 5: `[enrich] where`").says("conty = 1");
+    run("name = \"p\"\n").says("p.toml: ").says("[aggregates] enabled = false");
+    std::fs::create_dir(scratch.path("aggregates")).expect("a folder");
+    let aggregate = scratch.file("aggregates/mine.sql", "SELECT kounty FROM filings");
+    run("name = \"p\"\n").says(&aggregate.to_string_lossy()).says("kounty");
 }
 
 #[test]
@@ -64,7 +85,13 @@ fn a_missing_key_or_address_says_how_to_give_one() {
     no_address.says("--base-url").says("SUNLAKE_BASE_URL");
     let empty =
         Sunlake::run(&backfill, &scratch.lake()).args(["--base-url", NOWHERE]).env("SUNLAKE_API_KEY", " ");
-    empty.finish().exits(3).says("empty");
+    empty.finish().exits(3).says("SUNLAKE_API_KEY: ").says("empty");
+    let file = scratch.file("key", "\n");
+    let empty_file = Sunlake::run(&backfill, &scratch.lake())
+        .args(["--base-url", NOWHERE])
+        .env("SUNLAKE_API_KEY", "")
+        .env("SUNLAKE_API_KEY_FILE", &file.to_string_lossy());
+    empty_file.finish().exits(3).says("empty").says(&file.to_string_lossy());
     let no_file = Sunlake::run(&backfill, &scratch.lake())
         .args(["--base-url", NOWHERE])
         .env("SUNLAKE_API_KEY_FILE", "/nonexistent/key");
@@ -90,7 +117,8 @@ fn plain_http_to_another_host_and_keys_in_addresses_are_refused() {
         ("http://192.0.2.1", "https"),
         ("ftp://127.0.0.1", "ftp"),
         ("http://user:secret@127.0.0.1:9", "base URL"),
-        ("not an address", "base URL"),
+        ("not an address", "begins with https:// or http://"),
+        ("127.0.0.1:1234", "begins with https:// or http://"),
     ] {
         let run = Sunlake::run(&shipped("backfill.toml"), &scratch.lake()).args(["--base-url", address]);
         let done = run.env("SUNLAKE_API_KEY", KEY).finish().exits(3).says(says);
@@ -100,9 +128,14 @@ fn plain_http_to_another_host_and_keys_in_addresses_are_refused() {
 
 #[test]
 fn a_wrong_command_line_is_a_usage_error() {
-    for arguments in
-        [&["rum"][..], &["run", "--frobnicate"], &["run", "--today", "2026-02-30"], &["serve"], &[]]
-    {
+    for arguments in [
+        &["rum"][..],
+        &["run", "--frobnicate"],
+        &["run", "--today", "2026-02-30"],
+        &["serve"],
+        &["serve", "--keys", "keys.toml", "--max-connections", "0"],
+        &[],
+    ] {
         let done = Sunlake::new(arguments).finish().exits(2);
         assert!(done.stdout.is_empty(), "{}", done.shown());
         assert!(!done.stderr.is_empty(), "{}", done.shown());
@@ -110,24 +143,91 @@ fn a_wrong_command_line_is_a_usage_error() {
 }
 
 #[test]
+fn a_wrong_variable_is_named() {
+    for (name, value, arguments, says) in [
+        ("SUNLAKE_TODAY", "tomorrow", &["status"][..], "a day is YYYY-MM-DD"),
+        ("SUNLAKE_LAKE", "", &["status"][..], "a value is required"),
+        ("SUNLAKE_KEEP_LAST", "x", &["snapshot", "prune"][..], "invalid value"),
+        ("SUNLAKE_MAX_CONNECTIONS", "0", &["serve", "--keys", "keys.toml"][..], "a whole number from 1"),
+    ] {
+        Sunlake::new(arguments).env(name, value).finish().exits(2).says(name).says(says);
+    }
+    let typed = Sunlake::new(["status", "--today", "tomorrow"]).finish().exits(2);
+    typed.says("--today").says("a day is YYYY-MM-DD");
+}
+
+#[test]
+fn a_lake_that_is_not_there_is_named_and_not_made() {
+    let scratch = Scratch::new();
+    let on_it = |arguments: &[&str]| {
+        Sunlake::new(arguments).args(["--lake".as_ref(), scratch.lake().as_os_str()]).finish()
+    };
+    let lake = scratch.lake().to_string_lossy().into_owned();
+    for arguments in [&["status"][..], &["snapshot", "list"]] {
+        let done = on_it(arguments).exits(0);
+        assert!(done.stdout.contains(&lake), "{}", done.shown());
+    }
+    let csv = scratch.path("csv").to_string_lossy().into_owned();
+    for arguments in [
+        &["verify"][..],
+        &["report"],
+        &["replay", "r"],
+        &["snapshot", "show", "1"],
+        &["snapshot", "pin", "1"],
+        &["export", "csv", csv.as_str()],
+    ] {
+        on_it(arguments).exits(3).says(&lake).says("sunlake run");
+    }
+    assert!(!scratch.lake().exists(), "a name mistyped makes no folder");
+}
+
+#[test]
+fn a_file_where_a_folder_is_wanted_and_a_folder_that_is_not_there_are_named() {
+    let scratch = Scratch::new();
+    let file = scratch.file("afile", "x");
+    Sunlake::new(["export".as_ref(), "csv".as_ref(), file.as_os_str()])
+        .finish()
+        .exits(3)
+        .says("afile is a file; a folder is wanted");
+    let keys = scratch.path("nowhere/keys.toml");
+    Sunlake::new(["keys", "create", "--account", "acme", "--plan", "starter", "--keys"])
+        .args([keys.as_os_str()])
+        .finish()
+        .exits(3)
+        .says("there is no folder")
+        .says("nowhere");
+}
+
+#[test]
+fn a_refusal_names_the_address_or_the_key_and_where_it_was_given() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let scratch = Scratch::new();
+    let file = scratch.file("key", KEY);
+    let run = |base_url: &str| {
+        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+            .args(["--base-url", base_url, "--today", source::small().today])
+            .env("SUNLAKE_API_KEY_FILE", &file.to_string_lossy())
+            .finish()
+    };
+    run(&server.url()).exits(4).says("401").says(&file.to_string_lossy());
+    let twice = format!("{}/v1", server.url());
+    run(&twice).exits(3).says("404").says(&twice).says("--base-url").says("without /v1");
+}
+
+#[test]
 fn the_key_may_come_from_a_file_and_flags_from_variables() {
     let server = ApiServer::generous(source::small(), AGENCY);
     let scratch = Scratch::new();
     let file = scratch.file("key", &format!("{}\n", server.key));
-    Sunlake::new([shipped("backfill.toml").as_os_str()].into_iter().fold(
-        vec!["run".as_ref()],
-        |mut all, path| {
-            all.push(path);
-            all
-        },
-    ))
-    .env("SUNLAKE_API_KEY_FILE", &file.to_string_lossy())
-    .env("SUNLAKE_BASE_URL", &server.url())
-    .env("SUNLAKE_LAKE", &scratch.lake().to_string_lossy())
-    .env("SUNLAKE_TODAY", source::small().today)
-    .env("SUNLAKE_JSON", "true")
-    .finish()
-    .complete();
+    let backfill = shipped("backfill.toml");
+    Sunlake::new(["run".as_ref(), backfill.as_os_str()])
+        .env("SUNLAKE_API_KEY_FILE", &file.to_string_lossy())
+        .env("SUNLAKE_BASE_URL", &server.url())
+        .env("SUNLAKE_LAKE", &scratch.lake().to_string_lossy())
+        .env("SUNLAKE_TODAY", source::small().today)
+        .env("SUNLAKE_JSON", "true")
+        .finish()
+        .complete();
     assert!(!lake::filings(&scratch.lake()).is_empty());
 }
 
