@@ -12,7 +12,7 @@
 --   is_comparable  whether coverage proves the period complete: of months and counties fictitious names included, of a
 --                  day without them. Then a day must agree to the row; months and counties may differ by what the
 --                  API counts and does not list (dissolved businesses). A day of which the register has given rows
---                  since its listing was proven is not comparable before it is proven again
+--                  since its listing was proven, or records are in quarantine, is not comparable before it is proven again
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
@@ -51,7 +51,7 @@ whole_months AS (
 listed_days AS (
     SELECT c.filed_date AS filed_date
     FROM coverage c
-    WHERE c.entity_type = '*' AND c.complete AND c.landed <= c.expected
+    WHERE c.entity_type = '*' AND c.complete AND c.landed = c.expected
 ),
 newest_days AS (
     SELECT d.date AS filed_date, MAX(d.observed_on) AS observed_on

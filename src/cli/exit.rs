@@ -98,6 +98,7 @@ fn pipeline(error: &PipelineError) -> u8 {
     match error {
         PipelineError::Spec(_)
         | PipelineError::OtherSource { .. }
+        | PipelineError::EarlierDay { .. }
         | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,

@@ -41,6 +41,9 @@ pub(super) fn snapshots(numbers: &[u64]) -> String {
 /// What a run did.
 pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
     lines(|text| {
+        if let Some(first) = &summary.finished_first {
+            writeln!(text, "{}", run(first, lake).trim_end())?;
+        }
         let snapshot = summary.snapshot.map_or("none".to_owned(), |number| number.to_string());
         writeln!(text, "{} as of {}: {}, snapshot {snapshot}", summary.pipeline, summary.today, summary.outcome.name())?;
         let requests = &summary.requests;

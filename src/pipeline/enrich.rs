@@ -2,25 +2,26 @@
 //!
 //! A business is due when a condition over the lake chooses it and its details are missing, older than a change of its
 //! filing, or older than the pipeline allows. What is due is written down when the run begins, so that a run that goes
-//! on asks for the rest and nothing else.
+//! on that day asks for the rest and nothing else.
 
 use super::PipelineError;
 use super::enrich_state::EnrichState;
 use super::land::Landing;
-use super::listed::ACTIVE;
 use super::run::Run;
 use super::spec::EnrichSpec;
 use super::summary::EnrichSummary;
 use super::work::RunPlan;
 use crate::aggregate::choose_businesses;
-use crate::extract::ask::Asker;
+use crate::contract::business::ACTIVE;
+use crate::extract::ask::{Asker, PageKey};
 use crate::extract::detail::{LookUp, look_up};
 use crate::lake::{Commit, Lake, TableDelta};
 use crate::normalize::{normalize_detail, normalize_officers};
-use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, TableError, read_table};
+use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, read_table};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{Int32Type, Int64Type, TimestampMicrosecondType};
 use arrow::record_batch::RecordBatch;
+use jiff::civil::Date;
 use jiff::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -57,10 +58,11 @@ impl Run<'_> {
         &mut self,
         spec: &EnrichSpec,
         asker: &mut Asker<'_>,
+        real_today: Date,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
         let commit = self.lake.current()?;
-        let plan = self.enrich_plan(spec, commit.as_ref())?;
+        let plan = self.enrich_plan(spec, commit.as_ref(), real_today)?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
         // Of an earlier part of this run: its rows are in the lake.
         let is_done = |id: &i64| known.asked_at(*id).is_some_and(|at| at >= self.record.started_at);
@@ -97,10 +99,16 @@ impl Run<'_> {
         result
     }
 
-    /// What this run looks up: as its record says, or chosen now.
-    fn enrich_plan(&mut self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<LookUps, PipelineError> {
+    /// What this run looks up: as its record says, or chosen now. On a later day than the run's own the lake may hold newer businesses,
+    /// which come first: what is left is chosen anew.
+    fn enrich_plan(
+        &mut self,
+        spec: &EnrichSpec,
+        commit: Option<&Commit>,
+        real_today: Date,
+    ) -> Result<LookUps, PipelineError> {
         let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
-        if let Some(look_ups) = planned.look_ups {
+        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == real_today) {
             return Ok(look_ups);
         }
         let due = due(self.lake, commit, spec, &self.state.enrich, (self.now)())?;
@@ -128,47 +136,66 @@ impl Run<'_> {
         told.looked_up += 1;
         told.left -= 1;
         looked_up.count += 1;
-        let has_detail = match &found.detail {
-            Some(key) => {
-                let (page, place) = landing.page(key)?;
-                match normalize_detail(&page.body, page.received_at, &place) {
-                    Ok(rows) => {
-                        landing.note_unknown(rows.unknown_fields);
-                        landing.open_values.absorb(rows.open_values);
-                        let listed = rows.filing.status == ACTIVE;
-                        let extra = known.extra.get(&id).cloned();
-                        looked_up.filings.push(FilingRow { listed, extra, ..rows.filing });
-                        looked_up.details.push(rows.detail);
-                        true
-                    }
-                    Err(reject) => {
-                        landing.quarantine(&reject)?;
-                        false
-                    }
-                }
-            }
+        let detail = match &found.detail {
+            Some(key) => self.take_detail(id, key, known, landing, looked_up)?,
             None => {
                 told.unknown += 1;
-                false
+                None
             }
         };
-        if has_detail {
-            self.state.enrich.without.remove(&id);
-        } else {
-            self.state.enrich.without.insert(id, (self.now)());
+        match detail {
+            Some(_) => drop(self.state.enrich.without.remove(&id)),
+            None => drop(self.state.enrich.without.insert(id, (self.now)())),
         }
-        if let Some(key) = &found.officers {
-            let (page, place) = landing.page(key)?;
-            let rows = normalize_officers(&page.body, id, page.received_at, &place);
-            landing.note_unknown(rows.unknown_fields);
-            rows.rejects.iter().try_for_each(|reject| landing.quarantine(reject))?;
-            looked_up.officers.extend(rows.rows);
-        }
-        if spec.officers && has_detail {
+        let officers = found.officers.as_ref().map(|key| officers_of(id, key, landing)).transpose()?;
+        let officers = officers.unwrap_or_default();
+        if let Some(officer_count) = detail.filter(|_| spec.officers) {
             looked_up.with_officers.insert(id);
+            match officer_count != 0 && officers.is_empty() {
+                true => self.state.enrich.without_officers.insert(id),
+                false => self.state.enrich.without_officers.remove(&id),
+            };
         }
+        looked_up.officers.extend(officers);
         Ok(())
     }
+
+    /// Takes a detail record in; how many officers it tells of, or nothing where it is no row.
+    fn take_detail(
+        &mut self,
+        id: i64,
+        key: &PageKey,
+        known: &Known,
+        landing: &mut Landing,
+        looked_up: &mut LookedUp,
+    ) -> Result<Option<i32>, PipelineError> {
+        let (page, place) = landing.page(key)?;
+        match normalize_detail(&page.body, page.received_at, &place) {
+            Ok(rows) => {
+                landing.note_unknown(rows.unknown_fields);
+                landing.open_values.absorb(rows.open_values);
+                let listed = rows.filing.status == ACTIVE;
+                let extra = known.extra.get(&id).cloned();
+                looked_up.filings.push(FilingRow { listed, extra, ..rows.filing });
+                let officer_count = rows.detail.officer_count;
+                looked_up.details.push(rows.detail);
+                Ok(Some(officer_count))
+            }
+            Err(reject) => {
+                landing.quarantine(&reject)?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The rows of a page of officers.
+fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<OfficerRow>, PipelineError> {
+    let (page, place) = landing.page(key)?;
+    let rows = normalize_officers(&page.body, id, page.received_at, &place);
+    landing.note_unknown(rows.unknown_fields);
+    rows.rejects.iter().try_for_each(|reject| landing.quarantine(reject))?;
+    Ok(rows.rows)
 }
 
 impl LookedUp {
@@ -222,7 +249,8 @@ struct Known {
     changed: HashMap<i64, Timestamp>,
     /// Businesses that have officers by their details.
     officered: HashSet<i64>,
-    has_officers: HashSet<i64>,
+    /// Businesses whose officers were asked for: they are there, or there are none.
+    asked_for_officers: HashSet<i64>,
     /// Fields of the listing that the schema does not know.
     extra: HashMap<i64, String>,
 }
@@ -244,12 +272,12 @@ impl Known {
             .map(|(id, asked_at)| (*id, *asked_at))
             .collect();
         let each = |table: Table, columns: &[&str], take: &mut dyn FnMut(&RecordBatch) -> Option<()>| {
-            for file in commit.table_files(&lake.snapshot_dir(commit.snapshot), table.name()) {
+            for file in lake.sound_files(commit, table.name())? {
                 for batch in read_table(table, &file, Some(columns))? {
                     take(&batch?);
                 }
             }
-            Ok::<(), TableError>(())
+            Ok::<(), PipelineError>(())
         };
         each(Table::Details, &["business_id", "fetched_at", "officer_count"], &mut |batch| {
             let counts = batch.column_by_name("officer_count")?.as_primitive::<Int32Type>();
@@ -261,8 +289,10 @@ impl Known {
             }
             Some(())
         })?;
+        known.asked_for_officers =
+            state.without_officers.iter().copied().filter(|id| wanted.contains(id)).collect();
         each(Table::Officers, &["business_id"], &mut |batch| {
-            known.has_officers.extend(wanted_rows(batch, &wanted)?.into_iter().map(|(_, id)| id));
+            known.asked_for_officers.extend(wanted_rows(batch, &wanted)?.into_iter().map(|(_, id)| id));
             Some(())
         })?;
         each(Table::Changes, &["business_id", "observed_at", "run_id"], &mut |batch| {
@@ -298,7 +328,7 @@ impl Known {
     fn is_due(&self, id: i64, oldest: Option<Timestamp>, with_officers: bool) -> bool {
         let Some(asked_at) = self.asked_at(id) else { return true };
         let lacks_officers =
-            with_officers && self.officered.contains(&id) && !self.has_officers.contains(&id);
+            with_officers && self.officered.contains(&id) && !self.asked_for_officers.contains(&id);
         let has_changed = self.changed.get(&id).is_some_and(|changed| *changed > asked_at);
         has_changed || lacks_officers || oldest.is_some_and(|oldest| asked_at < oldest)
     }
@@ -342,7 +372,7 @@ mod tests {
             known.is_due(2, None, true) && !known.is_due(2, None, false),
             "officers were never asked for"
         );
-        known.has_officers.insert(2);
+        known.asked_for_officers.insert(2);
         assert!(!known.is_due(2, None, true));
     }
 }

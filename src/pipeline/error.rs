@@ -42,6 +42,18 @@ pub enum PipelineError {
         /// What the run would read.
         asked: super::state::SourceKind,
     },
+    /// The day to run as is before the newest that the lake was read as of.
+    #[error(
+        "the lake {lake} was read as of {newest} and would now be as of {today}; look at the clock, or at --today"
+    )]
+    EarlierDay {
+        /// The lake.
+        lake: String,
+        /// Newest day that it was read as of.
+        newest: jiff::civil::Date,
+        /// Day of the run.
+        today: jiff::civil::Date,
+    },
     /// A check failed; nothing was published.
     #[error("nothing was published: {}", failures.join("; "))]
     CheckFailed {

@@ -35,16 +35,36 @@ pub(super) struct Extracted {
     pub(super) answered: u64,
 }
 
-/// Reads and lands all that the run wants; `before` are the requests sent before it began. What reading alone needs is let go of at
+/// What a client had sent before a run began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Before {
+    sent: u64,
+    retried: u64,
+}
+
+impl Before {
+    /// As of now.
+    pub(super) fn now(client: &Client) -> Self {
+        Self { sent: client.budget().sent(), retried: client.retried() }
+    }
+
+    /// What was sent since.
+    pub(super) fn requests_since(self, client: &Client) -> Requests {
+        let (sent, retried) = (client.budget().sent() - self.sent, client.retried() - self.retried);
+        Requests { sent, retried, ..Requests::default() }
+    }
+}
+
+/// Reads and lands all that the run wants; `before` is what was sent before it began. What reading alone needs is let go of at
 /// its end, for the archive's index grows with the pages.
 pub(super) async fn extract(
     run: &mut Run<'_>,
     client: &Client,
     caps: Allowance,
     context: &RunContext<'_>,
-    before: u64,
+    before: Before,
 ) -> Result<Extracted, PipelineError> {
-    let asked_for_account = client.budget().sent() - before;
+    let asked_for_account = before.requests_since(client).sent;
     let archive = Rc::new(RefCell::new(run.dir.raw()?));
     let mut pages = Pages(archive.clone());
     let staging = run.lake.stage(&run.record.run_id)?;
@@ -58,12 +78,7 @@ pub(super) async fn extract(
     let mut by_stage: BTreeMap<String, u64> =
         asker.sent_by_stage().iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry("reference".to_owned()).or_default() += asked_for_account;
-    let requests = Requests {
-        sent: client.budget().sent() - before,
-        retried: client.retried(),
-        replayed: asker.replayed(),
-        by_stage,
-    };
+    let requests = Requests { replayed: asker.replayed(), by_stage, ..before.requests_since(client) };
     (context.spent)(&requests);
     finished?;
     archive.borrow_mut().sync()?;
@@ -90,7 +105,7 @@ impl Run<'_> {
         self.is_plan_found = plan_is_known(caps, self.state.plan, &pipeline.spec.plan);
         if let Some(spec) = &pipeline.spec.enrich {
             return self
-                .read_enrich(spec, asker, landing)
+                .read_enrich(spec, asker, real_today, landing)
                 .await
                 .map(|()| None)
                 .map_err(|error| (None, error));

@@ -24,6 +24,10 @@ pub(super) struct Journal {
     pub(super) counted_days: Option<u32>,
     /// Whether coverage followed what the tables list.
     pub(super) follows_listed: bool,
+    /// Oldest day that could be read again, where coverage followed rows that moved between days; none in a journal of an older
+    /// sunlake.
+    #[serde(default)]
+    pub(super) readable_from: Option<Date>,
     /// What the journal does not tell, so that the snapshot cannot be made again.
     pub(super) silent_about: Option<String>,
     /// Aggregates and their SQL, in the order in which they ran; none where those of the parent were left alone.
@@ -106,6 +110,7 @@ impl Journal {
             has_lists: false,
             counted_days: None,
             follows_listed: false,
+            readable_from: None,
             silent_about: None,
             aggregates: None,
         }

@@ -2,11 +2,11 @@
 
 use super::PipelineError;
 use super::need::Held;
-use crate::contract::eastern::{days_newest_first, month_of};
+use crate::contract::eastern::{day_of_epoch, days_newest_first, month_of};
 use crate::contract::reference::EntityType;
 use crate::extract::seen::{Interner, SeenRow};
 use crate::lake::{Commit, Lake, Staging};
-use crate::table::{CoverageRow, Row, Table, day_of_epoch, read_table};
+use crate::table::{CoverageRow, Row, Table, read_table};
 use arrow::array::AsArray;
 use arrow::datatypes::{Date32Type, Int64Type};
 use arrow::record_batch::RecordBatch;

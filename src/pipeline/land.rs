@@ -3,9 +3,9 @@
 use super::PipelineError;
 use super::journal::{Journal, JournalReading, JournalStep, key_of, told};
 use super::known::read_coverage_files;
-use super::listed::ACTIVE;
 use super::lists::{CameAt, came_at};
 use super::pages::Pages;
+use crate::contract::business::ACTIVE;
 use crate::contract::eastern::span_days;
 use crate::contract::reference::EntityType;
 use crate::extract::ask::PageKey;

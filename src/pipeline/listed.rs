@@ -3,13 +3,15 @@
 use super::PipelineError;
 use super::known::belongs;
 use super::register_state::Counted;
+use crate::contract::business::ACTIVE;
+use crate::contract::eastern::day_of_epoch;
 use crate::contract::reference::EntityType;
-use crate::table::{CoverageRow, Table, day_of_epoch, read_table};
+use crate::table::{CoverageRow, EVERY_OTHER_TYPE, Table, read_table};
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::Date32Type;
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 /// Counts of the filings of one snapshot.
@@ -81,10 +83,36 @@ impl LakeCounts {
         let moved = coverage.into_iter().filter(|row| row.complete && row.landed != listed(row));
         moved.map(|row| CoverageRow { landed: listed(&row), ..row }).collect()
     }
+
+    /// Coverage rows of proven days whose rows have since moved to other days or types. Where the API counts as many as are left, or
+    /// nothing can tell any more, the day is whole without them; else it must be read again.
+    pub(super) fn follow_moves(&self, coverage: Vec<CoverageRow>, told: &Told<'_>) -> Vec<CoverageRow> {
+        let follow = |row: CoverageRow| {
+            let left = self.listed_on(row.filed_date, &row.entity_type) as i64;
+            if !row.complete || row.landed <= left {
+                return None;
+            }
+            let expected = row.expected - (row.landed - left);
+            let is_read = told.read_now.contains(&(row.filed_date, row.entity_type.clone()));
+            let counted = told.counted.get(&row.filed_date).filter(|_| row.entity_type == EVERY_OTHER_TYPE);
+            let is_whole = !is_read && counted.is_none_or(|counted| *counted == expected);
+            let complete = is_whole || row.filed_date < told.from;
+            let expected = if complete { expected } else { row.expected };
+            Some(CoverageRow { landed: left, expected, complete, ..row })
+        };
+        coverage.into_iter().filter_map(follow).collect()
+    }
 }
 
-/// The status of a business that default listings show.
-pub(super) const ACTIVE: &str = "active";
+/// What tells whether a day that lost rows to other days is whole without them.
+pub(super) struct Told<'t> {
+    /// Oldest day that can be read again.
+    pub(super) from: Date,
+    /// Rows the API counts, of the untyped listing.
+    pub(super) counted: BTreeMap<Date, i64>,
+    /// Days read by this run, whose totals are those rows and others.
+    pub(super) read_now: &'t BTreeSet<(Date, String)>,
+}
 
 fn bits(is_dissolved: bool, is_fictitious: bool, is_later: bool) -> usize {
     usize::from(is_dissolved) << 2 | usize::from(is_fictitious) << 1 | usize::from(is_later)
@@ -151,5 +179,37 @@ pub(super) mod tests {
         let right = counts.put_right(coverage);
         assert_eq!(right.len(), 1);
         assert_eq!((right[0].entity_type.as_str(), right[0].landed, right[0].expected), ("*", 1, 2));
+    }
+
+    #[test]
+    fn a_day_whose_rows_moved_elsewhere_is_whole_where_the_api_counts_no_more_or_cannot_be_asked() {
+        let (day, from) = (date(2026, 11, 20), date(2026, 11, 10));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("part.parquet");
+        write_rows(&[filing(1, day, "llc", "active")], &file, &[]).expect("written");
+        let counts = LakeCounts::of(&[file], day).expect("counts");
+        let covered = |filed_date| CoverageRow {
+            filed_date,
+            entity_type: EVERY_OTHER_TYPE.to_owned(),
+            expected: 2,
+            landed: 2,
+            complete: true,
+            settled: false,
+            checked_at: Timestamp::UNIX_EPOCH,
+        };
+        let follow = |filed_date, counted: Option<i64>, is_read| {
+            let read_now =
+                if is_read { [(filed_date, EVERY_OTHER_TYPE.to_owned())].into() } else { BTreeSet::new() };
+            let counted = counted.map(|rows| (filed_date, rows)).into_iter().collect();
+            let rows =
+                counts.follow_moves(vec![covered(filed_date)], &Told { from, counted, read_now: &read_now });
+            let row = rows.first().expect("a row that follows");
+            (row.expected, row.landed, row.complete)
+        };
+        assert_eq!(follow(day, Some(1), false), (1, 1, true), "one row left, one is counted");
+        assert_eq!(follow(day, Some(2), false), (2, 1, false), "another came meanwhile");
+        assert_eq!(follow(day, Some(1), true), (2, 1, false), "read by this run as two");
+        assert_eq!(follow(day, None, false), (1, 1, true), "nothing counts it");
+        assert_eq!(follow(date(2026, 11, 1), Some(2), false), (0, 0, true), "it cannot be read again");
     }
 }

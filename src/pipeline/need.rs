@@ -78,7 +78,7 @@ pub fn need(
             need.unread.insert(day);
             continue;
         };
-        if read_whole_on(day).is_some_and(|read| is_due(day, read, today)) {
+        if read_whole_on(day).is_some_and(|read| is_due((from, day), read, today)) {
             need.settling.insert(day);
             continue;
         }
@@ -94,11 +94,12 @@ pub fn need(
     need
 }
 
-/// Whether a day, last read whole on `read`, has since reached an age at which it is read whole again.
-fn is_due(day: Date, read: Date, today: Date) -> bool {
+/// Whether a day, last read whole on `read`, has since reached an age at which it is read whole again. The oldest day of a window does
+/// not wait: tomorrow it is no longer there.
+fn is_due((from, day): (Date, Date), read: Date, today: Date) -> bool {
     let age = |on: Date| span_days(day, on).saturating_sub(1);
     let passed = SETTLING_AGES.iter().any(|due| age(read) < *due && *due <= age(today));
-    passed && span_days(read, today) > RECENT_DAYS
+    passed && (day == from || span_days(read, today) > RECENT_DAYS)
 }
 
 #[cfg(test)]
@@ -140,18 +141,20 @@ mod tests {
 
     #[test]
     fn a_day_is_read_whole_again_once_at_each_age_and_not_soon_after_it_was() {
-        let day = date(2026, 7, 1);
+        let (long_before, day) = (date(2026, 1, 1), date(2026, 7, 1));
         let after = |days: u32| crate::contract::eastern::plus_days(day, days);
         let mut read = after(0);
         let mut readings = Vec::new();
         for age in 1..90 {
-            if is_due(day, read, after(age)) {
+            if is_due((long_before, day), read, after(age)) {
                 (readings, read) = ([readings, vec![age]].concat(), after(age));
             }
         }
         assert_eq!(readings, [14, 30]);
-        assert!(!is_due(day, after(13), after(14)) && is_due(day, after(13), after(20)));
-        assert!(!is_due(day, after(40), after(80)));
+        let is_due = |from, read, today| is_due((from, day), after(read), after(today));
+        assert!(!is_due(long_before, 13, 14) && is_due(long_before, 13, 20));
+        assert!(is_due(day, 26, 30), "the last day on which it can be read");
+        assert!(!is_due(day, 30, 30) && !is_due(long_before, 40, 80));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::check::{findings, grave, verdict};
 use super::evidence::evidence;
 use super::known::read_coverage_files;
 use super::land::Landing;
-use super::listed::LakeCounts;
+use super::listed::{LakeCounts, Told};
 use super::lists::merge_lists;
 use super::report::write_report;
 use super::run::{Run, Stopped};
@@ -23,7 +23,7 @@ use crate::contract::eastern::days_newest_first;
 use crate::export::catalog::write_catalog;
 use crate::extract::PlanOverride;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, PruneRules, Staging, TableDelta};
+use crate::lake::{Commit, CommitInfo, Month, PruneRules, Staging, TableDelta};
 use crate::normalize::OpenValues;
 use crate::table::{CoverageRow, Table};
 use jiff::Timestamp;
@@ -152,6 +152,8 @@ pub(super) struct Facts<'a> {
     pub(super) lists: Option<(&'a Reference, &'a [DailyCount])>,
     /// The coverage before, where it is to follow what the tables list.
     pub(super) covered: Option<&'a [CoverageRow]>,
+    /// Oldest day that can be read again, where coverage is to follow rows that moved between days.
+    pub(super) readable_from: Option<Date>,
 }
 
 /// Merges what the run read, and notes in the journal how.
@@ -173,7 +175,10 @@ fn merge_landed(
         false => None,
     };
     let lists = reference.map(|reference| (reference, &run.counts[..]));
-    merge(landing, &Facts { today: run.record.today, observed_at, lists, covered: covered.as_deref() })
+    let readable_from = (!follows_listed).then_some(run.from);
+    landing.journal.readable_from = readable_from;
+    let today = run.record.today;
+    merge(landing, &Facts { today, observed_at, lists, covered: covered.as_deref(), readable_from })
 }
 
 /// Merges what landed, and the lists and counts, into the coming snapshot.
@@ -188,6 +193,9 @@ pub(super) fn merge(
         Some(covered) => Some(count_listed(landing, facts.today, covered)?),
         None => None,
     };
+    if let Some(from) = facts.readable_from {
+        follow_moves(landing, from, facts)?;
+    }
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
     if let Some((reference, counts)) = facts.lists {
@@ -206,6 +214,27 @@ fn count_listed(
     let counts = LakeCounts::of(&files, today)?;
     landing.coverage.extend(counts.put_right(covered.to_vec()));
     Ok(counts)
+}
+
+/// Rows that a reading of one day took away from another: what coverage says of that one follows them.
+fn follow_moves(landing: &mut Landing, from: Date, facts: &Facts<'_>) -> Result<(), PipelineError> {
+    let months = landing.staging.changed_months();
+    let files: Vec<PathBuf> = months.values().flat_map(|files| files.after.iter().cloned()).collect();
+    let listed = LakeCounts::of(&files, facts.today)?;
+    let key = |row: &CoverageRow| (row.filed_date, row.entity_type.clone());
+    let read_now: BTreeSet<(Date, String)> = landing.coverage.iter().map(key).collect();
+    let mut coverage = read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?;
+    coverage.retain(|row| !read_now.contains(&key(row)));
+    coverage.append(&mut landing.coverage.clone());
+    coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));
+    let counts = facts.lists.map_or(&[][..], |(_, counts)| counts);
+    let counted = counts.iter().map(|count| (count.date, count.count)).collect();
+    for row in listed.follow_moves(coverage, &Told { from, counted, read_now: &read_now }) {
+        tracing::info!(day = %row.filed_date, listing = row.entity_type, row.landed, "rows moved elsewhere");
+        landing.coverage.retain(|before| key(before) != key(&row));
+        landing.coverage.push(row);
+    }
+    Ok(())
 }
 
 pub(super) fn has_filings(staging: &Staging) -> bool {
@@ -263,6 +292,7 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
         state.plan = Some(run.plan);
     }
     state.source = Some(run.source);
+    state.as_of = state.as_of.max(Some(run.record.today));
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
     CommitInfo {
         committed_at: (run.now)(),
@@ -312,8 +342,8 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Re
             Some(if summary.held.is_some() { HELD } else { summary.outcome.name() }.to_owned());
     }
     summary.pruned = retain(run)?;
-    tell(run, summary)?;
     summary.elapsed_secs = started.elapsed().as_secs_f64();
+    tell(run, summary)?;
     run.dir.write_summary(summary)?;
     run.dir.close(&mut run.record)?;
     Ok(())

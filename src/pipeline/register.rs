@@ -15,6 +15,7 @@ use crate::contract::reference::EntityType;
 use crate::contract::search::StatusFilter;
 use crate::extract::ExtractError;
 use crate::extract::ask::Asker;
+use crate::extract::planner::until_found;
 use crate::extract::reference::Reference;
 use crate::extract::register::{REGISTER, StartJob, StartReading, read_start};
 use crate::extract::starts::{Alphabet, Guess, text};
@@ -62,6 +63,16 @@ struct Question<'s> {
     progress: &'s RegisterProgress,
 }
 
+/// What is likely to be left of the register.
+#[derive(Debug, Clone, Copy, Default)]
+struct Left {
+    rows: f64,
+    /// Starts to ask for.
+    asked: f64,
+    /// Those of them that have names.
+    named: f64,
+}
+
 impl Question<'_> {
     fn reads_fictitious(&self) -> bool {
         self.spec.fictitious && !self.progress.untyped_has_fictitious
@@ -93,6 +104,33 @@ impl Question<'_> {
         guesses.retain(|guess| guess.rows >= least);
         guesses.truncate(AT_ONCE);
         guesses
+    }
+
+    /// What is likely still to be asked for: of the likely starts those that have names, and as many that have none; and once names have
+    /// taught how they begin, the rare starts up to the last one that has a row.
+    fn left(&self, alphabet: &Alphabet) -> Left {
+        let (held, total) = (self.state.rows(), self.progress.total);
+        if self.next(alphabet).is_empty() {
+            return Left::default();
+        }
+        let rows = total.saturating_sub(held) as f64;
+        let is_out = |start: [char; 2], kind: bool| self.is_out(start, kind);
+        let is_likely = |guess: &Guess| guess.rows >= LEAST_ROWS;
+        let weights = |guesses: Vec<Guess>, likely: bool| -> Vec<f64> {
+            guesses.iter().filter(|guess| is_likely(guess) == likely).map(|guess| guess.rows).collect()
+        };
+        let likely = weights(alphabet.guesses(total, false, &is_out), true);
+        let expected: f64 = likely.iter().sum();
+        let has_names = |weight: &f64| 1.0 - (-weight * rows / expected).exp();
+        let named: f64 = likely.iter().map(has_names).sum();
+        let mut left = Left { rows, asked: 2.0 * named, named };
+        let reads_all = self.spec.status == RegisterStatus::All && self.spec.fictitious;
+        if likely.is_empty() || (held * 2 > total && (reads_all || self.misses_few(held, total))) {
+            let rare = weights(alphabet.guesses(total, true, &is_out), false);
+            let rows = if likely.is_empty() { rows } else { rare.iter().sum::<f64>().min(rows) };
+            left.asked += if rare.is_empty() { 0.0 } else { until_found(&rare, rows) };
+        }
+        left
     }
 
     /// Share of all rows that may stand under starts not read. Once a reading has met the total, these had none: only what was filed
@@ -127,6 +165,12 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
         self.state.register.begin(spec.status, self.record.today, spec.max_age_days);
+        if let Some(begun) = self.state.register.status.filter(|begun| *begun != spec.status) {
+            tracing::warn!(
+                "the lake's register was begun with status = {begun:?} and goes on so; for {:?} alone give another --lake",
+                spec.status
+            );
+        }
         let mut alphabet = known_names(self.lake, self.lake.current()?.as_ref())?;
         for (start, is_fictitious, rows) in self.state.register.starts() {
             alphabet.settle(start, is_fictitious, rows);
@@ -137,10 +181,7 @@ impl Run<'_> {
         self.needed = Some(asker.answered() + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut alphabet).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
-        let left = alphabet.guesses(self.register.total, false, &|start, kind| question.is_out(start, kind));
-        let met = result.is_ok() && question.next(&alphabet).is_empty();
-        self.register.left =
-            if met { 0 } else { left.iter().filter(|guess| guess.rows >= 1.0).count() as u64 };
+        self.register.left = if result.is_ok() { 0 } else { question.left(&alphabet).asked.ceil() as u64 };
         result
     }
 
@@ -215,16 +256,21 @@ impl Run<'_> {
         let is_whole = is_over && progress.left == 0 && progress.unproven.is_empty();
         let total = progress.total;
         let status = state.status.unwrap_or_default();
+        let reads_fictitious = progress.untyped_has_fictitious
+            || self.pipeline.spec.registry.as_ref().is_some_and(|spec| spec.fictitious);
+        // Only a reading of as much can be held against a total.
+        let may_mean = |counted: &Counted| {
+            (!counted.dissolved || status == RegisterStatus::All) && (!counted.fictitious || reads_fictitious)
+        };
         if is_whole {
-            let may_mean = |counted: &Counted| !counted.dissolved || status == RegisterStatus::All;
             let equal = |counted: &Counted| counts.rows(*counted) == total;
             let met = Counted::choices().find(|c| may_mean(c) && equal(c));
             state.whole = met.map(|_| state.rows()).or(state.whole);
             state.counted = met.or(state.counted);
         }
-        // While nothing shows what a total counts, it is taken for everything, which only a reading of all can be held against.
-        let widest = Counted::choices().next().filter(|_| status == RegisterStatus::All);
-        let missing = state.counted.or(widest).map(|counted| total as i64 - counts.rows(counted) as i64);
+        // While nothing shows what a total counts, it is taken for everything.
+        let counted = state.counted.or(Counted::choices().next()).filter(may_mean);
+        let missing = counted.map(|counted| total as i64 - counts.rows(counted) as i64);
         RegisterSummary {
             status,
             starts: state.starts().count() as u64,
@@ -252,7 +298,7 @@ fn is_refused(reading: &Result<Option<StartReading>, ExtractError>) -> bool {
 pub(super) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphabet, PipelineError> {
     let mut alphabet = Alphabet::default();
     let Some(commit) = commit else { return Ok(alphabet) };
-    for file in commit.table_files(&lake.snapshot_dir(commit.snapshot), Table::Filings.name()) {
+    for file in lake.sound_files(commit, Table::Filings.name())? {
         for batch in read_table(Table::Filings, &file, Some(&["name", "entity_type"]))? {
             note_names(&batch?, &mut alphabet);
         }
@@ -272,7 +318,7 @@ fn note_names(batch: &RecordBatch, alphabet: &mut Alphabet) {
     }
 }
 
-/// Prices what is left of the register: full pages, half a page for each start, and starts that no name has.
+/// Prices what is left of the register: full pages, half a page for each start that has names, and a request for each other one.
 pub(super) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,
@@ -286,24 +332,13 @@ pub(super) fn register_price(
         alphabet.settle(start, is_fictitious, rows);
     }
     let progress = RegisterProgress { total, ..RegisterProgress::default() };
-    let question = Question { spec, state: &state, progress: &progress };
-    let rows = total.saturating_sub(state.rows());
-    let mut guesses = Vec::new();
-    if !question.next(&alphabet).is_empty() {
-        guesses = alphabet.guesses(total, false, &|start, kind| question.is_out(start, kind));
-        guesses.retain(|guess| guess.rows >= LEAST_ROWS);
-    }
-    let expected: f64 = guesses.iter().map(|guess| guess.rows).sum();
-    let scale = if expected > 0.0 { rows as f64 / expected } else { 0.0 };
+    let left = Question { spec, state: &state, progress: &progress }.left(&alphabet);
     let page = f64::from(plan.rows_per_call.max(1));
-    // Of a start with names, half a page more than they fill; and for each such start one that no name has.
-    let starts: f64 = guesses.iter().map(|guess| 1.0 - (-guess.rows * scale).exp()).sum();
-    let rows = if guesses.is_empty() { 0 } else { rows };
-    let requests = rows as f64 / page + 1.5 * starts;
+    let requests = left.rows / page + left.named / 2.0 + (left.asked - left.named);
     StagePrice {
         name: REGISTER.to_owned(),
-        slices: 2 * starts as u64,
-        rows,
+        slices: left.asked.ceil() as u64,
+        rows: left.rows as u64,
         requests: requests.ceil() as u64,
     }
 }

@@ -160,6 +160,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
             observed_at,
             lists: reference.as_ref().map(|reference| (reference, &counts[..])),
             covered: covered.as_deref(),
+            readable_from: journal.readable_from,
         };
         merge(&mut landing, &facts)?;
     }

@@ -32,6 +32,7 @@ pub fn write_report(
     let tables = commit.tables.keys().map(|table| (table.clone(), commit.table_files(&dir, table))).collect();
     let data = ReportData {
         lake: lake.to_string(),
+        is_folder: lake.shown().is_some(),
         snapshot: Some(commit.snapshot),
         run: run.map(facts),
         figures: read_figures(&tables)?,

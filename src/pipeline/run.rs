@@ -2,7 +2,7 @@
 
 use super::PipelineError;
 use super::completion::{Means, complete_on};
-use super::extraction::{Extracted, extract};
+use super::extraction::{Before, Extracted, extract};
 use super::publish::{Finished, end_published, publish};
 use super::register::RegisterProgress;
 use super::spec::Pipeline;
@@ -67,9 +67,10 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
-    check_source(&lake, context)?;
+    check_source_and_day(&lake, context)?;
     check_sql(pipeline)?;
     let client = make_client(pipeline, context, &lake)?;
+    let mut finished_first = None;
     if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "going on with an unfinished run");
@@ -77,11 +78,14 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
         match one_run(pipeline, context, (&lake, &lock), &client, Begun::Before(record)).await {
             // Its pages would fail the check every day.
             Err(error @ PipelineError::CheckFailed { .. }) if !of_today => give_up(&lake, held, &error)?,
-            Ok(summary) if !of_today && summary.outcome != Outcome::Partial => {}
+            Ok(summary) if !of_today && summary.outcome != Outcome::Partial => {
+                finished_first = Some(Box::new(summary));
+            }
             ended => return ended,
         }
     }
-    one_run(pipeline, context, (&lake, &lock), &client, Begun::Now(fresh)).await
+    let summary = one_run(pipeline, context, (&lake, &lock), &client, Begun::Now(fresh)).await?;
+    Ok(RunSummary { finished_first, ..summary })
 }
 
 /// Ends a run of an earlier day that cannot be published, so that today's can begin.
@@ -109,13 +113,18 @@ impl Begun {
     }
 }
 
-/// A sample and the register never share a lake: their ids would replace each other.
-fn check_source(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineError> {
-    let held = lake.current()?.and_then(|commit| RunState::from_commit(&commit.state).source);
-    let asked = context.source.kind;
-    match held {
-        Some(held) if held != asked => {
+/// A sample and the register never share a lake: their ids would replace each other. A clock that stands before the newest day that the
+/// lake was read as of would take newer filings for gone.
+fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineError> {
+    let Some(commit) = lake.current()? else { return Ok(()) };
+    let state = RunState::from_commit(&commit.state);
+    let (asked, today) = (context.source.kind, context.today);
+    match (state.source, state.as_of) {
+        (Some(held), _) if held != asked => {
             Err(PipelineError::OtherSource { lake: lake.to_string(), held, asked })
+        }
+        (_, Some(newest)) if today < newest => {
+            Err(PipelineError::EarlierDay { lake: lake.to_string(), newest, today })
         }
         _ => Ok(()),
     }
@@ -204,7 +213,7 @@ async fn one_run(
     begun: Begun,
 ) -> Result<RunSummary, PipelineError> {
     let started = Instant::now();
-    let before = client.budget().sent();
+    let before = Before::now(client);
     let began_on = eastern_day((context.now)());
     // The window has moved on under the run: its oldest day cannot be read any more.
     let day_has_turned =
@@ -212,8 +221,7 @@ async fn one_run(
     let (record, caps) = begun.account(client).await;
     let dir = lake.run(&record.run_id)?;
     (context.begin)(dir.path());
-    let (sent, retried) = (client.budget().sent() - before, client.retried());
-    (context.spent)(&Requests { sent, retried, ..Requests::default() });
+    (context.spent)(&before.requests_since(client));
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => return nothing_done(&record, lake, client, context, &error),
@@ -245,8 +253,7 @@ async fn one_run(
     };
     if let Some(commit) = commit.filter(|_| run.state.ended.as_ref() == Some(&run.record.run_id)) {
         run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
-        let requests = Requests { sent: client.budget().sent() - before, ..Requests::default() };
-        return end_published(run, &commit, requests, started);
+        return end_published(run, &commit, before.requests_since(client), started);
     }
     let Extracted { landing, read, requests, answered } =
         extract(&mut run, client, caps, context, before).await?;

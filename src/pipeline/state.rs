@@ -38,6 +38,9 @@ pub struct RunState {
     /// What filled the lake.
     #[serde(default)]
     pub source: Option<SourceKind>,
+    /// Newest day that a run was as of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<Date>,
     /// The plan's numbers as found.
     #[serde(default)]
     pub plan: Option<PlanLimits>,

@@ -128,7 +128,7 @@ pub struct RegisterSummary {
     pub empty: u64,
     /// Starts that the API does not take as a search.
     pub refused: Vec<String>,
-    /// Starts that likely have names and were not read yet.
+    /// Starts that are likely still to be asked for.
     pub left: u64,
     /// Rows found under the starts read.
     pub rows: u64,
@@ -198,6 +198,8 @@ pub struct RunSummary {
     pub go_on_after: Option<Timestamp>,
     /// Eastern day on which a run that stopped early will be complete, if it goes on every day.
     pub complete_on: Option<Date>,
+    /// The run of an earlier day that the same command finished first, if there was one.
+    pub finished_first: Option<Box<RunSummary>>,
     /// Wall-clock seconds.
     pub elapsed_secs: f64,
     /// Most memory the process held at once; 0 where the system does not tell.
@@ -228,6 +230,7 @@ impl RunSummary {
             stopped: None,
             go_on_after: None,
             complete_on: None,
+            finished_first: None,
             elapsed_secs: 0.0,
             peak_rss_bytes: 0,
         }

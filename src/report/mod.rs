@@ -19,6 +19,8 @@ use jiff::civil::Date;
 pub struct ReportData {
     /// Path of the lake as a reader of the report would type it; stands in the queries to try.
     pub lake: String,
+    /// Whether it is a folder, which shows its newest snapshot as `current`; an object store has none.
+    pub is_folder: bool,
     /// Snapshot the figures are of.
     pub snapshot: Option<u64>,
     /// The run that made the snapshot, where it is known.
@@ -207,7 +209,13 @@ mod tests {
             elapsed_secs: 61.0,
             ..RunFacts::default()
         };
-        ReportData { lake: format!("out'put{EVIL}"), snapshot: Some(42), run: Some(run), figures }
+        ReportData {
+            lake: format!("out'put{EVIL}"),
+            is_folder: true,
+            snapshot: Some(42),
+            run: Some(run),
+            figures,
+        }
     }
 
     #[test]

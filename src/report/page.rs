@@ -40,7 +40,7 @@ pub(super) fn page(data: &ReportData) -> Markup {
                 (section("places", "Cities and ZIP codes", table::places(figures)))
                 (section("week", "An ordinary week", chart::week(&figures.weekdays)))
                 (section("reconciliation", "Against the API's own counts", table::reconciliation(&figures.reconciliation)))
-                (section("queries", "Ask further", queries(&data.lake)))
+                (section("queries", "Ask further", queries(data)))
             } }
         }
     }
@@ -50,10 +50,13 @@ fn section(id: &str, title: &str, content: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } (content) } }
 }
 
-/// Lines for DuckDB that run as they stand.
-fn queries(lake: &str) -> Markup {
-    let lake = lake.trim_end_matches('/').replace('\'', "''");
-    let of = |table: &str| format!("'{lake}/current/{table}/**/*.parquet'");
+/// Lines for DuckDB that run as they stand; over an object store, once the catalogue's views are there.
+fn queries(data: &ReportData) -> Markup {
+    let lake = data.lake.trim_end_matches('/').replace('\'', "''");
+    let of = |table: &str| match data.is_folder {
+        true => format!("'{lake}/current/{table}/**/*.parquet'"),
+        false => table.to_owned(),
+    };
     let queries = [
         format!(
             "SELECT filed_date, count(*) FROM {} WHERE listed GROUP BY ALL ORDER BY ALL DESC LIMIT 14;",
@@ -70,7 +73,11 @@ fn queries(lake: &str) -> Markup {
         format!("SELECT * FROM {} WHERE NOT complete ORDER BY filed_date DESC;", of("coverage")),
     ];
     html! {
-        p { "Paste a line into DuckDB, where the lake's folder is in reach:" }
+        @if data.is_folder {
+            p { "Paste a line into DuckDB, where the lake's folder is in reach:" }
+        } @else {
+            p { "Run the lake's " code { "catalog/views.sql" } " in DuckDB, then paste a line:" }
+        }
         @for query in queries { pre { code { (query) } } }
     }
 }

@@ -40,8 +40,6 @@ pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, disk_instant};
 pub use upgrade::{Step, Upgrades};
 
-pub use crate::contract::eastern::day_of_epoch;
-
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;
 

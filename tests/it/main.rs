@@ -14,6 +14,7 @@ mod differential;
 mod doctor;
 mod drift;
 mod durability;
+mod edits;
 mod enrich;
 mod exports;
 mod faults;
