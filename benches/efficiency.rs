@@ -1,9 +1,13 @@
-//! What reading costs: `cargo bench --bench efficiency`, or `cargo bench --bench efficiency -- starter january` for the scenarios
-//! whose name holds every word.
+//! What reading costs, in requests.
 //!
-//! Each scenario starts the built program on the embedded API, which serves a sample of Florida over HTTP under a plan's rows per
-//! call, max offset and window, and counts every request of the run. The lower bound is the sum over listings of ceil(rows ÷ rows per
-//! call): no reader can do with fewer.
+//! ```text
+//! cargo bench --bench efficiency -- [WORD]... [--out FILE]
+//! ```
+//!
+//! Measures the scenarios whose plan and name hold every WORD: `starter january`. Each starts the built program on the embedded API,
+//! which serves a sample of Florida over HTTP under a plan's rows per call, max offset and window, and counts every request of the run.
+//! The lower bound is the sum over listings of ceil(rows ÷ rows per call): no reader can do with fewer. `--out` puts each line that was
+//! measured into the page at once, between the marker of its table and the next `<!-- end -->`; the other lines stay.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,7 +32,9 @@ const STARTER: Plan = Plan { name: "starter", rows_per_call: 50, max_offset: 1_0
 const AGENCY: Plan = Plan { name: "agency", rows_per_call: 100, max_offset: 2_000, window_days: 90 };
 const ENTERPRISE: Plan = Plan { name: "enterprise", rows_per_call: 100, max_offset: 5_000, window_days: 365 };
 
-/// One line of the table.
+const PLANS: [Plan; 3] = [STARTER, AGENCY, ENTERPRISE];
+
+/// One line of a table.
 struct Scenario {
     name: &'static str,
     plan: Plan,
@@ -37,6 +43,12 @@ struct Scenario {
     days: &'static [&'static str],
     /// Requests ÷ lower bound that the last run may cost.
     at_most: Option<f64>,
+}
+
+impl Scenario {
+    fn is_morning(&self) -> bool {
+        self.name.contains("morning")
+    }
 }
 
 const fn full(
@@ -92,7 +104,18 @@ const MORNINGS: &[Scenario] = &[
 ];
 
 /// Mornings in a row after a whole reading, each priced and read: the first day, and how many follow.
-const IN_A_ROW: (&str, u64) = ("2026-07-22", 15);
+const IN_A_ROW: (&str, i64) = ("2026-07-22", 15);
+
+const READING: &str =
+    "reading | plan | rows | lower bound | requests | efficiency | allowed | planned | error | proven";
+const MORNING: &str =
+    "morning | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | proven";
+const SUM: &str =
+    "plan | requests | planned | error of the sum | error of a morning, median | at worst | within 5%";
+
+/// The tables whose lines are held against what they may cost: marker, columns, scenarios.
+const JUDGED: [(&str, &str, &[Scenario]); 3] =
+    [("cold", READING, COLD), ("learned", READING, LEARNED), ("mornings", MORNING, MORNINGS)];
 
 /// What a run cost.
 struct Cost {
@@ -108,124 +131,248 @@ struct Cost {
     seconds: f64,
 }
 
+struct Arguments {
+    words: Vec<String>,
+    out: Option<PathBuf>,
+}
+
+fn arguments() -> Outcome<Arguments> {
+    let mut read = Arguments { words: Vec::new(), out: None };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            // What cargo adds by itself.
+            "--bench" => {}
+            "--out" => read.out = Some(words.next().ok_or("--out wants a file")?.into()),
+            flag if flag.starts_with('-') => return Err(format!("there is no {flag}").into()),
+            _ => read.words.push(word),
+        }
+    }
+    Ok(read)
+}
+
 fn main() -> Outcome<()> {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let Arguments { words, out } = arguments()?;
     let is_wanted = |name: &str, plan: Plan| {
         let text = format!("{} {name}", plan.name);
         words.iter().all(|word| text.contains(word.as_str()))
     };
-    let wanted = |scenario: &&Scenario| is_wanted(scenario.name, scenario.plan);
-    let mut out = std::io::stdout().lock();
-    let mut missed = windows(&mut out, COLD.iter().chain(LEARNED).filter(wanted))?;
-    missed.extend(mornings(&mut out, MORNINGS.iter().filter(wanted))?);
-    let plans = [STARTER, AGENCY, ENTERPRISE].into_iter();
-    mornings_in_a_row(&mut out, plans.filter(|plan| is_wanted("mornings in a row", *plan)))?;
-    writeln!(out, "\nmissed: {}", if missed.is_empty() { "none".to_owned() } else { missed.join("; ") })?;
+    let mut report = Report { page: out.map(Page::open).transpose()?, last: "" };
+    let mut judged = Vec::new();
+    for (marker, columns, scenarios) in JUDGED {
+        let table = Table::of(marker, columns, scenarios);
+        for scenario in scenarios.iter().filter(|scenario| is_wanted(scenario.name, scenario.plan)) {
+            let line = [measured_line(scenario)?];
+            report.add(&table, &line)?;
+            judged.extend(line);
+        }
+    }
+    for plan in PLANS.into_iter().filter(|plan| is_wanted("mornings in a row", *plan)) {
+        mornings_in_a_row(plan, &mut report)?;
+    }
+    writeln!(std::io::stdout(), "\n{}", missed(judged.iter().map(String::as_str)))?;
     Ok(())
 }
 
-/// A line for each window read whole; gives those that cost more than they may, or were not proven.
-fn windows<'s>(out: &mut impl Write, scenarios: impl Iterator<Item = &'s Scenario>) -> Outcome<Vec<String>> {
-    let mut missed = Vec::new();
-    writeln!(
-        out,
-        "| reading | plan | rows | lower bound | requests | efficiency | allowed | planned | error | proven | by stage | s |"
-    )?;
-    writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
-    for scenario in scenarios {
-        let cost = measure(scenario)?;
-        let efficiency = cost.requests as f64 / cost.bound as f64;
-        let allowed = scenario.at_most.map_or("-".to_owned(), |most| format!("{most:.2}"));
-        writeln!(
-            out,
-            "| {} | {} | {} | {} | {} | {efficiency:.3} | {allowed} | {} | {} | {} | {} | {:.0} |",
-            scenario.name,
-            scenario.plan.name,
-            cost.rows,
-            cost.bound,
-            cost.requests,
-            cost.planned,
-            error(&cost),
-            yes(cost.proven),
-            stages(&cost),
-            cost.seconds
-        )?;
-        out.flush()?;
-        if !cost.proven || scenario.at_most.is_some_and(|most| efficiency > most) {
-            missed.push(format!("{}, {}", scenario.name, scenario.plan.name));
-        }
-    }
-    Ok(missed)
+/// A table of the page: its marker there, its columns, and how each line it may have begins, in their order.
+struct Table {
+    marker: &'static str,
+    columns: &'static str,
+    beginnings: Vec<String>,
 }
 
-/// A line for each morning after a window read whole; gives those that cost more than they may, or were not proven.
-fn mornings<'s>(out: &mut impl Write, scenarios: impl Iterator<Item = &'s Scenario>) -> Outcome<Vec<String>> {
-    let mut missed = Vec::new();
-    writeln!(
-        out,
-        "\n| morning | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | proven | by stage | s |"
-    )?;
-    writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
-    for scenario in scenarios {
-        let cost = measure(scenario)?;
-        writeln!(out, "{}", morning(scenario.name, scenario.plan, &cost))?;
-        out.flush()?;
-        if !cost.proven || cost.requests > allowed(&cost) {
-            missed.push(format!("{}, {}", scenario.name, scenario.plan.name));
-        }
+impl Table {
+    fn of(marker: &'static str, columns: &'static str, scenarios: &[Scenario]) -> Self {
+        let beginnings = scenarios.iter().map(|scenario| beginning(scenario.name, scenario.plan)).collect();
+        Self { marker, columns, beginnings }
     }
-    Ok(missed)
+
+    fn heading(&self) -> String {
+        format!("| {} |\n{}|", self.columns, "| --- ".repeat(self.columns.split(" | ").count()))
+    }
+
+    /// The heading and the lines: those just measured, and of the others what stood there.
+    fn text(&self, measured: &[String], stood: &str) -> String {
+        let mut text = self.heading() + "\n";
+        for beginning in &self.beginnings {
+            let mut known = measured.iter().map(String::as_str).chain(stood.lines());
+            if let Some(line) = known.find(|line| line.starts_with(beginning.as_str())) {
+                text.push_str(line);
+                text.push('\n');
+            }
+        }
+        text
+    }
 }
 
-/// A line for each morning of a plan in a row, and how far their prices were off together.
-fn mornings_in_a_row(out: &mut impl Write, plans: impl Iterator<Item = Plan>) -> Outcome<()> {
-    writeln!(
-        out,
-        "\n| morning in a row | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | proven | by stage | s |"
-    )?;
-    writeln!(out, "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")?;
-    let mut sums = Vec::new();
-    for plan in plans {
-        let place = Place::new(plan, "plain")?;
-        let first: jiff::civil::Date = IN_A_ROW.0.parse()?;
-        place.run(&first.to_string())?;
-        let (mut planned, mut requests, mut off) = (0, 0, Vec::new());
-        for back in 1..=IN_A_ROW.1 {
-            let day = first.saturating_add(jiff::Span::new().days(i64::try_from(back)?)).to_string();
-            let cost = place.measure(&day, true)?;
-            writeln!(out, "{}", morning(&day, plan, &cost))?;
-            out.flush()?;
-            (planned, requests) = (planned + cost.planned, requests + cost.requests);
-            off.push((cost.planned as f64 / cost.requests as f64 - 1.0).abs() * 100.0);
+/// Where lines go once they are measured: to stdout below the heading of their table, and into the page.
+struct Report {
+    page: Option<Page>,
+    /// The table that stdout is in.
+    last: &'static str,
+}
+
+impl Report {
+    fn add(&mut self, table: &Table, lines: &[String]) -> Outcome<()> {
+        let mut out = std::io::stdout().lock();
+        if self.last != table.marker {
+            writeln!(out, "\n{}", table.heading())?;
+            self.last = table.marker;
         }
-        off.sort_by(f64::total_cmp);
-        let within = off.iter().filter(|off| **off <= 5.0).count();
-        sums.push(format!(
-            "{}: {requests} requests, {planned} planned; off by {:.1}% in the median, {:.1}% at worst, within 5% on {within} of {} mornings",
-            plan.name,
-            off[off.len() / 2],
-            off[off.len() - 1],
-            off.len()
-        ));
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        out.flush()?;
+        match &mut self.page {
+            Some(page) => page.put(table, lines),
+            None => Ok(()),
+        }
     }
-    writeln!(out, "\n{}", sums.join("\n"))?;
-    Ok(())
+}
+
+/// A page whose tables stand between markers; all else in it is written by hand.
+struct Page {
+    path: PathBuf,
+    text: String,
+}
+
+impl Page {
+    /// Reads it; a page without a marker is told before anything is measured.
+    fn open(path: PathBuf) -> Outcome<Self> {
+        let text = std::fs::read_to_string(&path)?;
+        let page = Self { path, text };
+        for marker in JUDGED.map(|(marker, ..)| marker).into_iter().chain(["missed", "sums", "in a row"]) {
+            page.block(marker)?;
+        }
+        Ok(page)
+    }
+
+    /// What stands before a marker, between it and its end, and from that on.
+    fn block(&self, marker: &str) -> Outcome<(&str, &str, &str)> {
+        let found = self.text.split_once(&format!("<!-- {marker} -->\n")).and_then(|(before, rest)| {
+            let end = rest.find("<!-- ").filter(|end| rest[*end..].starts_with("<!-- end -->"))?;
+            Some((before, &rest[..end], &rest[end..]))
+        });
+        Ok(found.ok_or_else(|| format!("{}: no <!-- {marker} --> with an end", self.path.display()))?)
+    }
+
+    fn replace(&mut self, marker: &str, lines: &str) -> Outcome<()> {
+        let (before, _, after) = self.block(marker)?;
+        self.text = format!("{before}<!-- {marker} -->\n{lines}{after}");
+        Ok(())
+    }
+
+    /// Puts lines into their table, and judges the tables anew.
+    fn put(&mut self, table: &Table, lines: &[String]) -> Outcome<()> {
+        let text = table.text(lines, self.block(table.marker)?.1);
+        self.replace(table.marker, &text)?;
+        let mut judged = String::new();
+        for (marker, ..) in JUDGED {
+            judged.push_str(self.block(marker)?.1);
+        }
+        self.replace("missed", &format!("{}\n", missed(judged.lines())))?;
+        Ok(std::fs::write(&self.path, &self.text)?)
+    }
+}
+
+/// Names the lines that cost more than they may, or were not proven. What was spent of what is allowed stands in the same two columns
+/// of readings and mornings.
+fn missed<'l>(lines: impl Iterator<Item = &'l str>) -> String {
+    let number = |cell: &str| cell.replace(',', "").parse::<f64>().ok();
+    let mut names = Vec::new();
+    for line in lines {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [name, plan, _, _, _, spent, allowed, _, _, proven] = cells[..] else { continue };
+        let is_over = number(spent).zip(number(allowed)).is_some_and(|(spent, allowed)| spent > allowed);
+        if is_over || proven == "no" {
+            names.push(format!("{name}, {plan}"));
+        }
+    }
+    format!("Missed: {}.", if names.is_empty() { "none".to_owned() } else { names.join("; ") })
+}
+
+/// The line of a window read whole, or of a morning after one.
+fn measured_line(scenario: &Scenario) -> Outcome<String> {
+    let Scenario { name, plan, .. } = *scenario;
+    let cost = measure(scenario)?;
+    tell_stages(name, plan, &cost)?;
+    Ok(if scenario.is_morning() { morning(name, plan, &cost) } else { reading(scenario, &cost) })
+}
+
+/// Measures mornings of a plan in a row: a line for each, and how far their prices were off together.
+fn mornings_in_a_row(plan: Plan, report: &mut Report) -> Outcome<()> {
+    let first: jiff::civil::Date = IN_A_ROW.0.parse()?;
+    let day = |after: i64| first.saturating_add(jiff::Span::new().days(after)).to_string();
+    let days: Vec<String> = (1..=IN_A_ROW.1).map(day).collect();
+    let place = Place::new(plan, "plain")?;
+    place.run(IN_A_ROW.0)?;
+    let (mut lines, mut costs) = (Vec::new(), Vec::new());
+    for day in &days {
+        let cost = place.measure(day, true)?;
+        tell_stages(day, plan, &cost)?;
+        lines.push(morning(day, plan, &cost));
+        costs.push(cost);
+    }
+    let beginnings =
+        PLANS.iter().flat_map(|plan| days.iter().map(move |day| beginning(day, *plan))).collect();
+    report.add(&Table { marker: "in a row", columns: MORNING, beginnings }, &lines)?;
+    let beginnings = PLANS.iter().map(|plan| format!("| {} |", plan.name)).collect();
+    report.add(&Table { marker: "sums", columns: SUM, beginnings }, &[sum(plan, &costs)])
+}
+
+/// How a line of a scenario begins.
+fn beginning(name: &str, plan: Plan) -> String {
+    format!("| {name} | {} |", plan.name)
+}
+
+fn reading(scenario: &Scenario, cost: &Cost) -> String {
+    let efficiency = cost.requests as f64 / cost.bound as f64;
+    let allowed = scenario.at_most.map_or("-".to_owned(), |most| format!("{most:.2}"));
+    format!(
+        "{} {} | {} | {} | {efficiency:.3} | {allowed} | {}",
+        beginning(scenario.name, scenario.plan),
+        grouped(cost.rows),
+        grouped(cost.bound),
+        grouped(cost.requests),
+        price(cost)
+    )
 }
 
 fn morning(name: &str, plan: Plan, cost: &Cost) -> String {
     format!(
-        "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.0} |",
+        "{} {} | {} | {} | {} | {} | {}",
+        beginning(name, plan),
+        grouped(cost.added),
+        grouped(cost.vanished),
+        grouped(cost.bound),
+        grouped(cost.requests),
+        grouped(allowed(cost)),
+        price(cost)
+    )
+}
+
+/// What was planned, how far that was off, and whether the rows were proven: the end of a line.
+fn price(cost: &Cost) -> String {
+    let proven = if cost.proven { "yes" } else { "no" };
+    format!("{} | {:+.1}% | {proven} |", grouped(cost.planned), percent_off(cost.planned, cost.requests))
+}
+
+/// The line of mornings in a row together.
+fn sum(plan: Plan, costs: &[Cost]) -> String {
+    let requests: u64 = costs.iter().map(|cost| cost.requests).sum();
+    let planned: u64 = costs.iter().map(|cost| cost.planned).sum();
+    let mut off: Vec<f64> = costs.iter().map(|cost| percent_off(cost.planned, cost.requests).abs()).collect();
+    off.sort_by(f64::total_cmp);
+    format!(
+        "| {} | {} | {} | {:+.1}% | {:.1}% | {:.1}% | {} of {} |",
         plan.name,
-        cost.added,
-        cost.vanished,
-        cost.bound,
-        cost.requests,
-        allowed(cost),
-        cost.planned,
-        error(cost),
-        yes(cost.proven),
-        stages(cost),
-        cost.seconds
+        grouped(requests),
+        grouped(planned),
+        percent_off(planned, requests),
+        off[off.len() / 2],
+        off[off.len() - 1],
+        off.iter().filter(|off| **off <= 5.0).count(),
+        off.len()
     )
 }
 
@@ -234,16 +381,28 @@ fn allowed(cost: &Cost) -> u64 {
     2 * cost.bound + 25
 }
 
-fn error(cost: &Cost) -> String {
-    format!("{:+.1}%", (cost.planned as f64 / cost.requests as f64 - 1.0) * 100.0)
+fn percent_off(planned: u64, requests: u64) -> f64 {
+    (planned as f64 / requests as f64 - 1.0) * 100.0
 }
 
-fn yes(proven: bool) -> &'static str {
-    if proven { "yes" } else { "no" }
+/// `1234567` → `1,234,567`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
-fn stages(cost: &Cost) -> String {
-    cost.by_stage.iter().map(|(stage, sent)| format!("{stage} {sent}")).collect::<Vec<_>>().join(", ")
+/// Tells on stderr where the requests of a run went, and how long it took.
+fn tell_stages(name: &str, plan: Plan, cost: &Cost) -> Outcome<()> {
+    let stages: Vec<String> = cost.by_stage.iter().map(|(stage, sent)| format!("{stage} {sent}")).collect();
+    writeln!(std::io::stderr(), "{name}, {}: {}; {:.0} s", plan.name, stages.join(", "), cost.seconds)?;
+    Ok(())
 }
 
 /// Runs a scenario in a folder of its own.
@@ -255,7 +414,7 @@ fn measure(scenario: &Scenario) -> Outcome<Cost> {
     for day in before {
         place.run(day)?;
     }
-    place.measure(last, scenario.name.contains("morning"))
+    place.measure(last, scenario.is_morning())
 }
 
 /// A folder with a pipeline and a lake.

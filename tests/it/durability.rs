@@ -1,13 +1,16 @@
 //! Full disks, kills at any moment, and readers who look while runs publish.
 
 use crate::support::command::{Finished, Running, Sunlake};
+use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
 use crate::support::proxy::Proxy;
 use crate::support::python;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source::{self, Source};
+use crate::support::{PATIENCE, wait_for};
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -132,16 +135,6 @@ fn a_full_disk_ends_a_run_with_9_and_the_next_goes_on_when_there_is_room() {
     lake::assert_same(&lake::filings(&disk.with_extension("kept")), &ground.rows(), "with room again");
 }
 
-/// Numbers that look random, the same for the same seed.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
-
 /// Kills so many runs at random moments, half of them while they merge and publish; a run that ended before is no kill, and a
 /// lake that is done is left for a new one. Gives how many runs were started, and how many lakes were finished.
 fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
@@ -150,22 +143,22 @@ fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
     let calm = ground.run(&ground.scratch.path("calm")).finish();
     let whole_millis = calm.took.as_millis().try_into().unwrap_or(u64::MAX);
     calm.complete();
-    let (mut dice, mut started, mut killed, mut finished) = (Dice(seed), 0, 0, 0);
+    let (mut dice, mut started, mut killed, mut finished) = (Dice::new(seed), 0, 0, 0);
     let mut lake = ground.scratch.path("lake-0");
     while killed < kills {
         started += 1;
         let mut run = ground.run(&lake).start();
-        let wait = match dice.roll(2) {
-            0 => Duration::from_millis(dice.roll(whole_millis + whole_millis / 5)),
+        let pause = match dice.below(2) {
+            0 => Duration::from_millis(dice.below(whole_millis + whole_millis / 5)),
             _ => {
                 wait_for_merge(&mut run, &lake);
-                Duration::from_micros(dice.roll(120_000))
+                Duration::from_micros(dice.below(120_000))
             }
         };
-        let begun = Instant::now();
-        while begun.elapsed() < wait && run.is_running() {
-            std::thread::sleep(Duration::from_micros(500));
-        }
+        let due = Instant::now() + pause;
+        wait_for("the moment of the kill", PATIENCE, || {
+            (Instant::now() >= due || !run.is_running()).then_some(())
+        });
         let when = format!("run {started} of seed {seed}");
         killed += u64::from(run.is_running());
         run.kill();
@@ -194,9 +187,7 @@ fn wait_for_merge(run: &mut Running, lake: &Path) {
                 && path.iter().any(|part| part == "filings")
         })
     };
-    while run.is_running() && !merges() {
-        std::thread::sleep(Duration::from_micros(500));
-    }
+    wait_for("a merge", PATIENCE, || (merges() || !run.is_running()).then_some(()));
 }
 
 #[test]
@@ -218,10 +209,20 @@ fn five_hundred_killed_runs() {
 fn of_runs_that_start_at_once_on_one_folder_one_writes_and_the_others_exit_with_8() {
     let ground = Ground::new();
     let lake = ground.scratch.lake();
-    let runs: Vec<Running> = (0..4).map(|_| ground.run(&lake).start()).collect();
-    let codes: Vec<i64> =
-        runs.into_iter().map(|run| run.finish().json()["exit_code"].as_i64().expect("a code")).collect();
-    assert!(codes.contains(&0) && codes.iter().all(|code| [0, 8].contains(code)), "{codes:?}");
+    // Whichever gets the folder waits for an answer until the others have ended.
+    ground.proxy.hold_after(10);
+    let mut runs: Vec<Running> = (0..4).map(|_| ground.run(&lake).start()).collect();
+    wait_for("the end of all but one", PATIENCE, || {
+        (runs.iter_mut().map(Running::is_running).filter(|is_running| *is_running).count() <= 1).then_some(())
+    });
+    let held = runs.iter_mut().position(Running::is_running).expect("one that writes");
+    let writing = runs.swap_remove(held);
+    for refused in runs {
+        refused.finish().exits(8);
+    }
+    ground.proxy.release();
+    writing.finish().complete();
+    assert_eq!(lake::commits(&lake).len(), 1);
     assert_sound(&lake, "after all");
     lake::assert_same(&lake::filings(&lake), &ground.rows(), "after all");
 }
@@ -238,12 +239,15 @@ fn watch(days: u32) -> (usize, u64) {
         Sunlake::run(&pipeline, &lake).args(["--today", &today]).finish().complete();
     };
     run(0);
-    let reader = python::command("watching.py")
+    let mut reader = python::command("watching.py")
         .args([&lake, &stop])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("python");
+    // From its first look on, days change under it; a look at the last of them ends it.
+    let mut looked = String::new();
+    BufReader::new(reader.stdout.as_mut().expect("stdout")).read_line(&mut looked).expect("a line");
     (1..=days).for_each(run);
     std::fs::write(&stop, "").expect("a mark");
     let told = python::told("watching.py", &reader.wait_with_output().expect("python"));

@@ -2,6 +2,7 @@
 //! as one undisturbed run leaves it.
 
 use crate::support::command::{Running, Sunlake, project};
+use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
@@ -140,17 +141,6 @@ fn a_run_killed_again_and_again_leaves_the_same_lake_and_asks_no_page_twice() {
     assert_eq!(lake::names(&story.scratch.lake().join("runs")).len(), 1, "it is one run all along");
 }
 
-/// Numbers that look random and are the same in every run of the test.
-struct Dice(u64);
-
-impl Dice {
-    /// A number below `end`.
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-}
-
 /// Kills runs of a story at random moments, most of them between two requests or while one is under way, and lets them end: into
 /// as many lakes as the kills take. Each must be as an undisturbed run leaves it, for at most one request a kill more, and one.
 fn kill_at_random(story: &Story, kills: usize, requests_between: u64) -> String {
@@ -161,7 +151,7 @@ fn kill_at_random(story: &Story, kills: usize, requests_between: u64) -> String 
     };
     let (undisturbed, expected) = (story.proxy.log().len(), lake::filings(&lake));
     let needed = counted(&targets(0, undisturbed));
-    let mut dice = Dice(kills as u64);
+    let mut dice = Dice::new(kills as u64);
     let (mut killed, mut lakes, mut all) = (0, 0, 0);
     while killed < kills {
         lakes += 1;

@@ -327,10 +327,21 @@ fn coded_bodies_are_the_plain_ones_and_a_held_answer_is_not_sent_again() {
     assert_eq!(nobody.status, 401, "a tag opens nothing");
 }
 
+/// A page of metrics on a port that the log tells.
+const TOLD_METRICS: [&str; 5] = ["--metrics", "127.0.0.1:0", "-v", "--log-format", "json"];
+
+fn metrics_address(server: &ApiServer) -> SocketAddr {
+    wait_for("the address of the metrics", PATIENCE, || {
+        server.process.said().lines().find_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            line["fields"]["address"].as_str()?.parse().ok()
+        })
+    })
+}
+
 #[test]
 fn metrics_and_log_tell_what_was_done_and_no_key_and_no_query() {
-    let flags = ["--metrics", "127.0.0.1:0", "-v", "--log-format", "json"];
-    let server = ApiServer::with_flags(source::small(), AGENCY, &flags);
+    let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
     let id = server.send(
         "GET",
         "/v1/fl/businesses?q=secretive",
@@ -357,10 +368,8 @@ fn metrics_and_log_tell_what_was_done_and_no_key_and_no_query() {
 
 #[test]
 fn the_page_of_metrics_counts_routes_and_statuses() {
-    // A port that was free a moment ago.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let metrics = free.expect("a port");
-    let server = ApiServer::with_flags(source::small(), STARTER, &["--metrics", &metrics.to_string()]);
+    let server = ApiServer::with_flags(source::small(), STARTER, &TOLD_METRICS);
+    let metrics = metrics_address(&server);
     for _ in 0..25 {
         server.get("/v1/fl/stats");
     }

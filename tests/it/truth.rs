@@ -20,7 +20,9 @@ fn within_window(source: &Source, window_days: i64) -> BTreeMap<i64, Cells> {
     rows
 }
 
-fn backfill(source: &Source, plan: Plan) {
+/// Claims that a backfill lands every row, for at most so many requests a page of rows: a day beyond reach costs some hundreds
+/// besides its pages, which weigh most where pages are few.
+fn backfill(source: &Source, plan: Plan, most: f64) {
     let server = ApiServer::generous(source, plan);
     let scratch = Scratch::new();
     let summary = Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
@@ -35,9 +37,12 @@ fn backfill(source: &Source, plan: Plan) {
     let ids = lake::integers(&scratch.lake(), "filings", "business_id");
     assert_eq!(ids.len(), expected.len(), "no row is there twice");
     assert_beyond_reach(&expected, plan);
-    let pages = expected.len() as i64 / plan.rows_per_call;
-    let sent = summary["requests"]["sent"].as_i64().expect("a number");
-    assert!(sent < pages * 5, "{sent} requests for {pages} pages of rows: requests are the scarce good");
+    let pages = expected.len() as f64 / plan.rows_per_call as f64;
+    let sent = summary["requests"]["sent"].as_f64().expect("a number");
+    assert!(
+        sent <= pages * most,
+        "{sent} requests for {pages:.0} pages of rows: requests are the scarce good"
+    );
 }
 
 /// The comparison would say less if every day could be paged to its end.
@@ -53,17 +58,17 @@ fn assert_beyond_reach(rows: &BTreeMap<i64, Cells>, plan: Plan) {
 
 #[test]
 fn backfill_under_starter_limits_lands_every_row_once() {
-    backfill(source::large(), STARTER);
+    backfill(source::large(), STARTER, 1.7);
 }
 
 #[test]
 fn backfill_under_agency_limits_lands_every_row_once() {
-    backfill(source::large(), AGENCY);
+    backfill(source::large(), AGENCY, 2.1);
 }
 
 #[test]
 fn backfill_under_enterprise_limits_lands_every_row_once() {
-    backfill(source::large(), ENTERPRISE);
+    backfill(source::large(), ENTERPRISE, 1.2);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-"""Reads a lake with DuckDB again and again while runs publish, until a file appears; prints what it saw."""
+"""Reads a lake with DuckDB again and again while runs publish, until a file appears; prints a line after its first look, and
+what it saw after its last, which begins when the file is there."""
 
 import json
 import os
@@ -15,7 +16,9 @@ def count(table, what, folder):
 
 seen, gone, totals = {}, 0, set()
 parent = os.getppid()
-while not os.path.exists(stop) and os.getppid() == parent:
+is_last = False
+while not is_last and os.getppid() == parent:
+    is_first, is_last = not seen, os.path.exists(stop)
     # As the README says: one snapshot held for all of its tables.
     folder = os.path.realpath(f"{lake}/current")
     figures = [
@@ -30,5 +33,7 @@ while not os.path.exists(stop) and os.getppid() == parent:
         totals.add(count("filings", "count(*)", f"{lake}/current"))
     except duckdb.IOException:
         gone += 1
+    if is_first:
+        print("looking", flush=True)
 
 print(json.dumps({"seen": seen, "gone": gone, "totals": sorted(totals)}))

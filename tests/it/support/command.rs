@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -119,9 +119,12 @@ impl Sunlake {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.told));
         let stderr = child.stderr.take().expect("stderr is piped");
+        let said: Arc<Mutex<String>> = Arc::default();
+        let heard = Arc::clone(&said);
         Running {
             stdout: child.stdout.take().map(BufReader::new),
-            stderr: Some(std::thread::spawn(move || collect(stderr))),
+            listener: Some(std::thread::spawn(move || listen(stderr, &heard))),
+            said,
             child,
             told: self.told,
             begun: Instant::now(),
@@ -135,11 +138,23 @@ fn collect(mut stream: impl Read) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Keeps what comes, line by line.
+fn listen(stream: impl Read, said: &Mutex<String>) {
+    let mut stream = BufReader::new(stream);
+    let mut line = Vec::new();
+    while stream.read_until(b'\n', &mut line).expect("what the program says") > 0 {
+        said.lock().expect("what was said").push_str(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+}
+
 /// A process under way; killed when dropped.
 pub(crate) struct Running {
     child: Child,
     stdout: Option<BufReader<ChildStdout>>,
-    stderr: Option<JoinHandle<String>>,
+    /// What came on stderr so far, and who takes it down.
+    said: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
     told: String,
     begun: Instant,
 }
@@ -150,6 +165,11 @@ impl Running {
         let mut line = String::new();
         self.stdout.as_mut().expect("stdout").read_line(&mut line).expect("a line on stdout");
         line.trim_end().to_owned()
+    }
+
+    /// The whole lines that came on stderr so far.
+    pub(crate) fn said(&self) -> String {
+        self.said.lock().expect("what was said").clone()
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -180,11 +200,11 @@ impl Running {
             self.child.try_wait().expect("a process")
         });
         let took = self.begun.elapsed();
-        let text = |handle: Option<JoinHandle<String>>| {
-            handle.map(|handle| handle.join().expect("a reader")).unwrap_or_default()
-        };
-        let (stdout, stderr) = (text(stdout), text(self.stderr.take()));
-        Finished { told: self.told.clone(), status, stdout, stderr, took }
+        let stdout = stdout.map(|reader| reader.join().expect("a reader")).unwrap_or_default();
+        if let Some(listener) = self.listener.take() {
+            listener.join().expect("a reader");
+        }
+        Finished { told: self.told.clone(), status, stdout, stderr: self.said(), took }
     }
 }
 

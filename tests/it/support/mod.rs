@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 pub(crate) mod details;
+pub(crate) mod dice;
 pub(crate) mod http;
 pub(crate) mod lake;
 pub(crate) mod mcp;
