@@ -1,7 +1,8 @@
 """sunlake every morning under Airflow 3 (under Airflow 2, import dag and task from airflow.decorators).
 
 The worker needs the binary, the pipeline files and a folder that outlives the task. The address and the key are set for
-the worker as SUNLAKE_BASE_URL and SUNLAKE_API_KEY_FILE.
+the worker as SUNLAKE_BASE_URL and SUNLAKE_API_KEY_FILE. SUNLAKE_STATE is a second folder to keep: it
+counts the requests of the account.
 """
 
 import json
