@@ -118,9 +118,23 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
         StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 },
         StagePrice { name: "counts".to_owned(), slices: 1, rows: 0, requests: 1 },
     ];
-    stages.extend(listings.iter().map(|listing| listing_price(*listing, &knowledge, &outlook)));
+    for price in listings.iter().map(|listing| listing_price(*listing, &knowledge, &outlook)) {
+        add(&mut stages, price);
+    }
     stages.extend(Some(settling_price(&listings, &knowledge)).filter(|stage| stage.slices > 0));
     Ok(total(pipeline, context.today, &plan, &means(&client)?, stages))
+}
+
+/// Listings of one stage are priced together, as a run counts them.
+fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
+    match stages.iter_mut().find(|stage| stage.name == price.name) {
+        Some(stage) => {
+            stage.slices += price.slices;
+            stage.rows += price.rows;
+            stage.requests += price.requests;
+        }
+        None => stages.push(price),
+    }
 }
 
 /// What the account may still spend.
@@ -263,7 +277,7 @@ pub(super) fn listing_price(
     rows += came.values().sum::<u64>();
     requests += moved::of_days(listing, &came, knowledge) + moved::of_uncounted(listing, &need, knowledge);
     slices += came.len() as u64;
-    StagePrice { name: listing_name(listing), slices, rows, requests }
+    StagePrice { name: listing.stage.to_owned(), slices, rows, requests }
 }
 
 /// The days of all listings that are due for another whole reading.
@@ -281,11 +295,4 @@ pub(super) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) ->
         price.requests += price_whole(&job.settling, &held, &outline);
     }
     price
-}
-
-fn listing_name(listing: Listing) -> String {
-    match listing.kind {
-        Some(kind) => kind.key().to_owned(),
-        None => listing.stage.to_owned(),
-    }
 }

@@ -155,6 +155,36 @@ fn a_business_the_api_does_not_know_is_remembered() {
 }
 
 #[test]
+fn officers_that_the_api_does_not_list_are_asked_for_once() {
+    let source = source::small();
+    let server = ApiServer::detailed(AGENCY);
+    let proxy = Proxy::scripted(server.address, |request| match request.target.ends_with("/officers") {
+        true => Reply::error(404, Vec::new()),
+        false => Reply::Forward,
+    });
+    let scratch = Scratch::new();
+    let off = "[aggregates]\nenabled = false\n";
+    let days = scratch.file("days.toml", &format!("name = \"days\"\n[extract]\ndays = 14\n{off}"));
+    let choice = "[enrich]\nwhere = \"listed AND county = 'Orange'\"\n";
+    let enrich = scratch.file("enrich.toml", &format!("name = \"enrich\"\n{choice}{off}"));
+    let run = |pipeline: &Path| {
+        Sunlake::run(pipeline, &scratch.lake())
+            .args(["--base-url", &proxy.url(), "--today", source.today])
+            .env("SUNLAKE_API_KEY", &server.key)
+            .finish()
+            .exits(0)
+            .json()
+    };
+    run(&days);
+    let first = run(&enrich);
+    let asked = |targets: Vec<String>| targets.iter().filter(|target| target.ends_with("/officers")).count();
+    assert!(asked(proxy.targets()) > 5, "{first}");
+    let before = asked(proxy.targets());
+    let again = run(&enrich);
+    assert_eq!((asked(proxy.targets()), sent(&again)), (before, 1), "{again}");
+}
+
+#[test]
 fn a_slow_api_is_asked_about_the_next_businesses_ahead() {
     let source = source::small();
     let server = ApiServer::detailed(AGENCY);

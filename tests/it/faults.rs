@@ -171,6 +171,43 @@ fn with_a_nameless_row(body: String) -> String {
 }
 
 #[test]
+fn a_bad_record_stands_in_quarantine_once_however_often_its_run_goes_on() {
+    let script = |fictitious: fn() -> Reply| {
+        move |request: &Request| match request.target.contains("type=fictitious") {
+            true => fictitious(),
+            false if request.target.contains("offset=0") => Reply::Change(with_a_nameless_row),
+            false => Reply::Forward,
+        }
+    };
+    let weather = Weather::new(script(|| Reply::Hold));
+    let lines = "[extract]\ndays = 14\n[plan]\nrows_per_call = 100\nmax_offset = 2000\nwindow_days = 90";
+    for _ in 0..2 {
+        let run = weather.command(lines).start();
+        let is_held = |request: &Request| request.target.contains("type=fictitious") && !request.answered;
+        crate::support::wait_for("the second listing", Duration::from_secs(20), || {
+            weather.proxy.log().last().filter(|request| is_held(request)).map(|_| ())
+        });
+        assert_eq!(lake::quarantined(&weather.scratch.lake()).len(), 1, "the first listing has landed");
+        run.kill();
+    }
+    weather.proxy.follow(script(|| Reply::Forward));
+    weather.proxy.release();
+    let summary = weather.run(lines).complete();
+    assert_eq!(summary["quarantined"], 1, "{summary}");
+    assert_eq!(lake::quarantined(&weather.scratch.lake()).len(), 1);
+}
+
+#[test]
+fn a_run_as_of_a_day_before_the_lake_s_own_is_refused_and_changes_nothing() {
+    let weather = Weather::new(|_| Reply::Forward);
+    let lines = "[extract]\ndays = 14";
+    weather.run(lines).complete();
+    let asked = weather.proxy.log().len();
+    weather.command_of("2026-03-19", lines).finish().exits(3).says("--today").says("2026-03-20");
+    assert_eq!((weather.proxy.log().len(), lake::commits(&weather.scratch.lake()).len()), (asked, 1));
+}
+
+#[test]
 fn a_run_of_an_earlier_day_that_fails_its_checks_for_good_does_not_keep_later_days_from_being_read() {
     let is_page =
         |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");

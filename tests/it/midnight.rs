@@ -82,11 +82,14 @@ fn a_window_that_moves_on_at_midnight_ends_the_run_in_good_order_and_the_next_da
 
     proxy.follow(|_| Reply::Forward);
     let requests = proxy.log().len();
-    Sunlake::run(&pipeline, &scratch.lake())
+    let next = Sunlake::run(&pipeline, &scratch.lake())
         .args(["--base-url", &proxy.url(), "--today", "2026-03-21"])
         .env("SUNLAKE_API_KEY", &server.key)
         .finish()
         .complete();
+    assert_eq!(next["finished_first"]["run_id"], summary.run_id, "{next}");
+    let sent = [&next, &next["finished_first"]].map(|told| told["requests"]["sent"].as_u64().unwrap_or(0));
+    assert_eq!(sent.iter().sum::<u64>(), (proxy.log().len() - requests) as u64, "{next}");
     lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "a day later");
     let log = proxy.log();
     let is_held = |target: &str| log[..ANSWERED].iter().any(|held| held.target == target);
