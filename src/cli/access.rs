@@ -4,7 +4,7 @@ use super::World;
 use super::args::Common;
 use super::exit::CommandError;
 use crate::client::{ApiKey, ClientError};
-use crate::pipeline::spec::Pipeline;
+use crate::pipeline::file::Pipeline;
 use crate::pipeline::state::SourceKind;
 use crate::pipeline::{PipelineError, Source};
 

@@ -1,8 +1,9 @@
 //! The README holds what the program has: commands, flags, codes, columns, aggregates, pipeline keys, JSON.
 
 use super::{Cli, exit};
+use crate::pipeline::file::Pipeline;
 use crate::pipeline::price::Price;
-use crate::pipeline::spec::{Pipeline, PipelineSpec};
+use crate::pipeline::spec::PipelineSpec;
 use crate::pipeline::summary::{Requests, RunSummary};
 use crate::table::{Column, ColumnKind, Table, columns};
 use clap::{Arg, Command, CommandFactory};

@@ -13,7 +13,7 @@ use crate::contract::eastern::day_start;
 use crate::contract::plan::Plan;
 use crate::lake::{Lake, LakeError};
 use crate::pipeline::PipelineError;
-use crate::pipeline::spec::Pipeline;
+use crate::pipeline::file::Pipeline;
 use crate::pipeline::sql::check_sql;
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};

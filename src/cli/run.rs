@@ -10,7 +10,7 @@ use super::run_log::RunLog;
 use super::{World, print_line, show};
 use crate::client::StopSwitch;
 use crate::lake::Lake;
-use crate::pipeline::spec::Pipeline;
+use crate::pipeline::file::Pipeline;
 use crate::pipeline::summary::{Requests, RunSummary};
 use crate::pipeline::{PipelineError, RunContext, price};
 use jiff::civil::Date;

@@ -2,7 +2,7 @@
 //!
 //! | file | what it knows |
 //! | --- | --- |
-//! | [`spec`] | pipeline files |
+//! | [`spec`], [`file`](mod@file) | what a pipeline file says; reading one |
 //! | [`run`](mod@run) | the order of a run, and resuming one |
 //! | `extraction` | what a run reads: lists, counts, listings |
 //! | [`need`] | which days must be read (pure) |
@@ -37,6 +37,7 @@ pub mod enrich_state;
 mod error;
 mod evidence;
 mod extraction;
+pub mod file;
 mod journal;
 mod known;
 mod land;

@@ -2,6 +2,7 @@
 
 use super::completion::{Means, complete_on};
 use super::enrich::due;
+use super::file::Pipeline;
 use super::known::read_coverage;
 use super::moved;
 use super::need::Need;
@@ -9,7 +10,7 @@ use super::outlook::{Outlook, TotalTold};
 use super::register::{known_names, register_price};
 use super::register_state::RegisterStatus;
 use super::run::make_client;
-use super::spec::{EnrichSpec, Pipeline, RegistrySpec};
+use super::spec::{EnrichSpec, RegistrySpec};
 use super::state::RunState;
 use super::work::{
     Knowledge, Listing, RunPlan, counted_days, filter, first_day, job, listing_need, listings, within_bounds,

@@ -3,9 +3,9 @@
 use super::PipelineError;
 use super::completion::{Means, complete_on};
 use super::extraction::{Before, Extracted, extract};
+use super::file::Pipeline;
 use super::publish::{Finished, end_published, publish};
 use super::register::RegisterProgress;
-use super::spec::Pipeline;
 use super::sql::check_sql;
 use super::state::{RunState, SourceKind};
 use super::summary::{EnrichSummary, Outcome, Requests, RunSummary};

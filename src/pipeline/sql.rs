@@ -1,7 +1,7 @@
 //! The SQL of a pipeline: its aggregates, and the condition that chooses businesses to look up.
 
 use super::PipelineError;
-use super::spec::Pipeline;
+use super::file::Pipeline;
 use crate::aggregate::{check_aggregate, check_condition, load_aggregates};
 
 /// Names and SQL of the aggregates; none where the pipeline leaves them alone.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use sunlake::client::{ApiKey, StopSwitch};
 use sunlake::lake::Lake;
-use sunlake::pipeline::spec::Pipeline;
+use sunlake::pipeline::file::Pipeline;
 use sunlake::pipeline::state::SourceKind;
 use sunlake::pipeline::summary::{Outcome, RunSummary};
 use sunlake::pipeline::{RunContext, Source, run};
