@@ -118,6 +118,7 @@ pub async fn extract_listing(
         nights,
     } = job;
     let mut reader = Reader::new(asker, stage, around.plan, around.words, around.shares);
+    reader.listing = filter.clone();
     let whole = |from, to| Slice { filter: filter.clone(), from, to };
     let mut found = BTreeMap::new();
     for (from, to) in ranges(proven.keys().copied()) {

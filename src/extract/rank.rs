@@ -11,6 +11,7 @@ use super::seen::SeenRow;
 use super::shares::zip3;
 use super::slice::{Filter, Slice};
 use super::walk::walk;
+use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Times that the parts of a cell are looked into, as long as rows turn out to have changed.
@@ -40,8 +41,6 @@ impl Gap {
 /// How a search went.
 pub(super) struct Search<'s> {
     cell: &'s Slice,
-    /// The day's cell of which this one is a part, or the same.
-    whole: &'s Slice,
     /// The cell's total, once a page told it.
     total: Option<u64>,
     /// Whether rows moved while it lasted.
@@ -59,25 +58,14 @@ pub(super) async fn find(
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<u64>, ExtractError> {
-    find_of(reader, (cell, cell), total, newest, left).await
-}
-
-/// The same in a cell that is part of another.
-async fn find_of(
-    reader: &mut Reader<'_, '_>,
-    (cell, whole): (&Slice, &Slice),
-    total: Option<u64>,
-    newest: i64,
-    left: &mut u32,
-) -> Result<Option<u64>, ExtractError> {
-    let search = match look_into(reader, (cell, whole), total, newest, left).await? {
+    let search = match look_for(reader, cell, total, newest, left).await? {
         Some(search) => search,
         None => return Ok(None),
     };
     if let (Some(total), Some(newest)) = (search.total, search.deep)
         && reader.seen.count(cell) != total
     {
-        find_in_parts(reader, (cell, whole), total, newest.saturating_add(1), left).await?;
+        find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
     }
     Ok(search.total.filter(|total| !search.moved && !reader.unordered && reader.seen.count(cell) == *total))
 }
@@ -90,19 +78,9 @@ pub(super) async fn look_for<'s>(
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<Search<'s>>, ExtractError> {
-    look_into(reader, (cell, cell), total, newest, left).await
-}
-
-async fn look_into<'s>(
-    reader: &mut Reader<'_, '_>,
-    (cell, whole): (&'s Slice, &'s Slice),
-    total: Option<u64>,
-    newest: i64,
-    left: &mut u32,
-) -> Result<Option<Search<'s>>, ExtractError> {
     let above = reader.seen.ids(cell, newest.saturating_sub(1), i64::MAX).count() as u64;
     let below = reader.seen.ids(cell, i64::MIN, newest).count() as u64;
-    let mut search = Search { cell, whole, total, moved: false, deep: None };
+    let mut search = Search { cell, total, moved: false, deep: None };
     let mut open = vec![Gap { from: above, to: total.unwrap_or(above + below), oldest: i64::MIN, newest }];
     while let Some(gap) = open.pop() {
         if !reader.unordered && !look(reader, &mut search, gap, &mut open, left).await? {
@@ -153,8 +131,8 @@ async fn look(
     }
     let to = if guessed { page.total.max(gap.from) } else { gap.to };
     let dropped = split(reader, cell, Gap { to, ..gap }, offset, &page, open);
-    if cell.filter != search.whole.filter {
-        keep_changed(reader, search.whole, dropped, left).await?;
+    if cell.filter != reader.listing {
+        keep_changed(reader, cell.to, dropped, left).await?;
     }
     Ok(true)
 }
@@ -162,13 +140,14 @@ async fn look(
 /// Looks up each row that a part of a cell does not hold any more: one that has changed stands in another part, and is listed still.
 async fn keep_changed(
     reader: &mut Reader<'_, '_>,
-    whole: &Slice,
+    day: Date,
     dropped: Vec<SeenRow>,
     left: &mut u32,
 ) -> Result<(), ExtractError> {
+    let whole = Slice { filter: reader.listing.clone(), from: day, to: day };
     for row in dropped {
         *left = left.saturating_sub(1);
-        match reader.look_up(row.id, whole).await? {
+        match reader.look_up(row.id, &whole).await? {
             Standing::Listed(row) => {
                 reader.seen.keep(row);
                 reader.kept += 1;
@@ -226,7 +205,7 @@ fn split(
 /// believed, so that those are looked into once more whose totals are known and do not fit.
 async fn find_in_parts(
     reader: &mut Reader<'_, '_>,
-    (cell, whole): (&Slice, &Slice),
+    cell: &Slice,
     total: u64,
     newest: i64,
     left: &mut u32,
@@ -247,7 +226,7 @@ async fn find_in_parts(
                 // A row that went can only be missing where rows are believed to stand.
                 if believed > 0 || held < total {
                     let known = totals.get(&part.to_string()).copied();
-                    let fits = Box::pin(find_of(reader, (&part, whole), known, newest, left)).await?;
+                    let fits = Box::pin(find(reader, &part, known, newest, left)).await?;
                     totals.extend(fits.map(|rows| (part.to_string(), rows)));
                 }
             }

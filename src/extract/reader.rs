@@ -8,7 +8,7 @@ use super::pace::Morning;
 use super::rest::Seeking;
 use super::seen::{Interner, Seen, SeenRow};
 use super::shares::Shares;
-use super::slice::Slice;
+use super::slice::{Filter, Slice};
 use super::walk::Walked;
 use crate::client::{Call, ClientError, MOST_UNDER_WAY, RawRecord};
 use crate::contract::business::ACTIVE;
@@ -78,6 +78,8 @@ pub(super) struct Reader<'r, 'a> {
     pub(super) seeking: Seeking,
     /// How days known whole turned out to have changed.
     pub(super) morning: Morning,
+    /// Filter of the whole listing.
+    pub(super) listing: Filter,
     /// Rows that a part of a cell held no more, and that are listed still.
     pub(super) kept: u64,
     interner: Interner,
@@ -107,6 +109,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             hints: Vec::new(),
             seeking: Seeking::default(),
             morning: Morning::default(),
+            listing: Filter::default(),
             kept: 0,
             interner,
         }
