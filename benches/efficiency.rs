@@ -9,6 +9,10 @@
 //! The lower bound is the sum over listings of ceil(rows ÷ rows per call): no reader can do with fewer. `--out` puts each line that was
 //! measured into the page at once, between the marker of its table and the next `<!-- end -->`; the other lines stay.
 
+#[path = "shared/grouped.rs"]
+mod grouped;
+
+use grouped::grouped;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -383,19 +387,6 @@ fn allowed(cost: &Cost) -> u64 {
 
 fn percent_off(planned: u64, requests: u64) -> f64 {
     (planned as f64 / requests as f64 - 1.0) * 100.0
-}
-
-/// `1234567` → `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Tells on stderr where the requests of a run went, and how long it took.

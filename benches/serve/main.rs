@@ -15,6 +15,8 @@
 
 mod driver;
 mod florida;
+#[path = "../shared/grouped.rs"]
+mod grouped;
 mod page;
 mod process;
 mod roapi;

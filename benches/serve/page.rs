@@ -2,6 +2,7 @@
 
 use crate::driver::Measured;
 use crate::florida::Florida;
+use crate::grouped::grouped;
 use crate::process::Facts;
 use std::fmt::Write;
 use std::time::Duration;
@@ -141,17 +142,4 @@ fn processor() -> String {
     let line = all.lines().find_map(|line| line.strip_prefix("model name"));
     line.map(|rest| rest.trim_start_matches([' ', '\t', ':']).to_owned())
         .unwrap_or_else(|| "unknown".to_owned())
-}
-
-/// `1234567` → `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -93,11 +93,19 @@ impl Lake {
         }
         if let Some(newest) = before
             && let Some(path) = self.home.misleads(newest)?
+            && !self.is_left_to_the_next_run(&commits, newest)
         {
             let what = format!("it does not show the newest commit, {newest}");
             report.note(&self.home_path(&path), what);
         }
         Ok(commits)
+    }
+
+    /// Whether the run that made a commit was killed before it was shown: the next run shows it.
+    fn is_left_to_the_next_run(&self, commits: &[Commit], snapshot: u64) -> bool {
+        let made = commits.iter().find(|commit| commit.snapshot == snapshot);
+        let is_maker = |run: &RunRecord| made.is_some_and(|commit| commit.run_id == run.run_id);
+        self.runs().is_ok_and(|runs| runs.iter().any(|run| is_maker(run) && run.finished.is_none()))
     }
 
     fn audit_held(&self, report: &mut VerifyReport) -> Result<Vec<Commit>, LakeError> {

@@ -194,7 +194,7 @@ pub(super) fn merge(
         None => None,
     };
     if let Some(from) = facts.readable_from {
-        follow_moves(landing, from, facts)?;
+        follow_moves(landing, facts, from)?;
     }
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
@@ -217,7 +217,7 @@ fn count_listed(
 }
 
 /// Rows that a reading of one day took away from another: what coverage says of that one follows them.
-fn follow_moves(landing: &mut Landing, from: Date, facts: &Facts<'_>) -> Result<(), PipelineError> {
+fn follow_moves(landing: &mut Landing, facts: &Facts<'_>, from: Date) -> Result<(), PipelineError> {
     let months = landing.staging.changed_months();
     let files: Vec<PathBuf> = months.values().flat_map(|files| files.after.iter().cloned()).collect();
     let listed = LakeCounts::of(&files, facts.today)?;
@@ -225,7 +225,7 @@ fn follow_moves(landing: &mut Landing, from: Date, facts: &Facts<'_>) -> Result<
     let read_now: BTreeSet<(Date, String)> = landing.coverage.iter().map(key).collect();
     let mut coverage = read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?;
     coverage.retain(|row| !read_now.contains(&key(row)));
-    coverage.append(&mut landing.coverage.clone());
+    coverage.extend(landing.coverage.iter().cloned());
     coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));
     let counts = facts.lists.map_or(&[][..], |(_, counts)| counts);
     let counted = counts.iter().map(|count| (count.date, count.count)).collect();

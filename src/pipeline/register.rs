@@ -165,10 +165,9 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
         self.state.register.begin(spec.status, self.record.today, spec.max_age_days);
-        if let Some(begun) = self.state.register.status.filter(|begun| *begun != spec.status) {
+        if spec.status == RegisterStatus::Active && self.state.register.status == Some(RegisterStatus::All) {
             tracing::warn!(
-                "the lake's register was begun with status = {begun:?} and goes on so; for {:?} alone give another --lake",
-                spec.status
+                r#"the lake's register was begun with status = "all" and goes on so; for "active" give another --lake"#
             );
         }
         let mut alphabet = known_names(self.lake, self.lake.current()?.as_ref())?;
