@@ -1,10 +1,10 @@
 //! The README holds what the program has: commands, flags, codes, columns, aggregates, pipeline keys, JSON.
 
 use super::{Cli, exit};
-use crate::pipeline::file::Pipeline;
-use crate::pipeline::price::Price;
-use crate::pipeline::spec::PipelineSpec;
-use crate::pipeline::summary::{Requests, RunSummary};
+use crate::pipeline::config::file::Pipeline;
+use crate::pipeline::config::spec::PipelineSpec;
+use crate::pipeline::plan::estimate::Price;
+use crate::pipeline::publish::summary::{Requests, RunSummary};
 use crate::table::{Column, ColumnKind, Table, columns};
 use clap::{Arg, Command, CommandFactory};
 use jiff::civil::date;

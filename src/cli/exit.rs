@@ -1,12 +1,12 @@
 //! Exit codes: what a scheduler acts on.
 
-use super::damage;
+use super::output::repair_hint;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
-use crate::pipeline::summary::RunSummary;
+use crate::pipeline::publish::summary::RunSummary;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -19,11 +19,11 @@ pub const SETTINGS: u8 = 3;
 /// The key was refused: 401 or 403.
 pub const KEY_REFUSED: u8 = 4;
 /// Stopped in good order; run again to go on.
-pub const RUN_AGAIN: u8 = crate::pipeline::summary::EXIT_RUN_AGAIN;
+pub const RUN_AGAIN: u8 = crate::pipeline::publish::summary::EXIT_RUN_AGAIN;
 /// The API is unavailable, or answers outside its contract, after retries.
 pub const API: u8 = 6;
 /// A check failed; nothing was published.
-pub const CHECK_FAILED: u8 = crate::pipeline::summary::EXIT_CHECK_FAILED;
+pub const CHECK_FAILED: u8 = crate::pipeline::publish::summary::EXIT_CHECK_FAILED;
 /// Another run holds the lake.
 pub const HELD: u8 = 8;
 /// Storage failed, or holds a damaged file.
@@ -36,13 +36,13 @@ pub enum CommandError {
     #[error("{0}")]
     Settings(String),
     /// A run or its price.
-    #[error("{0}{way_out}", way_out = damage::of_pipeline(.0))]
+    #[error("{0}{way_out}", way_out = repair_hint::of_pipeline(.0))]
     Pipeline(#[from] PipelineError),
     /// The lake.
-    #[error("{0}{way_out}", way_out = damage::of_lake(.0))]
+    #[error("{0}{way_out}", way_out = repair_hint::of_lake(.0))]
     Lake(#[from] LakeError),
     /// An export.
-    #[error("{0}{way_out}", way_out = damage::of_export(.0))]
+    #[error("{0}{way_out}", way_out = repair_hint::of_export(.0))]
     Export(#[from] ExportError),
     /// An error with what its own words leave out.
     #[error("{source}; {more}")]

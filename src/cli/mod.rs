@@ -1,29 +1,15 @@
 //! The command line: settings resolved, one command carried out, its result told, its exit code chosen.
 
-mod access;
 mod args;
-mod damage;
+mod command;
+mod context;
 #[cfg(test)]
 mod docs_tests;
-mod doctor;
-mod embedded;
 pub mod exit;
-mod export;
-mod keys;
-mod lake;
-mod progress;
-mod replay;
-mod run;
-mod run_log;
-mod serve;
-mod show;
-mod snapshot;
-mod status;
-mod variable;
-mod verify;
+mod output;
 
 pub use args::{Cli, Command, Common, KeysCommand, LogFormat, PruneFlags, ServeArguments, SnapshotCommand};
-pub use export::{ExportCommand, Selection};
+pub use command::export::{ExportCommand, Selection};
 
 use crate::contract::eastern::eastern_day;
 use crate::lake::Lake;
@@ -31,7 +17,7 @@ use clap::CommandFactory;
 use exit::CommandError;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use run_log::RunLog;
+use output::run_log::RunLog;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -55,7 +41,7 @@ pub struct World {
 
 /// Carries out a command; gives the exit code. An error has been told on stderr by then.
 pub async fn carry_out(cli: Cli, world: &World) -> u8 {
-    let log = progress::start_log(&cli.common);
+    let log = output::progress::start_log(&cli.common);
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     match dispatch(&cli, world, today, &log).await {
         Ok(code) => code,
@@ -69,18 +55,18 @@ pub async fn carry_out(cli: Cli, world: &World) -> u8 {
 async fn dispatch(cli: &Cli, world: &World, today: Date, log: &RunLog) -> Result<u8, CommandError> {
     let common = &cli.common;
     match &cli.command {
-        Command::Run { pipeline } => run::run(common, world, today, pipeline, log).await,
-        Command::Plan { pipeline } => run::plan(common, world, today, pipeline).await,
-        Command::Status => status::status(common, world),
-        Command::Verify { repair: true, .. } => verify::repair_lake(common, world, today),
-        Command::Verify { snapshot, .. } => verify::verify(common, world, *snapshot),
-        Command::Snapshot { command } => snapshot::snapshot(common, world, today, command),
-        Command::Replay { run, publish } => replay::replay_run(common, world, today, run, *publish),
-        Command::Serve(arguments) => serve::serve(common, world, arguments).await,
-        Command::Keys { keys, command } => keys::keys(common, world, keys, command),
-        Command::Report => status::report(common, world),
-        Command::Doctor { pipelines } => doctor::doctor(common, world, pipelines).await,
-        Command::Export { command } => export::export(common, world, command),
+        Command::Run { pipeline } => command::run::run(common, world, today, pipeline, log).await,
+        Command::Plan { pipeline } => command::run::plan(common, world, today, pipeline).await,
+        Command::Status => command::status::status(common, world),
+        Command::Verify { repair: true, .. } => command::verify::repair_lake(common, world, today),
+        Command::Verify { snapshot, .. } => command::verify::verify(common, world, *snapshot),
+        Command::Snapshot { command } => command::snapshot::snapshot(common, world, today, command),
+        Command::Replay { run, publish } => command::replay::replay_run(common, world, today, run, *publish),
+        Command::Serve(arguments) => command::serve::serve(common, world, arguments).await,
+        Command::Keys { keys, command } => command::keys::keys(common, world, keys, command),
+        Command::Report => command::status::report(common, world),
+        Command::Doctor { pipelines } => command::doctor::doctor(common, world, pipelines).await,
+        Command::Export { command } => command::export::export(common, world, command),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);

@@ -1,7 +1,7 @@
 //! One business looked up: a request for its details, and one for its officers where it has any.
 
 use super::ExtractError;
-use super::ask::{Asker, PageKey};
+use super::fetch::{Asker, PageKey};
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Data;
 use serde::Deserialize;

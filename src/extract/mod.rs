@@ -25,27 +25,13 @@
 //!
 //! Knows no Arrow and no disk.
 
-mod arrivals;
-pub mod ask;
 pub mod detail;
-mod drift;
+pub mod fetch;
 pub mod listing;
-pub mod narrow;
-pub mod pace;
-mod parts;
-pub mod planner;
-mod rank;
-mod reader;
+pub mod plan;
+pub mod query;
 pub mod reference;
-pub mod register;
-mod rest;
-pub mod seen;
-pub mod shares;
-pub mod slice;
-pub mod starts;
-pub mod stretch;
-mod tail;
-mod walk;
+pub mod registry;
 
 use crate::client::ClientError;
 use serde::{Deserialize, Serialize};
@@ -70,10 +56,10 @@ pub enum ExtractError {
     Client(#[from] ClientError),
     /// The run's archive of pages failed; nothing counts that is not in it.
     #[error("the archive of pages failed: {0}")]
-    Store(ask::StoreError),
+    Store(fetch::StoreError),
     /// What was read could not be handed over.
     #[error("{0}")]
-    HandOver(ask::StoreError),
+    HandOver(fetch::StoreError),
     /// A page that is not the answer to its question.
     #[error("GET {target} answered outside its contract: {reason}")]
     WrongPage {

@@ -1,6 +1,6 @@
 //! The first stage: the account, the lists, the counts. Everything the planner wants to know costs six requests.
 
-use super::ask::{Asker, PageKey};
+use super::fetch::{Asker, PageKey};
 use super::{ExtractError, PlanOverride};
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};

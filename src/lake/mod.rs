@@ -56,82 +56,50 @@
 //! | `raw` | pages as received |
 //! | `run` | what a run is, and how it ended |
 
-mod address;
-mod audit;
-mod bucket;
-mod change;
-mod diff;
+mod backend;
+mod data_file;
 mod error;
-#[cfg(test)]
-mod fault;
-mod filings;
-mod folder;
-mod held;
-mod history;
-mod home;
-mod inspect;
-mod lock;
-mod manifest;
-mod mark;
-mod mend;
-mod month;
-mod moved;
-mod objects;
-mod observed;
-mod part;
-mod path;
-mod plain;
-#[cfg(test)]
-mod power;
-mod prune;
-mod publish;
-mod raw;
-mod restore;
-mod retention;
+mod format;
+mod integrity;
+mod merge;
 #[cfg(test)]
 mod rows_for_tests;
 mod run;
-mod seal;
-mod sound;
-mod spill;
-mod staging;
-mod storage;
+mod snapshot;
 #[cfg(test)]
 mod tests;
-mod upsert;
-mod verify;
 
-pub use address::{CLOUD_VARIABLES, is_address};
-pub use diff::{DiffKind, Example, SnapshotDiff, TableDiff};
+pub use backend::url::{CLOUD_VARIABLES, is_address};
 pub use error::LakeError;
-pub use history::{SnapshotEntry, Standing};
-pub use inspect::MonthFiles;
-pub use lock::{LakeLock, Repair};
-pub use manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
-pub(crate) use mend::DamagedFile;
-pub use path::Month;
-pub use prune::{PruneRules, Pruning};
-pub use publish::CommitInfo;
-pub use raw::{RawArchive, RawPage};
-pub use retention::{Kept, Retention};
+pub use format::layout::Month;
+pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
+pub(crate) use integrity::repair::DamagedFile;
+pub use integrity::verify::{Problem, VerifyReport};
+pub use run::page_archive::{RawArchive, RawPage};
 pub use run::{Quarantine, RunDir, RunFile, RunRecord};
-pub use sound::check_snapshot_folder;
-pub use staging::{Staging, TableDelta};
-pub use verify::{Problem, VerifyReport};
+pub use snapshot::changed_months::MonthFiles;
+pub use snapshot::commit::CommitInfo;
+pub use snapshot::diff::{DiffKind, Example, SnapshotDiff, TableDiff};
+pub use snapshot::history::{SnapshotEntry, Standing};
+pub use snapshot::prune::{PruneRules, Pruning};
+pub use snapshot::retention::{Kept, Retention};
+pub use snapshot::staging::{Staging, TableDelta};
+pub use snapshot::verified_read::check_snapshot_folder;
+pub use snapshot::write_lock::{LakeLock, Repair};
 
 use crate::table::{Table, Upgrades};
 use arrow::record_batch::RecordBatch;
-use bucket::Bucket;
-use folder::Folder;
-use home::Home;
-use objects::Objects;
-use path::Layout;
+use backend::Home;
+use backend::disk::Storage;
+use backend::local::Folder;
+use backend::object_client::Objects;
+use backend::remote::Bucket;
+use format::layout::Layout;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use storage::Storage;
 
 /// A lake: in a folder, or in an object store with a folder as its working copy.
 #[derive(Debug, Clone)]
@@ -189,7 +157,7 @@ impl Lake {
     /// [`LakeError::Address`]; [`LakeError::Remote`] when the store cannot be reached, or refuses; what [`Lake::open`]
     /// says of the folder and of the newest commit.
     pub fn open_at(address: &str, work: &Path, variables: &[(String, String)]) -> Result<Self, LakeError> {
-        Self::open_in(address::open(address, variables)?, work, Storage::default())
+        Self::open_in(backend::url::open(address, variables)?, work, Storage::default())
     }
 
     /// As [`Lake::open_at`], whatever the newest commit looks like: for a verification and a repair.
@@ -202,7 +170,7 @@ impl Lake {
         work: &Path,
         variables: &[(String, String)],
     ) -> Result<Self, LakeError> {
-        Self::found_in(address::open(address, variables)?, work, Storage::default())
+        Self::found_in(backend::url::open(address, variables)?, work, Storage::default())
     }
 
     fn open_in(objects: Objects, work: &Path, storage: Storage) -> Result<Self, LakeError> {
@@ -310,7 +278,7 @@ impl Lake {
     ///
     /// [`LakeError::Name`] for a name that leads out of the lake; [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LakeError> {
-        path::check_file_name(name)?;
+        format::layout::check_file_name(name)?;
         self.home.write(name, bytes)?;
         Ok(self.layout.root.join(name))
     }
@@ -323,7 +291,7 @@ impl Lake {
     /// [`LakeError::Damaged`] when the home does not keep what commits rely on; [`LakeError::Storage`],
     /// [`LakeError::Remote`], [`LakeError::Name`].
     pub fn probe(&self, token: &str) -> Result<(), LakeError> {
-        path::check_run_id(token)?;
+        format::layout::check_run_id(token)?;
         self.home.probe(&format!("state/probe-{token}"))
     }
 
@@ -344,7 +312,7 @@ impl Lake {
     ///
     /// [`LakeError::Name`] when the id may not become a folder.
     pub fn run_dir(&self, run_id: &str) -> Result<PathBuf, LakeError> {
-        path::check_run_id(run_id)?;
+        format::layout::check_run_id(run_id)?;
         Ok(self.layout.run(run_id))
     }
 

@@ -6,9 +6,9 @@ mod model;
 mod place;
 mod store;
 
+use super::backend::disk::Storage;
+use super::format::sealed_json::sealed;
 use super::rows_for_tests::{Filing, filing, filings};
-use super::seal::sealed;
-use super::storage::Storage;
 use super::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, Retention, TableDelta};
 use crate::table::Table;
 use arrow::array::{Array, AsArray};
@@ -80,7 +80,7 @@ fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
 fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
     let files = lake.table_files(&commit, table.name())?;
-    files.iter().map(|path| super::part::read_part(path, None)).collect()
+    files.iter().map(|path| super::data_file::read_part(path, None)).collect()
 }
 
 /// business → (`filed_date`, name, listed, first seen in seconds).
@@ -91,7 +91,7 @@ fn state(lake: &Lake) -> Result<Vec<StateRow>> {
             let column = rows.column_by_name(name).expect("a column");
             arrow::util::display::array_value_to_string(column, row).expect("text")
         };
-        let first_seen = super::spill::micros(&rows, "first_seen_at")?;
+        let first_seen = super::merge::spill::micros(&rows, "first_seen_at")?;
         for (row, first_seen) in first_seen.iter().enumerate() {
             let id = cell("business_id", row).parse().expect("a number");
             let listed = cell("listed", row) == "true";

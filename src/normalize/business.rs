@@ -138,15 +138,15 @@ pub(super) mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    pub(in crate::normalize) fn place() -> Place {
+    pub(crate) fn place() -> Place {
         Place { slice: "filed:2026-11-20".to_owned(), offset: 100 }
     }
 
-    pub(in crate::normalize) fn instant() -> Timestamp {
+    pub(crate) fn instant() -> Timestamp {
         "2026-11-20T12:00:00.123456Z".parse().expect("an instant")
     }
 
-    pub(in crate::normalize) fn record(id: u32) -> Value {
+    pub(crate) fn record(id: u32) -> Value {
         json!({
             "id": format!("fl_{id}"), "document_number": "l26000000001", "name": " ÑANDÚ  LLC ",
             "entity_type": "llc", "company_type": "LLC", "status": "active", "filed_date": "2026-11-20",
@@ -155,13 +155,13 @@ pub(super) mod tests {
         })
     }
 
-    pub(in crate::normalize) fn with(mut record: Value, pointer: &str, value: Value) -> Value {
+    pub(crate) fn with(mut record: Value, pointer: &str, value: Value) -> Value {
         let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
         record.pointer_mut(parent).expect("its parent")[name] = value;
         record
     }
 
-    pub(in crate::normalize) fn without(mut record: Value, name: &str) -> Value {
+    pub(crate) fn without(mut record: Value, name: &str) -> Value {
         record.as_object_mut().expect("an object").remove(name);
         record
     }

@@ -1,6 +1,6 @@
 //! Why a run ended without doing all it was asked to, told apart by what its caller does about it.
 
-use super::file::SpecError;
+use super::config::file::SpecError;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;

@@ -30,38 +30,14 @@
 //! | [`report`] | the report of a snapshot |
 //! | [`standing`] | where a lake stands |
 
-mod check;
-pub mod completion;
-mod enrich;
-pub mod enrich_state;
+pub mod config;
 mod error;
-mod evidence;
-mod extraction;
-pub mod file;
-mod journal;
-mod known;
-mod land;
-mod listed;
-mod lists;
-mod moved;
-pub mod need;
-mod outlook;
-mod pages;
-pub mod price;
-mod publish;
-mod register;
-pub mod register_state;
-mod remember;
-pub mod repair;
-pub mod replay;
-pub mod report;
+mod load;
+pub mod maintain;
+pub mod plan;
+pub mod publish;
 pub mod run;
-pub mod spec;
-pub mod sql;
-pub mod standing;
 pub mod state;
-pub mod summary;
-mod work;
 
 pub use error::PipelineError;
 pub use run::{RunContext, Source, run};

@@ -1,15 +1,15 @@
 //! The order of a run: what is left of an earlier one first, then today's.
 
 use super::PipelineError;
-use super::completion::{Means, complete_on};
-use super::extraction::{Before, Extracted, extract};
-use super::file::Pipeline;
+use super::config::file::Pipeline;
+use super::config::sql::check_sql;
+use super::load::extraction::{Before, Extracted, extract};
+use super::load::registry::RegisterProgress;
+use super::plan::completion_date::{Means, complete_on};
+use super::plan::jobs::{RunPlan, first_day};
+use super::publish::summary::{EnrichSummary, Outcome, Requests, RunSummary};
 use super::publish::{Finished, end_published, publish};
-use super::register::RegisterProgress;
-use super::sql::check_sql;
 use super::state::{RunState, SourceKind};
-use super::summary::{EnrichSummary, Outcome, Requests, RunSummary};
-use super::work::{RunPlan, first_day};
 use crate::client::{Allowance, ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::{eastern_day, span_days};
@@ -321,7 +321,7 @@ fn nothing_done(
     let mut summary = RunSummary::empty(&record.pipeline, record.today);
     summary.run_id = record.run_id.clone();
     summary.outcome = Outcome::Partial;
-    summary.exit_code = super::summary::EXIT_RUN_AGAIN;
+    summary.exit_code = super::publish::summary::EXIT_RUN_AGAIN;
     summary.snapshot = lake.current()?.map(|commit| commit.snapshot);
     stopped.tell(&mut summary);
     Ok(summary)

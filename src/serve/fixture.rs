@@ -1,13 +1,13 @@
 //! A small Florida for the tests of this floor.
 
-use super::access::Accounts;
-use super::builder::IndexBuilder;
+use super::auth::access::Accounts;
+use super::auth::usage_meter::Meter;
+use super::http::app::Site;
 use super::index::Index;
+use super::index::builder::IndexBuilder;
 use super::mcp::Doors;
-use super::meter::Meter;
 use super::metrics::Metrics;
 use super::service::{Clock, Service};
-use super::site::Site;
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
 use crate::contract::eastern::{epoch_days, parse_date};
 use crate::contract::plan::{Plan, PlanLimits};

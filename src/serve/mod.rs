@@ -23,65 +23,35 @@
 //! Order of checks: route (404, not counted) → method (405) → key (401) → plan and scope (403) → limits (429) →
 //! parameters (400) → the plan's window (403) → existence (404).
 
-mod access;
-mod body;
-mod builder;
-mod coding;
-mod column;
-mod connection;
-mod dictionary;
-mod docs;
-mod document;
-mod etag;
-mod exchange;
-mod filter;
+mod auth;
 #[cfg(test)]
 mod fixture;
-mod fold;
-mod gathered;
+mod hot_reload;
+mod http;
 mod index;
-mod keys;
-mod limit_override;
 mod load;
 mod mcp;
-mod meter;
 mod metrics;
-mod names;
-mod openapi;
-mod refusal;
-mod reload;
-mod request_id;
-mod response;
-mod rest;
-mod row_json;
-mod row_table;
-mod schema;
-mod selection;
+mod reference;
 mod service;
-mod site;
-mod slices;
-mod socket;
-mod tally;
-mod url;
-mod word;
 
-pub use access::{AccountEntry, Accounts, Caller};
-pub use builder::{IndexBuilder, IndexError, MAX_OFFICERS};
-pub use gathered::FilingRow;
+pub use auth::access::{AccountEntry, Accounts, Caller};
+pub use auth::key_file::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
+pub use auth::limit_override::LimitOverride;
+pub use auth::usage_meter::{Meter, MeterError};
+pub use index::builder::{IndexBuilder, IndexError, MAX_OFFICERS};
+pub use index::row_buffer::FilingRow;
 pub use index::{CountyName, Index};
-pub use keys::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
-pub use limit_override::LimitOverride;
 pub use load::{LoadError, load_snapshot};
-pub use meter::{Meter, MeterError};
 pub use service::{ApiError, Clock, Service};
 
 use crate::lake::Lake;
-use connection::Reception;
+use hot_reload::KeySource;
+use http::app::Site;
+use http::connection::Reception;
 use jiff::civil::Date;
 use metrics::Metrics;
 use prometheus_client::registry::Registry;
-use reload::KeySource;
-use site::Site;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -203,9 +173,9 @@ impl Server {
         let Opened { site, seen, index, keys } = self.opened;
         let site = Arc::new(site);
         let mut background = JoinSet::new();
-        background.spawn(reload::keep_current(Arc::clone(&site), index, keys, seen));
+        background.spawn(hot_reload::keep_current(Arc::clone(&site), index, keys, seen));
         if let Some(listener) = self.metrics {
-            background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
+            background.spawn(http::connection::serve_metrics(listener, Arc::clone(&site)));
         }
         let mut reception = Reception::new(self.listener, Arc::clone(&site), self.max_connections);
         tokio::select! {
@@ -222,7 +192,7 @@ impl Server {
 /// What a server serves from.
 struct Opened {
     site: Site,
-    seen: reload::Seen,
+    seen: hot_reload::Seen,
     index: IndexSource,
     keys: Option<KeySource>,
 }
@@ -230,13 +200,13 @@ struct Opened {
 /// Reads every source; blocks while it does.
 fn open(config: ServeConfig, address: SocketAddr) -> Result<Opened, ServeError> {
     let metrics = Metrics::new(Registry::default());
-    let (index, snapshot) = reload::read_index(&config.index, &metrics)?;
-    let seen = reload::Seen::at_start(snapshot, &config.accounts);
+    let (index, snapshot) = hot_reload::read_index(&config.index, &metrics)?;
+    let seen = hot_reload::Seen::at_start(snapshot, &config.accounts);
     let (accounts, keys) = match config.accounts {
         AccountsSource::Fixed(accounts) => (accounts, None),
         AccountsSource::File(path) => {
             let keys = KeySource { path, instead: config.plan_override };
-            (reload::read_accounts(&keys)?, Some(keys))
+            (hot_reload::read_accounts(&keys)?, Some(keys))
         }
     };
     let meter = Meter::open(config.usage_file)?;
@@ -323,7 +293,7 @@ mod tests {
     #[test]
     fn a_lake_without_a_snapshot_says_so() {
         let folder = tempfile::tempdir().expect("a folder");
-        let error = reload::read_index(
+        let error = hot_reload::read_index(
             &IndexSource::Lake(folder.path().to_owned()),
             &Metrics::new(Registry::default()),
         )

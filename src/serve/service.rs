@@ -1,10 +1,10 @@
 //! The twelve operations on an index. It knows neither HTTP nor MCP: caller and arguments in, JSON or an error out.
 
-use super::access::{Accounts, Caller};
-use super::filter::IndustryMeaning;
+use super::auth::access::{Accounts, Caller};
+use super::auth::usage_meter::Meter;
 use super::index::Index;
-use super::meter::Meter;
-use super::selection::Selection;
+use super::index::filter::IndustryMeaning;
+use super::index::listing_query::Selection;
 use crate::contract::account::{Account, AccountLimits};
 use crate::contract::argument::Arguments;
 use crate::contract::count::DailyCount;

@@ -199,7 +199,7 @@ pub(super) mod tests {
         }
     }
 
-    pub(in crate::table) fn filing(business_id: i64, filed_date: Date, seen_at: Timestamp) -> FilingRow {
+    pub(crate) fn filing(business_id: i64, filed_date: Date, seen_at: Timestamp) -> FilingRow {
         FilingRow::from_summary(&summary(business_id, filed_date), seen_at).expect("a filing")
     }
 

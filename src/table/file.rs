@@ -222,7 +222,7 @@ pub(super) mod tests {
     }
 
     /// Writes batches, already in the layout's order, as one file.
-    pub(in crate::table) fn write_parquet(
+    pub(crate) fn write_parquet(
         layout: impl Into<FileLayout>,
         batches: impl IntoIterator<Item = RecordBatch>,
         path: &Path,
@@ -246,7 +246,7 @@ pub(super) mod tests {
     }
 
     /// Filings in the table's order, some days of them, each with some nulls.
-    pub(in crate::table) fn filings(rows: i64) -> Vec<FilingRow> {
+    pub(crate) fn filings(rows: i64) -> Vec<FilingRow> {
         let row = |id: i64| FilingRow {
             dissolved_date: (id % 3 == 0).then_some(date(2026, 11, 21)),
             extra: (id % 5 == 0).then(|| format!(r#"{{"n":{id}}}"#)),

@@ -251,7 +251,7 @@ pub(super) mod tests {
     use jiff::civil::date;
 
     /// Claims that rows go to a batch of the table's schema and back, with their columns in any order.
-    pub(in crate::table) fn assert_round_trip<R: Row + PartialEq + std::fmt::Debug>(rows: &[R]) {
+    pub(crate) fn assert_round_trip<R: Row + PartialEq + std::fmt::Debug>(rows: &[R]) {
         let batch = R::batch(rows).expect("a batch");
         assert_eq!(batch.schema(), R::TABLE.schema());
         assert_eq!(R::rows(&batch).expect("rows"), rows);

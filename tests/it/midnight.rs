@@ -11,9 +11,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use sunlake::client::{ApiKey, StopSwitch};
 use sunlake::lake::Lake;
-use sunlake::pipeline::file::Pipeline;
+use sunlake::pipeline::config::file::Pipeline;
+use sunlake::pipeline::publish::summary::{Outcome, RunSummary};
 use sunlake::pipeline::state::SourceKind;
-use sunlake::pipeline::summary::{Outcome, RunSummary};
 use sunlake::pipeline::{RunContext, Source, run};
 
 /// Seconds before 2026-03-21 begins in Florida.

@@ -2,10 +2,11 @@
 
 use super::place::Place;
 use super::*;
-use crate::lake::fault::Faults;
-use crate::lake::power::{Loss, Power};
+use crate::lake::RunRecord;
+use crate::lake::backend::disk;
+use crate::lake::backend::fault_injection::Faults;
+use crate::lake::backend::power_loss::{Loss, Power};
 use crate::lake::rows_for_tests::labels;
-use crate::lake::{RunRecord, storage};
 
 /// Renamed, moved to another month, the last of its month gone with it, and new.
 fn third_rows() -> Vec<Filing> {
@@ -110,12 +111,12 @@ impl Trial {
 }
 
 fn assert_no_leftovers(place: &Place) {
-    let mut names = storage::names(&place.dir).expect("names");
+    let mut names = disk::names(&place.dir).expect("names");
     // A lake in a store has its marks there.
     names.retain(|name| name != "pruned");
     assert_eq!(names, ["catalog", "commits", "current", "runs", "snapshots", "state"]);
     for folder in ["", "commits", "snapshots", "runs/r3", "runs/r3/raw", "catalog"] {
-        let names = storage::names(&place.dir.join(folder)).expect("names");
+        let names = disk::names(&place.dir.join(folder)).expect("names");
         assert!(!names.iter().any(|name| name.starts_with('.') || name == "staged"), "{folder}: {names:?}");
     }
 }

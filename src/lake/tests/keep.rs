@@ -1,7 +1,7 @@
 //! Snapshots kept, cut, gone back in, held, upgraded; and damage of every kind, found and named.
 
 use super::*;
-use crate::lake::fault::Faults;
+use crate::lake::backend::fault_injection::Faults;
 use crate::lake::{DiffKind, Standing};
 use crate::table::{SCHEMA_VERSION, Step, Upgrades};
 use arrow::array::{ArrayRef, new_null_array};
@@ -232,9 +232,9 @@ fn age(lake: &Lake) -> Result {
     commit.schema_version = SCHEMA_VERSION - 1;
     for entry in &mut commit.tables.get_mut("filings").expect("filings").files {
         let path = dir.join(&entry.path);
-        let rows = without(&super::super::part::read_part(&path, None)?, "extra");
+        let rows = without(&crate::lake::data_file::read_part(&path, None)?, "extra");
         fs::remove_file(&path).expect("removed");
-        let info = super::super::part::write_part(&Storage::default(), None, &rows, &path, &[])?;
+        let info = crate::lake::data_file::write_part(&Storage::default(), None, &rows, &path, &[])?;
         (entry.bytes, entry.blake3) = (info.bytes, info.blake3);
     }
     let bytes = sealed(&commit).expect("sealed");

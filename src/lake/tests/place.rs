@@ -1,8 +1,8 @@
 //! A place for a lake, on a disk or in a store in memory, that can be copied and looked at from another machine.
 
 use super::*;
-use crate::lake::fault::Faults;
-use crate::lake::objects::Objects;
+use crate::lake::backend::fault_injection::Faults;
+use crate::lake::backend::object_client::Objects;
 use object_store::memory::InMemory;
 use object_store::path::Path as ObjectPath;
 use std::sync::Arc;

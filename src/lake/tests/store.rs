@@ -2,9 +2,9 @@
 
 use super::place::Place;
 use super::*;
-use crate::lake::fault::Faults;
-use crate::lake::objects::Objects;
-use crate::lake::storage;
+use crate::lake::backend::disk;
+use crate::lake::backend::fault_injection::Faults;
+use crate::lake::backend::object_client::Objects;
 
 fn place() -> (TempDir, Place) {
     let base = folder();
@@ -89,7 +89,7 @@ fn of_two_machines_that_commit_at_once_one_is_told_and_no_file_of_the_other_is_h
         winner.commit(info())?;
         assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 2 })));
         assert_sound(&place.elsewhere().open()?)?;
-        let named = super::super::bucket::names(&one.commit(2)?);
+        let named = crate::lake::backend::remote::names(&one.commit(2)?);
         let there = names(&place.objects(), "snapshots/000002")?;
         assert!(there.iter().all(|name| named.contains(name)), "what the loser put there is gone: {there:?}");
         two.refresh()?;
@@ -207,7 +207,7 @@ fn a_look_at_the_store_takes_nothing_from_the_working_copy_which_puts_damage_the
 
 fn assert_no_temporaries(place: &Place) -> Result {
     for folder in ["", "snapshots"] {
-        let names = storage::names(&place.dir.join(folder))?;
+        let names = disk::names(&place.dir.join(folder))?;
         assert!(!names.iter().any(|name| name.starts_with('.')), "{folder}: {names:?}");
     }
     Ok(())
@@ -282,7 +282,7 @@ fn the_working_copy_keeps_two_snapshots_and_shares_their_files() -> Result {
         let row = filing(turn, "2026-11-05").seen(100 * (turn + 1));
         load(&place.open()?, &format!("r{turn}"), &[row, filing(20, "2026-10-01")], &[], 900)?;
     }
-    let copies = storage::names(&place.dir.join("snapshots"))?;
+    let copies = disk::names(&place.dir.join("snapshots"))?;
     assert!(copies.len() <= 3 && copies.contains(&"000004".to_owned()), "{copies:?}");
     let inode_of =
         |snapshot| file_of(&place.open()?, snapshot, "filings/filed_month=2026-10").map(|path| inode(&path));

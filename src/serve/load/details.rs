@@ -1,9 +1,9 @@
 //! What look-ups gave: details and officers of businesses.
 
-use super::super::builder::{DetailTail, IndexBuilder};
 use super::LoadError;
 use super::rows::each_row;
 use crate::contract::business::Officer;
+use crate::serve::index::builder::{DetailTail, IndexBuilder};
 use crate::table::{DetailRow, OfficerRow};
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! The filings: row groups of columns, read side by side; repeated texts come as codes.
 
-use super::super::builder::IndexBuilder;
-use super::super::gathered::{CODED, Coded, Gathered, OwnCells};
 use super::LoadError;
 use super::batch::NamedBatch;
 use super::files::{files_of, open};
+use crate::serve::index::builder::IndexBuilder;
+use crate::serve::index::row_buffer::{CODED, Coded, Gathered, OwnCells};
 use crate::table::Table;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{DataType, Field, Fields, Schema};

@@ -14,8 +14,8 @@ mod filings;
 mod lists;
 mod rows;
 
-use super::builder::{IndexBuilder, IndexError};
 use super::index::Index;
+use super::index::builder::{IndexBuilder, IndexError};
 use crate::lake::LakeError;
 use crate::table::{Table, TableError};
 use parquet::errors::ParquetError;

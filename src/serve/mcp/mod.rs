@@ -10,16 +10,15 @@
 //! | `doors.rs` | Host and Origin |
 //! | `tools.rs` | the twelve tools |
 
-mod doors;
 mod tools;
 
-pub(super) use doors::Doors;
+pub(super) use super::http::host_guard::Doors;
 
-use super::access::Caller;
-use super::response::{HttpResponse, Reply, response};
-use super::rest::bearer;
+use super::auth::access::Caller;
+use super::http::app::Site;
+use super::http::response::{HttpResponse, Reply, response};
+use super::http::routes::bearer;
 use super::service::{ApiError, Service};
-use super::site::Site;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
 use crate::contract::query::quoted;

@@ -1,11 +1,11 @@
 //! The twelve operations as tools: what a client is told of them, and what a call gives.
 
-use super::super::access::Caller;
-use super::super::schema;
 use super::super::service::{ApiError, Service};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
+use crate::serve::auth::access::Caller;
+use crate::serve::reference::json_schema;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
@@ -46,9 +46,9 @@ fn tool(endpoint: Endpoint) -> Tool {
         .idempotent(true)
         .open_world(false);
     let description = format!("{} {}", endpoint.purpose(), endpoint.rules());
-    Tool::new(endpoint.tool(), description.trim_end().to_owned(), Arc::new(schema::input(endpoint)))
+    Tool::new(endpoint.tool(), description.trim_end().to_owned(), Arc::new(json_schema::input(endpoint)))
         .with_title(title)
-        .with_raw_output_schema(Arc::new(schema::output(endpoint)))
+        .with_raw_output_schema(Arc::new(json_schema::output(endpoint)))
         .with_annotations(annotations)
 }
 

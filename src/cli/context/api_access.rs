@@ -1,0 +1,177 @@
+//! Access to the API: its address and its key, where each was given, and errors told with both.
+
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::cli::exit::CommandError;
+use crate::client::{ApiKey, ClientError};
+use crate::pipeline::config::file::Pipeline;
+use crate::pipeline::state::SourceKind;
+use crate::pipeline::{PipelineError, Source};
+
+/// Where the address stands that goes before a pipeline file's.
+const FLAG: &str = "--base-url or SUNLAKE_BASE_URL";
+
+/// What is asked first of all.
+const ME: &str = "/v1/me";
+
+/// Address and key of an account.
+pub(crate) struct Access {
+    base_url: String,
+    pub(crate) key: ApiKey,
+    /// Where the address was given.
+    address_in: String,
+    /// Where the key was given.
+    key_in: String,
+}
+
+impl Access {
+    /// What a run of a pipeline asks with.
+    pub(crate) fn of_run(common: &Common, world: &World, pipeline: &Pipeline) -> Result<Self, CommandError> {
+        let (base_url, address_in) = match (&common.base_url, &pipeline.spec.source.base_url) {
+            (Some(given), _) => (given, FLAG.to_owned()),
+            (None, Some(written)) => (written, format!("[source] base_url of {}", pipeline.path.display())),
+            (None, None) => {
+                return Err(CommandError::Settings(format!(
+                    "no address of the API: give {FLAG}, or [source] base_url in the pipeline file"
+                )));
+            }
+        };
+        Self::new(base_url, address_in, api_key(world)?)
+    }
+
+    /// What a command without a pipeline asks with.
+    pub(crate) fn of_flag(base_url: &str, key: (ApiKey, String)) -> Result<Self, CommandError> {
+        Self::new(base_url, FLAG.to_owned(), key)
+    }
+
+    fn new(
+        base_url: &str,
+        address_in: String,
+        (key, key_in): (ApiKey, String),
+    ) -> Result<Self, CommandError> {
+        if !is_of_the_web(base_url) {
+            // What stands before an @ may be a secret.
+            let shown = match base_url.contains('@') {
+                true => "the base URL".to_owned(),
+                false => format!("base URL {base_url:?}"),
+            };
+            return Err(CommandError::Settings(format!(
+                "{shown}: an address begins with https:// or http:// and a name; look at {address_in}"
+            )));
+        }
+        Ok(Self { base_url: base_url.to_owned(), key, address_in, key_in })
+    }
+
+    /// The API of a run.
+    pub(crate) fn source(&self, allow_plain_http: bool) -> Source {
+        let (base_url, key) = (self.base_url.clone(), self.key.clone());
+        Source { base_url, key, allow_plain_http, kind: SourceKind::Account }
+    }
+
+    /// An error of asking, with the address or the key that it is about, and the way out.
+    pub(crate) fn told(&self, error: ClientError) -> CommandError {
+        let Self { base_url, address_in, key_in, .. } = self;
+        let last = match &error {
+            ClientError::GaveUp { last, .. } => &**last,
+            other => other,
+        };
+        let more = match last {
+            ClientError::Refused { status: 404, target, .. } if target == ME => {
+                return CommandError::Settings(format!(
+                    "{error}; {base_url} is no address of the API: look at {address_in}, and give it without /v1"
+                ));
+            }
+            ClientError::Refused { status: 401, .. } => {
+                format!("the key in {key_in} is not one of {base_url}: put a valid one there")
+            }
+            ClientError::Refused { status: 403, .. } => {
+                format!("look at the scope and the plan of the key in {key_in}")
+            }
+            ClientError::Transport { .. } => {
+                format!("the address is {base_url}: check {address_in}, and the network")
+            }
+            ClientError::OutsideContract { target, .. } if target == ME => {
+                format!("is {base_url} the address of the API? Look at {address_in}")
+            }
+            _ => return PipelineError::from(error).into(),
+        };
+        CommandError::Told { source: Box::new(PipelineError::from(error).into()), more }
+    }
+}
+
+fn is_of_the_web(address: &str) -> bool {
+    let address = address.trim_start().to_ascii_lowercase();
+    address.starts_with("https://") || address.starts_with("http://")
+}
+
+/// The key, and where it was given: in its variable, or in the file that a variable names; never on the command line.
+pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
+    let variable = |name: &str| (world.variable)(name).filter(|value| !value.is_empty());
+    let (text, key_in) = match (variable("SUNLAKE_API_KEY"), variable("SUNLAKE_API_KEY_FILE")) {
+        (Some(key), _) => (key, "SUNLAKE_API_KEY".to_owned()),
+        (None, Some(file)) => {
+            let text = std::fs::read_to_string(&file).map_err(|error| {
+                CommandError::Settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}"))
+            })?;
+            (text, format!("the file {file} of SUNLAKE_API_KEY_FILE"))
+        }
+        (None, None) => {
+            return Err(CommandError::Settings(
+                "no API key: set SUNLAKE_API_KEY, or SUNLAKE_API_KEY_FILE to a file".to_owned(),
+            ));
+        }
+    };
+    let key = ApiKey::parse(&text).map_err(|error| CommandError::Settings(format!("{key_in}: {error}")))?;
+    Ok((key, key_in))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::{API, KEY_REFUSED, SETTINGS};
+
+    fn access(base_url: &str) -> Result<Access, CommandError> {
+        let key = ApiKey::parse("flb_0").expect("a key");
+        Access::of_flag(base_url, (key, "SUNLAKE_API_KEY".to_owned()))
+    }
+
+    fn refused(target: &str, status: u16) -> ClientError {
+        ClientError::Refused { target: target.to_owned(), status, message: "no".to_owned() }
+    }
+
+    #[test]
+    fn an_address_begins_as_one_of_the_web() {
+        for wrong in ["foo", "127.0.0.1:1234", "ftp://127.0.0.1", "", "localhost:80"] {
+            let error = access(wrong).err().expect(wrong);
+            assert_eq!(error.code(), SETTINGS);
+            assert!(error.to_string().contains("begins with https:// or http://"), "{error}");
+        }
+        let error = access("user:secret@host").err().expect("no address");
+        assert!(!error.to_string().contains("secret"), "{error}");
+        assert!(access("https://api.example.com").is_ok() && access("HTTP://127.0.0.1:9").is_ok());
+    }
+
+    #[test]
+    fn an_error_names_the_address_or_the_key_and_where_it_was_given() {
+        let access = access("https://a.example/v1").expect("an address");
+        let target = || ME.to_owned();
+        let unreachable = || ClientError::Transport { target: target(), reason: "no route".to_owned() };
+        let gave_up = ClientError::GaveUp { attempts: 6, last: Box::new(unreachable()) };
+        let page =
+            ClientError::OutsideContract { target: target(), reason: "HTML".to_owned(), retryable: true };
+        for (error, code, says) in [
+            (unreachable(), API, "https://a.example/v1: check --base-url"),
+            (gave_up, API, "https://a.example/v1: check --base-url"),
+            (page, API, "is https://a.example/v1 the address"),
+            (refused(ME, 404), SETTINGS, "without /v1"),
+            (refused(ME, 401), KEY_REFUSED, "the key in SUNLAKE_API_KEY is not one of https://a.example/v1"),
+            (refused("/v1/fl/stats", 403), KEY_REFUSED, "scope and the plan of the key in SUNLAKE_API_KEY"),
+        ] {
+            let told = access.told(error);
+            assert!(told.code() == code && told.to_string().contains(says), "{told}");
+        }
+        let elsewhere = access.told(refused("/v1/fl/stats", 404));
+        assert_eq!(elsewhere.code(), API);
+        assert!(!elsewhere.to_string().contains("a.example"), "{elsewhere}");
+    }
+}

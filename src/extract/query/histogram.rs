@@ -1,0 +1,173 @@
+//! How rows are spread over the values of a filter, learned from rows seen (pure).
+
+use super::row_set::SeenRow;
+use crate::contract::reference::EntityType;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// First three digits of the ZIP codes of Florida, those with most filings first.
+pub(crate) const FLORIDA_ZIP3: [&str; 26] = [
+    "331", "334", "328", "330", "337", "336", "333", "335", "347", "339", "322", "342", "346", "341", "338",
+    "327", "349", "329", "344", "320", "325", "323", "324", "326", "332", "321",
+];
+
+/// Sectors assumed while none is known, and the share of the heaviest: names that tell nothing have one of their own.
+pub(crate) const USUAL_SECTORS: usize = 20;
+const USUAL_HEAVIEST: f64 = 0.55;
+
+/// Shares of the types but for fictitious names.
+const USUAL_KINDS: [(EntityType, f64); 5] = [
+    (EntityType::Llc, 0.895),
+    (EntityType::Corporation, 0.08),
+    (EntityType::Nonprofit, 0.02),
+    (EntityType::Partnership, 0.004),
+    (EntityType::Trust, 0.001),
+];
+
+/// The heaviest ZIP prefix of Florida, while none is known, beside an even share of the others.
+const USUAL_ZIP3: f64 = 0.17;
+
+/// The heaviest further digit of a ZIP prefix, beside an even share of the others.
+const USUAL_DIGIT: f64 = 0.35;
+
+/// Of the prefixes outside Florida, those that the first 1,000 rows hold once.
+const USUAL_ONCE: f64 = 1.0;
+
+/// How often each value of a dimension occurs, learned from rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shares {
+    /// Rows counted.
+    pub rows: u64,
+    /// By sector.
+    pub sector: BTreeMap<String, u64>,
+    /// By type.
+    pub kind: BTreeMap<String, u64>,
+    /// By the first three digits of the ZIP code.
+    pub zip3: BTreeMap<String, u64>,
+    /// By city, of rows without a ZIP code.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub abroad: BTreeMap<String, u64>,
+}
+
+/// Cities of rows without a ZIP code that are remembered.
+const MOST_ABROAD: usize = 1_000;
+
+impl Shares {
+    /// Counts rows in.
+    pub fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
+        for row in rows {
+            self.rows += 1;
+            *self.sector.entry(row.sector.to_string()).or_default() += 1;
+            *self.kind.entry(row.entity_type.to_string()).or_default() += 1;
+            if let Some(prefix) = zip3(&row.zip) {
+                *self.zip3.entry(prefix.to_owned()).or_default() += 1;
+            } else if self.abroad.len() < MOST_ABROAD || self.abroad.contains_key(&*row.city) {
+                *self.abroad.entry(row.city.to_string()).or_default() += 1;
+            }
+        }
+    }
+
+    /// Share of a sector, 0 to 1.
+    pub(crate) fn of_sector(&self, key: &str) -> f64 {
+        self.share(&self.sector, key).unwrap_or(1.0 / USUAL_SECTORS as f64)
+    }
+
+    /// Share of the rows without a ZIP code that have a city, 0 to 1.
+    pub(crate) fn of_city_abroad(&self, city: &str) -> f64 {
+        self.share(&self.abroad, city).unwrap_or(0.0)
+    }
+
+    /// Share of a type, 0 to 1.
+    pub(crate) fn of_kind(&self, kind: EntityType) -> f64 {
+        let usual = || USUAL_KINDS.iter().find(|(known, _)| *known == kind).map_or(0.0, |(_, share)| *share);
+        self.share(&self.kind, kind.key()).unwrap_or_else(usual)
+    }
+
+    /// Share of a ZIP prefix of three digits, 0 to 1.
+    pub(crate) fn of_zip3(&self, prefix: &str) -> f64 {
+        let usual = || match is_of_florida(prefix) {
+            true => (1.0 - USUAL_ZIP3) / FLORIDA_ZIP3.len() as f64,
+            false => 0.0,
+        };
+        self.share(&self.zip3, prefix).unwrap_or_else(usual)
+    }
+
+    fn share(&self, counts: &BTreeMap<String, u64>, key: &str) -> Option<f64> {
+        (self.rows > 0).then(|| counts.get(key).copied().unwrap_or(0) as f64 / self.rows as f64)
+    }
+
+    /// Shares of the sectors.
+    pub(crate) fn sectors(&self) -> Vec<f64> {
+        match self.rows {
+            0 => one_heavy(USUAL_HEAVIEST, USUAL_SECTORS),
+            _ => self.all(&self.sector),
+        }
+    }
+
+    /// Shares of the types.
+    pub(crate) fn kinds(&self) -> Vec<f64> {
+        match self.rows {
+            0 => USUAL_KINDS.iter().map(|(_, share)| *share).collect(),
+            _ => self.all(&self.kind),
+        }
+    }
+
+    /// Shares of the ZIP prefixes of Florida.
+    pub(crate) fn zip3s_of_florida(&self) -> Vec<f64> {
+        match self.rows {
+            0 => one_heavy(USUAL_ZIP3, FLORIDA_ZIP3.len()),
+            _ => FLORIDA_ZIP3.iter().map(|zip| self.of_zip3(zip)).collect(),
+        }
+    }
+
+    /// Shares of the other ZIP prefixes seen so far, largest first.
+    pub(crate) fn zip3s_elsewhere(&self) -> Vec<f64> {
+        self.elsewhere().iter().map(|zip| self.of_zip3(zip)).collect()
+    }
+
+    fn all(&self, counts: &BTreeMap<String, u64>) -> Vec<f64> {
+        counts.values().map(|count| *count as f64 / self.rows as f64).collect()
+    }
+
+    /// Shares of one digit more of a ZIP prefix.
+    pub(crate) fn digits() -> Vec<f64> {
+        one_heavy(USUAL_DIGIT, 10)
+    }
+
+    /// Rows of a thousand whose ZIP prefix nobody has seen, once so many more rows will have been: by Good and Turing, the share of
+    /// prefixes seen once, which falls as rows grow.
+    pub(crate) fn unseen_zip3(&self, more: f64) -> f64 {
+        let once = match self.rows {
+            0 => USUAL_ONCE,
+            _ => self.zip3.iter().filter(|(zip, rows)| **rows == 1 && !is_of_florida(zip)).count() as f64,
+        };
+        once / (self.rows.max(1_000) as f64 + more)
+    }
+
+    /// ZIP prefixes outside Florida seen so far, most frequent first.
+    pub(crate) fn elsewhere(&self) -> Vec<String> {
+        by_weight(self.zip3.keys().filter(|zip| !is_of_florida(zip)).cloned(), &self.zip3)
+    }
+}
+
+fn one_heavy(heaviest: f64, values: usize) -> Vec<f64> {
+    let other = (1.0 - heaviest) / (values - 1) as f64;
+    std::iter::once(heaviest).chain(std::iter::repeat_n(other, values - 1)).collect()
+}
+
+/// Whether a ZIP prefix of three digits is one of Florida's.
+pub(crate) fn is_of_florida(prefix: &str) -> bool {
+    FLORIDA_ZIP3.contains(&prefix)
+}
+
+/// The first three digits of a ZIP code; none of what is no ZIP code.
+pub(crate) fn zip3(zip: &str) -> Option<&str> {
+    zip.get(..3).filter(|prefix| prefix.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Keys by weight, the heaviest first; the given order among equals.
+pub(crate) fn by_weight(keys: impl Iterator<Item = String>, weights: &BTreeMap<String, u64>) -> Vec<String> {
+    let mut keys: Vec<String> = keys.collect();
+    keys.sort_by_key(|key| std::cmp::Reverse(weights.get(key).copied().unwrap_or(0)));
+    keys
+}

@@ -1,0 +1,6 @@
+//! TODO page.
+
+pub mod histogram;
+pub mod row_set;
+pub mod slice;
+pub mod split;

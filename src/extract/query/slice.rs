@@ -1,0 +1,133 @@
+//! A slice: one query over a range of filing dates, and the rows it would hold among those already seen.
+
+use super::row_set::SeenRow;
+use crate::contract::eastern::span_days;
+use crate::contract::reference::EntityType;
+use crate::contract::search::{BusinessSearch, StatusFilter};
+use jiff::civil::{Date, date};
+
+/// The oldest day of a slice that reaches back without end, which only a name search may.
+pub const ANY_AGE: Date = date(1, 1, 1);
+
+/// Filters of a query beside its days. The empty filter is the whole untyped listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Business type.
+    pub kind: Option<EntityType>,
+    /// Sector, or `sector.type` key.
+    pub industry: Option<String>,
+    /// City name.
+    pub city: Option<String>,
+    /// ZIP code or its first 3 or 4 digits.
+    pub zip: Option<String>,
+    /// Start of the name.
+    pub name_start: Option<String>,
+    /// Whether dissolved businesses are asked for too, which needs a start of the name. Says that the start is a question
+    /// of its own, not a part of a wider one.
+    pub status: Option<StatusFilter>,
+}
+
+impl Filter {
+    /// Whether it asks for a word that came from a record, which the API may not take back as a parameter.
+    pub fn holds_words_of_records(&self) -> bool {
+        self.city.is_some() || (self.name_start.is_some() && self.status.is_none())
+    }
+
+    /// Whether the API would list this row under the filter.
+    pub fn matches(&self, row: &SeenRow) -> bool {
+        self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
+            && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
+            && self.city.as_ref().is_none_or(|city| city.eq_ignore_ascii_case(&row.city))
+            && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
+            && self.name_start.as_ref().is_none_or(|start| begins_with(&row.name_start, start))
+    }
+}
+
+/// Whether a name begins with a start, of which a row keeps three characters.
+fn begins_with(name: &str, start: &str) -> bool {
+    let mut letters = name.chars();
+    start.chars().flat_map(char::to_uppercase).take(3).all(|letter| letters.next() == Some(letter))
+}
+
+/// One query over the filing dates `from` to `to`, both included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    /// Filters beside the days.
+    pub filter: Filter,
+    /// Oldest day.
+    pub from: Date,
+    /// Newest day.
+    pub to: Date,
+}
+
+impl Slice {
+    /// The same filter on one day.
+    pub fn on(&self, day: Date) -> Self {
+        Self { from: day, to: day, ..self.clone() }
+    }
+
+    /// The same filter on other days.
+    pub fn between(&self, from: Date, to: Date) -> Self {
+        Self { from, to, ..self.clone() }
+    }
+
+    /// The same days under another filter.
+    pub fn under(&self, filter: Filter) -> Self {
+        Self { filter, ..self.clone() }
+    }
+
+    /// Whether it covers a single day.
+    pub fn is_one_day(&self) -> bool {
+        self.from == self.to
+    }
+
+    /// Days covered.
+    pub fn days(&self) -> u32 {
+        span_days(self.from, self.to)
+    }
+
+    /// Whether a row seen elsewhere belongs to it.
+    pub fn holds(&self, row: &SeenRow) -> bool {
+        self.from <= row.filed_date && row.filed_date <= self.to && self.filter.matches(row)
+    }
+
+    /// The query for one page of it.
+    pub fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
+        let filter = self.filter.clone();
+        BusinessSearch {
+            q: filter.name_start,
+            city: filter.city,
+            zip: filter.zip,
+            county: None,
+            filed_from: (self.from > ANY_AGE).then_some(self.from),
+            filed_to: Some(self.to),
+            kind: filter.kind,
+            industry: filter.industry,
+            status: filter.status,
+            limit: Some(limit),
+            offset: Some(offset),
+        }
+    }
+}
+
+impl std::fmt::Display for Slice {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}..{}", self.from, self.to)?;
+        let filter = &self.filter;
+        if let Some(kind) = filter.kind {
+            write!(out, " type={}", kind.key())?;
+        }
+        let parts = [
+            ("industry", &filter.industry),
+            ("city", &filter.city),
+            ("zip", &filter.zip),
+            ("q", &filter.name_start),
+        ];
+        for (name, value) in parts {
+            if let Some(value) = value {
+                write!(out, " {name}={value}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,296 @@
+//! Every write, link, rename, sync and delete of the lake: one place to count them, fail them, replace them.
+
+use crate::lake::error::LakeError;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+type Done = Result<(), LakeError>;
+
+/// The local disk as the lake uses it. Reading needs no storage: only what changes the disk goes through here.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Storage {
+    #[cfg(test)]
+    faults: super::fault_injection::Faults,
+}
+
+impl Storage {
+    /// A storage that fails as `faults` says.
+    #[cfg(test)]
+    pub(crate) fn with_faults(faults: super::fault_injection::Faults) -> Self {
+        Self { faults }
+    }
+
+    /// Makes a folder and those above it; one that exists is fine.
+    pub(crate) fn create_dir_all(&self, path: &Path) -> Done {
+        if path.is_dir() {
+            return Ok(());
+        }
+        self.attempt("create", path, || fs::create_dir_all(path))
+    }
+
+    /// Makes a folder and those above it, and makes their names durable; one that exists is fine.
+    pub(crate) fn create_durable_dir_all(&self, path: &Path) -> Done {
+        if path.is_dir() {
+            return Ok(());
+        }
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(parent) = parent {
+            self.create_durable_dir_all(parent)?;
+        }
+        self.create_dir_all(path)?;
+        self.sync_dir(parent.unwrap_or(Path::new(".")))
+    }
+
+    /// Makes an empty file, or empties one.
+    pub(crate) fn create(&self, path: &Path) -> Result<StoredFile, LakeError> {
+        let file = self.attempt("create", path, || File::create(path))?;
+        Ok(StoredFile { storage: self.clone(), path: path.to_path_buf(), file })
+    }
+
+    /// Opens a file to write at its end; makes it where it is missing.
+    pub(crate) fn append(&self, path: &Path) -> Result<StoredFile, LakeError> {
+        let file = self.attempt("open", path, || OpenOptions::new().create(true).append(true).open(path))?;
+        Ok(StoredFile { storage: self.clone(), path: path.to_path_buf(), file })
+    }
+
+    /// Writes a whole file under a temporary name beside it, syncs it, and renames it over `path`.
+    pub(crate) fn replace(&self, path: &Path, bytes: &[u8]) -> Done {
+        let staged = self.stage_beside(path, bytes)?;
+        self.rename(&staged, path)?;
+        self.sync_parent(path)
+    }
+
+    /// Writes a whole file that must not exist yet; `false` when it does. Never a half file, never an overwrite.
+    ///
+    /// A hard link alone is both on every system: a rename may overwrite, and a file made under its name stands there
+    /// half written after a kill. A disk without hard links is refused.
+    pub(crate) fn put_if_absent(&self, path: &Path, bytes: &[u8]) -> Result<bool, LakeError> {
+        let staged = self.stage_beside(path, bytes)?;
+        let link = || fs::hard_link(&staged, path).map_err(tell_lack_of_links);
+        let linked = match self.attempt("link", path, link) {
+            Ok(()) => true,
+            Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => false,
+            Err(error) => {
+                self.discard(&staged);
+                return Err(error);
+            }
+        };
+        if linked {
+            self.sync_parent(path)?;
+        }
+        // The name is taken either way; a temporary left behind is cleared by the next repair.
+        self.discard(&staged);
+        Ok(linked)
+    }
+
+    fn stage_beside(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf, LakeError> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let staged = path.with_file_name(format!("{TEMPORARY}{}-{name}", std::process::id()));
+        let mut file = self.create(&staged)?;
+        let written = file.write_all(bytes).map_err(LakeError::storage("write", &staged));
+        if let Err(error) = written.and_then(|()| file.sync()) {
+            self.discard(&staged);
+            return Err(error);
+        }
+        Ok(staged)
+    }
+
+    /// A second name for the same file; a copy where the disk knows no links.
+    pub(crate) fn link(&self, from: &Path, to: &Path) -> Done {
+        self.attempt("link", to, || match fs::hard_link(from, to) {
+            Err(error) if wants_a_copy(&error) => copy_synced(from, to),
+            other => other,
+        })
+    }
+
+    /// Gives a file or a folder another name.
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> Done {
+        self.attempt("rename", to, || fs::rename(from, to))
+    }
+
+    /// Points the symbolic link `at` to `target`, in one step.
+    pub(crate) fn point(&self, at: &Path, target: &Path) -> Done {
+        let name = at.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let staged = at.with_file_name(format!("{TEMPORARY}{}-{name}", std::process::id()));
+        self.remove_file(&staged)?;
+        self.attempt("link", &staged, || std::os::unix::fs::symlink(target, &staged))?;
+        self.rename(&staged, at)?;
+        self.sync_parent(at)
+    }
+
+    /// Deletes a file; a missing one is fine.
+    pub(crate) fn remove_file(&self, path: &Path) -> Done {
+        self.attempt("delete", path, || absent_is_fine(fs::remove_file(path)))
+    }
+
+    /// Deletes a folder and all in it; a missing one is fine.
+    pub(crate) fn remove_dir_all(&self, path: &Path) -> Done {
+        self.attempt("delete", path, || absent_is_fine(fs::remove_dir_all(path)))
+    }
+
+    /// Deletes a temporary whose loss or survival changes nothing.
+    pub(crate) fn discard(&self, path: &Path) {
+        if let Err(error) = self.remove_file(path) {
+            tracing::debug!(path = %path.display(), %error, "a temporary file stays until the next repair");
+        }
+    }
+
+    /// Cuts a file to `length` bytes.
+    pub(crate) fn truncate(&self, path: &Path, length: u64) -> Done {
+        self.attempt("truncate", path, || OpenOptions::new().write(true).open(path)?.set_len(length))
+    }
+
+    /// Makes the names in a folder durable.
+    pub(crate) fn sync_dir(&self, path: &Path) -> Done {
+        self.attempt("sync", path, || File::open(path)?.sync_all())?;
+        #[cfg(test)]
+        self.faults.folder_synced(path);
+        Ok(())
+    }
+
+    fn sync_parent(&self, path: &Path) -> Done {
+        path.parent().map_or(Ok(()), |parent| self.sync_dir(parent))
+    }
+
+    fn attempt<T>(
+        &self,
+        op: &'static str,
+        path: &Path,
+        act: impl FnOnce() -> io::Result<T>,
+    ) -> Result<T, LakeError> {
+        self.step().and_then(|()| act()).map_err(LakeError::storage(op, path))
+    }
+
+    /// Counts one operation; the tests' place to fail it.
+    fn step(&self) -> io::Result<()> {
+        #[cfg(test)]
+        self.faults.step()?;
+        Ok(())
+    }
+}
+
+/// Start of the name of everything that is not meant to stay.
+pub(crate) const TEMPORARY: &str = ".tmp-";
+
+fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether an error says that there is no such file.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn wants_a_copy(error: &io::Error) -> bool {
+    lacks_links(error) || matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::TooManyLinks)
+}
+
+/// What `link` answers on a disk without hard links, where it does not answer that it is not supported.
+const EPERM: i32 = 1;
+
+fn lacks_links(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(EPERM)
+}
+
+fn tell_lack_of_links(error: io::Error) -> io::Error {
+    match lacks_links(&error) {
+        true => io::Error::new(
+            io::ErrorKind::Unsupported,
+            "this disk has no hard links, without which no file is created whole and only once; put the lake on one \
+             that has them",
+        ),
+        false => error,
+    }
+}
+
+fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
+    fs::copy(from, to)?;
+    File::open(to)?.sync_all()
+}
+
+/// A file being written.
+#[derive(Debug)]
+pub(crate) struct StoredFile {
+    storage: Storage,
+    path: PathBuf,
+    file: File,
+}
+
+impl StoredFile {
+    /// Makes what was written durable.
+    pub(crate) fn sync(&self) -> Done {
+        self.storage.attempt("sync", &self.path, || self.file.sync_all())?;
+        #[cfg(test)]
+        self.storage.faults.file_synced(&self.path);
+        Ok(())
+    }
+}
+
+impl Write for StoredFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A killed or full disk keeps part of what was being written.
+        #[cfg(test)]
+        if let Err(error) = self.storage.step() {
+            self.file.write_all(&bytes[..bytes.len() / 2])?;
+            return Err(error);
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A whole file; none where there is none.
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, LakeError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some).map_err(LakeError::storage("read", path)),
+    }
+}
+
+/// Names in a folder, sorted; none when the folder is missing.
+pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(LakeError::storage("list", path))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(LakeError::storage("list", path))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Size and blake3 digest (hex) of a file, read in pieces.
+pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
+    let mut hasher = blake3::Hasher::new();
+    let mut file = File::open(path).map_err(LakeError::storage("open", path))?;
+    let bytes = io::copy(&mut file, &mut hasher).map_err(LakeError::storage("read", path))?;
+    Ok((bytes, hasher.finalize().to_hex().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_hard_links_is_called_so_and_other_refusals_stay_as_they_are() {
+        for refusal in [io::Error::from_raw_os_error(EPERM), io::Error::from(io::ErrorKind::Unsupported)] {
+            assert!(wants_a_copy(&refusal), "{refusal}");
+            let told = tell_lack_of_links(refusal);
+            let error = LakeError::storage("link", Path::new("commits/000001.json"))(told).to_string();
+            assert!(error.contains("no hard links") && !error.contains("writable"), "{error}");
+        }
+        for kind in [io::ErrorKind::AlreadyExists, io::ErrorKind::StorageFull] {
+            assert_eq!(tell_lack_of_links(io::Error::from(kind)).kind(), kind);
+        }
+    }
+}

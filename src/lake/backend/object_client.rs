@@ -1,0 +1,450 @@
+//! An object store by names: every request the lake makes of one, bounded in time and tries.
+//!
+//! The crate underneath is asynchronous and the lake is not: a small runtime of its own does the waiting, so that
+//! the lake may be called from anywhere, another runtime included.
+
+use super::disk::Storage;
+use crate::lake::error::LakeError;
+use futures::stream::{self, StreamExt, TryStreamExt};
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion, WriteMultipart,
+};
+use std::fs::File;
+use std::future::Future;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+use tokio::runtime::{Builder, Runtime};
+
+/// Files on their way at once.
+const AT_ONCE: usize = 8;
+/// A file longer than this goes up in parts of this size.
+const PART_BYTES: usize = 8 << 20;
+/// Parts of one file on their way at once.
+const PARTS_AT_ONCE: usize = 4;
+
+/// A store, and the name under which the lake lies in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Objects {
+    store: Arc<dyn ObjectStore>,
+    /// Start of all names, with a `/` at its end unless it is empty.
+    prefix: String,
+    /// The lake's address as it was given.
+    address: String,
+    engine: Arc<Engine>,
+    #[cfg(test)]
+    faults: super::fault_injection::Faults,
+}
+
+/// A small object as it was read, and which version of it that was.
+pub(crate) struct Document {
+    pub(crate) bytes: Vec<u8>,
+    version: UpdateVersion,
+}
+
+/// An object to be brought, and the file it goes to.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) name: String,
+    pub(crate) to: PathBuf,
+}
+
+/// What was brought: size and blake3 digest (hex).
+pub(crate) type Brought = (u64, String);
+
+impl Objects {
+    /// The lake under `prefix` of a store. `address` is how a person calls it.
+    pub(crate) fn new(
+        store: Arc<dyn ObjectStore>,
+        prefix: &ObjectPath,
+        address: &str,
+    ) -> Result<Self, LakeError> {
+        let prefix = prefix.as_ref();
+        Ok(Self {
+            store,
+            prefix: if prefix.is_empty() { String::new() } else { format!("{prefix}/") },
+            address: address.trim_end_matches('/').to_owned(),
+            engine: Arc::new(Engine::start(address)?),
+            #[cfg(test)]
+            faults: super::fault_injection::Faults::default(),
+        })
+    }
+
+    /// The same store, failing as `faults` says.
+    #[cfg(test)]
+    pub(crate) fn with_faults(&self, faults: super::fault_injection::Faults) -> Self {
+        Self { faults, ..self.clone() }
+    }
+
+    /// The address of the lake, or of something in it.
+    pub(crate) fn url(&self, name: &str) -> String {
+        if name.is_empty() { self.address.clone() } else { format!("{}/{name}", self.address) }
+    }
+
+    /// A small object; none where there is none.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Document>, LakeError> {
+        let (this, name) = (self.clone(), name.to_owned());
+        self.engine.wait(async move {
+            let answer = match this.store.get(&this.path(&name)?).await {
+                Err(Error::NotFound { .. }) => return Ok(None),
+                other => other.map_err(this.failed("read", &name))?,
+            };
+            let version =
+                UpdateVersion { e_tag: answer.meta.e_tag.clone(), version: answer.meta.version.clone() };
+            let bytes = answer.bytes().await.map_err(this.failed("read", &name))?;
+            Ok(Some(Document { bytes: bytes.to_vec(), version }))
+        })
+    }
+
+    /// Writes a small object over what was there.
+    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError> {
+        self.put(name, bytes, PutMode::Overwrite).map(|_| ())
+    }
+
+    /// Creates a small object; `false` when there is one, whoever made it.
+    pub(crate) fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
+        self.put(name, bytes, PutMode::Create)
+    }
+
+    /// Replaces the version of a small object that was read; `false` when it is another one by now. A store that
+    /// knows no such condition just writes.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8], old: &Document) -> Result<bool, LakeError> {
+        self.put(name, bytes, PutMode::Update(old.version.clone()))
+    }
+
+    fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<bool, LakeError> {
+        self.may("write", name)?;
+        let (this, to, payload) = (self.clone(), name.to_owned(), PutPayload::from(bytes.to_vec()));
+        let written = self.engine.wait(async move {
+            let path = this.path(&to)?;
+            let conditional = matches!(mode, PutMode::Update(_));
+            match this.store.put_opts(&path, payload.clone(), PutOptions::from(mode)).await {
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
+                Err(Error::NotImplemented { .. }) if conditional => {
+                    this.store.put(&path, payload).await.map_err(this.failed("write", &to))?;
+                    Ok(true)
+                }
+                other => other.map(|_| true).map_err(this.failed("write", &to)),
+            }
+        })?;
+        self.answered("write", name)?;
+        Ok(written)
+    }
+
+    /// Puts files under names, several at once. Each is there whole or not at all.
+    pub(crate) fn upload(&self, files: &[(PathBuf, String)]) -> Result<(), LakeError> {
+        let (going, refused) = self.allowed("write", files, |(_, name)| name);
+        let this = self.clone();
+        self.engine.wait(async move {
+            stream::iter(going)
+                .map(|(file, name)| this.upload_one(file, name))
+                .buffer_unordered(AT_ONCE)
+                .try_collect::<Vec<()>>()
+                .await
+        })?;
+        refused?;
+        self.answered("write", "")
+    }
+
+    async fn upload_one(&self, file: PathBuf, name: String) -> Result<(), LakeError> {
+        let unread = || LakeError::storage("read", &file);
+        let failed = || self.failed("write", &name);
+        let path = self.path(&name)?;
+        let mut source = File::open(&file).map_err(unread())?;
+        let mut part = Vec::new();
+        read_part(&mut source, &mut part).map_err(unread())?;
+        if part.len() < PART_BYTES {
+            self.store.put(&path, PutPayload::from(part)).await.map_err(failed())?;
+            return Ok(());
+        }
+        let upload = self.store.put_multipart(&path).await.map_err(failed())?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        while !part.is_empty() {
+            if let Err(error) = upload.wait_for_capacity(PARTS_AT_ONCE).await {
+                // Parts that stay are the store's to clear; the first failure is the one to tell.
+                let _ = upload.abort().await;
+                return Err(failed()(error));
+            }
+            upload.put(std::mem::take(&mut part).into());
+            read_part(&mut source, &mut part).map_err(unread())?;
+        }
+        upload.finish().await.map(|_| ()).map_err(failed())
+    }
+
+    /// Brings objects into files, several at once; none for those that are not there. In order.
+    pub(crate) fn download(
+        &self,
+        storage: &Storage,
+        wanted: Vec<Wanted>,
+    ) -> Result<Vec<Option<Brought>>, LakeError> {
+        let (this, storage) = (self.clone(), storage.clone());
+        self.engine.wait(async move {
+            stream::iter(wanted)
+                .map(|wanted| this.download_one(&storage, wanted))
+                .buffered(AT_ONCE)
+                .try_collect()
+                .await
+        })
+    }
+
+    async fn download_one(&self, storage: &Storage, wanted: Wanted) -> Result<Option<Brought>, LakeError> {
+        let failed = || self.failed("read", &wanted.name);
+        let answer = match self.store.get(&self.path(&wanted.name)?).await {
+            Err(Error::NotFound { .. }) => return Ok(None),
+            other => other.map_err(failed())?,
+        };
+        let mut file = storage.create(&wanted.to)?;
+        let (mut pieces, mut hasher, mut bytes) = (answer.into_stream(), blake3::Hasher::new(), 0);
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(failed())?;
+            file.write_all(&piece).map_err(LakeError::storage("write", &wanted.to))?;
+            hasher.update(&piece);
+            bytes += piece.len() as u64;
+        }
+        Ok(Some((bytes, hasher.finalize().to_hex().to_string())))
+    }
+
+    /// Names of all objects in a folder and below, sorted; with `after`, those that sort after it.
+    pub(crate) fn list(&self, folder: &str, after: Option<&str>) -> Result<Vec<String>, LakeError> {
+        let (this, folder) = (self.clone(), folder.to_owned());
+        let after = after.map(|name| self.path(name)).transpose()?;
+        self.engine.wait(async move {
+            let path = this.path(&folder)?;
+            let found = match &after {
+                Some(after) => this.store.list_with_offset(Some(&path), after),
+                None => this.store.list(Some(&path)),
+            };
+            let found: Vec<_> = found.try_collect().await.map_err(this.failed("list", &folder))?;
+            let mut names: Vec<String> =
+                found.iter().filter_map(|object| this.name(&object.location)).collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+
+    /// Names of the folders in a folder, sorted.
+    pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, LakeError> {
+        let (this, folder) = (self.clone(), folder.to_owned());
+        self.engine.wait(async move {
+            let path = this.path(&folder)?;
+            let found = this.store.list_with_delimiter(Some(&path)).await;
+            let found = found.map_err(this.failed("list", &folder))?;
+            let mut names: Vec<String> = found
+                .common_prefixes
+                .iter()
+                .filter_map(|prefix| prefix.filename().map(str::to_owned))
+                .collect();
+            names.sort();
+            Ok(names)
+        })
+    }
+
+    /// Deletes objects; missing ones are fine.
+    pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
+        let (going, refused) = self.allowed("delete", names, |name| name);
+        let paths = going.iter().map(|name| self.path(name)).collect::<Result<Vec<_>, _>>()?;
+        let this = self.clone();
+        self.engine.wait(async move {
+            let mut deleted = this.store.delete_stream(stream::iter(paths).map(Ok).boxed());
+            while let Some(one) = deleted.next().await {
+                match one {
+                    Ok(_) | Err(Error::NotFound { .. }) => {}
+                    Err(error) => return Err(this.failed("delete in", "")(error)),
+                }
+            }
+            Ok(())
+        })?;
+        refused
+    }
+
+    fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
+        let whole = format!("{}{name}", self.prefix);
+        ObjectPath::parse(&whole).map_err(|_| LakeError::Name { what: "name of an object", name: whole })
+    }
+
+    fn name(&self, path: &ObjectPath) -> Option<String> {
+        path.as_ref().strip_prefix(&self.prefix).map(str::to_owned)
+    }
+
+    fn failed(&self, op: &'static str, name: &str) -> impl FnOnce(Error) -> LakeError + use<> {
+        let url = self.url(name);
+        move |error| LakeError::Remote { op, url, what: cause(&error) }
+    }
+
+    /// The first of many that may be changed, and why no more.
+    fn allowed<T: Clone>(
+        &self,
+        op: &'static str,
+        all: &[T],
+        name: impl Fn(&T) -> &String,
+    ) -> (Vec<T>, Result<(), LakeError>) {
+        for (at, one) in all.iter().enumerate() {
+            if let Err(error) = self.may(op, name(one)) {
+                return (all[..at].to_vec(), Err(error));
+            }
+        }
+        (all.to_vec(), Ok(()))
+    }
+
+    /// Counts one change before it is made; the tests' place to fail it.
+    fn may(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
+        #[cfg(test)]
+        self.faults.request().map_err(|error| self.broken(op, name, &error))?;
+        let _ = (op, name);
+        Ok(())
+    }
+
+    /// The tests' place to lose the answer to a change that was made.
+    fn answered(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
+        #[cfg(test)]
+        self.faults.answer().map_err(|error| self.broken(op, name, &error))?;
+        let _ = (op, name);
+        Ok(())
+    }
+
+    #[cfg(test)]
+    fn broken(&self, op: &'static str, name: &str, error: &std::io::Error) -> LakeError {
+        LakeError::Remote { op, url: self.url(name), what: error.to_string() }
+    }
+}
+
+/// The next bytes of a file, up to the size of a part.
+fn read_part(source: &mut File, part: &mut Vec<u8>) -> std::io::Result<()> {
+    part.clear();
+    source.take(PART_BYTES as u64).read_to_end(part).map(|_| ())
+}
+
+/// Characters of a cause that are told; a store may answer with a page.
+const CAUSE_CHARS: usize = 200;
+
+/// What lies at the bottom of an error, on one line and without the query of an address, which may hold a signature.
+fn cause(error: &Error) -> String {
+    match error {
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
+            return "the store refuses the credentials of the environment, or they may not do this"
+                .to_owned();
+        }
+        _ => {}
+    }
+    let mut deepest: &dyn std::error::Error = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    let text = deepest.to_string();
+    let words = text.split_whitespace().map(|word| word.split('?').next().unwrap_or_default());
+    let line = words.collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(CAUSE_CHARS) {
+        Some((end, _)) => format!("{} …", &line[..end]),
+        None => line,
+    }
+}
+
+/// The runtime that waits.
+#[derive(Debug)]
+struct Engine(Option<Runtime>);
+
+impl Engine {
+    fn start(address: &str) -> Result<Self, LakeError> {
+        let threads =
+            Builder::new_multi_thread().worker_threads(2).thread_name("objects").enable_all().build();
+        threads.map(|runtime| Self(Some(runtime))).map_err(|error| LakeError::Remote {
+            op: "open",
+            url: address.to_owned(),
+            what: error.to_string(),
+        })
+    }
+
+    /// Waits for work to be done elsewhere.
+    fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, LakeError>> + Send + 'static,
+    ) -> Result<T, LakeError> {
+        let ended = || LakeError::Remote {
+            op: "use",
+            url: "the object store".to_owned(),
+            what: "the work was broken off".to_owned(),
+        };
+        let (done, result) = mpsc::sync_channel(1);
+        let runtime = self.0.as_ref().ok_or_else(ended)?;
+        runtime.spawn(async move {
+            // Who asked has gone: nobody wants the result.
+            let _ = done.send(work.await);
+        });
+        result.recv().map_err(|_| ended())?
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            // Waiting here would block a runtime that the lake is used from.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object_store::memory::InMemory;
+
+    fn objects() -> Objects {
+        let store = Arc::new(InMemory::new());
+        Objects::new(store, &ObjectPath::from("lakes/one"), "s3://bucket/lakes/one/").expect("a store")
+    }
+
+    #[test]
+    fn an_object_is_created_once_and_replaced_only_where_it_is_as_it_was_read() -> Result<(), LakeError> {
+        let objects = objects();
+        assert!(objects.read("commits/1.json")?.is_none());
+        assert!(objects.create("commits/1.json", b"one")?);
+        assert!(!objects.create("commits/1.json", b"two")?);
+        let old = objects.read("commits/1.json")?.expect("an object");
+        assert_eq!(old.bytes, b"one");
+        assert!(objects.replace("commits/1.json", b"three", &old)?);
+        assert!(!objects.replace("commits/1.json", b"four", &old)?);
+        assert_eq!(objects.read("commits/1.json")?.expect("an object").bytes, b"three");
+        Ok(())
+    }
+
+    #[test]
+    fn files_of_any_size_come_back_as_they_went() -> Result<(), LakeError> {
+        let (objects, dir) = (objects(), tempfile::tempdir().expect("a folder"));
+        let storage = Storage::default();
+        for size in [0, 1, PART_BYTES - 1, PART_BYTES, 2 * PART_BYTES + 17] {
+            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+            std::fs::write(&from, &bytes).expect("written");
+            objects.upload(&[(from, "a/b".to_owned())])?;
+            let wanted = Wanted { name: "a/b".to_owned(), to: to.clone() };
+            let missing = Wanted { name: "a/c".to_owned(), to: dir.path().join("none") };
+            let brought = objects.download(&storage, vec![wanted, missing])?;
+            let digest = blake3::hash(&bytes).to_hex().to_string();
+            assert_eq!(brought, [Some((size as u64, digest)), None]);
+            assert_eq!(std::fs::read(&to).expect("a file"), bytes);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn names_are_listed_and_deleted() -> Result<(), LakeError> {
+        let objects = objects();
+        for name in ["runs/a/run.json", "runs/b/run.json", "commits/1.json", "commits/2.json"] {
+            objects.write(name, b"x")?;
+        }
+        assert_eq!(objects.folders("runs")?, ["a", "b"]);
+        assert_eq!(objects.list("commits", Some("commits/1.json"))?, ["commits/2.json"]);
+        objects.delete(&["commits/1.json".to_owned(), "commits/none".to_owned()])?;
+        assert_eq!(objects.list("commits", None)?, ["commits/2.json"]);
+        assert_eq!(objects.url("x"), "s3://bucket/lakes/one/x");
+        Ok(())
+    }
+
+    #[test]
+    fn a_cause_is_one_line_without_a_signature() {
+        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>".to_owned();
+        let error = Error::Generic { store: "S3", source: text.into() };
+        assert_eq!(cause(&error), "GET https://x.example/a failed: <xml> denied</xml>");
+    }
+}

@@ -1,0 +1,165 @@
+//! The address of a lake in an object store: which cloud, which bucket, under which name.
+
+use super::object_client::Objects;
+use crate::lake::error::LakeError;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path as ObjectPath;
+use object_store::{ObjectStore, RetryConfig};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest a connection may take to be made.
+const CONNECT_TIMEOUT: &str = "10 seconds";
+/// Longest a request may take, its body included.
+const REQUEST_TIMEOUT: &str = "120 seconds";
+/// Requests that fail are tried again so often, and not after this time.
+const RETRIES: usize = 5;
+const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Starts of variables that a cloud's own tools read, and so this program.
+pub const CLOUD_VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cloud {
+    Aws,
+    Azure,
+    Google,
+}
+
+/// Whether a lake's name is an address of an object store rather than a path.
+pub fn is_address(lake: &str) -> bool {
+    lake.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+/// Opens the store of an address. `variables` are those of the environment that begin as [`CLOUD_VARIABLES`].
+pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Objects, LakeError> {
+    let (cloud, prefix) = parse(address)?;
+    let store: Arc<dyn ObjectStore> = match cloud {
+        Cloud::Aws => {
+            let options = options(variables, "AWS_");
+            let builder = AmazonS3Builder::new().with_url(address).with_retry(retry());
+            let builder =
+                options.into_iter().fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(builder.build().map_err(refused(address))?)
+        }
+        Cloud::Azure => {
+            let options = options(variables, "AZURE_");
+            let builder = MicrosoftAzureBuilder::new().with_url(address).with_retry(retry());
+            let builder =
+                options.into_iter().fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(builder.build().map_err(refused(address))?)
+        }
+        Cloud::Google => {
+            let options = options(variables, "GOOGLE_");
+            let builder = GoogleCloudStorageBuilder::new().with_url(address).with_retry(retry());
+            let builder =
+                options.into_iter().fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(builder.build().map_err(refused(address))?)
+        }
+    };
+    Objects::new(store, &prefix, address)
+}
+
+/// The cloud of an address and the name under which the lake lies in its bucket.
+fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
+    let wrong = |what: &str| LakeError::Address { address: without_secrets(address), what: what.to_owned() };
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return Err(wrong("it begins with no scheme"));
+    };
+    let cloud = match scheme {
+        "s3" | "s3a" => Cloud::Aws,
+        "az" | "azure" | "abfs" | "abfss" => Cloud::Azure,
+        "gs" => Cloud::Google,
+        _ => return Err(wrong("known are s3://, gs:// and az://, and paths of this machine")),
+    };
+    let (bucket, path) = rest.split_once('/').unwrap_or((rest, ""));
+    if bucket.is_empty() {
+        return Err(wrong("it names no bucket"));
+    }
+    if rest.contains(['?', '#']) || bucket.contains(':') {
+        return Err(wrong("credentials and options belong in the environment"));
+    }
+    let path = ObjectPath::from_url_path(path).map_err(|error| wrong(&error.to_string()))?;
+    Ok((cloud, path))
+}
+
+/// The address as it may be told: what could be a secret is left out.
+fn without_secrets(address: &str) -> String {
+    let (start, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let (bucket, path) = rest.split_once('/').map_or((rest, ""), |(bucket, path)| (bucket, path));
+    let bucket = match bucket.split_once('@') {
+        Some((user, host)) if user.contains(':') => host,
+        _ => bucket,
+    };
+    [start, "://", bucket, if path.is_empty() { "" } else { "/" }, path].concat()
+}
+
+fn refused(address: &str) -> impl FnOnce(object_store::Error) -> LakeError {
+    let address = without_secrets(address);
+    move |error| LakeError::Address { address, what: error.to_string() }
+}
+
+fn retry() -> RetryConfig {
+    RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() }
+}
+
+/// What the environment says to the builder of one cloud, after the bounds that it may change.
+fn options<K: FromStr>(variables: &[(String, String)], start: &str) -> Vec<(K, String)> {
+    let bounds = [("connect_timeout", CONNECT_TIMEOUT), ("timeout", REQUEST_TIMEOUT)];
+    let bounds = bounds.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let told = variables.iter().filter(|(name, _)| name.starts_with(start));
+    let told = told.map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+    // Variables of other tools begin the same, and say nothing to this one.
+    bounds.chain(told).filter_map(|(name, value)| Some((name.parse().ok()?, value))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open_with(address: &str, variables: &[(&str, &str)]) -> Result<Objects, LakeError> {
+        let variables: Vec<_> =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        open(address, &variables)
+    }
+
+    #[test]
+    fn addresses_are_told_from_paths() {
+        for address in ["s3://bucket", "gs://bucket/lake", "az://container/a/b", "ftp://x"] {
+            assert!(is_address(address), "{address}");
+        }
+        for path in ["output", "/var/lib/lake", "./s3:/x", "C:/lake", "://x", "a b://x"] {
+            assert!(!is_address(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn each_cloud_is_opened_with_its_own_variables() {
+        let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_REGION", "us-east-1")];
+        let s3 = open_with("s3://bucket/lakes/florida/", &keys).expect("a store");
+        assert_eq!(s3.url("latest.json"), "s3://bucket/lakes/florida/latest.json");
+        let azure = [("AZURE_STORAGE_ACCOUNT_NAME", "a"), ("AZURE_STORAGE_ACCOUNT_KEY", "YQ==")];
+        open_with("az://container/lake", &azure).expect("a store");
+        open_with("gs://bucket", &[("GOOGLE_SKIP_SIGNATURE", "true")]).expect("a store");
+        assert_eq!(parse("s3://bucket/lakes/x/").expect("parsed"), (Cloud::Aws, ObjectPath::from("lakes/x")));
+        assert_eq!(parse("gs://bucket").expect("parsed"), (Cloud::Google, ObjectPath::default()));
+    }
+
+    #[test]
+    fn a_wrong_address_is_told_without_the_secrets_in_it() {
+        for address in
+            ["s3://", "ftp://host/x", "s3://id:SECRET@bucket/x", "az://c/x?sig=SECRET", "gs://b/a/../c"]
+        {
+            let error = open_with(address, &[]).expect_err(address).to_string();
+            assert!(!error.contains("SECRET"), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a commit says: the files of a snapshot, and the state that moved with them.
+
+use super::layout;
+use super::sealed_json::{Seal, look, sealed};
+use crate::lake::error::LakeError;
+use crate::table::SCHEMA_VERSION;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Version of the commit file and of the folders it speaks of. A lake of a newer one is refused.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The first version whose commit files are sealed.
+const SEALED_SINCE: u32 = 2;
+
+/// One committed snapshot: created once, never changed, the truth about the lake.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Commit {
+    /// See [`FORMAT_VERSION`].
+    pub format_version: u32,
+    /// See [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Number of the snapshot, from 1.
+    pub snapshot: u64,
+    /// The snapshot this one was made from; none for the first.
+    pub parent: Option<u64>,
+    /// The snapshot whose tables and state this one shows again, after a rollback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restores: Option<u64>,
+    /// When it was committed.
+    pub committed_at: Timestamp,
+    /// The Eastern day the run ran as.
+    pub today: Date,
+    /// The run that made it.
+    pub run_id: String,
+    /// Name of the run's pipeline.
+    pub pipeline: String,
+    /// Requests the run had sent by then.
+    pub requests_sent: u64,
+    /// Tables and aggregates by folder name.
+    pub tables: BTreeMap<String, TableManifest>,
+    /// The run state that moves with the data: finished slices, complete days, histograms.
+    pub state: serde_json::Value,
+    /// What the checks before publishing said.
+    pub checks: serde_json::Value,
+}
+
+/// The files of one table in a snapshot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableManifest {
+    /// Rows of all files together.
+    pub rows: u64,
+    /// The files, by path.
+    pub files: Vec<FileEntry>,
+}
+
+/// One file of a snapshot. Two are equal when they hold the same, wherever they lie.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Path in the snapshot's folder, with `/`.
+    pub path: String,
+    /// The older snapshot in whose folder the file lies: an object store knows no links, so an unchanged file is
+    /// named in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lies_in: Option<u64>,
+    /// Rows.
+    pub rows: u64,
+    /// Size.
+    pub bytes: u64,
+    /// blake3 digest of the whole file, hex.
+    pub blake3: String,
+    /// Oldest filing date in it, where the table has one.
+    pub min_filed_date: Option<Date>,
+    /// Newest filing date in it, where the table has one.
+    pub max_filed_date: Option<Date>,
+}
+
+impl PartialEq for FileEntry {
+    fn eq(&self, other: &Self) -> bool {
+        let of = |entry: &Self| (entry.rows, entry.bytes, entry.min_filed_date, entry.max_filed_date);
+        (&self.path, &self.blake3) == (&other.path, &other.blake3) && of(self) == of(other)
+    }
+}
+
+impl Eq for FileEntry {}
+
+impl TableManifest {
+    /// The manifest of these files, in order of their paths.
+    pub(crate) fn of(mut files: Vec<FileEntry>) -> Self {
+        files.sort_by(|one, other| one.path.cmp(&other.path));
+        Self { rows: files.iter().map(|file| file.rows).sum(), files }
+    }
+}
+
+impl Commit {
+    /// Absolute paths of a table's files, given the folder of this snapshot; none when the table is absent.
+    pub fn table_files(&self, snapshot_dir: &Path, table: &str) -> Vec<PathBuf> {
+        let files = self.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
+        files.iter().map(|file| snapshot_dir.join(&file.path)).collect()
+    }
+
+    /// Rows of all tables together.
+    pub fn rows(&self) -> u64 {
+        self.tables.values().map(|table| table.rows).sum()
+    }
+
+    /// Bytes of all files together.
+    pub fn bytes(&self) -> u64 {
+        self.tables.values().flat_map(|table| &table.files).map(|file| file.bytes).sum()
+    }
+
+    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
+        sealed(self)
+    }
+
+    /// The commit in `bytes`, refused when a newer sunlake wrote it or when it points out of its tables.
+    pub(crate) fn decode(bytes: &[u8], path: &Path) -> Result<Self, LakeError> {
+        let damaged = |error: serde_json::Error| LakeError::damaged(path, error.to_string());
+        let seal = look(bytes);
+        if seal == Seal::Broken {
+            return Err(LakeError::damaged(path, "it is not what was committed"));
+        }
+        let versions: Versions = serde_json::from_slice(bytes).map_err(damaged)?;
+        refuse_newer(path, "format version", versions.format_version, FORMAT_VERSION)?;
+        refuse_newer(path, "schema version", versions.schema_version, SCHEMA_VERSION)?;
+        if seal == Seal::Missing && versions.format_version >= SEALED_SINCE {
+            return Err(LakeError::damaged(path, "its end is missing"));
+        }
+        let commit: Self = serde_json::from_slice(bytes).map_err(damaged)?;
+        for (table, manifest) in &commit.tables {
+            if let Some(file) = manifest.files.iter().find(|file| !layout::is_entry_path(table, &file.path)) {
+                return Err(LakeError::damaged(path, format!("{:?} is no file of table {table}", file.path)));
+            }
+        }
+        Ok(commit)
+    }
+}
+
+#[derive(Deserialize)]
+struct Versions {
+    format_version: u32,
+    schema_version: u32,
+}
+
+fn refuse_newer(path: &Path, what: &'static str, found: u32, known: u32) -> Result<(), LakeError> {
+    if found > known {
+        return Err(LakeError::Newer { path: path.to_path_buf(), what, found, known });
+    }
+    Ok(())
+}

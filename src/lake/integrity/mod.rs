@@ -1,0 +1,5 @@
+//! TODO page.
+
+pub(super) mod audit;
+pub(super) mod repair;
+pub(super) mod verify;

@@ -1,0 +1,432 @@
+//! Pages as received: kept before they count, so that a bug below never costs a request again.
+//!
+//! Segments `000001.zst`, … are appended to, never changed. A page is one [record](mod@record), written in one go.
+//!
+//! Of a lake in an object store, a segment is a chunk: once it is long enough it is closed and goes to the store, so
+//! that another machine can go on from there. What is still in the open segment is on this machine alone.
+//!
+//! What is torn or damaged is recognised when the archive is opened and does not count: that page is asked for again.
+
+use super::page_frame::{Header, next_magic, record, record_at};
+use crate::lake::backend::Home;
+use crate::lake::backend::disk;
+use crate::lake::backend::disk::{Storage, StoredFile};
+use crate::lake::error::LakeError;
+use jiff::Timestamp;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A segment takes no more records once it is this long.
+const SEGMENT_BYTES: u64 = 64 << 20;
+/// A chunk, a segment that goes to an object store, takes no more records once it is this long: some 250 pages.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// An answer as it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawPage {
+    /// HTTP status.
+    pub status: u16,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// The body, decompressed.
+    pub body: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Place {
+    segment: usize,
+    /// Where the zstd frame begins.
+    offset: u64,
+    header: Header,
+}
+
+/// The pages of one run, by request and occurrence.
+#[derive(Debug)]
+pub struct RawArchive {
+    dir: PathBuf,
+    storage: Storage,
+    segments: Vec<PathBuf>,
+    places: Vec<Place>,
+    /// key → occurrence → place in `places`.
+    index: HashMap<String, HashMap<u32, usize>>,
+    tail: Option<(StoredFile, u64)>,
+    chunks: Option<Chunks>,
+    /// Segments whose tail is torn, and how much of each is sound.
+    torn: Vec<(usize, u64)>,
+    /// Segments with damage before their last sound page, and how many bytes.
+    hurt: Vec<(usize, u64)>,
+}
+
+/// The chunks of an archive that are at home, in the object store.
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    home: Arc<dyn Home>,
+    /// The archive's folder in the lake.
+    folder: String,
+    there: BTreeSet<String>,
+    /// Segments known to be there, so that none is read twice.
+    settled: BTreeSet<PathBuf>,
+}
+
+impl Chunks {
+    pub(crate) fn new(home: Arc<dyn Home>, folder: String, there: BTreeSet<String>) -> Self {
+        Self { home, folder, there, settled: BTreeSet::new() }
+    }
+
+    /// Puts segments there that are not. A chunk's name holds its digest, so that two machines that go on with the
+    /// same run never overwrite each other's pages.
+    fn keep(&mut self, segments: &[PathBuf]) -> Result<(), LakeError> {
+        for segment in segments.iter().filter(|segment| !self.settled.contains(*segment)).collect::<Vec<_>>()
+        {
+            let name = chunk_name(segment)?;
+            if !self.there.contains(&name) {
+                self.home.keep(segment, &format!("{}/{name}", self.folder))?;
+                self.there.insert(name);
+            }
+            self.settled.insert(segment.clone());
+        }
+        Ok(())
+    }
+}
+
+/// The name of a segment as a chunk: its number and its digest. One that another machine made has it already.
+pub(crate) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
+    let name = segment.file_name().unwrap_or_default().to_string_lossy();
+    let number = name.split(['-', '.']).next().unwrap_or_default();
+    let (_, blake3) = disk::digest(segment)?;
+    Ok(format!("{number}-{}.zst", blake3.get(..16).unwrap_or(&blake3)))
+}
+
+impl RawArchive {
+    /// Opens the archive in `dir`, making the folder where it is missing. Every page is checked; a torn tail is cut
+    /// off, a damaged page does not count.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn open(dir: &Path) -> Result<Self, LakeError> {
+        Self::open_on(dir, Storage::default(), None)
+    }
+
+    pub(crate) fn open_on(dir: &Path, storage: Storage, chunks: Option<Chunks>) -> Result<Self, LakeError> {
+        storage.create_durable_dir_all(dir)?;
+        let mut archive = Self::look(dir, storage)?;
+        archive.chunks = chunks;
+        archive.cut_torn_tails()?;
+        Ok(archive)
+    }
+
+    /// The archive as it lies there; nothing is made or cut off.
+    pub(crate) fn look(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
+        let names = disk::names(dir)?;
+        let segments =
+            names.iter().filter(|name| name.ends_with(".zst")).map(|name| dir.join(name)).collect();
+        let mut archive = Self {
+            dir: dir.to_path_buf(),
+            storage,
+            segments,
+            places: Vec::new(),
+            index: HashMap::new(),
+            tail: None,
+            chunks: None,
+            torn: Vec::new(),
+            hurt: Vec::new(),
+        };
+        for segment in 0..archive.segments.len() {
+            archive.read_segment(segment)?;
+        }
+        Ok(archive)
+    }
+
+    fn cut_torn_tails(&mut self) -> Result<(), LakeError> {
+        for (segment, sound) in std::mem::take(&mut self.torn) {
+            self.storage.truncate(&self.segments[segment], sound)?;
+        }
+        Ok(())
+    }
+
+    fn read_segment(&mut self, segment: usize) -> Result<(), LakeError> {
+        let path = self.segments[segment].clone();
+        let bytes = fs::read(&path).map_err(LakeError::storage("read", &path))?;
+        let (mut at, mut sound, mut dropped) = (0, 0, 0_usize);
+        while at < bytes.len() {
+            match record_at(&bytes[at..]) {
+                Some((header, frame, length)) => {
+                    self.note(Place { segment, offset: (at + frame) as u64, header });
+                    at += length;
+                    sound = at;
+                }
+                None => {
+                    let next = next_magic(&bytes[at + 1..]).map_or(bytes.len(), |skip| at + 1 + skip);
+                    dropped += next - at;
+                    at = next;
+                }
+            }
+        }
+        if sound < bytes.len() {
+            self.torn.push((segment, sound as u64));
+        }
+        let hurt = dropped.saturating_sub(bytes.len() - sound);
+        if hurt > 0 {
+            self.hurt.push((segment, hurt as u64));
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, place: Place) {
+        let occurrences = self.index.entry(place.header.key.clone()).or_default();
+        occurrences.insert(place.header.occurrence, self.places.len());
+        self.places.push(place);
+    }
+
+    /// Segments with bytes in their middle that are no page: the segment, and how many.
+    pub(crate) fn damaged(&self) -> Vec<(PathBuf, u64)> {
+        let hurt = self.hurt.iter().map(|(segment, bytes)| (self.segments[*segment].clone(), *bytes));
+        hurt.collect()
+    }
+
+    /// Pages that count.
+    pub fn len(&self) -> usize {
+        self.index.values().map(HashMap::len).sum()
+    }
+
+    /// Whether no page counts.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Keeps a page. `key` names the request (`GET /v1/…?…`), `occurrence` which time it was asked in this run; the
+    /// same pair again replaces the page. Once this returns, the page outlives the process; [`RawArchive::sync`]
+    /// makes it outlive the machine.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`]: the page does not count.
+    pub fn append(
+        &mut self,
+        key: &str,
+        occurrence: u32,
+        status: u16,
+        received_at: Timestamp,
+        body: &[u8],
+    ) -> Result<(), LakeError> {
+        let path = self.tail_path();
+        let packed = zstd::bulk::compress(body, 3).map_err(LakeError::storage("write", &path))?;
+        let header = Header {
+            key: key.to_owned(),
+            occurrence,
+            status,
+            received_at,
+            packed_bytes: packed.len() as u64,
+            bytes: body.len() as u64,
+            blake3: blake3::hash(&packed).to_hex().to_string(),
+        };
+        let record = record(&header, &packed).map_err(LakeError::storage("write", &path))?;
+        let offset = self.write(&record)?;
+        let offset = offset + (record.len() - packed.len()) as u64;
+        self.note(Place { segment: self.segments.len() - 1, offset, header });
+        let is_long = self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
+        if is_long && self.chunks.is_some() { self.sync() } else { Ok(()) }
+    }
+
+    fn tail_path(&self) -> PathBuf {
+        self.segments.last().cloned().unwrap_or_else(|| self.dir.clone())
+    }
+
+    /// Appends a record to the last segment, or to a new one; says where it begins. After a failure the segment is
+    /// left behind as it is: what is torn in it does not count, and the next record goes to a new one.
+    fn write(&mut self, record: &[u8]) -> Result<u64, LakeError> {
+        let (mut file, offset) = match self.tail.take() {
+            Some((file, length)) if length < SEGMENT_BYTES => (file, length),
+            _ => self.next_segment()?,
+        };
+        file.write_all(record).map_err(LakeError::storage("write", &self.tail_path()))?;
+        self.tail = Some((file, offset + record.len() as u64));
+        Ok(offset)
+    }
+
+    fn next_segment(&mut self) -> Result<(StoredFile, u64), LakeError> {
+        // A chunk that went to the store is never added to.
+        if let (Some(last), None, None) = (self.segments.last(), &self.tail, &self.chunks) {
+            let length = fs::metadata(last).map_err(LakeError::storage("read", last))?.len();
+            let known = self.places.iter().rev().find(|place| place.segment + 1 == self.segments.len());
+            let sound = known.map_or(0, |place| place.offset + place.header.packed_bytes);
+            if length < SEGMENT_BYTES && length == sound {
+                return Ok((self.storage.append(last)?, length));
+            }
+        }
+        let path = self.dir.join(format!("{:06}.zst", self.last_number() + 1));
+        let file = self.storage.append(&path)?;
+        self.segments.push(path);
+        Ok((file, 0))
+    }
+
+    fn last_number(&self) -> u64 {
+        let stem = self.segments.last().and_then(|path| path.file_stem());
+        stem.and_then(|stem| stem.to_str()?.split('-').next()?.parse().ok()).unwrap_or(0)
+    }
+
+    /// Makes what was appended outlive the machine: synced, and in the object store if the lake lies in one.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn sync(&mut self) -> Result<(), LakeError> {
+        self.tail.as_ref().map_or(Ok(()), |(file, _)| file.sync())?;
+        self.storage.sync_dir(&self.dir)?;
+        if let Some(chunks) = &mut self.chunks {
+            self.tail = None;
+            chunks.keep(&self.segments)?;
+        }
+        Ok(())
+    }
+
+    /// The page of a request, if it is kept.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`]; [`LakeError::Damaged`] when the page was damaged after the archive was opened.
+    pub fn get(&self, key: &str, occurrence: u32) -> Result<Option<RawPage>, LakeError> {
+        let place = self.index.get(key).and_then(|occurrences| occurrences.get(&occurrence));
+        place.map(|place| self.read(&self.places[*place])).transpose()
+    }
+
+    /// Whether the page of a request is kept.
+    pub fn contains(&self, key: &str, occurrence: u32) -> bool {
+        self.index.get(key).is_some_and(|occurrences| occurrences.contains_key(&occurrence))
+    }
+
+    /// Every page that counts, in the order in which they came: key, occurrence, page.
+    pub fn iter(&self) -> impl Iterator<Item = Result<(&str, u32, RawPage), LakeError>> {
+        let newest = self.places.iter().enumerate().filter(|(at, place)| {
+            let occurrences = self.index.get(&place.header.key);
+            occurrences.and_then(|occurrences| occurrences.get(&place.header.occurrence)) == Some(at)
+        });
+        newest.map(|(_, place)| {
+            self.read(place).map(|page| (place.header.key.as_str(), place.header.occurrence, page))
+        })
+    }
+
+    fn read(&self, place: &Place) -> Result<RawPage, LakeError> {
+        let path = &self.segments[place.segment];
+        let (header, failed) = (&place.header, || LakeError::storage("read", path));
+        let mut packed = vec![0; usize::try_from(header.packed_bytes).unwrap_or(0)];
+        let file = File::open(path).map_err(failed())?;
+        file.read_exact_at(&mut packed, place.offset).map_err(failed())?;
+        if blake3::hash(&packed).to_hex().as_str() != header.blake3 {
+            return Err(LakeError::damaged(path, format!("the page of {} changed on disk", header.key)));
+        }
+        let body = zstd::bulk::decompress(&packed, usize::try_from(header.bytes).unwrap_or(0));
+        Ok(RawPage { status: header.status, received_at: header.received_at, body: body.map_err(failed())? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("an instant")
+    }
+
+    fn filled(dir: &Path, pages: u32) -> RawArchive {
+        let mut archive = RawArchive::open(dir).expect("an archive");
+        for page in 0..pages {
+            let body = format!("{{\"page\":{page}}}").repeat(20);
+            archive.append("GET /v1/x?a=1", page, 200, at(i64::from(page)), body.as_bytes()).expect("kept");
+        }
+        archive
+    }
+
+    #[test]
+    fn pages_come_back_as_they_came_also_after_reopening() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let archive = filled(dir.path(), 3);
+        let page = archive.get("GET /v1/x?a=1", 1).expect("read").expect("kept");
+        assert_eq!((page.status, page.received_at), (200, at(1)));
+        drop(archive);
+        let mut archive = RawArchive::open(dir.path()).expect("an archive");
+        assert_eq!(archive.get("GET /v1/x?a=1", 1).expect("read"), Some(page));
+        assert_eq!(archive.get("GET /v1/x?a=1", 9).expect("read"), None);
+        archive.append("GET /v1/x?a=1", 1, 503, at(9), b"").expect("kept");
+        let seen: Vec<_> = archive.iter().map(|page| page.map(|(_, at, page)| (at, page.status))).collect();
+        let seen = seen.into_iter().collect::<Result<Vec<_>, _>>().expect("read");
+        assert_eq!(seen, [(0, 200), (2, 200), (1, 503)]);
+        assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 1, "few big files");
+    }
+
+    #[test]
+    fn a_torn_tail_is_dropped_wherever_it_is_torn() {
+        let dir = tempfile::tempdir().expect("a folder");
+        drop(filled(dir.path(), 3));
+        let path = dir.path().join("000001.zst");
+        let whole = fs::read(&path).expect("a segment");
+        let mut ends = Vec::new();
+        let mut end = 0;
+        while let Some((_, _, length)) = record_at(&whole[end..]) {
+            end += length;
+            ends.push(end);
+        }
+        for cut in 0..whole.len() {
+            fs::write(&path, &whole[..cut]).expect("cut");
+            let mut archive = RawArchive::open(dir.path()).expect("an archive");
+            let sound = ends.iter().filter(|end| **end <= cut).count();
+            assert_eq!(archive.len(), sound, "cut at {cut}");
+            archive.append("GET /y", 0, 200, at(7), b"after").expect("kept");
+            drop(archive);
+            let archive = RawArchive::open(dir.path()).expect("an archive");
+            assert_eq!(archive.len(), sound + 1, "cut at {cut}");
+            // What was torn is gone: the new page follows the last sound one.
+            let bytes = fs::read(&path).expect("a segment");
+            let kept = ends[..sound].last().copied().unwrap_or(0);
+            assert_eq!(bytes[..kept], whole[..kept], "cut at {cut}");
+            let last = record_at(&bytes[kept..]).map(|(_, _, length)| length);
+            assert_eq!(last, Some(bytes.len() - kept), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_page_costs_itself_alone() {
+        let dir = tempfile::tempdir().expect("a folder");
+        drop(filled(dir.path(), 3));
+        let path = dir.path().join("000001.zst");
+        let whole = fs::read(&path).expect("a segment");
+        let first = record_at(&whole).map(|(_, _, length)| length).expect("a record");
+        for at in [0, 5, 9, 20, first - 1] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x40;
+            fs::write(&path, &bytes).expect("damaged");
+            let archive = RawArchive::open(dir.path()).expect("an archive");
+            assert!(!archive.contains("GET /v1/x?a=1", 0), "byte {at}");
+            assert_eq!(archive.len(), 2, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_could_not_be_written_does_not_count_and_harms_no_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let faults = crate::lake::backend::fault_injection::Faults::full_once_at(4);
+        let mut archive =
+            RawArchive::open_on(dir.path(), Storage::with_faults(faults), None).expect("an archive");
+        let kept: Vec<bool> =
+            (0..4).map(|page| archive.append("GET /x", page, 200, at(0), b"body").is_ok()).collect();
+        assert_eq!(kept.iter().filter(|kept| !**kept).count(), 1);
+        let archive = RawArchive::open(dir.path()).expect("an archive");
+        for (page, kept) in (0..).zip(kept) {
+            assert_eq!(archive.contains("GET /x", page), kept);
+        }
+    }
+
+    #[test]
+    fn zstd_tools_read_a_segment() {
+        let dir = tempfile::tempdir().expect("a folder");
+        drop(filled(dir.path(), 2));
+        let bytes = fs::read(dir.path().join("000001.zst")).expect("a segment");
+        let text = zstd::decode_all(&bytes[..]).expect("plain zstd");
+        assert!(text.starts_with(b"{\"page\":0}") && text.ends_with(b"{\"page\":1}"));
+    }
+}

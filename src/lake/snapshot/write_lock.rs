@@ -1,0 +1,123 @@
+//! One writer at a time, and the repair of what a killed writer left.
+
+use crate::lake::Lake;
+use crate::lake::error::LakeError;
+use crate::lake::format::layout;
+use crate::lake::format::layout::Layout;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Seek, Write};
+use std::path::PathBuf;
+
+/// The right to write to the lake; given back when dropped, and by the system when the process dies.
+#[derive(Debug)]
+pub struct LakeLock {
+    file: File,
+    repair: Repair,
+}
+
+impl LakeLock {
+    /// What had to be put right when the lock was taken.
+    pub fn repair(&self) -> &Repair {
+        &self.repair
+    }
+}
+
+impl Drop for LakeLock {
+    fn drop(&mut self) {
+        // The lock itself goes with the file; the text only tells who has it.
+        if let Err(error) = self.file.set_len(0) {
+            tracing::debug!(%error, "the lock's text stays");
+        }
+    }
+}
+
+/// What a killed run left behind and the next one put right.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repair {
+    /// Unfinished things that were deleted.
+    pub removed: Vec<PathBuf>,
+    /// The committed snapshot that readers were led to: `current`, or `latest.json`, was moved to it.
+    pub shown: Option<u64>,
+}
+
+impl Repair {
+    /// Whether nothing was wrong.
+    pub fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.shown.is_none()
+    }
+}
+
+impl Lake {
+    /// Takes the lake for writing, making its folders, and puts right what a killed run left.
+    ///
+    /// `holder` tells others who has it, say the process id and the host.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Held`] with the holder's text; [`LakeError::Storage`].
+    pub fn lock(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
+        layout::check_run_id(run_id)?;
+        let layout = &self.layout;
+        for folder in [layout.state(), layout.commits(), layout.snapshots(), layout.runs()] {
+            self.storage.create_durable_dir_all(&folder)?;
+        }
+        let mut lock = LakeLock { file: take(layout)?, repair: Repair::default() };
+        write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
+            .map_err(LakeError::storage("write", &layout.lock()))?;
+        self.home.refresh()?;
+        lock.repair = self.home.put_right()?;
+        Ok(lock)
+    }
+}
+
+impl Lake {
+    /// Who holds the lake for writing, in its own words; none when nobody does.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn holder(&self) -> Result<Option<String>, LakeError> {
+        let path = self.layout.lock();
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(LakeError::storage("open", &path))?,
+        };
+        // Without words nobody holds it, or not since a moment; to try the lock would be in the way of one who begins.
+        if file.metadata().is_ok_and(|found| found.len() == 0) {
+            return Ok(None);
+        }
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(read_holder(&path))),
+            Err(TryLockError::Error(source)) => Err(LakeError::Storage { op: "lock", path, source }),
+        }
+    }
+}
+
+fn take(layout: &Layout) -> Result<File, LakeError> {
+    let path = layout.lock();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(LakeError::storage("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(LakeError::Held { holder: read_holder(&path) }),
+        Err(TryLockError::Error(source)) => Err(LakeError::Storage { op: "lock", path, source }),
+    }
+}
+
+fn read_holder(path: &std::path::Path) -> String {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = text.trim();
+    if text.is_empty() { "it did not say who it is".to_owned() } else { text.to_owned() }
+}
+
+fn write_holder(file: &mut File, text: &str) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{text}")
+}

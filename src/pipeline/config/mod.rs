@@ -1,0 +1,5 @@
+//! TODO page.
+
+pub mod file;
+pub mod spec;
+pub mod sql;

@@ -1,0 +1,339 @@
+//! What a pipeline file says, typed.
+
+use crate::contract::plan::Plan;
+use crate::contract::reference::EntityType;
+use crate::extract::PlanOverride;
+use crate::lake::Retention;
+use crate::pipeline::state::registry::RegisterStatus;
+use crate::sample::Shape;
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// One file of `pipelines/*.toml`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PipelineSpec {
+    /// Name, for commits and summaries.
+    pub name: String,
+    /// Where the API is.
+    #[serde(default)]
+    pub source: SourceSpec,
+    /// What is read.
+    #[serde(default)]
+    pub extract: ExtractSpec,
+    /// The whole register, by the start of the name; days are not read then.
+    #[serde(default)]
+    pub registry: Option<RegistrySpec>,
+    /// Details and officers of chosen businesses; days are not read then.
+    #[serde(default)]
+    pub enrich: Option<EnrichSpec>,
+    /// What may be spent.
+    #[serde(default)]
+    pub budget: BudgetSpec,
+    /// Numbers of the plan that the API does not tell.
+    #[serde(default)]
+    pub plan: PlanOverride,
+    /// What is added up.
+    #[serde(default)]
+    pub aggregates: AggregatesSpec,
+    /// What happens when something is not as it should be.
+    #[serde(default)]
+    pub checks: ChecksSpec,
+    /// Which old snapshots stay.
+    #[serde(default)]
+    pub retention: RetentionSpec,
+    /// The report.
+    #[serde(default)]
+    pub report: ReportSpec,
+}
+
+/// Where the API is.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SourceSpec {
+    /// Address; `--base-url` goes before it.
+    pub base_url: Option<String>,
+    /// Whether the program serves itself a sample of Florida, so that no account is needed.
+    pub embedded: bool,
+    /// The sample.
+    pub sample: SampleSource,
+    /// Plain http to another host.
+    pub allow_plain_http: bool,
+}
+
+/// The embedded API's sample and account.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SampleSource {
+    /// Same seed, same Florida.
+    pub seed: u64,
+    /// Days of filings, today included.
+    pub days: u32,
+    /// 1.0 is the whole of Florida.
+    pub scale: f64,
+    /// How its businesses are spread.
+    pub shape: Shape,
+    /// Plan whose rows per call, max offset and window apply.
+    pub plan: Plan,
+    /// Requests a minute; the plan's when absent.
+    pub per_minute: Option<u32>,
+    /// Requests a day; the plan's when absent.
+    pub per_day: Option<u32>,
+    /// Requests a month; the plan's when absent.
+    pub per_month: Option<u32>,
+    /// Businesses of the thirty years before the days, dissolved ones included.
+    pub register: u32,
+}
+
+impl Default for SampleSource {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            days: 30,
+            scale: 1.0,
+            shape: Shape::Plain,
+            plan: Plan::Agency,
+            per_minute: None,
+            per_day: None,
+            per_month: None,
+            register: 0,
+        }
+    }
+}
+
+/// Days to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Days {
+    /// All that the plan's window reaches.
+    Window,
+    /// This many, today included.
+    Last(u32),
+}
+
+impl<'de> Deserialize<'de> for Days {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(u32),
+            Word(String),
+        }
+        match Written::deserialize(deserializer) {
+            Ok(Written::Number(days)) if days > 0 => Ok(Self::Last(days)),
+            Ok(Written::Word(word)) if word == "window" => Ok(Self::Window),
+            _ => Err(serde::de::Error::custom("days must be a whole number from 1, or \"window\"")),
+        }
+    }
+}
+
+/// What is read.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExtractSpec {
+    /// Days of filings.
+    pub days: Days,
+    /// Types to read; all when empty.
+    pub types: Vec<EntityType>,
+    /// Whether filings are read at all, or only lists and counts.
+    pub filings: bool,
+}
+
+impl Default for ExtractSpec {
+    fn default() -> Self {
+        Self { days: Days::Window, types: Vec::new(), filings: true }
+    }
+}
+
+/// The whole register.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RegistrySpec {
+    /// Active businesses, or dissolved ones too.
+    pub status: RegisterStatus,
+    /// Whether fictitious names are read.
+    pub fictitious: bool,
+    /// A start of a name read longer ago than this is read again; never, when absent.
+    pub max_age_days: Option<u32>,
+}
+
+impl Default for RegistrySpec {
+    fn default() -> Self {
+        Self { status: RegisterStatus::default(), fictitious: true, max_age_days: None }
+    }
+}
+
+/// Which businesses are looked up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnrichSpec {
+    /// Condition over `filings`, as it stands after `WHERE`.
+    #[serde(rename = "where")]
+    pub condition: String,
+    /// Businesses of one run; no bound when absent.
+    #[serde(default)]
+    pub limit: Option<u64>,
+    /// A look-up older than this is done again; only a changed record is, when absent.
+    #[serde(default)]
+    pub max_age_days: Option<u32>,
+    /// Whether officers are asked for, too.
+    #[serde(default = "yes")]
+    pub officers: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What may be spent.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetSpec {
+    /// Requests a day left for the account's other users.
+    pub keep_per_day: u32,
+    /// Requests a month left for the account's other users.
+    pub keep_per_month: u32,
+    /// Requests of one run.
+    pub max_requests: Option<u64>,
+    /// Minutes of one run.
+    pub max_minutes: Option<u64>,
+    /// Attempts of one request, the first included.
+    pub attempts: Option<u32>,
+}
+
+/// What is added up.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AggregatesSpec {
+    /// Folder of `*.sql` files, beside the pipeline file.
+    pub folder: PathBuf,
+    /// Whether they run.
+    pub enabled: bool,
+}
+
+impl Default for AggregatesSpec {
+    fn default() -> Self {
+        Self { folder: PathBuf::from("aggregates"), enabled: true }
+    }
+}
+
+/// What a failed check does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnFailure {
+    /// It is told and the run goes on.
+    #[default]
+    Tell,
+    /// The snapshot is kept whole beside the others, and published once a person accepts it.
+    Hold,
+    /// Nothing is published.
+    Fail,
+}
+
+impl OnFailure {
+    /// The word in a pipeline file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tell => "tell",
+            Self::Hold => "hold",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// Checks before a snapshot is published, and what each does when it fails.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChecksSpec {
+    /// A record could not be normalized.
+    pub quarantine: OnFailure,
+    /// A record has a field the schema does not know.
+    pub unknown_fields: OnFailure,
+    /// A day could not be read whole.
+    pub incomplete_days: OnFailure,
+    /// The register was read to its end, and the API counts more or fewer businesses.
+    pub missing_businesses: OnFailure,
+    /// A proven day holds another number of rows than the API counts.
+    pub counts: OnFailure,
+    /// More filings than allowed are gone since the last snapshot.
+    pub vanished: OnFailure,
+    /// Largest share of the lake's filings that may be gone since the last snapshot, in percent.
+    pub max_vanished_percent: f64,
+    /// A settled month lists fewer filings than allowed.
+    pub drop: OnFailure,
+    /// By how much the listed filings of a settled month may shrink since the last snapshot, in percent.
+    pub max_drop_percent: f64,
+    /// A key stands in a table twice, or is null.
+    pub keys: OnFailure,
+    /// A date lies outside what can be.
+    pub dates: OnFailure,
+    /// An aggregate does not add up to what it was made from.
+    pub aggregates: OnFailure,
+}
+
+impl Default for ChecksSpec {
+    fn default() -> Self {
+        Self {
+            quarantine: OnFailure::Tell,
+            unknown_fields: OnFailure::Tell,
+            incomplete_days: OnFailure::Tell,
+            missing_businesses: OnFailure::Tell,
+            counts: OnFailure::Tell,
+            vanished: OnFailure::Hold,
+            max_vanished_percent: 10.0,
+            drop: OnFailure::Hold,
+            max_drop_percent: 10.0,
+            keys: OnFailure::Fail,
+            dates: OnFailure::Tell,
+            aggregates: OnFailure::Hold,
+        }
+    }
+}
+
+/// Which old snapshots stay at the end of a run; the newest and pinned ones always do. Without a key nothing goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetentionSpec {
+    /// This many of the newest.
+    pub last: u32,
+    /// The newest of each of this many days.
+    pub daily: u32,
+    /// The newest of each of this many weeks.
+    pub weekly: u32,
+    /// The newest of each of this many months.
+    pub monthly: u32,
+    /// Days that the raw pages of a finished run stay once its snapshots are pruned; without it they stay for ever.
+    pub raw_days: Option<u32>,
+}
+
+impl RetentionSpec {
+    /// The rules for snapshots.
+    pub const fn retention(&self) -> Retention {
+        Retention { last: self.last, daily: self.daily, weekly: self.weekly, monthly: self.monthly }
+    }
+}
+
+/// The report.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReportSpec {
+    /// Whether `catalog/report.html` is written.
+    pub enabled: bool,
+}
+
+impl Default for ReportSpec {
+    fn default() -> Self {
+        Self { enabled: true }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_has_its_usual_value() {
+        let spec: PipelineSpec = toml::from_str("name = \"p\"\n").expect("a pipeline");
+        assert_eq!(spec.extract.days, Days::Window);
+        assert!(spec.aggregates.enabled && spec.report.enabled);
+    }
+}

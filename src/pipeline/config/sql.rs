@@ -1,0 +1,28 @@
+//! The SQL of a pipeline: its aggregates, and the condition that chooses businesses to look up.
+
+use super::file::Pipeline;
+use crate::aggregate::{check_aggregate, check_condition, load_aggregates};
+use crate::pipeline::PipelineError;
+
+/// Names and SQL of the aggregates; none where the pipeline leaves them alone.
+pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, String)>>, PipelineError> {
+    let spec = &pipeline.spec.aggregates;
+    match spec.enabled {
+        true => Ok(Some(load_aggregates(&pipeline.folder.join(&spec.folder))?)),
+        false => Ok(None),
+    }
+}
+
+/// Tries the SQL of a pipeline on tables without rows: what cannot run is told before a request is spent.
+///
+/// # Errors
+/// An aggregate that cannot be read or run, or a condition that cannot.
+pub fn check_sql(pipeline: &Pipeline) -> Result<(), PipelineError> {
+    for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
+        check_aggregate(&name, &sql)?;
+    }
+    if let Some(spec) = &pipeline.spec.enrich {
+        check_condition(&spec.condition)?;
+    }
+    Ok(())
+}

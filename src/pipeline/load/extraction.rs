@@ -1,0 +1,209 @@
+//! What a run reads, in order: lists, counts, listings, each stretch landed as it is proven.
+
+use super::landing::Landing;
+use super::page_store::Pages;
+use crate::client::{Allowance, Client};
+use crate::contract::eastern::window_start;
+use crate::contract::reference::EntityType;
+use crate::extract::ExtractError;
+use crate::extract::fetch::Asker;
+use crate::extract::listing::{Surroundings, extract_listing};
+use crate::extract::query::split::Vocabulary;
+use crate::extract::reference::{
+    Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
+};
+use crate::lake::Quarantine;
+use crate::pipeline::PipelineError;
+use crate::pipeline::plan::estimate::{listing_price, settling_price};
+use crate::pipeline::plan::forecast::Outlook;
+use crate::pipeline::plan::jobs::{
+    Knowledge, RunPlan, counted_days, first_day, job, listings, within_bounds,
+};
+use crate::pipeline::plan::lake_view::{KnownRows, staged_coverage};
+use crate::pipeline::publish::summary::Requests;
+use crate::pipeline::run::{Run, RunContext};
+use crate::table::Table;
+use jiff::civil::Date;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What the reading of a run gave.
+pub(crate) struct Extracted {
+    pub(crate) landing: Landing,
+    pub(crate) read: Result<Option<Reference>, Interrupted>,
+    pub(crate) requests: Requests,
+    /// Answers, from the API or the archive.
+    pub(crate) answered: u64,
+}
+
+/// What a client had sent before a run began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Before {
+    sent: u64,
+    retried: u64,
+}
+
+impl Before {
+    /// As of now.
+    pub(crate) fn now(client: &Client) -> Self {
+        Self { sent: client.budget().sent(), retried: client.retried() }
+    }
+
+    /// What was sent since.
+    pub(crate) fn requests_since(self, client: &Client) -> Requests {
+        let (sent, retried) = (client.budget().sent() - self.sent, client.retried() - self.retried);
+        Requests { sent, retried, ..Requests::default() }
+    }
+}
+
+/// Reads and lands all that the run wants; `before` is what was sent before it began. What reading alone needs is let go of at
+/// its end, for the archive's index grows with the pages.
+pub(crate) async fn extract(
+    run: &mut Run<'_>,
+    client: &Client,
+    caps: Allowance,
+    context: &RunContext<'_>,
+    before: Before,
+) -> Result<Extracted, PipelineError> {
+    let asked_for_account = before.requests_since(client).sent;
+    let archive = Rc::new(RefCell::new(run.dir.raw()?));
+    let mut pages = Pages(archive.clone());
+    let staging = run.lake.stage(&run.record.run_id)?;
+    let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
+    let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
+    let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
+    if let Err((_, PipelineError::Client(refused))) = &read {
+        asker.disown_refusal(refused)?;
+    }
+    let finished = asker.finish().await;
+    let mut by_stage: BTreeMap<String, u64> =
+        asker.sent_by_stage().iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
+    *by_stage.entry("reference".to_owned()).or_default() += asked_for_account;
+    let requests = Requests { replayed: asker.replayed(), by_stage, ..before.requests_since(client) };
+    (context.spent)(&requests);
+    finished?;
+    archive.borrow_mut().sync()?;
+    landing.end()?;
+    landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
+    Ok(Extracted { landing, read, requests, answered: asker.answered() })
+}
+
+/// What was read before an error, and the error.
+type Interrupted = (Option<Reference>, PipelineError);
+
+impl Run<'_> {
+    /// Reads lists, counts and listings, landing each stretch as it is proven.
+    async fn read(
+        &mut self,
+        asker: &mut Asker<'_>,
+        client: &Client,
+        caps: Allowance,
+        real_today: Date,
+        landing: &mut Landing,
+    ) -> Result<Option<Reference>, Interrupted> {
+        let early = |error: ExtractError| (None, PipelineError::from(error));
+        let pipeline = self.pipeline;
+        self.is_plan_found = plan_is_known(caps, self.state.plan, &pipeline.spec.plan);
+        if let Some(spec) = &pipeline.spec.enrich {
+            return self
+                .read_enrich(spec, asker, real_today, landing)
+                .await
+                .map(|()| None)
+                .map_err(|error| (None, error));
+        }
+        let reference = extract_reference(asker).await.map_err(early)?;
+        let result = match &pipeline.spec.registry {
+            Some(spec) => self.read_register(spec, asker, &reference, landing).await,
+            None => {
+                self.read_counts(asker, real_today).await.map_err(early)?;
+                self.read_listings(asker, client, &reference, real_today, landing).await
+            }
+        };
+        match result {
+            Ok(()) => Ok(Some(reference)),
+            Err(error) => Err((Some(reference), error)),
+        }
+    }
+
+    /// Counts of days, and the plan's numbers where they must be found out.
+    async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
+        let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
+        self.counts = extract_daily_counts(asker, days).await?;
+        self.counted_days = Some(days);
+        if !self.is_plan_found {
+            let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
+            find_plan(asker, &mut self.plan, given, counted, real_today).await?;
+            self.is_plan_found = true;
+        }
+        Ok(())
+    }
+
+    async fn read_listings(
+        &mut self,
+        asker: &mut Asker<'_>,
+        client: &Client,
+        reference: &Reference,
+        real_today: Date,
+        landing: &mut Landing,
+    ) -> Result<(), PipelineError> {
+        let coverage = staged_coverage(&landing.staging)?;
+        let filings = landing.staging.sound_table(Table::Filings)?;
+        let words = vocabulary(reference);
+        let days = self.pipeline.spec.extract.days;
+        // The window has moved on under a run of an earlier day: what has left it cannot be read any more.
+        let oldest = window_start(real_today, self.plan.window_days);
+        self.from = first_day(days, self.record.today, &self.plan).max(oldest);
+        let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
+        let stats = Some(&reference.stats);
+        let outlook = Outlook { stats, told: None };
+        let mut jobs = Vec::new();
+        let mut needed = asker.answered();
+        for listing in listings(&self.pipeline.spec) {
+            let knowledge = Knowledge {
+                coverage: &coverage,
+                state: &self.state,
+                counts: &self.counts,
+                plan: &self.plan,
+                remaining: within_bounds(
+                    client.budget().remaining()?,
+                    &self.pipeline.spec.budget,
+                    &self.plan,
+                ),
+                from: self.from,
+                today: self.record.today,
+            };
+            needed += listing_price(listing, &knowledge, &outlook).requests;
+            needed += settling_price(&[listing], &knowledge).requests;
+            jobs.push(job(listing, &knowledge, &mut planned));
+        }
+        // Only the untyped listing has any.
+        self.expected = jobs.iter().flat_map(|job| job.expected.clone()).collect();
+        self.needed = Some(needed);
+        planned.left = Some(needed - asker.answered());
+        self.record.plan = serde_json::to_value(&planned).unwrap_or_default();
+        self.dir.write_record(&self.record)?;
+        for job in jobs {
+            let label = job.label;
+            let mut rows = KnownRows::new(filings.clone(), label);
+            let mut known = |from: Date, to: Date| rows.between(from, to).map_err(Into::into);
+            let shares = self.state.shares.entry(label.to_owned()).or_default();
+            let pace = self.state.pace.entry(label.to_owned()).or_default();
+            let around =
+                Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares, pace };
+            let mut hand_over = |reading| {
+                landing.land(&reading, (self.now)()).map_err(|error| ExtractError::HandOver(error.into()))
+            };
+            extract_listing(asker, around, job, &mut hand_over).await?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn vocabulary(reference: &Reference) -> Vocabulary {
+    let sectors = reference.industries.sectors.iter();
+    Vocabulary {
+        sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
+        kinds: reference.entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
+    }
+}

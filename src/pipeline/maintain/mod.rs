@@ -1,0 +1,5 @@
+//! TODO page.
+
+pub mod repair;
+pub mod replay;
+pub mod status;

@@ -1,0 +1,248 @@
+//! A run's snapshot made again: from its archived pages and its journal, on top of the snapshot it was made from, without a
+//! request.
+
+use crate::client::Call;
+use crate::contract::count::DailyCount;
+use crate::contract::param::MAX_DAYS;
+use crate::extract::fetch::PageKey;
+use crate::extract::reference::Reference;
+use crate::lake::{Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
+use crate::pipeline::PipelineError;
+use crate::pipeline::load::landing::Landing;
+use crate::pipeline::load::page_store::Pages;
+use crate::pipeline::plan::lake_view::read_coverage_files;
+use crate::pipeline::publish::report::write_shown;
+use crate::pipeline::publish::{Facts, add_up, merge};
+use crate::pipeline::state::provenance::{Journal, JournalStep};
+use crate::table::Table;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What a replay found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Replayed {
+    /// The run.
+    pub run_id: String,
+    /// Its snapshots, oldest first.
+    pub snapshots: Vec<ReplayedSnapshot>,
+    /// The new snapshot that shows the result, if one was published.
+    pub published: Option<u64>,
+}
+
+/// One snapshot, made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReplayedSnapshot {
+    /// Number.
+    pub snapshot: u64,
+    /// Archived pages that were read.
+    pub pages: u64,
+    /// Files that came out byte for byte as they were committed.
+    pub equal: u64,
+    /// Files that did not.
+    pub different: Vec<DifferentFile>,
+}
+
+/// A file that came out differently.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DifferentFile {
+    /// Its table.
+    pub table: String,
+    /// The committed file; none where there was none.
+    pub committed: Option<String>,
+    /// The file now; none where there is none any more.
+    pub replayed: Option<String>,
+}
+
+impl Replayed {
+    /// Whether every file came out as it was committed.
+    pub fn is_equal(&self) -> bool {
+        self.snapshots.iter().all(|snapshot| snapshot.different.is_empty())
+    }
+}
+
+/// Makes every snapshot of a run again and compares it with what was committed. With `publish`, a result that differs
+/// becomes a new snapshot, if the run's is still what readers see.
+///
+/// # Errors
+/// `NotReplayable`, `PageGone`; what the lake says, [`crate::lake::LakeError::Pruned`] when a parent's tables are gone.
+pub fn replay(
+    lake: &Lake,
+    lock: &LakeLock,
+    run_id: &str,
+    publish: Option<(Timestamp, Date)>,
+) -> Result<Replayed, PipelineError> {
+    let refuse = |why: &str| PipelineError::NotReplayable { run_id: run_id.to_owned(), why: why.to_owned() };
+    let commits = commits_of(lake, run_id)?;
+    let Some(last) = commits.last() else {
+        return Err(refuse("the lake has no snapshot of it; `sunlake status` lists runs"));
+    };
+    if let Some(restored) = commits.iter().find_map(|commit| commit.restores) {
+        return Err(refuse(&format!("it asked for nothing, and showed snapshot {restored} again")));
+    }
+    if publish.is_some() && lake.current()?.is_some_and(|current| current.tables != last.tables) {
+        return Err(refuse("another snapshot was published since; roll back to the run's own first"));
+    }
+    let mut replayed = Replayed { run_id: run_id.to_owned(), snapshots: Vec::new(), published: None };
+    for commit in &commits {
+        let made = remake(lake, commit)?;
+        replayed.snapshots.push(compare(commit, &made.staging.manifests(), made.pages));
+        made.staging.discard()?;
+    }
+    if let Some((now, today)) = publish
+        && replayed.snapshots.last().is_some_and(|snapshot| !snapshot.different.is_empty())
+    {
+        replayed.published = Some(publish_again(lake, lock, last, now, today)?);
+    }
+    Ok(replayed)
+}
+
+/// The commits a run made, oldest first, held ones included.
+fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
+    let mut commits = Vec::new();
+    for snapshot in lake.commits()?.into_iter().chain(lake.held_snapshots()?) {
+        let (_, commit) = lake.snapshot(snapshot)?;
+        if commit.run_id == run_id {
+            commits.push(commit);
+        }
+    }
+    Ok(commits)
+}
+
+/// A snapshot made again, not yet compared or committed.
+pub(crate) struct Remade {
+    pub(crate) staging: Staging,
+    pages: u64,
+}
+
+/// Makes a snapshot again under its own number.
+pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
+    let (dir, journal) = sources(lake, commit)?;
+    let staging = lake.stage_again(commit)?;
+    fill(&dir, &journal, staging)
+}
+
+fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineError> {
+    let dir = lake.run(&commit.run_id)?;
+    let journal = dir.journal(commit.snapshot)?;
+    let refuse = |why: String| PipelineError::NotReplayable { run_id: commit.run_id.clone(), why };
+    let no_journal =
+        || refuse(format!("it kept no journal of snapshot {}, or a rule let it go", commit.snapshot));
+    let journal: Journal = journal.ok_or_else(no_journal)?;
+    match &journal.silent_about {
+        Some(what) => Err(refuse(format!("its journal does not tell of {what}"))),
+        None => Ok((dir, journal)),
+    }
+}
+
+fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
+    let pages = Pages(Rc::new(RefCell::new(dir.raw_as_it_is()?)));
+    let mut landing = Landing::new(journal.today, staging, None, pages.clone());
+    for step in &journal.steps {
+        landing.land_again(step)?;
+    }
+    if let Some(observed_at) = journal.merged_at {
+        let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
+        let counts = match journal.has_counts() {
+            true => daily_counts(&pages, journal.counted_days)?,
+            false => Vec::new(),
+        };
+        let covered = match journal.follows_listed {
+            true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
+            false => None,
+        };
+        let facts = Facts {
+            today: journal.today,
+            observed_at,
+            lists: reference.as_ref().map(|reference| (reference, &counts[..])),
+            covered: covered.as_deref(),
+            readable_from: journal.readable_from,
+        };
+        merge(&mut landing, &facts)?;
+    }
+    let mut staging = landing.staging;
+    if let Some(aggregates) = &journal.aggregates {
+        add_up(aggregates, &mut staging, &dir.path().join("aggregates"))?;
+    }
+    let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.has_counts());
+    let pages = journal.steps.iter().map(JournalStep::pages).sum::<u64>() + of_lists;
+    Ok(Remade { staging, pages })
+}
+
+/// The lists as the run got them.
+fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
+    Ok(Reference {
+        entity_types: answer(pages, &Call::entity_types())?.data,
+        industries: answer(pages, &Call::industries())?.data,
+        counties: answer(pages, &Call::counties())?.data,
+        stats: answer(pages, &Call::stats())?.data,
+    })
+}
+
+/// The counts of days as the run got them: of so many days as the journal says; where it does not say, of as many as the archive
+/// has them of.
+fn daily_counts(pages: &Pages, told: Option<u32>) -> Result<Vec<DailyCount>, PipelineError> {
+    let is_there = |days: &u32| pages.0.borrow().contains(Call::daily_counts(*days).target(), 0);
+    let days = told.or_else(|| (1..=MAX_DAYS).rev().find(is_there)).unwrap_or(MAX_DAYS);
+    Ok(answer(pages, &Call::daily_counts(days))?.data)
+}
+
+fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {
+    let page = pages.page(&PageKey { target: call.target().to_owned(), occurrence: 0 })?;
+    Ok(call.decode(&page.body)?)
+}
+
+/// Makes a snapshot again under the next number, on top of its own parent's tables, and publishes it.
+fn publish_again(
+    lake: &Lake,
+    _lock: &LakeLock,
+    commit: &Commit,
+    now: Timestamp,
+    today: Date,
+) -> Result<u64, PipelineError> {
+    let (dir, journal) = sources(lake, commit)?;
+    let staging = lake.stage_instead(commit)?;
+    let made = fill(&dir, &journal, staging)?;
+    let published = made.staging.commit(CommitInfo {
+        committed_at: now,
+        today,
+        pipeline: commit.pipeline.clone(),
+        requests_sent: 0,
+        state: commit.state.clone(),
+        checks: commit.checks.clone(),
+    })?;
+    write_shown(lake, &published)?;
+    Ok(published.snapshot)
+}
+
+fn compare(commit: &Commit, made: &BTreeMap<String, TableManifest>, pages: u64) -> ReplayedSnapshot {
+    let (mut equal, mut different) = (0, Vec::new());
+    let nothing = TableManifest::default();
+    let tables: std::collections::BTreeSet<&String> = commit.tables.keys().chain(made.keys()).collect();
+    for table in tables {
+        let (old, new) = (commit.tables.get(table).unwrap_or(&nothing), made.get(table).unwrap_or(&nothing));
+        let (old_only, kept): (Vec<_>, Vec<_>) = old.files.iter().partition(|file| !new.files.contains(file));
+        equal += kept.len() as u64;
+        let mut new_only = new.files.iter().filter(|file| !old.files.contains(file)).peekable();
+        for file in old_only {
+            // Files of one month are told together.
+            let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+            let same = new_only.next_if(|new| folder(&new.path) == folder(&file.path));
+            different.push(DifferentFile {
+                table: table.clone(),
+                committed: Some(file.path.clone()),
+                replayed: same.map(|new| new.path.clone()),
+            });
+        }
+        different.extend(new_only.map(|file| DifferentFile {
+            table: table.clone(),
+            committed: None,
+            replayed: Some(file.path.clone()),
+        }));
+    }
+    ReplayedSnapshot { snapshot: commit.snapshot, pages, equal, different }
+}

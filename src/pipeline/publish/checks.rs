@@ -1,0 +1,214 @@
+//! Checks before a snapshot is published (pure): what they find, and what each finding does to the run.
+
+use crate::pipeline::config::spec::{ChecksSpec, OnFailure};
+use jiff::civil::Date;
+
+/// What the checks look at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Evidence {
+    pub(crate) quarantined: u64,
+    pub(crate) unknown_fields: u64,
+    pub(crate) incomplete_days: u64,
+    pub(crate) vanished: u64,
+    pub(crate) rows_before: u64,
+    /// Businesses the API counts and no start of a name gave, in words.
+    pub(crate) missing_businesses: Option<String>,
+    /// Days proven by this run that hold another number of rows than the API counts.
+    pub(crate) miscounted: Vec<Miscount>,
+    /// Settled months whose file changed.
+    pub(crate) settled_months: Vec<MonthRows>,
+    /// Rows of new files whose key another row has too, or that have none, by table.
+    pub(crate) repeated_keys: Vec<(String, u64)>,
+    /// Rows of new files with a date that cannot be, by what is wrong.
+    pub(crate) odd_dates: Vec<(&'static str, u64)>,
+    /// Aggregates that do not add up: name, their sum, the source's.
+    pub(crate) sums: Vec<(String, i64, i64)>,
+}
+
+/// A day whose rows and whose count differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Miscount {
+    pub(crate) day: Date,
+    pub(crate) counted: i64,
+    pub(crate) listed: i64,
+}
+
+/// Listed filings of a month, before and after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MonthRows {
+    pub(crate) month: String,
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+/// A check that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) what: String,
+    pub(crate) then: OnFailure,
+}
+
+/// All findings, the worst not first but in a fixed order.
+pub(crate) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
+    let checks = [
+        (spec.quarantine, quarantine(evidence)),
+        (spec.unknown_fields, unknown_fields(evidence)),
+        (spec.incomplete_days, incomplete_days(evidence)),
+        (spec.missing_businesses, evidence.missing_businesses.clone()),
+        (spec.counts, counts(evidence)),
+        (spec.vanished, vanished(evidence, spec.max_vanished_percent)),
+        (spec.drop, drop_of_months(evidence, spec.max_drop_percent)),
+        (spec.keys, keys(evidence)),
+        (spec.dates, dates(evidence)),
+        (spec.aggregates, sums(evidence)),
+    ];
+    checks.into_iter().filter_map(|(then, found)| found.map(|what| Finding { what, then })).collect()
+}
+
+/// What all findings together do to the run: the gravest of them decides.
+pub(crate) fn verdict(found: &[Finding]) -> OnFailure {
+    found.iter().map(|finding| finding.then).max().unwrap_or(OnFailure::Tell)
+}
+
+/// What the findings of one gravity say.
+pub(crate) fn grave(found: &[Finding], then: OnFailure) -> Vec<String> {
+    found.iter().filter(|finding| finding.then == then).map(|finding| finding.what.clone()).collect()
+}
+
+fn quarantine(evidence: &Evidence) -> Option<String> {
+    let rows = evidence.quarantined;
+    (rows > 0).then(|| format!("{rows} records could not be normalized and are in quarantine"))
+}
+
+fn unknown_fields(evidence: &Evidence) -> Option<String> {
+    let values = evidence.unknown_fields;
+    (values > 0).then(|| format!("{values} unknown field values were kept in `extra`"))
+}
+
+fn incomplete_days(evidence: &Evidence) -> Option<String> {
+    let days = evidence.incomplete_days;
+    (days > 0).then(|| format!("{days} days could not be proven whole"))
+}
+
+fn counts(evidence: &Evidence) -> Option<String> {
+    let first = evidence.miscounted.first()?;
+    let Miscount { day, counted, listed } = first;
+    let days = evidence.miscounted.len();
+    Some(format!("{days} proven days hold other rows than the API counts, {day}: {listed} of {counted}"))
+}
+
+fn vanished(evidence: &Evidence, limit: f64) -> Option<String> {
+    let Evidence { vanished, rows_before, .. } = *evidence;
+    let percent = share(vanished, rows_before);
+    (percent > limit).then(|| {
+        format!(
+            "{vanished} of {rows_before} filings ({percent:.1}%) are no longer listed, more than max_vanished_percent = {limit}"
+        )
+    })
+}
+
+fn drop_of_months(evidence: &Evidence, limit: f64) -> Option<String> {
+    let shrunk: Vec<String> = evidence
+        .settled_months
+        .iter()
+        .filter(|month| share(month.before.saturating_sub(month.after), month.before) > limit)
+        .map(|month| format!("{} from {} to {}", month.month, month.before, month.after))
+        .collect();
+    (!shrunk.is_empty()).then(|| {
+        format!(
+            "settled months list fewer filings by more than max_drop_percent = {limit}: {}",
+            shrunk.join(", ")
+        )
+    })
+}
+
+fn keys(evidence: &Evidence) -> Option<String> {
+    let told = |(table, rows): &(String, u64)| format!("{rows} in {table}");
+    let tables: Vec<String> = evidence.repeated_keys.iter().map(told).collect();
+    (!tables.is_empty())
+        .then(|| format!("rows that share their key with another or have none: {}", tables.join(", ")))
+}
+
+fn dates(evidence: &Evidence) -> Option<String> {
+    let told = |(what, rows): &(&str, u64)| format!("{rows} {what}");
+    let odd: Vec<String> = evidence.odd_dates.iter().map(told).collect();
+    (!odd.is_empty()).then(|| format!("filings with dates that cannot be: {}", odd.join(", ")))
+}
+
+fn sums(evidence: &Evidence) -> Option<String> {
+    let told =
+        |(name, sum, source): &(String, i64, i64)| format!("agg_{name} has {sum}, its source {source}");
+    let wrong: Vec<String> = evidence.sums.iter().map(told).collect();
+    (!wrong.is_empty()).then(|| format!("aggregates do not add up: {}", wrong.join(", ")))
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    fn then(evidence: &Evidence) -> Vec<OnFailure> {
+        findings(&ChecksSpec::default(), evidence).iter().map(|finding| finding.then).collect()
+    }
+
+    #[test]
+    fn a_large_loss_is_held_and_a_small_one_is_life() {
+        let evidence = |vanished| Evidence { vanished, rows_before: 1_000, ..Evidence::default() };
+        assert_eq!(then(&evidence(100)), []);
+        assert_eq!(then(&evidence(101)), [OnFailure::Hold]);
+    }
+
+    #[test]
+    fn a_settled_month_may_shrink_a_little() {
+        let month = |before, after| Evidence {
+            settled_months: vec![MonthRows { month: "2026-07".to_owned(), before, after }],
+            ..Evidence::default()
+        };
+        assert_eq!(then(&month(1_000, 900)), []);
+        assert_eq!(then(&month(1_000, 1_100)), []);
+        assert_eq!(then(&month(0, 0)), []);
+        assert_eq!(then(&month(1_000, 899)), [OnFailure::Hold]);
+    }
+
+    #[test]
+    fn quarantine_is_told_held_or_fails_as_the_pipeline_says() {
+        let evidence = Evidence { quarantined: 1, ..Evidence::default() };
+        for asked in [OnFailure::Tell, OnFailure::Hold, OnFailure::Fail] {
+            let spec = ChecksSpec { quarantine: asked, ..ChecksSpec::default() };
+            assert_eq!(verdict(&findings(&spec, &evidence)), asked);
+        }
+        assert_eq!(verdict(&[]), OnFailure::Tell);
+    }
+
+    #[test]
+    fn each_check_says_what_it_found_and_the_gravest_decides() {
+        let evidence = Evidence {
+            unknown_fields: 2,
+            incomplete_days: 3,
+            miscounted: vec![Miscount { day: date(2026, 11, 3), counted: 7, listed: 6 }],
+            repeated_keys: vec![("filings".to_owned(), 4)],
+            odd_dates: vec![("filed before 1800", 5)],
+            sums: vec![("county_type_day".to_owned(), 10, 11)],
+            ..Evidence::default()
+        };
+        let found = findings(&ChecksSpec::default(), &evidence);
+        let said: Vec<&str> = found.iter().map(|finding| finding.what.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "2 unknown field values were kept in `extra`",
+                "3 days could not be proven whole",
+                "1 proven days hold other rows than the API counts, 2026-11-03: 6 of 7",
+                "rows that share their key with another or have none: 4 in filings",
+                "filings with dates that cannot be: 5 filed before 1800",
+                "aggregates do not add up: agg_county_type_day has 10, its source 11",
+            ]
+        );
+        assert_eq!(verdict(&found), OnFailure::Fail);
+        assert_eq!(grave(&found, OnFailure::Hold).len(), 1);
+    }
+}

@@ -1,0 +1,78 @@
+//! The report of a snapshot: `catalog/report.html`, replaced whole; and all of `catalog/` where no run writes it.
+
+use super::summary::RunSummary;
+use crate::aggregate::read_figures;
+use crate::export::catalog::write_catalog;
+use crate::lake::{Commit, Lake};
+use crate::pipeline::PipelineError;
+use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
+use std::path::PathBuf;
+
+/// Writes the catalogue and the report of a snapshot that readers see from now on, though no run has just made it: one gone back
+/// to, accepted, replayed, or published by a repair.
+///
+/// # Errors
+/// Files that cannot be read or written.
+pub fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
+    write_catalog(lake, commit)?;
+    write_report(lake, commit, None)?;
+    Ok(())
+}
+
+/// Writes the report of a snapshot; `run` are the facts of the run that made it, where they are at hand.
+///
+/// # Errors
+/// Files that cannot be read or written.
+pub fn write_report(
+    lake: &Lake,
+    commit: &Commit,
+    run: Option<&RunSummary>,
+) -> Result<PathBuf, PipelineError> {
+    let dir = lake.whole_snapshot(commit)?;
+    let tables = commit.tables.keys().map(|table| (table.clone(), commit.table_files(&dir, table))).collect();
+    let data = ReportData {
+        lake: lake.to_string(),
+        is_folder: lake.shown().is_some(),
+        snapshot: Some(commit.snapshot),
+        run: run.map(facts),
+        figures: read_figures(&tables)?,
+    };
+    Ok(lake.write_file("catalog/report.html", render(&data).as_bytes())?)
+}
+
+fn facts(summary: &RunSummary) -> RunFacts {
+    let tables = summary.rows.iter().map(|(table, rows)| TableRows {
+        table: table.clone(),
+        read: rows.read,
+        added: rows.added,
+        changed: rows.changed,
+        vanished: rows.vanished,
+        total: rows.total,
+    });
+    let incomplete = summary.coverage.incomplete.iter().map(|day| IncompleteDay {
+        day: day.day,
+        expected: day.expected.unwrap_or(0),
+        landed: day.landed,
+    });
+    RunFacts {
+        run_id: summary.run_id.clone(),
+        pipeline: summary.pipeline.clone(),
+        outcome: summary.outcome.name().to_owned(),
+        today: summary.today,
+        requests_sent: summary.requests.sent,
+        requests_retried: summary.requests.retried,
+        requests_by_stage: summary.requests.by_stage.clone().into_iter().collect(),
+        rows: tables.collect(),
+        quarantined: summary.quarantined,
+        incomplete: incomplete.collect(),
+        register: summary.register.as_ref().map(|register| RegisterFacts {
+            starts: register.starts,
+            left: register.left,
+            rows: register.rows,
+            businesses_total: register.businesses_total,
+            missing: register.missing,
+        }),
+        looked_up: summary.enrich.as_ref().map(|enrich| (enrich.looked_up, enrich.chosen)),
+        elapsed_secs: summary.elapsed_secs,
+    }
+}

@@ -1,0 +1,180 @@
+//! Under which names this server may be called: a web page that has a name of its own point here is refused.
+
+use hyper::Uri;
+use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
+use std::net::{IpAddr, SocketAddr};
+
+/// The names that open: loopback, the listening address, and the public address if there is one.
+#[derive(Debug, Clone)]
+pub(crate) struct Doors {
+    listening: SocketAddr,
+    public: Option<Uri>,
+}
+
+impl Doors {
+    /// Names of a server that listens on `listening`, and that clients may know as `public_url`.
+    pub(crate) fn new(listening: SocketAddr, public_url: Option<&str>) -> Self {
+        Self { listening, public: public_url.and_then(|url| url.parse().ok()) }
+    }
+
+    /// Lets a request in, or says which header keeps it out.
+    ///
+    /// # Errors
+    /// The reason, for its sender.
+    pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), String> {
+        let host = headers.get(HOST).map_or_else(|| uri.authority().map(|name| name.as_str()), text);
+        if !host.and_then(host_of).is_some_and(|host| self.knows_host(&host)) {
+            return Err(format!("the Host {} is not a name of this server", shown(host)));
+        }
+        let mut origins = headers.get_all(ORIGIN).iter();
+        match (origins.next(), origins.next()) {
+            (None, _) => Ok(()),
+            (Some(origin), None) if text(origin).is_some_and(|origin| self.knows_origin(origin)) => Ok(()),
+            (Some(origin), _) => Err(format!("the Origin {} may not call this server", shown(text(origin)))),
+        }
+    }
+
+    /// An address cannot be pointed elsewhere, so every one that is listened on is known; of names only two are.
+    fn knows_host(&self, host: &str) -> bool {
+        if is_loopback(host) || self.public.as_ref().and_then(Uri::host).is_some_and(|name| same(name, host))
+        {
+            return true;
+        }
+        let listening = self.listening.ip();
+        address(host).is_some_and(|address| address == listening || listening.is_unspecified())
+    }
+
+    fn knows_origin(&self, origin: &str) -> bool {
+        let Ok(origin) = origin.parse::<Uri>() else { return false };
+        let (Some(scheme), Some(host)) = (origin.scheme_str(), origin.host()) else { return false };
+        let is_web = ["http", "https"].contains(&scheme);
+        let is_listening =
+            address(host) == Some(self.listening.ip()) && port(&origin) == Some(self.listening.port());
+        let is_public = self.public.as_ref().is_some_and(|public| {
+            public.scheme_str() == Some(scheme)
+                && public.host().is_some_and(|name| same(name, host))
+                && port(public) == port(&origin)
+        });
+        is_web && (is_loopback(host) || is_listening || is_public)
+    }
+}
+
+/// The name before the port; `None` unless the header is a host and nothing else.
+fn host_of(header: &str) -> Option<String> {
+    let uri: Uri = format!("http://{header}/").parse().ok()?;
+    let authority = uri.authority()?;
+    (authority.as_str() == header && !header.contains('@')).then(|| authority.host().to_owned())
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+fn is_loopback(host: &str) -> bool {
+    same(host, "localhost") || address(host).is_some_and(|address| address.is_loopback())
+}
+
+fn same(name: &str, other: &str) -> bool {
+    name.eq_ignore_ascii_case(other)
+}
+
+fn port(uri: &Uri) -> Option<u16> {
+    uri.port_u16().or(match uri.scheme_str() {
+        Some("http") => Some(80),
+        Some("https") => Some(443),
+        _ => None,
+    })
+}
+
+fn text(value: &HeaderValue) -> Option<&str> {
+    value.to_str().ok()
+}
+
+fn shown(text: Option<&str>) -> String {
+    text.map_or_else(|| "of this request".to_owned(), crate::contract::query::quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(doors: &Doors, host: &str, origin: Option<&str>) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, host.parse().expect("a header"));
+        if let Some(origin) = origin {
+            headers.insert(ORIGIN, origin.parse().expect("a header"));
+        }
+        doors.check(&Uri::from_static("/mcp"), &headers).is_err()
+    }
+
+    #[test]
+    fn loopback_the_listening_address_and_the_public_name_are_let_in() {
+        let doors =
+            Doors::new("10.0.0.5:8080".parse().expect("an address"), Some("https://filings.example.org"));
+        for host in [
+            "localhost",
+            "localhost:8080",
+            "LOCALHOST:1",
+            "127.0.0.1:9",
+            "[::1]:80",
+            "10.0.0.5:8080",
+            "filings.example.org",
+        ] {
+            assert!(!refused(&doors, host, None), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "10.0.0.6:8080",
+            "localhost.evil.example",
+            "a@localhost",
+            "localhost/x",
+            "filings.example.org.evil",
+        ] {
+            assert!(refused(&doors, host, None), "{host}");
+        }
+        for origin in [
+            "http://localhost:6274",
+            "https://127.0.0.1",
+            "http://[::1]:5",
+            "http://10.0.0.5:8080",
+            "https://filings.example.org",
+            "https://filings.example.org:443",
+        ] {
+            assert!(!refused(&doors, "localhost", Some(origin)), "{origin}");
+        }
+        for origin in [
+            "http://evil.example",
+            "null",
+            "http://10.0.0.5:81",
+            "http://filings.example.org",
+            "https://filings.example.org:8443",
+            "file://localhost",
+            "localhost",
+            "",
+        ] {
+            assert!(refused(&doors, "localhost", Some(origin)), "{origin}");
+        }
+    }
+
+    #[test]
+    fn a_server_on_all_interfaces_is_known_by_any_address_and_still_by_no_foreign_name() {
+        let doors = Doors::new("0.0.0.0:8080".parse().expect("an address"), None);
+        assert!(!refused(&doors, "192.168.1.7:8080", None));
+        assert!(refused(&doors, "rebound.example:8080", None));
+        assert!(
+            refused(&doors, "192.168.1.7:8080", Some("http://192.168.1.7:8080")),
+            "not this server's page"
+        );
+    }
+
+    #[test]
+    fn a_request_that_names_no_host_or_two_origins_is_kept_out() {
+        let doors = Doors::new("127.0.0.1:8080".parse().expect("an address"), None);
+        assert!(doors.check(&Uri::from_static("/mcp"), &HeaderMap::new()).is_err());
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, HeaderValue::from_static("localhost"));
+        headers.append(ORIGIN, HeaderValue::from_static("http://localhost"));
+        headers.append(ORIGIN, HeaderValue::from_static("http://localhost"));
+        assert!(doors.check(&Uri::from_static("/mcp"), &headers).is_err());
+    }
+}

@@ -1,0 +1,285 @@
+//! One request from its head to its log line: what holds for every route alike.
+
+use super::app::Site;
+use super::body::{self, BODY_TIMEOUT};
+use super::compression::Coding;
+use super::request_id::REQUEST_ID;
+use super::response::{HttpResponse, Reply, with_header};
+use crate::serve::metrics::{Counted, Shed};
+use futures::FutureExt;
+use http_body_util::Full;
+use hyper::body::{Body, Bytes};
+use hyper::header::{
+    CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY,
+    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response};
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+/// Requests at work at once; a further one is turned away. Those whose body is still on its way do not count.
+pub(crate) const MAX_AT_WORK: usize = 256;
+/// Seconds after which a client that was turned away may come again.
+pub(crate) const RETRY_SECS: u64 = 1;
+
+impl Site {
+    /// Answers a request, counts it and logs it. Never fails, never panics.
+    pub(crate) async fn exchange<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let begun = Instant::now();
+        let id = self.ids.of(request.headers());
+        // The client may go while its body is still on its way: then this ends there.
+        let in_flight = Counted::new(&self.metrics.in_flight);
+        let (parts, body) = request.into_parts();
+        let reply = match body::read(body, BODY_TIMEOUT).await {
+            Ok(bytes) => {
+                let request = Request::from_parts(parts.clone(), bytes);
+                self.work(self.route(&request), &id).await
+            }
+            // The rest of the body is still to come: the connection is of no more use.
+            Err(fault) => {
+                let refused = self.problem(fault.status(), fault.message());
+                Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
+            }
+        };
+        let reply = Reply { response: self.dress(reply.response, &parts.headers, &id), ..reply };
+        drop(in_flight);
+        let took = begun.elapsed();
+        self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
+        tell(&parts, &reply, &id, peer, took.as_micros());
+        reply.response.map(Full::new)
+    }
+
+    /// Lets a route answer, unless too many are at it; a panic is an error like any other.
+    async fn work(&self, answer: impl Future<Output = Reply>, id: &HeaderValue) -> Reply {
+        let Ok(_place) = self.at_work.try_acquire() else {
+            self.metrics.shed(Shed::Request);
+            let refused = self.problem(503, "the server is busy; try again shortly".to_owned());
+            return Reply::open(with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)), "none");
+        };
+        match AssertUnwindSafe(answer).catch_unwind().await {
+            Ok(reply) => reply,
+            Err(_) => {
+                tracing::error!(request = ?id, "a request ended in a panic; this is a bug");
+                Reply::open(
+                    self.problem(500, "an error of the server, which is in its log".to_owned()),
+                    "none",
+                )
+            }
+        }
+    }
+
+    /// What every answer carries, and its body in a coding the client takes.
+    fn dress(&self, mut response: HttpResponse, sent: &HeaderMap, id: &HeaderValue) -> HttpResponse {
+        let coding = Coding::accepted(sent).filter(|_| !response.headers().contains_key(CONTENT_ENCODING));
+        if let Some(coding) = coding
+            && let Some(encoded) = coding.encode(response.body())
+        {
+            *response.body_mut() = encoded.into();
+            response.headers_mut().insert(CONTENT_ENCODING, coding.header());
+        }
+        let headers = response.headers_mut();
+        headers.insert(REQUEST_ID, id.clone());
+        headers.insert(VARY, HeaderValue::from_static("authorization, accept-encoding"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(
+            CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+        );
+        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        if self.is_draining() {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+/// The line of the access log. It holds nothing that a client made up: path, query and method may hold a key.
+fn tell(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, micros: u128) {
+    let caller = reply.caller.as_ref();
+    tracing::info!(
+        request = id.to_str().unwrap_or_default(),
+        peer = %peer,
+        method = known_method(&parts.method),
+        route = reply.route,
+        status = reply.response.status().as_u16(),
+        bytes = reply.response.body().len(),
+        micros = u64::try_from(micros).unwrap_or(u64::MAX),
+        account = caller.map(|caller| caller.account.name.as_str()),
+        key = caller.map(|caller| &*caller.key_id),
+        "answered"
+    );
+}
+
+fn known_method(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::fixture::{KEY, generous, site};
+    use http_body_util::{BodyExt, StreamBody};
+    use hyper::StatusCode;
+    use hyper::body::Frame;
+    use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+    use serde_json::Value;
+    use std::convert::Infallible;
+
+    const PEER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
+
+    async fn send(
+        site: &Site,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: usize,
+    ) -> (HeaderMap, u16, Bytes) {
+        let mut request = Request::get(target).header(AUTHORIZATION, format!("Bearer {KEY}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let body = Full::new(Bytes::from(vec![b'x'; body]));
+        let response = site.exchange(request.body(body).expect("a request"), PEER).await;
+        let (parts, body) = response.into_parts();
+        (parts.headers, parts.status.as_u16(), body.collect().await.expect("a body").to_bytes())
+    }
+
+    #[tokio::test]
+    async fn every_answer_carries_an_id_and_the_headers_of_safety() {
+        let site = site(generous(), &["data"]);
+        for (target, status) in
+            [("/v1/me", 200), ("/v1/fl/businesses", 400), ("/nowhere", 404), ("/docs", 200)]
+        {
+            let (headers, found, _) = send(&site, target, &[("x-request-id", "mine-1")], 0).await;
+            assert_eq!(found, status, "{target}");
+            assert_eq!(headers[REQUEST_ID], "mine-1", "{target}");
+            assert_eq!(headers[X_CONTENT_TYPE_OPTIONS], "nosniff", "{target}");
+            assert!(headers[VARY].to_str().is_ok_and(|vary| vary.contains("accept-encoding")), "{target}");
+        }
+        let (one, ..) = send(&site, "/v1/me", &[], 0).await;
+        let (other, ..) = send(&site, "/v1/me", &[], 0).await;
+        assert_ne!(one[REQUEST_ID], other[REQUEST_ID]);
+    }
+
+    #[tokio::test]
+    async fn a_coded_answer_is_the_plain_one_coded() {
+        let site = site(generous(), &["data"]);
+        let target = "/v1/fl/counties";
+        let (headers, _, plain) = send(&site, target, &[], 0).await;
+        assert!(!headers.contains_key(CONTENT_ENCODING));
+        let (headers, _, coded) = send(&site, target, &[(ACCEPT_ENCODING.as_str(), "zstd")], 0).await;
+        assert_eq!(headers[CONTENT_ENCODING], "zstd");
+        assert_eq!(zstd::decode_all(&coded[..]).expect("zstd"), plain);
+        let (headers, ..) = send(&site, "/v1/me", &[(ACCEPT_ENCODING.as_str(), "gzip")], 0).await;
+        assert!(!headers.contains_key(CONTENT_ENCODING), "too small to be worth it");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_the_client_has_is_not_sent_again_but_counted() {
+        let site = site(generous(), &["data"]);
+        let target = "/v1/fl/businesses?q=sun";
+        let (headers, status, body) = send(&site, target, &[], 0).await;
+        assert_eq!((status, &headers[CACHE_CONTROL]), (200, &HeaderValue::from_static("private, no-cache")));
+        let tag = headers[ETAG].to_str().expect("text");
+        let (again, status, empty) = send(&site, target, &[(IF_NONE_MATCH.as_str(), tag)], 0).await;
+        assert_eq!((status, empty.len(), &again[ETAG]), (304, 0, &headers[ETAG]));
+        let (_, status, other) =
+            send(&site, "/v1/fl/businesses?q=sun&limit=1", &[(IF_NONE_MATCH.as_str(), tag)], 0).await;
+        assert_eq!((status, other == body), (200, false));
+        let (headers, _, account) = send(&site, "/v1/me", &[(IF_NONE_MATCH.as_str(), "*")], 0).await;
+        let account: Value = serde_json::from_slice(&account).expect("JSON");
+        assert_eq!(account["remaining"]["minute"], generous().per_minute - 4);
+        assert_eq!(headers[CACHE_CONTROL], "private, no-store");
+    }
+
+    #[tokio::test]
+    async fn whatever_a_client_claims_to_hold_it_is_told_what_is_wrong() {
+        let site = site(generous(), &["data"]);
+        for (target, due) in [
+            ("/v1/fl/businesses?q=sun", 304),
+            ("/v1/fl/stats", 304),
+            ("/v1/fl/businesses/1", 304),
+            ("/v1/me", 200),
+            ("/v1/fl/businesses", 400),
+            ("/v1/fl/businesses?q=sun&x=1", 400),
+            ("/v1/fl/businesses/0", 400),
+            ("/v1/fl/businesses/99", 404),
+            ("/v1/fl/businesses/4", 404),
+            ("/v1/fl/counties/ATLANTIS", 404),
+            ("/v1/fl/filings/daily/2020-01-01", 403),
+            ("/nowhere", 404),
+        ] {
+            let (headers, status, body) = send(&site, target, &[(IF_NONE_MATCH.as_str(), "*")], 0).await;
+            assert_eq!((status, body.is_empty()), (due, due == 304), "{target}");
+            assert_eq!(headers.contains_key(ETAG), due == 304, "{target}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_is_allowed_up_to_its_bound() {
+        let site = site(generous(), &["data"]);
+        assert_eq!(send(&site, "/v1/me", &[], body::MAX_BODY_BYTES).await.1, 200);
+        let (headers, status, body) = send(&site, "/v1/me", &[], body::MAX_BODY_BYTES + 1).await;
+        assert_eq!((status, &headers[CONNECTION]), (413, &HeaderValue::from_static("close")));
+        let body: Value = serde_json::from_slice(&body).expect("JSON");
+        assert_eq!(body["statusCode"], 413);
+    }
+
+    #[tokio::test]
+    async fn more_at_work_than_allowed_are_turned_away_for_a_moment() {
+        let site = site(generous(), &["data"]);
+        let others =
+            site.at_work.try_acquire_many(u32::try_from(MAX_AT_WORK).expect("small")).expect("places");
+        let (headers, status, body) = send(&site, "/healthz", &[], 0).await;
+        assert_eq!((status, &headers[RETRY_AFTER]), (503, &HeaderValue::from(RETRY_SECS)));
+        assert!(String::from_utf8_lossy(&body).contains("\"statusCode\":503"));
+        drop(others);
+        assert_eq!(send(&site, "/healthz", &[], 0).await.1, 200);
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_client_has_gone_is_in_flight_no_more() {
+        let site = site(generous(), &["data"]);
+        let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
+        let request = Request::post("/v1/me").body(StreamBody::new(silent)).expect("a request");
+        let mut exchange = Box::pin(site.exchange(request, PEER));
+        assert!(exchange.as_mut().now_or_never().is_none(), "it waits for its body");
+        assert_eq!(site.metrics.in_flight.get(), 1);
+        drop(exchange);
+        assert_eq!(site.metrics.in_flight.get(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_with_the_error_body() {
+        let site = site(generous(), &["data"]);
+        let id = HeaderValue::from_static("x");
+        let reply = site.work(async { panic!("planted") }, &id).await;
+        let body: Value = serde_json::from_slice(reply.response.body()).expect("JSON");
+        let status = reply.response.status();
+        assert_eq!((status, &body["statusCode"]), (StatusCode::INTERNAL_SERVER_ERROR, &500.into()));
+        assert_eq!(site.at_work.available_permits(), MAX_AT_WORK);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_drains_says_so_to_every_client() {
+        let site = site(generous(), &["data"]);
+        assert_eq!(send(&site, "/readyz", &[], 0).await.1, 200);
+        site.drain();
+        let (headers, status, _) = send(&site, "/readyz", &[], 0).await;
+        assert_eq!((status, &headers[CONNECTION]), (503, &HeaderValue::from_static("close")));
+        assert_eq!(send(&site, "/v1/me", &[], 0).await.1, 200, "it still answers");
+    }
+}

@@ -1,0 +1,77 @@
+//! An id for every request, so that an answer, a log line and a complaint can be brought together.
+
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The header that carries it, both ways.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// A longer one that was sent is not taken over.
+const MAX_LENGTH: usize = 128;
+/// Hexadecimal digits of one made here.
+const MADE_LENGTH: usize = 32;
+
+/// Makes ids that cannot be guessed from each other: a number counted up, under a key of this process.
+#[derive(Debug)]
+pub(crate) struct RequestIds {
+    key: [u8; 32],
+    next: AtomicU64,
+}
+
+impl RequestIds {
+    /// Ids under 256 random bits.
+    pub(crate) fn new(random: [u8; 32]) -> Self {
+        Self { key: random, next: AtomicU64::new(0) }
+    }
+
+    /// The id that was sent, when it is a plain word; else a new one.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> HeaderValue {
+        match headers.get(REQUEST_ID) {
+            Some(sent) if is_plain(sent.as_bytes()) => sent.clone(),
+            _ => self.make(),
+        }
+    }
+
+    fn make(&self) -> HeaderValue {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let digest = blake3::keyed_hash(&self.key, &number.to_le_bytes()).to_hex();
+        HeaderValue::from_str(&digest[..MADE_LENGTH]).unwrap_or(HeaderValue::from_static("none"))
+    }
+}
+
+/// Letters, digits and a few signs, and nothing that looks like a key: the id stands in the log.
+fn is_plain(id: &[u8]) -> bool {
+    let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
+    let prefix = crate::serve::auth::key_file::KEY_PREFIX.as_bytes();
+    (1..=MAX_LENGTH).contains(&id.len())
+        && id.iter().all(is_sign)
+        && !id.windows(prefix.len()).any(|part| part == prefix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(sent: &str) -> String {
+        let mut headers = HeaderMap::new();
+        headers.insert(REQUEST_ID, sent.parse().expect("a header"));
+        RequestIds::new([1; 32]).of(&headers).to_str().expect("text").to_owned()
+    }
+
+    #[test]
+    fn a_plain_id_is_taken_over_and_any_other_replaced() {
+        assert_eq!(of("a1B-2_3.4:5"), "a1B-2_3.4:5");
+        for strange in ["", "two words", "a;b", "x-flb_0123", &"a".repeat(129)] {
+            let made = of(strange);
+            assert!(made.len() == MADE_LENGTH && made != strange, "{strange}: {made}");
+        }
+    }
+
+    #[test]
+    fn no_two_made_are_the_same() {
+        let (ids, others) = (RequestIds::new([1; 32]), RequestIds::new([2; 32]));
+        let none = HeaderMap::new();
+        let made = [ids.of(&none), ids.of(&none), others.of(&none)];
+        assert!(made[0] != made[1] && made[0] != made[2], "{made:?}");
+    }
+}

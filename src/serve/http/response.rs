@@ -1,0 +1,48 @@
+//! Answers in memory: a status, headers, a body, and what is told of them.
+
+use super::etag::Tag;
+use crate::serve::auth::access::Caller;
+use hyper::body::Bytes;
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+
+/// A response whose body is in memory.
+pub(crate) type HttpResponse = Response<Bytes>;
+
+/// An answer, and what is told of it.
+pub(crate) struct Reply {
+    pub(crate) response: HttpResponse,
+    /// The route as the API document writes it; never what the client sent.
+    pub(crate) route: &'static str,
+    /// Who asked, once it is known.
+    pub(crate) caller: Option<Caller>,
+}
+
+impl Reply {
+    /// An answer to nobody in particular.
+    pub(crate) const fn open(response: HttpResponse, route: &'static str) -> Self {
+        Self { response, route, caller: None }
+    }
+}
+
+/// An answer that no one may keep.
+pub(crate) fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> HttpResponse {
+    let mut response = Response::new(Bytes::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    response
+}
+
+/// An answer that its client may keep, and asks about by its tag.
+pub(crate) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
+    let kept = with_header(response, CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    with_header(kept, ETAG, tag.header())
+}
+
+/// An answer with one more header.
+pub(crate) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
+    response.headers_mut().insert(name, value);
+    response
+}

@@ -1,0 +1,124 @@
+//! Names compare without regard to case: each character alone, as Unicode simple folding does.
+
+use std::cmp::Ordering;
+
+/// A character with its case folded away.
+pub(crate) fn fold(character: char) -> char {
+    if character.is_ascii() {
+        return character.to_ascii_lowercase();
+    }
+    let upper = single(character.to_uppercase()).unwrap_or(character);
+    single(upper.to_lowercase()).unwrap_or(upper)
+}
+
+/// A text with its case folded away.
+pub(crate) fn folded(text: &str) -> String {
+    text.chars().map(fold).collect()
+}
+
+/// Whether a text is another, case apart; `wanted` is folded already.
+pub(crate) fn equals_folded(text: &str, wanted: &str) -> bool {
+    compare_with_folded(text, wanted) == Ordering::Equal
+}
+
+/// How a text compares with one that is folded already.
+pub(crate) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
+    text.chars().map(fold).cmp(folded.chars())
+}
+
+/// How two texts compare, case apart.
+pub(crate) fn compare_folded(one: &str, other: &str) -> Ordering {
+    let mut same = 0;
+    for (a, b) in one.bytes().zip(other.bytes()) {
+        if !(a.is_ascii() && b.is_ascii()) {
+            break;
+        }
+        let order = a.to_ascii_lowercase().cmp(&b.to_ascii_lowercase());
+        if order != Ordering::Equal {
+            return order;
+        }
+        same += 1;
+    }
+    one[same..].chars().map(fold).cmp(other[same..].chars().map(fold))
+}
+
+/// The first eight bytes of a folded text as a number that sorts as the text does.
+pub(crate) fn first_eight_folded(text: &str) -> u64 {
+    let (mut number, mut taken, mut utf8) = (0_u64, 0, [0; 4]);
+    for character in text.chars() {
+        for byte in fold(character).encode_utf8(&mut utf8).bytes() {
+            if taken == 8 {
+                return number;
+            }
+            number = number << 8 | u64::from(byte);
+            taken += 1;
+        }
+    }
+    number.checked_shl(8 * (8 - taken)).unwrap_or(0)
+}
+
+/// How the start of a text compares with a folded prefix; equal when it begins with it.
+pub(crate) fn compare_start(text: &str, prefix: &str) -> Ordering {
+    let mut given = text.chars().map(fold);
+    for wanted in prefix.chars() {
+        match given.next() {
+            None => return Ordering::Less,
+            Some(have) if have != wanted => return have.cmp(&wanted),
+            Some(_) => {}
+        }
+    }
+    Ordering::Equal
+}
+
+fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
+    let first = characters.next()?;
+    characters.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_is_folded_character_by_character() {
+        assert_eq!(folded("ÉCLAIR Ñandú ΣΑΣ"), folded("éclair ñANDÚ σας"));
+        assert_eq!(folded("Straße"), "straße");
+        assert_ne!(folded("strasse"), folded("straße"));
+    }
+
+    #[test]
+    fn a_prefix_matches_the_start_only() {
+        assert_eq!(compare_start("Sunshine Bakery", "sun"), Ordering::Equal);
+        assert_eq!(compare_start("The Sun", "sun"), Ordering::Greater);
+        assert_eq!(compare_start("SU", "sun"), Ordering::Less);
+    }
+
+    #[test]
+    fn all_ways_to_compare_agree_with_the_folded_texts() {
+        let texts = [
+            "",
+            "A",
+            "a b",
+            "AB",
+            "ab",
+            "Abc",
+            "ABCDEFGHI",
+            "abcdefghij",
+            "ÑANDÚ",
+            "ñandu",
+            "Zé",
+            "ze",
+            "zÉa",
+        ];
+        for one in texts {
+            for other in texts {
+                let expected = folded(one).cmp(&folded(other));
+                assert_eq!(compare_folded(one, other), expected, "{one:?} {other:?}");
+                assert_eq!(compare_with_folded(one, &folded(other)), expected, "{one:?} {other:?}");
+                let eights = first_eight_folded(one).cmp(&first_eight_folded(other));
+                assert!(eights == expected || eights == Ordering::Equal, "{one:?} {other:?}");
+            }
+        }
+        assert_eq!(first_eight_folded("AbCdEfGhI"), u64::from_be_bytes(*b"abcdefgh"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Columns in memory: texts in one arena, repeated texts by code.
+
+use std::collections::HashMap;
+
+/// Rows whose texts are measured from one base: far too few for 4 GiB.
+const BLOCK_ROWS: usize = 1 << 16;
+
+/// Texts that mostly differ, one after the other; four bytes a row beside them.
+#[derive(Debug, Default)]
+pub(crate) struct TextColumn {
+    texts: String,
+    /// Where each text ends, from the base of its block.
+    ends: Vec<u32>,
+    /// Where each block begins.
+    bases: Vec<usize>,
+}
+
+impl TextColumn {
+    pub(crate) fn push(&mut self, text: &str) {
+        if self.ends.len().is_multiple_of(BLOCK_ROWS) {
+            self.bases.push(self.texts.len());
+        }
+        let base = self.bases.last().copied().unwrap_or_default();
+        self.texts.push_str(text);
+        self.ends.push(u32::try_from(self.texts.len() - base).unwrap_or(u32::MAX));
+    }
+
+    pub(crate) fn get(&self, row: u32) -> &str {
+        let row = row as usize;
+        let base = self.bases[row / BLOCK_ROWS];
+        let start = if row.is_multiple_of(BLOCK_ROWS) { 0 } else { self.ends[row - 1] as usize };
+        &self.texts[base + start..base + self.ends[row] as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Adds the texts of another column after its own.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.texts.reserve(other.texts.len());
+        self.ends.reserve(other.ends.len());
+        for row in (0_u32..).take(other.len()) {
+            self.push(other.get(row));
+        }
+    }
+
+    /// The same texts in another order.
+    pub(crate) fn permuted(&self, order: &[u32]) -> Self {
+        let (texts, ends) = (String::with_capacity(self.texts.len()), Vec::with_capacity(order.len()));
+        let mut sorted = Self { texts, ends, bases: Vec::new() };
+        for row in order {
+            sorted.push(self.get(*row));
+        }
+        sorted
+    }
+
+    /// Gives back what was set aside for more.
+    pub(crate) fn shrink(&mut self) {
+        self.texts.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
+    /// Memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.texts.capacity()
+            + size_of::<u32>() * self.ends.capacity()
+            + size_of::<usize>() * self.bases.len()
+    }
+}
+
+/// Texts that repeat, while they are gathered: a code a row, each text once, codes in the order of appearance.
+#[derive(Debug, Default)]
+pub(crate) struct CodedColumn {
+    codes: Vec<u32>,
+    values: Vec<Box<str>>,
+    code_of: HashMap<Box<str>, u32>,
+}
+
+impl CodedColumn {
+    pub(crate) fn push(&mut self, text: &str) {
+        let repeated = self.codes.last().copied().filter(|code| &*self.values[*code as usize] == text);
+        let code = repeated.unwrap_or_else(|| self.code_of(text));
+        self.codes.push(code);
+    }
+
+    /// Adds rows by their place in a list of texts; a place that is not in the list has no text.
+    pub(crate) fn extend<'a>(
+        &mut self,
+        texts: impl IntoIterator<Item = &'a str>,
+        places: impl IntoIterator<Item = usize>,
+    ) {
+        let codes: Vec<u32> = texts.into_iter().map(|text| self.code_of(text)).collect();
+        for place in places {
+            let code = codes.get(place).copied().unwrap_or_else(|| self.code_of(""));
+            self.codes.push(code);
+        }
+    }
+
+    /// Adds the rows of another column after its own.
+    pub(crate) fn append(&mut self, other: &Self) {
+        self.extend(other.values.iter().map(|text| &**text), other.codes.iter().map(|code| *code as usize));
+    }
+
+    /// The same rows in another order.
+    pub(crate) fn permuted(self, order: &[u32]) -> Self {
+        Self { codes: permuted(&self.codes, order), ..self }
+    }
+
+    pub(crate) fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Every text, at the place of its code.
+    pub(crate) fn values(&self) -> &[Box<str>] {
+        &self.values
+    }
+
+    /// The code of a text, which is new when the text is.
+    pub(crate) fn code_of(&mut self, text: &str) -> u32 {
+        if let Some(code) = self.code_of.get(text) {
+            return *code;
+        }
+        let code = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+        self.values.push(text.into());
+        self.code_of.insert(text.into(), code);
+        code
+    }
+}
+
+/// Codes a row, as narrow as their largest allows.
+#[derive(Debug)]
+pub(crate) enum NarrowCodes {
+    /// Below 2⁸.
+    Byte(Vec<u8>),
+    /// Below 2¹⁶.
+    Short(Vec<u16>),
+    /// Any.
+    Word(Vec<u32>),
+}
+
+impl NarrowCodes {
+    /// Codes below `count`.
+    pub(crate) fn new(codes: impl Iterator<Item = u32>, count: usize) -> Self {
+        match count {
+            0..=0x100 => Self::Byte(codes.map(|code| u8::try_from(code).unwrap_or(u8::MAX)).collect()),
+            0x101..=0x1_0000 => {
+                Self::Short(codes.map(|code| u16::try_from(code).unwrap_or(u16::MAX)).collect())
+            }
+            _ => Self::Word(codes.collect()),
+        }
+    }
+
+    pub(crate) fn get(&self, row: u32) -> u32 {
+        match self {
+            Self::Byte(codes) => codes[row as usize].into(),
+            Self::Short(codes) => codes[row as usize].into(),
+            Self::Word(codes) => codes[row as usize],
+        }
+    }
+
+    /// Memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Byte(codes) => codes.capacity(),
+            Self::Short(codes) => 2 * codes.capacity(),
+            Self::Word(codes) => 4 * codes.capacity(),
+        }
+    }
+}
+
+/// Values in another order.
+pub(crate) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
+    order.iter().map(|row| values[*row as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_in_any_order_across_blocks_and_appended() {
+        let mut texts = TextColumn::default();
+        let rows = BLOCK_ROWS as u32 + 3;
+        for row in 0..rows {
+            texts.push(&"x".repeat(row as usize % 7));
+        }
+        let order: Vec<u32> = (0..rows).rev().collect();
+        let turned = texts.permuted(&order);
+        let mut both = TextColumn::default();
+        both.append(&turned);
+        both.append(&texts);
+        for row in [0, 1, rows - 1, BLOCK_ROWS as u32 - 1, BLOCK_ROWS as u32] {
+            assert_eq!(texts.get(row).len(), row as usize % 7, "{row}");
+            assert_eq!(turned.get(rows - 1 - row), texts.get(row), "{row}");
+            assert_eq!((both.get(rows - 1 - row), both.get(rows + row)), (texts.get(row), texts.get(row)));
+        }
+    }
+
+    #[test]
+    fn codes_of_two_columns_become_one() {
+        let (mut one, mut other) = (CodedColumn::default(), CodedColumn::default());
+        ["b", "", "b"].iter().for_each(|text| one.push(text));
+        ["a", "b"].iter().for_each(|text| other.push(text));
+        one.append(&other);
+        let read: Vec<_> = one.codes().iter().map(|code| &*one.values()[*code as usize]).collect();
+        assert_eq!(read, ["b", "", "b", "a", "b"]);
+        assert_eq!(one.values().len(), 3);
+    }
+
+    #[test]
+    fn narrow_codes_hold_every_code_of_their_count() {
+        for count in [1_usize, 256, 257, 65_536, 65_537] {
+            let last = u32::try_from(count - 1).expect("small");
+            let codes = NarrowCodes::new([0, last].into_iter(), count);
+            assert_eq!((codes.get(0), codes.get(1)), (0, last), "{count}");
+        }
+    }
+}

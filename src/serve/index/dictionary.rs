@@ -1,0 +1,111 @@
+//! The distinct texts of a column, sorted without regard to case, so that what a filter wants is a range of codes.
+
+use super::case_fold::{compare_folded, compare_start, compare_with_folded};
+use super::column::CodedColumn;
+use std::cmp::Ordering;
+use std::ops::Range;
+
+/// Texts by code. Texts that differ in case alone stand next to each other.
+#[derive(Debug, Default)]
+pub(crate) struct Dictionary {
+    texts: Vec<Box<str>>,
+    /// The same as JSON, ready to be written.
+    json: Vec<Box<str>>,
+}
+
+impl Dictionary {
+    /// The texts of a column, and for each code of the column the code here.
+    pub(crate) fn sorted(column: &CodedColumn) -> (Self, Vec<u32>) {
+        let values = column.values();
+        let mut order: Vec<u32> = (0_u32..).take(values.len()).collect();
+        let text = |code: u32| &*values[code as usize];
+        order
+            .sort_unstable_by(|a, b| compare_folded(text(*a), text(*b)).then_with(|| text(*a).cmp(text(*b))));
+        let mut code_of = vec![0; order.len()];
+        for (new, old) in (0_u32..).zip(&order) {
+            code_of[*old as usize] = new;
+        }
+        (Self::of(order.iter().map(|code| text(*code).into()).collect()), code_of)
+    }
+
+    /// Texts in the order of their codes, which then is whatever the caller made it.
+    pub(crate) fn of(texts: Vec<Box<str>>) -> Self {
+        let json = texts.iter().map(|text| json_text(text)).collect();
+        Self { texts, json }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(crate) fn text(&self, code: u32) -> &str {
+        &self.texts[code as usize]
+    }
+
+    pub(crate) fn texts(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.texts.iter().map(|text| &**text)
+    }
+
+    /// The text of a code as JSON.
+    pub(crate) fn json(&self, code: u32) -> &[u8] {
+        self.json[code as usize].as_bytes()
+    }
+
+    /// The codes of the texts that are this one, case apart; it is folded already.
+    pub(crate) fn equal_to(&self, folded: &str) -> Range<u32> {
+        self.range(|text| compare_with_folded(text, folded))
+    }
+
+    /// The codes of the texts that begin with this, case apart; it is folded already.
+    pub(crate) fn beginning_with(&self, folded: &str) -> Range<u32> {
+        self.range(|text| compare_start(text, folded))
+    }
+
+    /// The code of exactly this text.
+    pub(crate) fn exactly(&self, text: &str) -> Option<u32> {
+        let place = self.texts.iter().position(|known| &**known == text)?;
+        u32::try_from(place).ok()
+    }
+
+    /// Memory it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let lists = [&self.texts, &self.json];
+        lists.into_iter().flatten().map(|text| text.len() + size_of::<Box<str>>()).sum()
+    }
+
+    fn range(&self, order: impl Fn(&str) -> Ordering) -> Range<u32> {
+        let start = self.texts.partition_point(|text| order(text) == Ordering::Less);
+        let end = self.texts.partition_point(|text| order(text) != Ordering::Greater);
+        let code = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        code(start)..code(end)
+    }
+}
+
+/// Text as JSON. Writing to memory does not fail.
+pub(crate) fn json_text(text: &str) -> Box<str> {
+    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_found_by_start_and_whole_in_any_case() {
+        let mut column = CodedColumn::default();
+        let texts = ["Tampa", "miami", "TAMPA", "Tam", "", "Miami \"Beach\""];
+        texts.iter().for_each(|text| column.push(text));
+        let (dictionary, code_of) = Dictionary::sorted(&column);
+        for (old, text) in column.values().iter().enumerate() {
+            assert_eq!(dictionary.text(code_of[old]), &**text);
+        }
+        let found = |range: Range<u32>| range.map(|code| dictionary.text(code)).collect::<Vec<_>>();
+        assert_eq!(found(dictionary.equal_to("tampa")), ["TAMPA", "Tampa"]);
+        assert_eq!(found(dictionary.beginning_with("tam")), ["Tam", "TAMPA", "Tampa"]);
+        assert_eq!(found(dictionary.equal_to("nowhere")), [""; 0]);
+        assert_eq!(dictionary.exactly("Tampa").map(|code| dictionary.text(code)), Some("Tampa"));
+        assert_eq!(dictionary.exactly("tampa"), None);
+        let quoted = dictionary.beginning_with("miami ").start;
+        assert_eq!(dictionary.json(quoted), br#""Miami \"Beach\"""#);
+    }
+}

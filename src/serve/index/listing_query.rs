@@ -1,0 +1,352 @@
+//! A listing: what it asks for → how many rows it has, and those of one page, newest first.
+
+use super::Index;
+use super::case_fold::folded;
+use super::filter::{Asked, Filter};
+use crate::contract::eastern::epoch_days;
+use crate::contract::search::CheckedSearch;
+use jiff::civil::Date;
+use std::ops::Range;
+
+/// What a listing asks for; texts are folded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Selection {
+    first_day: Option<i32>,
+    last_day: i32,
+    name_prefix: Option<String>,
+    asked: Asked,
+}
+
+/// A page of a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Rows of the whole listing.
+    pub(crate) total: u64,
+    /// Those of the page, newest first.
+    pub(crate) rows: Vec<u32>,
+}
+
+impl Selection {
+    /// The listing of one day.
+    pub(crate) fn of_day(day: Date) -> Self {
+        Self { first_day: Some(epoch_days(day)), last_day: epoch_days(day), ..Self::default() }
+    }
+
+    /// The listing of a search.
+    pub(crate) fn of_search(search: &CheckedSearch) -> Self {
+        let sent = search.as_sent();
+        Self {
+            first_day: search.from().map(epoch_days),
+            last_day: epoch_days(search.to()),
+            name_prefix: sent.q.as_deref().map(folded),
+            asked: Asked {
+                city: sent.city.as_deref().map(folded),
+                zip: search.zip(),
+                county: sent.county.as_deref().map(folded),
+                kind: sent.kind,
+                industry: sent.industry.clone(),
+                with_dissolved: search.includes_dissolved(),
+            },
+        }
+    }
+
+    /// Counts the rows that pass, and gives those of a page.
+    pub(crate) fn page(&self, index: &Index, offset: usize, limit: usize) -> Found {
+        let mut page = Page::new(offset, limit);
+        if let Some(filter) = Filter::of(&self.asked, index) {
+            let period = index.columns.filed_between(self.first_day, self.last_day);
+            match &self.name_prefix {
+                None => read_period(index, &filter, period, &mut page),
+                Some(prefix) => read_names(index, &filter, period, prefix, &mut page),
+            }
+        }
+        Found { total: page.seen as u64, rows: page.rows }
+    }
+}
+
+/// The rows of a page, picked out of all that pass.
+#[derive(Debug)]
+struct Page {
+    wanted: Range<usize>,
+    /// Rows that passed so far.
+    seen: usize,
+    rows: Vec<u32>,
+}
+
+impl Page {
+    fn new(offset: usize, limit: usize) -> Self {
+        Self { wanted: offset..offset + limit, seen: 0, rows: Vec::new() }
+    }
+
+    /// Counts the next rows, newest first, and keeps those of the page.
+    fn add(&mut self, count: usize, rows: impl Iterator<Item = u32>) {
+        let next = self.seen..self.seen + count;
+        self.seen = next.end;
+        let (first, end) = (self.wanted.start.max(next.start), self.wanted.end.min(next.end));
+        if first < end {
+            self.rows.extend(rows.skip(first - next.start).take(end - first));
+        }
+    }
+
+    /// Counts all rows, which are in no order.
+    fn add_unordered(&mut self, mut rows: Vec<u32>) {
+        self.seen += rows.len();
+        let (first, end) = (self.wanted.start.min(rows.len()), self.wanted.end.min(rows.len()));
+        if end < rows.len() {
+            rows.select_nth_unstable(end);
+            rows.truncate(end);
+        }
+        if first > 0 && first < end {
+            rows.select_nth_unstable(first);
+        }
+        self.rows = rows.split_off(first);
+        self.rows.sort_unstable();
+    }
+}
+
+/// Reads the rows of a period in their order.
+fn read_period(index: &Index, filter: &Filter, period: Range<u32>, page: &mut Page) {
+    let test = &filter.test;
+    let (mask, want) = (test.mask, test.want);
+    // The two shapes that most queries have are worth a loop of their own.
+    match (test.fields.as_slice(), filter.is_of_the_word()) {
+        ([], true) => scan(index, period, page, |_, word| word & mask == want),
+        ([field], true) if field.ranges.len() == 1 => {
+            let held = field.held_by_word();
+            scan(index, period, page, |_, word| (word & mask == want) & held(word));
+        }
+        _ => scan(index, period, page, |row, word| {
+            test.passes(word) && filter.passes_beside(row, &index.columns)
+        }),
+    }
+}
+
+/// Rows looked at in one go.
+const CHUNK: usize = 1_024;
+
+fn scan(index: &Index, period: Range<u32>, page: &mut Page, passes: impl Fn(u32, u64) -> bool) {
+    let words = &index.columns.words[period.start as usize..period.end as usize];
+    let firsts = period.step_by(CHUNK);
+    for (first, chunk) in firsts.zip(words.chunks(CHUNK)) {
+        let found = || (first..).zip(chunk).filter(|(row, word)| passes(*row, **word));
+        page.add(found().count(), found().map(|(row, _)| row));
+    }
+}
+
+/// Reads the rows whose names begin with a prefix, whichever way costs less.
+fn read_names(index: &Index, filter: &Filter, period: Range<u32>, prefix: &str, page: &mut Page) {
+    let (order, columns) = (&index.by_name, &index.columns);
+    let named = order.beginning_with(&columns.names, prefix);
+    let Some(run) = order.run_worth_filtering(&named) else {
+        let passes = |row: &u32| {
+            period.contains(row)
+                && filter.test.passes(columns.words[*row as usize])
+                && filter.passes_beside(*row, columns)
+        };
+        return page.add_unordered(order.rows(named).iter().copied().filter(passes).collect());
+    };
+    order.passing(run, &named, &period, filter.test.clone(), |rows, bits| {
+        if filter.is_of_the_word() {
+            page.add(bits.count_ones() as usize, held(rows, bits));
+        } else {
+            let found = || held(rows, bits).filter(|row| filter.passes_beside(*row, columns));
+            page.add(found().count(), found());
+        }
+    });
+}
+
+/// The rows that have their bit.
+fn held(rows: &[u32], bits: u64) -> impl Iterator<Item = u32> {
+    let mut left = bits;
+    std::iter::from_fn(move || {
+        let row = rows.get(left.trailing_zeros() as usize).filter(|_| left != 0)?;
+        left &= left - 1;
+        Some(*row)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::id::ZipPrefix;
+    use crate::contract::reference::{EntityType, Industries, Sector, Segment};
+    use crate::serve::index::builder::IndexBuilder;
+    use crate::serve::index::filter::IndustryMeaning;
+    use crate::serve::index::row_buffer::FilingRow;
+
+    /// Draws that are the same every time.
+    struct Draws(u64);
+
+    impl Draws {
+        fn below(&mut self, count: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % count
+        }
+
+        fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+            words[self.below(words.len())]
+        }
+    }
+
+    const NAMES: [&str; 8] = ["SUN", "Sunset", "sun bakery", "SUMMER", "Ñandú", "ÑANDÚ II", "THE SUN", "S"];
+    const CITIES: [&str; 5] = ["Tampa", "TAMPA", "Miami", "miami beach", ""];
+    const ZIPS: [&str; 7] = ["33601", "33602", "33602-1234", "3360", "33101", "K1A 0B1", ""];
+    const COUNTIES: [&str; 4] = ["Hillsborough", "HILLSBOROUGH", "Miami-Dade", ""];
+    const KINDS: [&str; 4] = ["llc", "corporation", "fictitious", "strange"];
+    const INDUSTRIES: [(&str, &str); 4] =
+        [("food", "food.bar"), ("food", "food.cafe"), ("trade", "trade.roof"), ("money", "money.bank")];
+
+    struct Plain {
+        row: u32,
+        id: i64,
+        cells: [&'static str; 7],
+        day: i32,
+        listed: bool,
+        status: &'static str,
+    }
+
+    impl Plain {
+        fn drawn(draws: &mut Draws, id: i64) -> Self {
+            let (sector, industry) = INDUSTRIES[draws.below(INDUSTRIES.len())];
+            let cells = [
+                draws.of(&NAMES),
+                draws.of(&CITIES),
+                draws.of(&ZIPS),
+                draws.of(&COUNTIES),
+                draws.of(&KINDS),
+                sector,
+                industry,
+            ];
+            let (day, listed) = (draws.below(100) as i32, draws.below(10) > 0);
+            Self { row: 0, id, cells, day, listed, status: draws.of(&["active", "active", "dissolved"]) }
+        }
+
+        fn push_to(&self, builder: &mut IndexBuilder) {
+            let [name, city, zip, county, entity_type, industry_sector, industry_type] = self.cells;
+            builder.push(FilingRow {
+                business_id: self.id,
+                id: &self.id.to_string(),
+                document_number: "L26000000001",
+                name,
+                entity_type,
+                company_type: "",
+                status: self.status,
+                filed_day: self.day,
+                dissolved_day: None,
+                city,
+                zip,
+                county,
+                industry_sector,
+                industry_type,
+                url: "",
+                listed: self.listed,
+            });
+        }
+
+        fn is_active(&self) -> bool {
+            self.status == "active"
+        }
+    }
+
+    fn lists() -> Industries {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let segment = |key: &str, sectors: &[&str], types: &[&str]| Segment {
+            key: key.to_owned(),
+            sectors: words(sectors),
+            types: words(types),
+        };
+        let sector = |key: &str| Sector {
+            sector: key.to_owned(),
+            types: INDUSTRIES
+                .iter()
+                .filter(|(of, _)| *of == key)
+                .map(|(_, kind)| (*kind).to_owned())
+                .collect(),
+        };
+        Industries {
+            sectors: ["food", "money", "trade"].map(sector).to_vec(),
+            segments: vec![segment("apart", &["trade"], &["food.bar"]), segment("nothing", &[], &[])],
+        }
+    }
+
+    /// An index of drawn rows, and the rows in its order.
+    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<Plain>) {
+        let mut plain: Vec<Plain> = (1..=count).map(|id| Plain::drawn(draws, id)).collect();
+        let mut builder = IndexBuilder::default();
+        plain.iter().for_each(|row| row.push_to(&mut builder));
+        builder.set_industries(lists());
+        plain.sort_by_key(|row| std::cmp::Reverse((row.day, row.id)));
+        for (number, row) in (0..).zip(&mut plain) {
+            row.row = number;
+        }
+        (builder.finish().expect("an index"), plain)
+    }
+
+    fn selection(draws: &mut Draws) -> Selection {
+        let mut some = |texts: &[&str]| (draws.below(3) == 0).then(|| folded(draws.of(texts)));
+        let (city, county) =
+            (some(&["tampa", "MIAMI", "Nowhere"]), some(&["hillsborough", "Miami-Dade", "x"]));
+        let name_prefix = some(&["su", "SUN", "ñ", "ñandú i", "sun b", "zz", "th"]);
+        let industry = some(&["food", "food.bar", "apart", "nothing", "money"]);
+        let zip = some(&["336", "3360", "33602", "33603", "331"]);
+        let kinds =
+            [None, None, Some(EntityType::Llc), Some(EntityType::Fictitious), Some(EntityType::Trust)];
+        Selection {
+            first_day: [None, Some(20), Some(50)][draws.below(3)],
+            last_day: 40 + draws.below(60) as i32,
+            name_prefix,
+            asked: Asked {
+                city,
+                zip: zip.as_deref().and_then(ZipPrefix::parse),
+                county,
+                kind: kinds[draws.below(kinds.len())],
+                industry,
+                with_dissolved: draws.below(2) == 0,
+            },
+        }
+    }
+
+    fn passes(wanted: &Selection, lists: &Industries, row: &Plain) -> bool {
+        let [name, city, zip, county, kind, sector, industry] = row.cells;
+        let asked = &wanted.asked;
+        let is = |want: &Option<String>, have: &str| want.as_ref().is_none_or(|want| *want == folded(have));
+        let meaning = asked.industry.as_ref().map(|key| IndustryMeaning::of(key, lists).expect("a key"));
+        (row.listed || !row.is_active())
+            && (row.is_active() || asked.with_dissolved)
+            && wanted.first_day.is_none_or(|first| row.day >= first)
+            && row.day <= wanted.last_day
+            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(name).starts_with(prefix))
+            && is(&asked.city, city)
+            && is(&asked.county, county)
+            && asked.zip.as_ref().is_none_or(|want| want.matches(zip))
+            && asked.kind.map_or(kind != "fictitious", |want| want.key() == kind)
+            && meaning.is_none_or(|it| {
+                it.sectors.iter().any(|have| have == sector) || it.types.iter().any(|have| have == industry)
+            })
+    }
+
+    #[test]
+    fn every_listing_is_what_a_look_at_each_row_gives() {
+        let mut draws = Draws(7);
+        let (index, rows) = rows(&mut draws, 2_000);
+        let mut found_some = 0;
+        for number in 0..600 {
+            let wanted = selection(&mut draws);
+            let expected: Vec<u32> = rows
+                .iter()
+                .filter(|row| passes(&wanted, index.industries(), row))
+                .map(|row| row.row)
+                .collect();
+            for (offset, limit) in [(0, 0), (0, 1), (0, 100_000), (7, 7), (draws.below(400), 50), (9_000, 5)]
+            {
+                let found = wanted.page(&index, offset, limit);
+                let start = offset.min(expected.len());
+                let end = (offset + limit).min(expected.len());
+                assert_eq!(found.total, expected.len() as u64, "{number}: {wanted:?}");
+                assert_eq!(found.rows, expected[start..end], "{number}: {wanted:?}");
+            }
+            found_some += usize::from(!expected.is_empty());
+        }
+        assert!(found_some > 150, "only {found_some} listings had rows");
+    }
+}
