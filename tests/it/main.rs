@@ -18,7 +18,7 @@ mod edits;
 mod enrich;
 mod exports;
 mod faults;
-mod floors;
+mod layers;
 mod keep;
 mod key_leak;
 mod mcp;

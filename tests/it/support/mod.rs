@@ -13,6 +13,8 @@ pub(crate) mod s3;
 pub(crate) mod scratch;
 pub(crate) mod server;
 pub(crate) mod source;
+pub(crate) mod source_paths;
+pub(crate) mod source_shape;
 
 use std::time::{Duration, Instant};
 
