@@ -8,7 +8,8 @@
 //!
 //! Both sides are SQL that gives one whole number.
 
-use super::{AggregateError, SnapshotFiles, register_tables};
+use super::error::AggregateError;
+use super::run::{SnapshotFiles, register_tables};
 use polars::prelude::{DataType, LazyFrame};
 
 const HEAD: &str = "-- Adds up: ";

@@ -1,6 +1,7 @@
 //! Businesses chosen by a condition in SQL.
 
-use super::{AggregateError, SnapshotFiles, Tables, collect, first_line, register_tables};
+use super::error::{AggregateError, first_line};
+use super::run::{SnapshotFiles, Tables, collect, register_tables};
 use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 

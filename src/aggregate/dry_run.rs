@@ -1,7 +1,9 @@
 //! Whether SQL can run at all, told before a request is spent: over the lake's tables without any rows.
 
 use super::choose::chosen;
-use super::{AggregateError, Tables, on_disk, register_tables};
+use super::error::AggregateError;
+use super::on_disk;
+use super::run::{Tables, register_tables};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
@@ -58,9 +60,9 @@ fn in_polars(kind: ColumnKind) -> DataType {
 
 #[cfg(test)]
 mod tests {
-    use super::super::load_aggregates;
     use super::super::tiny_lake::TinyLake;
     use super::*;
+    use crate::aggregate::definition::load_aggregates;
     use std::path::Path;
 
     #[test]

@@ -1,7 +1,10 @@
 //! The figures of the report, read from a snapshot's aggregates as plain values.
 
 use super::cells::{Cells, day, flag, long, text};
-use super::{AggregateError, Reconciliation, SnapshotFiles, TABLE_PREFIX, read_reconciliation};
+use super::definition::TABLE_PREFIX;
+use super::error::AggregateError;
+use super::reconcile::{Reconciliation, read_reconciliation};
+use super::run::SnapshotFiles;
 use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;

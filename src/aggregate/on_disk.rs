@@ -1,6 +1,6 @@
 //! An aggregate on the disk: the lake's types, written as Parquet.
 
-use super::AggregateError;
+use super::error::AggregateError;
 use polars::datatypes::{DataType, TimeUnit, TimeZone};
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
@@ -78,7 +78,7 @@ pub(super) fn read(path: &Path) -> Result<DataFrame, AggregateError> {
 
 #[cfg(test)]
 mod tests {
-    use crate::aggregate::AggregateError;
+    use crate::aggregate::error::AggregateError;
     use crate::aggregate::tiny_lake::TinyLake;
     use arrow::datatypes::{DataType, TimeUnit};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

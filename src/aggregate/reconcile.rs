@@ -1,7 +1,7 @@
 //! Our counts against the API's own: the result of `reconcile.sql`, as the checks read it.
 
-use super::AggregateError;
 use super::cells::{Cells, day, flag, long, text};
+use super::error::AggregateError;
 use jiff::civil::Date;
 use std::path::Path;
 

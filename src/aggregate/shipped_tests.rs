@@ -1,7 +1,10 @@
 //! What the shipped SQL files say of a lake small enough to count by hand.
 
+use super::definition::load_aggregates;
+use super::figures::read_figures;
+use super::reconcile::{Scope, read_reconciliation};
+use super::run::{in_pieces, register_tables};
 use super::tiny_lake::{Row, TinyLake, row};
-use super::{Scope, in_pieces, load_aggregates, read_figures, read_reconciliation, register_tables};
 use crate::contract::eastern::days_newest_first;
 use crate::table::Table;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -427,7 +430,7 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
         assert_eq!(file.rows, 0, "{name}");
         tables.insert(format!("agg_{name}"), vec![file.path]);
     }
-    assert_eq!(read_figures(&tables).expect("figures"), super::Figures::default());
+    assert_eq!(read_figures(&tables).expect("figures"), super::figures::Figures::default());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A lake of a few rows for tests, written with the table schemas as the lake's own files are.
 
-use super::{AggregateError, AggregateFile, SnapshotFiles, run_aggregate};
+use super::error::AggregateError;
+use super::run::{AggregateFile, SnapshotFiles, run_aggregate};
 use crate::table::Table;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,

@@ -1,7 +1,8 @@
 //! One answer as received: text, cut into records, each closed as good or bad.
 
+use super::field::UnknownFields;
 use super::field::{Fields, extra_text};
-use super::{Place, Reject, UnknownFields};
+use super::reject::{Place, Reject};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -2,7 +2,9 @@
 
 use super::answer::{Answer, Bad, close, count, cut_page};
 use super::field::Fields;
-use super::{OpenValues, Place, Reject, UnknownFields};
+use super::field::UnknownFields;
+use super::open_values::OpenValues;
+use super::reject::{Place, Reject};
 use crate::contract::business::business_id;
 use crate::contract::eastern::parse_date;
 use crate::contract::id::DocumentNumber;
@@ -355,7 +357,7 @@ pub(super) mod tests {
             page.truncate(cut);
             page.extend(&body);
             let _ = normalize_page(&page, instant(), &place());
-            let _ = crate::normalize::normalize_detail(&page, instant(), &place());
+            let _ = crate::normalize::detail::normalize_detail(&page, instant(), &place());
         }
     }
 }

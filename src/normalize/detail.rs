@@ -3,7 +3,9 @@
 use super::answer::{Answer, Bad, close, count, cut_record};
 use super::business::filing_fields;
 use super::field::Fields;
-use super::{OpenValues, Place, Reject, UnknownFields};
+use super::field::UnknownFields;
+use super::open_values::OpenValues;
+use super::reject::{Place, Reject};
 use crate::table::{DetailRow, FilingRow, disk_instant};
 use jiff::Timestamp;
 use serde_json::value::RawValue;

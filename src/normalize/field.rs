@@ -6,8 +6,11 @@
 use crate::contract::query::cut;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+
+/// How often each field that the API document does not know was sent; inner fields as `industry.<name>`.
+pub type UnknownFields = BTreeMap<String, u64>;
 
 /// The fields of one object, each taken once by name; what is left is unknown.
 pub(super) struct Fields<'a> {

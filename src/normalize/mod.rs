@@ -14,11 +14,7 @@ mod reject;
 
 pub use business::{NormalizedPage, normalize_page};
 pub use detail::{NormalizedDetail, normalize_detail};
+pub use field::UnknownFields;
 pub use officer::{NormalizedOfficers, normalize_officers};
 pub use open_values::OpenValues;
 pub use reject::{Place, Reject};
-
-use std::collections::BTreeMap;
-
-/// How often each field that the API document does not know was sent; inner fields as `industry.<name>`.
-pub type UnknownFields = BTreeMap<String, u64>;

@@ -2,7 +2,8 @@
 
 use super::answer::{Answer, Bad, close, count, cut_page};
 use super::field::Fields;
-use super::{Place, Reject, UnknownFields};
+use super::field::UnknownFields;
+use super::reject::{Place, Reject};
 use crate::contract::business::Officer;
 use crate::table::OfficerRow;
 use jiff::Timestamp;

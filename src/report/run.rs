@@ -1,6 +1,6 @@
 //! What the run did.
 
-use super::RunFacts;
+use super::data::RunFacts;
 use super::number::{count, span};
 use maud::{Markup, html};
 

@@ -3,8 +3,8 @@
 //! `places.csv`: county, city, weight (40 for each filing of one statewide day), ZIP codes with a weight after `*`. ZIP 33702 holds one building that 4% of Florida's new companies name as theirs.
 //! `foreign.csv`: city, state, first three digits of the ZIP code (or a whole foreign code), country, weight.
 
-use super::Shape;
 use super::chance::{Draw, Purpose, Weighted};
+use super::spec::Shape;
 use std::sync::LazyLock;
 
 /// Where a business says it is.

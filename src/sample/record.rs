@@ -8,7 +8,7 @@ use super::person;
 use super::place::{Location, location};
 use super::posting::Posting;
 use super::series::{SERIES, Series};
-use super::{SampleBusiness, SampleSpec, Shape};
+use super::spec::{SampleBusiness, SampleSpec, Shape};
 use crate::contract::business::{Address, Detail, Summary};
 use jiff::civil::Date;
 

@@ -6,7 +6,7 @@ use super::name::Names;
 use super::posting::Posting;
 use super::record::{Numbered, recorded};
 use super::series::{SERIES, Source};
-use super::{SampleBusiness, Shape};
+use super::spec::{SampleBusiness, Shape};
 use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::{Date, Weekday};
 

@@ -1,5 +1,7 @@
 use super::*;
+use crate::contract::business::Detail;
 use crate::contract::eastern::plus_days;
+use jiff::civil::{Date, date};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -1,7 +1,8 @@
 //! The column dictionary: name, type, null, meaning. The only place.
 
-use super::Table;
-use arrow::datatypes::{DataType, TimeUnit};
+use super::tables::Table;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use std::sync::Arc;
 
 /// The types on disk; Spark, pandas and `DuckDB` all read these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -216,3 +217,14 @@ const COVERAGE: &[Column] = &[
     req("settled", Boolean, "whether the day was read whole 30 days or more after it ended"),
     req("checked_at", Timestamp, "when this was last proven or found wanting"),
 ];
+
+impl Table {
+    /// The Arrow schema of every file of the table.
+    pub fn schema(self) -> SchemaRef {
+        let fields: Vec<Field> = columns(self)
+            .iter()
+            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
+            .collect();
+        Arc::new(Schema::new(fields))
+    }
+}

@@ -2,9 +2,11 @@
 //!
 //! The same rows under the same key values give the same bytes, however they were cut into batches.
 
+use super::error::TableError;
+use super::layout::FileLayout;
 use super::layout::check_schema;
 use super::order::first_unsorted;
-use super::{FileLayout, SCHEMA_VERSION, TableError};
+use super::tables::SCHEMA_VERSION;
 use crate::contract::eastern::day_of_epoch;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{BatchCoalescer, max, min};
@@ -208,8 +210,13 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::table::business::FilingRow;
     use crate::table::business::tests::filing;
-    use crate::table::{DailyCountRow, FilingRow, Row, Table, read_rows, read_table, sort_batch};
+    use crate::table::count::DailyCountRow;
+    use crate::table::order::sort_batch;
+    use crate::table::read::{read_rows, read_table};
+    use crate::table::row::Row;
+    use crate::table::tables::Table;
     use jiff::Timestamp;
     use jiff::civil::date;
     use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};

@@ -1,8 +1,9 @@
 //! What a file's footer says, without reading its rows: columns, row count, key values, spans, bloom filters.
 
+use super::error::TableError;
 use super::file::SCHEMA_VERSION_KEY;
 use super::layout::check_schema;
-use super::{SCHEMA_VERSION, Table, TableError};
+use super::tables::{SCHEMA_VERSION, Table};
 use crate::contract::eastern::day_of_epoch;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use jiff::civil::Date;
@@ -221,7 +222,7 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::FilingRow;
+    use crate::table::business::FilingRow;
     use crate::table::file::tests::{filings, write_rows};
     use jiff::civil::date;
 

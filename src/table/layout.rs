@@ -1,6 +1,7 @@
 //! How a Parquet file of the lake is laid out: schema, order, bloom filters.
 
-use super::{Table, TableError};
+use super::error::TableError;
+use super::tables::Table;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// Schema, sort order and bloom filters of one file; of a table, or of an aggregate.

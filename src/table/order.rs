@@ -1,7 +1,8 @@
 //! Sorting rows, and checking their order.
 
+use super::error::TableError;
+use super::layout::FileLayout;
 use super::layout::check_schema;
-use super::{FileLayout, TableError};
 use arrow::array::{ArrayRef, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
 use arrow::error::ArrowError;
@@ -79,7 +80,9 @@ fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{DailyCountRow, Row, Table};
+    use crate::table::count::DailyCountRow;
+    use crate::table::row::Row;
+    use crate::table::tables::Table;
     use jiff::civil::{Date, date};
     use proptest::prelude::*;
 

@@ -1,8 +1,10 @@
 //! Parquet files read back as batches, their schema checked.
 
+use super::error::TableError;
 use super::file::BATCH_ROWS;
 use super::footer::Footer;
-use super::{Row, Table, TableError};
+use super::row::Row;
+use super::tables::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
@@ -107,7 +109,8 @@ mod tests {
     use super::*;
     use crate::table::file::SCHEMA_VERSION_KEY;
     use crate::table::file::tests::{filings, write_parquet, write_rows};
-    use crate::table::{FileLayout, SCHEMA_VERSION};
+    use crate::table::layout::FileLayout;
+    use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field};
 
     fn folder() -> tempfile::TempDir {

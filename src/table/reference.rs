@@ -1,7 +1,7 @@
 //! Rows of the filter values: entity types, industry sectors with their types, segments.
 
-use super::Table;
 use super::row::row_columns;
+use super::tables::Table;
 use crate::contract::reference::{EntityTypeEntry, Industries, Sector, Segment};
 use jiff::civil::Date;
 

@@ -3,7 +3,8 @@
 //! A row type names its columns once, with `row_columns!`; its fields say the types. Reading builds the whole
 //! struct, so a column forgotten in the list does not compile.
 
-use super::{Table, TableError};
+use super::error::TableError;
+use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
@@ -216,10 +217,10 @@ macro_rules! row_columns {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident = $name:literal) => { $name };
     ($row:ty, $table:expr, { $($field:ident $(= $name:literal)?),* $(,)? }) => {
-        impl $crate::table::Row for $row {
-            const TABLE: $crate::table::Table = $table;
+        impl $crate::table::row::Row for $row {
+            const TABLE: $crate::table::tables::Table = $table;
 
-            fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::TableError> {
+            fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let named = vec![$((
                     $crate::table::row::row_columns!(@name $field $(= $name)?),
                     $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
@@ -229,7 +230,7 @@ macro_rules! row_columns {
 
             fn rows(
                 batch: &arrow::array::RecordBatch,
-            ) -> Result<Vec<Self>, $crate::table::TableError> {
+            ) -> Result<Vec<Self>, $crate::table::error::TableError> {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
@@ -246,7 +247,9 @@ pub(super) use row_columns;
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::table::{DailyCountRow, FilingRow, TableError};
+    use crate::table::business::FilingRow;
+    use crate::table::count::DailyCountRow;
+    use crate::table::error::TableError;
     use arrow::datatypes::{Field, Schema};
     use jiff::civil::date;
 

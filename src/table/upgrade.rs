@@ -1,10 +1,11 @@
 //! Rows written under an older schema version, in the columns of today: one pure step a version and table.
 //!
-//! Whoever changes a table's columns raises [`super::SCHEMA_VERSION`] and adds a [`Step`] to [`Upgrades::SHIPPED`]. The
+//! Whoever changes a table's columns raises [`super::tables::SCHEMA_VERSION`] and adds a [`Step`] to [`Upgrades::SHIPPED`]. The
 //! next run of a lake then rewrites that table's files in one commit; older snapshots stay as they are and are read
 //! through the steps.
 
-use super::{SCHEMA_VERSION, Table, TableError};
+use super::error::TableError;
+use super::tables::{SCHEMA_VERSION, Table};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 
