@@ -1,4 +1,4 @@
-//! Typed cells of a small table: what leaves polars as plain values.
+//! Typed cells of a small table: polars' result as plain values.
 
 use super::error::AggregateError;
 use super::on_disk;

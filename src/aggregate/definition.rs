@@ -3,10 +3,10 @@
 use super::error::AggregateError;
 use std::path::Path;
 
-/// Start of the table name of every aggregate.
+/// Prefix of every aggregate's table name.
 pub const TABLE_PREFIX: &str = "agg_";
 
-/// The aggregates of a folder: name and SQL of each `*.sql` file, by name. Other files are left alone.
+/// The aggregates of a folder: name and SQL of each `*.sql` file, by name. Other files are ignored.
 ///
 /// # Errors
 /// `Unreadable` for the folder or a file, `BadName` for a name outside `[a-z0-9_]+`.
@@ -29,7 +29,7 @@ pub fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateErr
     Ok(aggregates)
 }
 
-/// The comment at the head of an aggregate's SQL, its marks taken away: a question, then what its columns are.
+/// The comment at the head of an aggregate's SQL without its `--`: a question, then its columns.
 pub fn head_comment(sql: &str) -> String {
     let lines = sql.lines().map_while(|line| line.strip_prefix("--"));
     let plain = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());

@@ -12,7 +12,7 @@ pub enum AggregateError {
     Unreadable {
         /// Folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: std::io::Error,
     },
     /// The file name does not make a table name.
@@ -30,7 +30,7 @@ pub enum AggregateError {
         aggregate: String,
         /// Name of the table.
         table: String,
-        /// The tables there are.
+        /// The tables of the snapshot.
         known: String,
     },
     /// The SQL cannot be parsed or run.
@@ -38,18 +38,18 @@ pub enum AggregateError {
     Sql {
         /// Name of the aggregate.
         aggregate: String,
-        /// What polars said.
+        /// The error of polars.
         source: PolarsError,
     },
     /// A condition that chooses businesses cannot be parsed or run.
     #[error("`[enrich] where`, {condition:?}, cannot run: {reason}")]
     Condition {
-        /// As it was given.
+        /// The condition.
         condition: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// A column has a type that the lake does not keep.
+    /// A column has a type that the lake does not store.
     #[error(
         "aggregate {aggregate}.sql gives column {column} the type {dtype}; cast it to BIGINT, DOUBLE, STRING, BOOLEAN or DATE"
     )]
@@ -66,21 +66,21 @@ pub enum AggregateError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The cause.
         source: PolarsError,
     },
-    /// The file of a table or an aggregate is not as it was written.
+    /// The file of a table or an aggregate is damaged.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The cause.
         source: PolarsError,
     },
 }
 
 impl AggregateError {
-    /// The same, an aggregate's file named with the folder it lies in.
+    /// The same error, with the folder of the aggregate's file.
     #[must_use]
     pub fn of_folder(mut self, folder: &Path) -> Self {
         if let Self::MissingTable { aggregate, .. }
@@ -93,7 +93,7 @@ impl AggregateError {
     }
 }
 
-/// The first sentence of what polars says; how it came to fail follows in many lines.
+/// The first sentence of polars' message; the rest is internal detail.
 pub(super) fn first_line(said: &dyn Display) -> String {
     said.to_string().lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }

@@ -1,12 +1,25 @@
-//! The aggregates: SQL files run by polars over a snapshot's tables, one Parquet file each.
+//! Aggregates: SQL files run by polars over a snapshot's tables, one Parquet file each.
 //!
-//! A file `pipelines/aggregates/<name>.sql` becomes the table `agg_<name>`. The shipped files keep to the SQL that
-//! polars, DuckDB and Spark share, so they run unchanged on each, and end in an `ORDER BY` over a key, so that the same
+//! A file `pipelines/aggregates/<name>.sql` becomes the table `agg_<name>`. The shipped files use only SQL that
+//! polars, DuckDB and Spark share, so they run unchanged on each. They end in an `ORDER BY` over a key, so the same
 //! tables give the same bytes.
 //!
-//! **Architecture invariant:** polars is named in this module only. What leaves it is a Parquet file or plain values.
+//! **Architecture invariant:** only this module names polars. It returns Parquet files and plain values.
 //!
 //! Everything here blocks the calling thread; call it off the async threads.
+//!
+//! # Files, in reading order
+//!
+//! - `definition`: reading the SQL files
+//! - `run`: running one of them
+//! - `on_disk`: its result as Parquet
+//! - `dry_run`: checking SQL before the first request
+//! - `choose`: businesses chosen by a condition
+//! - `adds_up`: whether an aggregate adds up to its source
+//! - `cells`: typed cells of a result
+//! - `figures`: the figures of the report
+//! - `reconcile`: the lake's counts against the API's
+//! - `error`: why an aggregate failed
 
 mod adds_up;
 mod cells;
@@ -20,6 +33,8 @@ mod reconcile;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
+#[cfg(test)]
+mod ten_filings;
 #[cfg(test)]
 mod tiny_lake;
 

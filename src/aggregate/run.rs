@@ -22,10 +22,10 @@ pub struct AggregateFile {
 
 /// Runs one aggregate over the files of the snapshot's tables and writes `<out>/agg_<name>.parquet`.
 ///
-/// Only the tables that the SQL names need to be there. The same tables give the same bytes.
+/// Only the tables that the SQL names must exist. The same tables give the same bytes.
 ///
 /// # Errors
-/// `MissingTable`, `Sql`, `ColumnType` when the SQL is at fault; `Write` when the disk is.
+/// `MissingTable`, `Sql`, `ColumnType` for wrong SQL; `Write` for an error of the disk.
 pub fn run_aggregate(
     name: &str,
     sql: &str,
@@ -41,11 +41,11 @@ pub fn run_aggregate(
     Ok(AggregateFile { name: name.to_owned(), path, rows })
 }
 
-/// The rows of a query, read and added up in pieces, so that memory does not grow with the lake.
+/// The rows of a query, read and aggregated in batches, so that memory does not grow with the lake.
 ///
-/// A filter after `CROSS JOIN` stays where the SQL has it: pushed down it becomes a range join, which the engine that works
-/// in pieces does not have as built. Plans in common are pushed down into too, so none is looked for: a table that a query
-/// names twice is read twice. A query that asks for such a join is run in memory.
+/// A filter after `CROSS JOIN` stays where the SQL has it. Pushed down, it becomes a range join, which the streaming
+/// engine lacks as built. Common plans are pushed down into as well, so they are not looked for: a table that a query
+/// names twice is read twice. A query that needs a range join runs in memory.
 pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
     match in_pieces(&query)? {
         Some(query) => query.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
@@ -53,7 +53,7 @@ pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
     }
 }
 
-/// The query as the engine that works in pieces can run it; none where it cannot.
+/// The query as the streaming engine can run it; none where it cannot.
 pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
     let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
     let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
@@ -83,7 +83,7 @@ impl Tables for SnapshotFiles {
     }
 }
 
-/// A context that knows the tables named in `sql`, and nothing else.
+/// A context with only the tables that `sql` names.
 pub(super) fn register_tables(
     name: &str,
     sql: &str,
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn names_the_sql_defines_are_no_tables() {
+    fn names_that_the_sql_defines_are_not_tables() {
         let sql = "-- nope AS (\nWITH a AS (SELECT 1), b AS\n(SELECT 2) SELECT * FROM a, b, c";
         for (name, defined) in [("a", true), ("b", true), ("c", false), ("nope", false)] {
             assert_eq!(is_defined_in(sql, name), defined, "{name}");
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_gives_sql_files_by_name_and_refuses_names_that_make_no_table() {
+    fn folder_gives_sql_files_by_name_and_refuses_other_names() {
         let dir = tempfile::tempdir().expect("a folder");
         for (name, text) in [("b_2.sql", "two"), ("a.sql", "one"), ("README.md", "no")] {
             std::fs::write(dir.path().join(name), text).expect("a file");

@@ -1,18 +1,18 @@
-//! TODO.
+//! The values that the report shows.
 
 use crate::aggregate::Figures;
 use jiff::civil::Date;
 
-/// What the report tells.
+/// Everything the report shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportData {
-    /// Path of the lake as a reader of the report would type it; stands in the queries to try.
+    /// Path of the lake as the reader would type it; used in the example queries.
     pub lake: String,
     /// Whether it is a folder, which shows its newest snapshot as `current`; an object store has none.
     pub is_folder: bool,
     /// Snapshot the figures are of.
     pub snapshot: Option<u64>,
-    /// The run that made the snapshot, where it is known.
+    /// The run that made the snapshot, if known.
     pub run: Option<RunFacts>,
     /// The figures of the snapshot's aggregates.
     pub figures: Figures,
@@ -27,23 +27,23 @@ pub struct RunFacts {
     pub pipeline: String,
     /// `complete`, `partial`, `unchanged` or `failed`.
     pub outcome: String,
-    /// Eastern day it ran as.
+    /// Eastern day of the run.
     pub today: Date,
     /// Requests sent.
     pub requests_sent: u64,
-    /// Requests that were sent again.
+    /// Requests that were retried.
     pub requests_retried: u64,
     /// Requests by stage, in the order of the stages.
     pub requests_by_stage: Vec<(String, u64)>,
     /// Rows by table.
     pub rows: Vec<TableRows>,
-    /// Records that could not be normalized and lie in the run's quarantine.
+    /// Records that could not be normalized and are in the run's quarantine.
     pub quarantined: u64,
-    /// Days whose rows are not proven complete.
+    /// Days that are not complete.
     pub incomplete: Vec<IncompleteDay>,
-    /// How far the register has been read, where the pipeline reads it.
+    /// How far the register has been read, if the pipeline reads it.
     pub register: Option<RegisterFacts>,
-    /// Businesses looked up, of how many chosen, where the pipeline does.
+    /// Businesses looked up, and businesses chosen, if the pipeline looks up any.
     pub looked_up: Option<(u64, u64)>,
     /// Seconds from start to end.
     pub elapsed_secs: f64,
@@ -56,7 +56,7 @@ pub struct TableRows {
     pub table: String,
     /// Rows read from the API.
     pub read: u64,
-    /// Rows the lake did not have.
+    /// Rows that are new in the lake.
     pub added: u64,
     /// Rows that changed.
     pub changed: u64,
@@ -69,25 +69,25 @@ pub struct TableRows {
 /// How far the register has been read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterFacts {
-    /// Starts of a name read whole.
+    /// Prefixes read to their end.
     pub starts: u64,
-    /// Starts that likely have names and were not read yet.
+    /// Prefixes that likely have names and were not read yet.
     pub left: u64,
     /// Rows found.
     pub rows: u64,
-    /// Businesses there are, as the API counts.
+    /// Businesses in the API's count.
     pub businesses_total: u64,
-    /// Businesses counted that the lake does not hold, where that can be said.
+    /// Counted businesses that the lake lacks, if known.
     pub missing: Option<i64>,
 }
 
-/// A day that is not proven complete.
+/// A day that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncompleteDay {
     /// The day.
     pub day: Date,
-    /// Rows the API says it has.
+    /// Rows the API counts.
     pub expected: u64,
-    /// Rows that landed.
+    /// Rows in the lake.
     pub landed: u64,
 }

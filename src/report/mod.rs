@@ -1,7 +1,18 @@
-//! The report of a snapshot: one HTML file that needs nothing else, from plain values, without I/O.
+//! The report of a snapshot: one self-contained HTML file, made from plain values without I/O.
 //!
-//! No script, no font, no picture from elsewhere: the content security policy of the page forbids all of them. Every
-//! text of the lake is escaped, since names and counties are what strangers typed.
+//! No script, font or picture from another place: the page's content security policy forbids them. Every
+//! text from the lake is escaped, because anyone can file a name.
+//!
+//! # Files, in reading order
+//!
+//! - `data`: the values that the report shows
+//! - `page`: the page and its sections
+//! - `run`: the run's figures
+//! - `calendar`: the calendar of complete days
+//! - `chart`: bars by day and weekday
+//! - `map`: the map of counties
+//! - `table`: tables of figures
+//! - `number`: numbers as people read them
 
 mod calendar;
 mod chart;

@@ -56,7 +56,7 @@ fn section(id: &str, title: &str, content: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } (content) } }
 }
 
-/// Lines for DuckDB that run as they stand; over an object store, once the catalogue's views are there.
+/// Example queries for DuckDB that run as printed; over an object store they need the catalogue's views.
 fn queries(data: &ReportData) -> Markup {
     let lake = data.lake.trim_end_matches('/').replace('\'', "''");
     let of = |table: &str| match data.is_folder {
@@ -97,7 +97,7 @@ mod tests {
         ZipFigures,
     };
     use crate::report::data::*;
-    use jiff::civil::date;
+    use jiff::civil::{Date, date};
     use std::collections::BTreeMap;
 
     const EVIL: &str = "<script>alert(\"x\")</script>&'";
@@ -115,8 +115,9 @@ mod tests {
         }
     }
 
-    fn full() -> ReportData {
-        let day = date(2026, 7, 31);
+    const DAY: Date = date(2026, 7, 31);
+
+    fn figures() -> Figures {
         let month = |entity_type: &str| MonthFigures {
             month: "2026-07".to_owned(),
             entity_type: entity_type.to_owned(),
@@ -124,28 +125,28 @@ mod tests {
             month_over_month: Some(-0.25),
             year_over_year: None,
             share_of_month: Some(1.0),
-            is_whole: true,
+            is_complete: true,
         };
         let comparison = Comparison {
             scope: Scope::Day,
             period: "2026-07-30".to_owned(),
             subject: "*".to_owned(),
-            observed_on: Some(day),
+            observed_on: Some(DAY),
             api_count: 10,
             lake_count: 7,
             is_comparable: true,
         };
-        let figures = Figures {
-            as_of: Some(day),
+        Figures {
+            as_of: Some(DAY),
             coverage: vec![CoverageDay {
-                day,
+                day: DAY,
                 expected: 9,
                 landed: 7,
                 is_complete: false,
                 is_settled: false,
             }],
             days: vec![DayFigures {
-                day,
+                day: DAY,
                 by_type: BTreeMap::from([(EVIL.to_owned(), 5), ("llc".to_owned(), 7)]),
             }],
             months: vec![month("*"), month(EVIL)],
@@ -170,16 +171,19 @@ mod tests {
             }],
             reconciliation: Reconciliation { comparisons: vec![comparison] },
             ..Figures::default()
-        };
-        let run = RunFacts {
+        }
+    }
+
+    fn run_facts() -> RunFacts {
+        RunFacts {
             run_id: EVIL.to_owned(),
             pipeline: EVIL.to_owned(),
             outcome: "partial".to_owned(),
-            today: day,
+            today: DAY,
             requests_sent: 1_234,
             requests_by_stage: vec![(EVIL.to_owned(), 1_234)],
             rows: vec![TableRows { table: EVIL.to_owned(), read: 198_674, ..TableRows::default() }],
-            incomplete: vec![IncompleteDay { day, expected: 9, landed: 7 }],
+            incomplete: vec![IncompleteDay { day: DAY, expected: 9, landed: 7 }],
             register: Some(RegisterFacts {
                 starts: 812,
                 left: 3,
@@ -190,13 +194,16 @@ mod tests {
             looked_up: Some((40, 50)),
             elapsed_secs: 61.0,
             ..RunFacts::default()
-        };
+        }
+    }
+
+    fn full() -> ReportData {
         ReportData {
             lake: format!("out'put{EVIL}"),
             is_folder: true,
             snapshot: Some(42),
-            run: Some(run),
-            figures,
+            run: Some(run_facts()),
+            figures: figures(),
         }
     }
 
@@ -209,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn page_needs_nothing_from_elsewhere_and_forbids_it() {
+    fn page_loads_nothing_and_forbids_it() {
         let html = render(&full());
         assert!(html.starts_with("<!DOCTYPE html>"));
         assert!(html.contains("default-src 'none'"));
@@ -219,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn report_tells_what_the_run_did_and_what_is_missing() {
+    fn report_shows_the_run_and_what_is_missing() {
         let html = render(&full());
-        for told in [
+        for expected in [
             "198,674",
             "1,234",
             "partial",
@@ -232,7 +239,7 @@ mod tests {
             "−50.0 %",
             "300,123",
         ] {
-            assert!(html.contains(told), "{told}");
+            assert!(html.contains(expected), "{expected}");
         }
         assert!(html.contains("outside Florida or unknown"), "an empty county has a name");
         assert!(html.contains("FROM 'out''put"), "the path is quoted for SQL");

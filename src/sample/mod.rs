@@ -1,20 +1,24 @@
-//! A Florida from a seed: businesses, officers, counties, industries, as the register would show them on a day.
+//! A made-up Florida from a seed: businesses, officers, counties, industries, as the register shows them on a day.
 //!
-//! Same spec, same records, on every machine. What was posted on a day depends on the seed, the scale and that day
-//! alone; so the world of tomorrow is the world of today, and what is posted tomorrow, and the few businesses whose
-//! day to change or end has come. Nothing is kept between records: memory stays flat.
+//! The same spec gives the same records on every machine. The filings of a posting day depend only on the seed, the scale and
+//! that day. So tomorrow's sample is today's, plus tomorrow's filings, plus a few businesses that change or dissolve.
+//! Records are streamed: memory stays flat.
 //!
-//! | file | knows |
-//! | --- | --- |
-//! | `calendar` | how many filings carry a date |
-//! | `posting` | when they are posted |
-//! | `series` | document numbers |
-//! | `name`, `industry` | what businesses are called, what they do |
-//! | `place`, `person` | where they are, who stands for them |
-//! | `life` | how they change and end |
-//! | `record` | the whole record |
-//! | `register` | the thirty years before |
-//! | `chance` | the draws behind it all |
+//! # Files, in reading order
+//!
+//! - `spec`: which Florida to make, and one business of it
+//! - `window`: the businesses of the newest days
+//! - `register`: the 30 years before
+//! - `calendar`: filings by date
+//! - `posting`: when they are posted
+//! - `series`: document numbers
+//! - `record`: the complete record
+//! - `name`: names of businesses
+//! - `industry`: their industries
+//! - `place`: their addresses
+//! - `person`: officers and registered agents
+//! - `life`: changes and dissolution
+//! - `chance`: random draws
 
 mod calendar;
 mod chance;

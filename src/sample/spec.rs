@@ -17,22 +17,22 @@ pub enum Shape {
     OneSector,
 }
 
-/// Which Florida, how much of it, seen when.
+/// Which Florida, its size, and the day it is seen on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampleSpec {
     /// What all draws depend on.
     pub seed: u64,
-    /// The Eastern day it is seen on: what is posted later does not exist yet.
+    /// The Eastern day it is seen on. Later postings do not exist yet.
     pub today: Date,
-    /// The oldest filing date is `today - (days - 1)`, but for back-dated filings posted since.
+    /// The oldest filing date is `today - (days - 1)`; back-dated filings may be older.
     pub days: u32,
-    /// Share of Florida's volume; 1.0 is the whole. Kept between 0 and 1,000; not a number counts as 0.
+    /// Share of Florida's volume; 1.0 is all of it. Kept between 0 and 1,000; not a number counts as 0.
     pub scale: f64,
-    /// How its businesses are spread.
+    /// How its businesses are distributed.
     pub shape: Shape,
 }
 
-/// One business with all that the API can tell of it.
+/// One business with everything the API can return about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SampleBusiness {
     /// The detail record; the summary is part of it.

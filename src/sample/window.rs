@@ -1,4 +1,4 @@
-//! The businesses whose filing date lies in the window of a spec, in posting order.
+//! The businesses whose filing date is in the window of a spec, in posting order.
 
 use super::name::Names;
 use super::posting::{AHEAD_DAYS, Posting, Postings};
@@ -10,17 +10,17 @@ use jiff::civil::{Date, date};
 
 /// No filing is posted, and no window begins, before this day.
 const EPOCH: Date = date(2000, 1, 1);
-/// Ids that a year of the whole of Florida may use; it uses about 930,000.
+/// Ids that a year of all of Florida may use; it uses about 930,000.
 const IDS_A_YEAR: u64 = 1_200_000;
-/// Days of the longest window; no calendar needs more to reach the first filing.
+/// Days of the longest window; enough for every calendar.
 const LONGEST_WINDOW: u32 = 1_000_000;
-/// Beyond this, ids and a day's memory would grow out of hand.
+/// Above this, ids and memory of a day grow too large.
 const LARGEST_SCALE: f64 = 1_000.0;
 
 /// The businesses of a spec in posting order, which is the order of their ids.
 ///
-/// Streams: one posting day of bare filings is held at a time. Some have a filing date after `today` (4%), a few
-/// dates far before the window (0.7%). Document numbers are consecutive per prefix and posting year.
+/// Streams: memory holds one posting day of bare filings. About 4% have a filing date after `today`, 0.7% have
+/// dates long before the window. Document numbers are consecutive per prefix and posting year.
 pub fn businesses(spec: &SampleSpec) -> impl Iterator<Item = SampleBusiness> + '_ {
     Register::opened(spec)
 }
@@ -30,14 +30,14 @@ struct Register<'a> {
     window_start: Date,
     names: Names,
     postings: Postings,
-    /// The day whose filings are waiting to be given out.
+    /// The posting day of `waiting`.
     posted: Date,
     waiting: std::vec::IntoIter<Posting>,
     counters: Counters,
 }
 
 impl<'a> Register<'a> {
-    /// Opens at the first posting day that may show a filing of the window, its counters standing where they stood.
+    /// Opens at the first posting day that may show a filing of the window, with the counters of that day.
     fn opened(spec: &'a SampleSpec) -> Self {
         let window_start = window_start(spec.today, spec.days.min(LONGEST_WINDOW)).max(EPOCH);
         let first = minus_days(window_start, AHEAD_DAYS as u32).max(EPOCH);
@@ -51,7 +51,7 @@ impl<'a> Register<'a> {
         Self { spec, window_start, names, postings, posted: first, waiting: Vec::new().into_iter(), counters }
     }
 
-    /// Whether a filing belongs to the window, or was dated back within it.
+    /// Whether a filing belongs to the window, or was back-dated within it.
     fn shows(&self, posting: &Posting) -> bool {
         posting.filed >= self.window_start || (posting.is_back_dated && self.posted >= self.window_start)
     }
@@ -86,7 +86,7 @@ impl Iterator for Register<'_> {
     }
 }
 
-/// Numbers given out in one posting year.
+/// Numbers assigned in one posting year.
 struct Counters {
     ids_a_year: u64,
     all: u64,
@@ -110,7 +110,7 @@ impl Counters {
         }
     }
 
-    /// The id and the place in its series of the next filing.
+    /// The id and the position in its series of the next filing.
     fn take(&mut self, year: i16, series: usize) -> (u64, u64) {
         let counter = &mut self.by_prefix[SERIES[series].counter];
         *counter += 1;

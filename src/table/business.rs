@@ -1,4 +1,4 @@
-//! Summary and detail records → rows of `filings` and `details`; the addresses of a row.
+//! Rows of `filings`, `details` and `officers` from API records, and back.
 
 use super::row::{disk_instant, row_columns};
 use super::tables::Table;
@@ -7,7 +7,7 @@ use crate::contract::eastern::parse_date;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-/// One business, as last observed. The column dictionary says what each field means.
+/// One business, as last read. The column dictionary says what each field means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
 pub struct FilingRow {
@@ -71,7 +71,7 @@ impl FilingRow {
     }
 }
 
-/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or followed by a time of day after `T` or a space.
+/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or before a time of day that begins with `T` or a space.
 ///
 /// The API document does not show the form; anything else is `None`.
 pub fn dissolved_day(text: &str) -> Option<Date> {
@@ -82,7 +82,7 @@ pub fn dissolved_day(text: &str) -> Option<Date> {
     }
 }
 
-/// What a look-up of one business adds to its filing. The column dictionary says what each field means.
+/// What a look-up adds to one filing. The column dictionary says what each field means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
 pub struct DetailRow {
@@ -234,7 +234,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn filings_round_trip_with_and_without_their_nulls() {
+    fn filings_round_trip_with_and_without_nulls() {
         let plain = filing(1, date(2026, 11, 20), instant());
         let full = FilingRow {
             business_id: i64::MAX,
@@ -273,7 +273,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn details_round_trip_and_give_their_addresses_back() {
+    fn details_round_trip_and_return_their_addresses() {
         let part = |word: &str| format!("{word} street");
         let principal = Address {
             street: part("principal"),
@@ -305,7 +305,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn officers_round_trip_and_give_their_record_back() {
+    fn officers_round_trip_and_return_their_record() {
         let officer = Officer { name: "DOE, JANE".to_owned(), title: String::new() };
         let row = OfficerRow::new(7, 24, &officer, Timestamp::UNIX_EPOCH);
         assert_round_trip(std::slice::from_ref(&row));

@@ -1,4 +1,4 @@
-//! Rows of `changes`: what a run saw appear, change, vanish, return.
+//! Rows of `changes`: businesses that appeared, changed, vanished or returned.
 
 use super::row::{Cell, row_columns};
 use super::tables::Table;

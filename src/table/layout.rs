@@ -55,7 +55,7 @@ impl FileLayout {
         &self.bloom
     }
 
-    /// Columns whose values hardly repeat: a dictionary of them would only be in the way.
+    /// Columns whose values rarely repeat. They get no dictionary.
     pub fn distinct(&self) -> &[String] {
         &self.distinct
     }
@@ -88,7 +88,7 @@ fn is_stored(kind: &DataType) -> bool {
 
 /// Checks that a schema is another one column by column: names, order, types, nullability.
 ///
-/// Metadata does not count. `place` is the table or file named by the error.
+/// Metadata does not count. `place` names the table or file in errors.
 ///
 /// # Errors
 ///

@@ -1,10 +1,27 @@
-//! The lake's tables: key, partition, order, columns. The only floor that knows Arrow schemas.
+//! The lake's tables: key, partition, order and columns. Only this layer knows Arrow schemas.
 //!
-//! [`columns`] is the one column dictionary; everything that describes a table (schema, checks,
+//! [`columns`] is the one column dictionary. Schemas, checks, catalogue and documentation come from it.
 //! catalogue, documentation) is derived from it.
 //!
-//! A row type ([`FilingRow`] and its like) is a [`Row`]: it goes to a batch of its table and back. Batches go to files
-//! through [`ParquetFile`] and come back through [`read_table`].
+//! A row type such as [`FilingRow`] is a [`Row`]: it converts to a batch of its table and back. [`ParquetFile`] writes
+//! batches to files, [`read_table`] reads them.
+//!
+//! # Files, in reading order
+//!
+//! - [`tables`]: every table with key, partition and sort order
+//! - [`column`]: the column dictionary
+//! - [`row`]: rows as values, rows as columns
+//! - [`business`]: rows of filings, details and officers
+//! - [`change`]: rows of changes
+//! - [`count`]: rows of the API's own counts, and of coverage
+//! - [`reference`](mod@reference): rows of the filter values
+//! - [`layout`]: schema, order and bloom filters of a file
+//! - [`order`]: sorting, and checking the order
+//! - [`file`](mod@file): writing Parquet files
+//! - [`read`]: reading them
+//! - [`footer`]: what a footer says
+//! - [`upgrade`]: rows of an older schema
+//! - [`error`]: what can be wrong
 
 mod business;
 mod change;
@@ -35,7 +52,7 @@ pub use file::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink,
 pub use footer::{Bounds, Footer, Span};
 pub use layout::{FileLayout, check_schema};
 pub use order::sort_batch;
-pub use read::{ParquetRows, read_parquet, read_rows, read_table, read_whole};
+pub use read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, disk_instant};
 pub use tables::{SCHEMA_VERSION, Table};

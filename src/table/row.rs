@@ -1,7 +1,7 @@
-//! Rows as values ↔ rows as columns, column by name.
+//! Converts rows between values and columns. Columns are found by name.
 //!
-//! A row type names its columns once, with `row_columns!`; its fields say the types. Reading builds the whole
-//! struct, so a column forgotten in the list does not compile.
+//! A row type names its columns once, with `row_columns!`; its fields give the types. Reading fills every field of the
+//! struct, so a column missing from the list does not compile.
 
 use super::error::TableError;
 use super::tables::Table;
@@ -19,11 +19,11 @@ pub trait Row: Sized {
     /// The table it is a row of.
     const TABLE: Table;
 
-    /// The rows as one batch, in the order given.
+    /// The rows as one batch, in the given order.
     ///
     /// # Errors
     ///
-    /// [`TableError::Value`] for a day or instant beyond what the disk holds.
+    /// [`TableError::Value`] for a day or instant out of the disk format's range.
     fn batch(rows: &[Self]) -> Result<RecordBatch, TableError>;
 
     /// The rows of a batch, in its order. Columns are found by name; others are ignored.
@@ -34,7 +34,7 @@ pub trait Row: Sized {
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TableError>;
 }
 
-/// An instant as the disk keeps it: microseconds, finer digits cut off.
+/// An instant at the disk's precision: microseconds, finer digits cut off.
 pub fn disk_instant(instant: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant)
 }
@@ -141,7 +141,7 @@ impl Cell for Timestamp {
     }
 }
 
-/// One column of a batch, typed and checked, ready to be read cell by cell.
+/// One column of a batch, checked, to be read cell by cell.
 pub(super) struct CellReader<'a, T: Cell> {
     name: &'static str,
     column: &'a T::Column,

@@ -1,32 +1,32 @@
-//! TODO.
+//! The tables of the lake: name, meaning, key, sort order, partition.
 
 /// Version of all table schemas together; written into every file and every commit.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A table of the lake, aggregates apart.
+/// A table of the lake; aggregates are not among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Table {
-    /// One row a business, the newest observation.
+    /// One row a business, as last read.
     Filings,
     /// What a look-up of one business adds.
     Details,
     /// Officers of looked-up businesses.
     Officers,
-    /// What appeared, changed, vanished, returned.
+    /// What appeared, changed, vanished or returned.
     Changes,
-    /// The API's own count of each day, by the day it was asked.
+    /// The API's own count of each day, by the day of the request.
     DailyCounts,
-    /// The API's own counts of each county, by the day they were asked.
+    /// The API's own counts of each county, by the day of the request.
     Counties,
-    /// The API's own monthly counts, by the day they were asked.
+    /// The API's own monthly counts, by the day of the request.
     MonthlyCounts,
-    /// The API's own statewide figures, by the day they were asked.
+    /// The API's own statewide figures, by the day of the request.
     Statewide,
-    /// The API's own split by type of the last 30 days, by the day it was asked.
+    /// The API's own split by type of the last 30 days, by the day of the request.
     TypeSplit,
     /// Sectors and industry types.
     IndustryTypes,
-    /// Segments and what they hold.
+    /// Segments and their members.
     IndustrySegments,
     /// Entity types and labels.
     EntityTypes,
@@ -74,17 +74,17 @@ impl Table {
     /// What a row of it says.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Filings => "One row a business, the newest observation.",
+            Self::Filings => "One row a business, as last read.",
             Self::Details => "What a look-up of one business adds.",
             Self::Officers => "Officers of looked-up businesses.",
-            Self::Changes => "What appeared, changed, vanished, returned.",
-            Self::DailyCounts => "The API's own count of each day, by the day it was asked.",
-            Self::Counties => "The API's own counts of each county, by the day they were asked.",
-            Self::MonthlyCounts => "The API's own monthly counts, by the day they were asked.",
-            Self::Statewide => "The API's own statewide figures, by the day they were asked.",
-            Self::TypeSplit => "The API's own split by type of the last 30 days, by the day it was asked.",
+            Self::Changes => "What appeared, changed, vanished or returned.",
+            Self::DailyCounts => "The API's own count of each day, by the day of the request.",
+            Self::Counties => "The API's own counts of each county, by the day of the request.",
+            Self::MonthlyCounts => "The API's own monthly counts, by the day of the request.",
+            Self::Statewide => "The API's own statewide figures, by the day of the request.",
+            Self::TypeSplit => "The API's own split by type of the last 30 days, by the day of the request.",
             Self::IndustryTypes => "Sectors and industry types.",
-            Self::IndustrySegments => "Segments and what they hold.",
+            Self::IndustrySegments => "Segments and their members.",
             Self::EntityTypes => "Entity types and labels.",
             Self::Coverage => "How complete each day is.",
         }
@@ -95,7 +95,7 @@ impl Table {
         Self::ALL.into_iter().find(|table| table.name() == name)
     }
 
-    /// Columns that together name a row; no two rows of a table share them, none of them is null.
+    /// The columns of the primary key. None of them is null.
     pub const fn key(self) -> &'static [&'static str] {
         match self {
             Self::Filings | Self::Details => &["business_id"],
@@ -113,7 +113,7 @@ impl Table {
         }
     }
 
-    /// Sort order in a file: column and whether it descends. It holds the whole key, so that rows have one order.
+    /// Sort order in a file: column and whether it descends. It includes every key column, so the order is unique.
     pub const fn sort(self) -> &'static [(&'static str, bool)] {
         match self {
             Self::Filings => &[("filed_date", true), ("business_id", true)],
@@ -149,7 +149,7 @@ impl Table {
         }
     }
 
-    /// Columns whose values hardly repeat.
+    /// Columns whose values rarely repeat.
     pub const fn distinct(self) -> &'static [&'static str] {
         match self {
             Self::Filings => &["business_id", "id", "document_number", "name", "url"],
@@ -159,7 +159,7 @@ impl Table {
         }
     }
 
-    /// Whether the table is partitioned by `filed_month`, which then stands in the path alone.
+    /// Whether the table is partitioned by `filed_month`, which is then in the path only.
     pub const fn is_partitioned(self) -> bool {
         matches!(self, Self::Filings)
     }

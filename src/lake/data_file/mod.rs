@@ -91,7 +91,7 @@ pub(super) fn about(path: &Path) -> Result<String, LakeError> {
 
 /// All rows of a file, all columns or those named.
 pub(super) fn read_part(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, LakeError> {
-    Ok(table::read_whole(path, projection)?)
+    Ok(table::read_batch(path, projection)?)
 }
 
 /// Which of `ids` (sorted) are in the file: ruled out by its footer and bloom filters, then found by reading the column.
