@@ -1,6 +1,6 @@
 //! Drives the built binary the way a scheduler, an analyst and a client of the API do.
 //!
-//! One module a capability; `support/` starts programs, stands between client and server, and reads lakes without any of
+//! One module a capability. `support/` starts programs, proxies requests, and reads lakes without any of
 //! the program's own code.
 
 #![expect(

@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
 
-    /// Reads a path that goes on from `names`; a group in braces gives a path each.
+    /// Reads a path that continues from `names`; a group in braces gives one path each.
     fn path(&mut self, mut names: Vec<String>, place: &[String]) {
         let line = self.tokens[self.at].1;
         if self.token() == Some(&Token::Sep) {
@@ -137,7 +137,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds a word to a path. A path that begins with `super` or `self` begins where the file stands.
+/// Adds a word to a path. A path that begins with `super` or `self` is relative to the file's module.
 fn step(names: &mut Vec<String>, word: &str, place: &[String]) {
     let here = || std::iter::once("crate".to_owned()).chain(place.iter().cloned()).collect::<Vec<_>>();
     match word {
