@@ -54,7 +54,7 @@
 //! - *Complete* (of a day): the lake holds exactly the distinct ids that the API's `total` counts.
 //! - *Settled* (of a day): read complete 30 days or more after it ended.
 //! - *Drift*: rows that change while they are being read.
-//! - *Snapshot*: one state of the lake. *Commit*: its file list, created once. *Pending*: a snapshot that a check held back.
+//! - *Snapshot*: one state of the lake. *Commit*: its file list, created once. *Pending*: a snapshot that failed a check and waits for a person.
 //!
 //! # Habits
 //!
