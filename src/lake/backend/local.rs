@@ -224,7 +224,7 @@ impl LocalBackend {
         let mut found: Vec<PathBuf> =
             numbers.difference(&pending).map(|number| layout.snapshot(*number)).collect();
         let mut folders = vec![layout.root.clone(), layout.commits(), layout.snapshots(), layout.state()];
-        folders.extend([layout.catalog(), layout.held()]);
+        folders.extend([layout.catalog(), layout.pending()]);
         folders.extend(Mark::ALL.map(|mark| layout.root.join(mark.folder())));
         for run in disk::names(&layout.runs())? {
             let dir = layout.run(&run);

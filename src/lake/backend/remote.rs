@@ -225,7 +225,7 @@ impl RemoteBackend {
             named.extend(Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?.objects());
         }
         for snapshot in layout::snapshot_numbers(&self.names("held")?) {
-            let name = Layout::held_name(snapshot);
+            let name = Layout::pending_name(snapshot);
             let Some(bytes) = self.read(&name)? else { continue };
             named.extend(Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?.objects());
         }

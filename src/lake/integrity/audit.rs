@@ -97,7 +97,7 @@ impl Lake {
             match self.held_commit(snapshot) {
                 Ok(commit) if commit.snapshot == snapshot => held.push(commit),
                 Ok(_) => {
-                    let path = self.path_for_user(&self.layout.held_commit(snapshot));
+                    let path = self.path_for_user(&self.layout.pending_commit(snapshot));
                     report.note_about(&path, "it speaks of another snapshot", About::Held(snapshot));
                 }
                 Err(LakeError::Damaged { path, what }) => {

@@ -162,7 +162,7 @@ impl Lake {
                 Ok(restored.then(|| "written again from the copy in its run's folder".to_owned()))
             }
             About::Held(snapshot) => {
-                let name = Layout::held_name(*snapshot);
+                let name = Layout::pending_name(*snapshot);
                 if let Some(bytes) = self.backend.read(&name)? {
                     self.backend.write(&format!("{name}.damaged"), &bytes)?;
                 }

@@ -73,12 +73,12 @@ impl Staging {
     pub fn hold(self, info: CommitInfo) -> Result<Commit, LakeError> {
         let files: Vec<&StagedFile> = self.tables.values().flatten().collect();
         let commit = self.describe(info);
-        let path = self.lake.layout.held_commit(self.snapshot);
+        let path = self.lake.layout.pending_commit(self.snapshot);
         let bytes = encoded(&commit, &path)?;
         self.keep_copy(&bytes)?;
         self.lake.backend.stage_files(self.snapshot, &self.run_id, &files)?;
         // What is placed and not held in the end is cleared by the next lock.
-        if !self.lake.backend.create(&Layout::held_name(self.snapshot), &bytes)? {
+        if !self.lake.backend.create(&Layout::pending_name(self.snapshot), &bytes)? {
             return Err(LakeError::Conflict { snapshot: self.snapshot });
         }
         self.clear();

@@ -12,8 +12,8 @@ impl Lake {
     /// The commit of a held snapshot.
     pub(crate) fn held_commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let bytes =
-            self.backend.read(&Layout::held_name(snapshot))?.ok_or(LakeError::NoSnapshot { snapshot })?;
-        Commit::decode(&bytes, &self.path_for_user(&self.layout.held_commit(snapshot)))
+            self.backend.read(&Layout::pending_name(snapshot))?.ok_or(LakeError::NoSnapshot { snapshot })?;
+        Commit::decode(&bytes, &self.path_for_user(&self.layout.pending_commit(snapshot)))
     }
 
     /// Publishes a held snapshot: its commit is created, and readers see it. Its files stay where they are.
@@ -40,7 +40,7 @@ impl Lake {
         }
         let not_shown = |source| LakeError::NotShown { snapshot, source: Box::new(source) };
         self.backend.advance_pointer(&commit).map_err(not_shown)?;
-        self.backend.remove(&Layout::held_name(snapshot))?;
+        self.backend.remove(&Layout::pending_name(snapshot))?;
         Ok(commit)
     }
 
@@ -51,7 +51,7 @@ impl Lake {
             return Ok(false);
         }
         // First its commit: from then on its folder is a leftover that any repair clears.
-        self.backend.remove(&Layout::held_name(snapshot))?;
+        self.backend.remove(&Layout::pending_name(snapshot))?;
         self.backend.drop_snapshots(&BTreeSet::from([snapshot]))?;
         Ok(true)
     }
