@@ -20,7 +20,6 @@
 //! - [`file`](mod@file): writing Parquet files
 //! - [`read`]: reading them
 //! - [`footer`]: what a footer says
-//! - [`upgrade`]: rows of an older schema
 //! - [`error`]: what can be wrong
 
 mod business;
@@ -36,7 +35,6 @@ mod read;
 mod reference;
 mod row;
 mod tables;
-mod upgrade;
 
 pub use business::{DetailRow, FilingRow, OfficerRow, dissolved_day};
 pub use change::{Change, ChangeRow};
@@ -56,4 +54,3 @@ pub use read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, disk_instant};
 pub use tables::{SCHEMA_VERSION, Table};
-pub use upgrade::{Step, Upgrades};
