@@ -13,6 +13,7 @@ mod count;
 mod coverage;
 mod error;
 mod file;
+mod filing_columns;
 mod footer;
 mod layout;
 mod officer;
@@ -31,6 +32,8 @@ pub use error::TableError;
 #[cfg(test)]
 pub(crate) use file::tests::write_rows;
 pub use file::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink, WrittenFile};
+pub use filing_columns::FilingColumns;
+pub(crate) use filing_columns::typed_column;
 pub use footer::{Bounds, Footer, Span};
 pub use layout::{FileLayout, check_schema};
 pub use officer::OfficerRow;
