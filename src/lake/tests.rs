@@ -7,6 +7,7 @@ mod place;
 mod store;
 
 use super::backend::disk::Storage;
+use super::backend::object_client::Objects;
 use super::format::sealed_json::sealed;
 use super::rows_for_tests::{Filing, filing, filings};
 use super::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, Retention, TableDelta};
@@ -30,6 +31,13 @@ fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     made.expect("a folder")
+}
+
+/// As [`Lake::open`], on a disk and a store that may fail.
+fn open_on(root: &Path, storage: Storage, objects: Option<Objects>) -> Result<Lake> {
+    let lake = Lake::on(root, storage, objects)?;
+    lake.current()?;
+    Ok(lake)
 }
 
 fn at(second: i64) -> Timestamp {

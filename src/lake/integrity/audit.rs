@@ -1,36 +1,19 @@
 //! The lake as a whole against what was written: every snapshot that is kept, the chain of commits, marks, and what
 //! finished runs left behind.
 
-use super::verify::{Problem, VerifyReport};
-use crate::lake::Lake;
+use super::problem::{About, VerifyReport};
 use crate::lake::backend::disk;
 use crate::lake::error::LakeError;
+use crate::lake::format::layout::{Mark, RECORD};
 use crate::lake::format::manifest::Commit;
-use crate::lake::format::sealed_json::{Seal, look};
-use crate::lake::run::{NEWEST_RUNS, RECORD, RunDir, RunRecord};
-use crate::lake::snapshot::pins::Mark;
+use crate::lake::format::run_record::RunRecord;
+use crate::lake::format::sealed_json::{Seal, check_seal};
+use crate::lake::handle::Lake;
+use crate::lake::run::run_dir::{NEWEST_RUNS, RunDir};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-
-/// What a problem is about, for whoever puts it right.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) enum About {
-    /// A file of a snapshot, or something that only a look at all files puts right.
-    #[default]
-    Tables,
-    /// The commit of a snapshot.
-    Commit(u64),
-    /// The commit of a held snapshot.
-    Held(u64),
-    /// A mark on a snapshot.
-    Mark(&'static str, u64),
-    /// The record of a run.
-    Record(String),
-    /// A file that a finished run left.
-    RunFile(String, String),
-}
 
 impl Lake {
     /// Checks the whole lake: the newest snapshot as [`Lake::verify`] does, of every other kept or held one the size and
@@ -69,8 +52,8 @@ impl Lake {
         let mut commits: Vec<Commit> = Vec::new();
         let mut before: Option<u64> = None;
         for snapshot in self.commits()? {
-            let path = self.home_path(&self.layout.commit(snapshot));
-            match self.commit_at_home(snapshot) {
+            let path = self.path_for_user(&self.layout.commit(snapshot));
+            match self.commit_uncached(snapshot) {
                 Ok(commit) => {
                     if commit.parent != before {
                         let missing =
@@ -92,11 +75,11 @@ impl Lake {
             before = Some(snapshot);
         }
         if let Some(newest) = before
-            && let Some(path) = self.home.misleads(newest)?
+            && let Some(path) = self.backend.stale_pointer(newest)?
             && !self.is_left_to_the_next_run(&commits, newest)
         {
             let what = format!("it does not show the newest commit, {newest}");
-            report.note(&self.home_path(&path), what);
+            report.note(&self.path_for_user(&path), what);
         }
         Ok(commits)
     }
@@ -114,7 +97,7 @@ impl Lake {
             match self.held_commit(snapshot) {
                 Ok(commit) if commit.snapshot == snapshot => held.push(commit),
                 Ok(_) => {
-                    let path = self.home_path(&self.layout.held_commit(snapshot));
+                    let path = self.path_for_user(&self.layout.held_commit(snapshot));
                     report.note_about(&path, "it speaks of another snapshot", About::Held(snapshot));
                 }
                 Err(LakeError::Damaged { path, what }) => {
@@ -137,7 +120,7 @@ impl Lake {
         for entry in commit.tables.values().flat_map(|table| &table.files) {
             report.files += 1;
             // Of a lake in a store, the local file is not the one that is looked at.
-            let local = fs::metadata(dir.join(&entry.path)).ok().filter(|_| !self.is_in_store());
+            let local = fs::metadata(dir.join(&entry.path)).ok().filter(|_| !self.is_remote());
             let inode = local.map(|found| (found.dev(), found.ino(), entry.blake3.clone()));
             if inode.as_ref().is_some_and(|inode| seen.contains(inode)) {
                 continue;
@@ -153,7 +136,7 @@ impl Lake {
         for mark in Mark::ALL {
             for snapshot in self.marked(mark)? {
                 if let Some(what) = self.mark_problem(mark, snapshot)? {
-                    let path = self.home_path(&self.root().join(mark.file(snapshot)));
+                    let path = self.path_for_user(&self.root().join(mark.file(snapshot)));
                     report.note_about(&path, what, About::Mark(mark.folder(), snapshot));
                 }
             }
@@ -162,15 +145,15 @@ impl Lake {
     }
 
     fn audit_runs(&self, report: &mut VerifyReport) -> Result<(), LakeError> {
-        self.home.bring_runs(NEWEST_RUNS)?;
+        self.backend.download_run_records(NEWEST_RUNS)?;
         for name in disk::names(&self.layout.runs())? {
             if crate::lake::format::layout::check_run_id(&name).is_err() {
                 continue;
             }
-            let run = self.run_as_it_is(&name)?;
+            let run = self.existing_run(&name)?;
             let path = run.path().join(RECORD);
             match fs::read(&path) {
-                Ok(bytes) if look(&bytes) == Seal::Missing && !bytes.ends_with(b"}\n") => {
+                Ok(bytes) if check_seal(&bytes) == Seal::Missing && !bytes.ends_with(b"}\n") => {
                     report.note_about(&path, "its end is missing", About::Record(name));
                 }
                 Ok(_) => match run.record() {
@@ -198,7 +181,7 @@ impl Lake {
         report: &mut VerifyReport,
     ) -> Result<(), LakeError> {
         if record.finished.is_none() {
-            for (path, bytes) in run.raw_as_it_is()?.damaged() {
+            for (path, bytes) in run.raw_read_only()?.damaged() {
                 report.note(&path, format!("{bytes} bytes in it are no page; those pages are asked again"));
             }
             return Ok(());
@@ -209,7 +192,7 @@ impl Lake {
             report.files += 1;
             match digest_if_there(&path)? {
                 // Of a run that another machine made, the working copy has what was needed.
-                None if self.is_in_store() => {}
+                None if self.is_remote() => {}
                 None => report.note_about(&path, "the file is missing", about()),
                 Some((bytes, blake3)) if bytes != file.bytes || blake3 != file.blake3 => {
                     report.note_about(&path, "it is not what the run left", about());
@@ -223,10 +206,4 @@ impl Lake {
 
 fn digest_if_there(path: &Path) -> Result<Option<(u64, String)>, LakeError> {
     if path.is_file() { disk::digest(path).map(Some) } else { Ok(None) }
-}
-
-impl VerifyReport {
-    pub(crate) fn note_about(&mut self, path: &Path, what: impl Into<String>, about: About) {
-        self.problems.push(Problem { path: path.to_path_buf(), what: what.into(), about });
-    }
 }

@@ -1,19 +1,16 @@
 //! Damage put right, piece by piece. Who decides what to do with which piece is `pipeline::repair`.
 
-use super::audit::About;
-use crate::lake::Lake;
+use super::problem::{About, Problem};
+use crate::lake::backend::commit_copy::kept_copy;
 use crate::lake::backend::disk;
-use crate::lake::backend::disk::TEMPORARY;
+use crate::lake::backend::disk::{FileState, TEMPORARY, check_digest, file_state};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
-use crate::lake::format::layout::Layout;
+use crate::lake::format::layout::{Layout, Mark, RAW, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry};
-use crate::lake::run::{RAW, RECORD};
-use crate::lake::snapshot::commit::kept_copy;
-use crate::lake::snapshot::pins::Mark;
+use crate::lake::handle::Lake;
 use crate::lake::snapshot::staging::Staging;
-use crate::lake::snapshot::verified_read::{Found, check_digest, found_at};
-use crate::lake::{LakeLock, Problem};
+use crate::lake::snapshot::write_lock::LakeLock;
 use crate::table::Table;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
@@ -40,7 +37,7 @@ impl Lake {
             let dir = self.snapshot_dir(commit.snapshot);
             for (table, manifest) in &commit.tables {
                 for entry in &manifest.files {
-                    if self.home.found_at_home(&commit, entry)? == Found::Sound {
+                    if self.backend.file_state(&commit, entry)? == FileState::Intact {
                         continue;
                     }
                     let path = dir.join(&entry.path);
@@ -77,7 +74,7 @@ impl Lake {
             let files = commit.tables.values().flat_map(|table| &table.files);
             for entry in files.filter(|entry| entry.blake3 == damaged.entry.blake3) {
                 let path = self.snapshot_dir(commit.snapshot).join(&entry.path);
-                if found_at(&path, entry)? == Found::Sound {
+                if file_state(&path, entry)? == FileState::Intact {
                     return Ok(Some((commit.snapshot, path)));
                 }
             }
@@ -106,12 +103,12 @@ impl Lake {
     ) -> Result<(), LakeError> {
         check_digest(sound, &damaged.entry)?;
         // Where the store alone has it damaged, the working copy keeps its own.
-        if found_at(&damaged.path, &damaged.entry)? != Found::Sound {
+        if file_state(&damaged.path, &damaged.entry)? != FileState::Intact {
             self.lay_over(sound, &damaged.path)?;
         }
-        let snapshot = damaged.entry.lies_in.unwrap_or(damaged.snapshot);
+        let snapshot = damaged.entry.origin_snapshot.unwrap_or(damaged.snapshot);
         let name = format!("snapshots/{}/{}", layout::snapshot_name(snapshot), damaged.entry.path);
-        self.home.keep(&damaged.path, &name)
+        self.backend.upload(&damaged.path, &name)
     }
 
     /// Puts a second name of a file, or a copy, in the place of another file.
@@ -144,10 +141,10 @@ impl Lake {
 
     /// Writes a damaged commit again from the copy in its run's folder; false where there is no sound copy.
     pub(crate) fn restore_commit(&self, _lock: &LakeLock, snapshot: u64) -> Result<bool, LakeError> {
-        self.home.bring_runs(usize::MAX)?;
-        let copy = kept_copy(self.home.as_ref(), &self.layout, snapshot)?;
+        self.backend.download_run_records(usize::MAX)?;
+        let copy = kept_copy(self.backend.as_ref(), &self.layout, snapshot)?;
         let Some(bytes) = copy else { return Ok(false) };
-        self.home.write(&Layout::commit_name(snapshot), &bytes)?;
+        self.backend.write(&Layout::commit_name(snapshot), &bytes)?;
         Ok(true)
     }
 
@@ -166,10 +163,10 @@ impl Lake {
             }
             About::Held(snapshot) => {
                 let name = Layout::held_name(*snapshot);
-                if let Some(bytes) = self.home.read(&name)? {
-                    self.home.write(&format!("{name}.damaged"), &bytes)?;
+                if let Some(bytes) = self.backend.read(&name)? {
+                    self.backend.write(&format!("{name}.damaged"), &bytes)?;
                 }
-                self.home.remove(&name)?;
+                self.backend.remove(&name)?;
                 Ok(Some("the held snapshot is given up; the next run makes it again".to_owned()))
             }
             About::Mark(folder, snapshot) => {

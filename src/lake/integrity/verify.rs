@@ -1,56 +1,21 @@
 //! The files of a snapshot against its commit: nothing missing, nothing torn, nothing more.
 
-use super::audit::About;
-use crate::lake::Lake;
+use super::problem::VerifyReport;
 use crate::lake::backend::disk;
+use crate::lake::backend::disk::FileState;
 use crate::lake::data_file::{check_schema, filed_dates, read_part, read_schema, sorted};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
+use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::{Digest, digests};
 use crate::lake::merge::spill::months;
-use crate::lake::snapshot::verified_read::Found;
 use crate::table::Table;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// What a verification found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct VerifyReport {
-    /// Files that were looked at.
-    pub files: u64,
-    /// Rows in them.
-    pub rows: u64,
-    /// What is wrong; none in a sound snapshot.
-    pub problems: Vec<Problem>,
-}
-
-/// Something wrong with one path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// Where, in the lake's folder.
-    pub path: PathBuf,
-    /// What.
-    pub what: String,
-    /// What kind of thing lies there.
-    #[serde(skip)]
-    pub(crate) about: About,
-}
-
-impl VerifyReport {
-    /// Whether nothing is wrong.
-    pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    pub(crate) fn note(&mut self, path: &Path, what: impl Into<String>) {
-        self.note_about(path, what, About::Tables);
-    }
-}
 
 impl Lake {
     /// Checks every file of a snapshot: it is there, has the size and the digest of the commit, opens, has the
@@ -72,7 +37,7 @@ impl Lake {
 
     pub(crate) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
         let dir = self.snapshot_dir(commit.snapshot);
-        if !self.is_in_store() && !dir.is_dir() {
+        if !self.is_remote() && !dir.is_dir() {
             report.note(&dir, "the snapshot's folder is missing");
             return Ok(());
         }
@@ -90,17 +55,17 @@ impl Lake {
         entry: &FileEntry,
         report: &mut VerifyReport,
     ) -> Result<bool, LakeError> {
-        let what = match self.home.found_at_home(commit, entry) {
-            Ok(Found::Sound) => return Ok(true),
-            Ok(Found::Missing) => "the file is missing".to_owned(),
-            Ok(Found::Other(bytes, _)) if bytes != entry.bytes => {
+        let what = match self.backend.file_state(commit, entry) {
+            Ok(FileState::Intact) => return Ok(true),
+            Ok(FileState::Missing) => "the file is missing".to_owned(),
+            Ok(FileState::Altered(bytes, _)) if bytes != entry.bytes => {
                 format!("it has {bytes} bytes, the commit says {}", entry.bytes)
             }
-            Ok(Found::Other(_, blake3)) => {
+            Ok(FileState::Altered(_, blake3)) => {
                 format!("its digest is {blake3}, the commit says {}", entry.blake3)
             }
             // A disk that does not give one file may give the others.
-            Err(error @ LakeError::Storage { .. }) if !self.is_in_store() => error.to_string(),
+            Err(error @ LakeError::Storage { .. }) if !self.is_remote() => error.to_string(),
             Err(error) => return Err(error),
         };
         report.note(&self.snapshot_dir(commit.snapshot).join(&entry.path), what);
@@ -119,9 +84,9 @@ impl Lake {
         let mut entries = commit.tables.values().flat_map(|table| &table.files);
         let inside = path.strip_prefix(self.snapshot_dir(commit.snapshot)).ok();
         let entry = entries.find(|entry| inside == Some(Path::new(&entry.path)));
-        match entry.and_then(|entry| Some((entry.lies_in?, &entry.path))) {
-            Some((snapshot, name)) => self.home_path(&self.snapshot_dir(snapshot).join(name)),
-            None => self.home_path(path),
+        match entry.and_then(|entry| Some((entry.origin_snapshot?, &entry.path))) {
+            Some((snapshot, name)) => self.path_for_user(&self.snapshot_dir(snapshot).join(name)),
+            None => self.path_for_user(path),
         }
     }
 }
@@ -185,7 +150,6 @@ impl TableLook<'_> {
         if filed_dates(&rows) != (entry.min_filed_date, entry.max_filed_date) {
             report.note(path, "its oldest or newest filing date is not the commit's");
         }
-        let rows = self.lake.upgraded(table, self.commit.schema_version, rows)?;
         check_schema(table, &rows.schema())?;
         if sorted(table, &rows)? != rows {
             report.note(path, "its rows are not in the table's order");

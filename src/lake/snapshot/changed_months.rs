@@ -1,9 +1,10 @@
 //! A snapshot being made, as the checks before publishing look at it: only what differs from the parent is read.
 
-use super::staging::{StagedFile, Staging};
+use super::staging::Staging;
 use crate::lake::data_file::{ids_in_part, int64, read_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
+use crate::lake::format::manifest::StagedFile;
 use crate::lake::integrity::verify::SeenKeys;
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet};

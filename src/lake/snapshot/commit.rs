@@ -1,13 +1,10 @@
 //! The commit: staged files become a snapshot, and the snapshot becomes the lake.
 
-use super::staging::{StagedFile, Staging};
-use crate::lake::backend::Home;
-use crate::lake::backend::disk;
+use super::staging::Staging;
+use crate::lake::backend::commit_copy::copy_name;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, snapshot_name};
-use crate::lake::format::manifest::{Commit, FORMAT_VERSION};
-use crate::lake::run::COMMITS;
+use crate::lake::format::layout::Layout;
+use crate::lake::format::manifest::{Commit, FORMAT_VERSION, StagedFile};
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -47,20 +44,21 @@ impl Staging {
         let commit = self.describe(info);
         let bytes = encoded(&commit, &path)?;
         self.keep_copy(&bytes)?;
-        let home = &self.lake.home;
-        home.place(self.snapshot, &self.run_id, &files)?;
-        match home.create_commit(self.snapshot, &bytes) {
+        let backend = &self.lake.backend;
+        backend.stage_files(self.snapshot, &self.run_id, &files)?;
+        match backend.create_commit(self.snapshot, &bytes) {
             Ok(true) => {}
             Ok(false) => {
-                home.withdraw(self.snapshot, &files);
+                backend.abort(self.snapshot, &files);
                 return Err(LakeError::Conflict { snapshot: self.snapshot });
             }
             Err(error) => {
-                home.withdraw(self.snapshot, &files);
+                backend.abort(self.snapshot, &files);
                 return Err(error);
             }
         }
-        home.show(&commit)
+        backend
+            .advance_pointer(&commit)
             .map_err(|source| LakeError::NotShown { snapshot: self.snapshot, source: Box::new(source) })?;
         self.clear();
         Ok(commit)
@@ -78,9 +76,9 @@ impl Staging {
         let path = self.lake.layout.held_commit(self.snapshot);
         let bytes = encoded(&commit, &path)?;
         self.keep_copy(&bytes)?;
-        self.lake.home.place(self.snapshot, &self.run_id, &files)?;
+        self.lake.backend.stage_files(self.snapshot, &self.run_id, &files)?;
         // What is placed and not held in the end is cleared by the next lock.
-        if !self.lake.home.create(&Layout::held_name(self.snapshot), &bytes)? {
+        if !self.lake.backend.create(&Layout::held_name(self.snapshot), &bytes)? {
             return Err(LakeError::Conflict { snapshot: self.snapshot });
         }
         self.clear();
@@ -90,7 +88,7 @@ impl Staging {
     /// A second copy of the commit, in the folder of its run: small, and all that a damaged commit file takes to be
     /// written again.
     fn keep_copy(&self, bytes: &[u8]) -> Result<(), LakeError> {
-        self.lake.home.write(&copy_name(&self.run_id, self.snapshot), bytes)
+        self.lake.backend.write(&copy_name(&self.run_id, self.snapshot), bytes)
     }
 
     fn clear(&self) {
@@ -116,35 +114,6 @@ impl Staging {
             checks: info.checks,
         }
     }
-}
-
-/// Name in the lake of the copy of a commit that its run keeps.
-fn copy_name(run_id: &str, snapshot: u64) -> String {
-    format!("runs/{run_id}/{COMMITS}/{}.json", snapshot_name(snapshot))
-}
-
-/// The copy of a commit that its run keeps; none where no run has a sound one. The number that a killed run was about
-/// to commit is given again: of two copies the one committed later counts.
-pub(crate) fn kept_copy(
-    home: &dyn Home,
-    layout: &Layout,
-    snapshot: u64,
-) -> Result<Option<Vec<u8>>, LakeError> {
-    let mut newest: Option<(Timestamp, Vec<u8>)> = None;
-    for run_id in disk::names(&layout.runs())?.iter().filter(|name| layout::check_run_id(name).is_ok()) {
-        let name = copy_name(run_id, snapshot);
-        let path = layout.root.join(&name);
-        let sound = |bytes: Vec<u8>| {
-            let commit = Commit::decode(&bytes, &path).ok().filter(|commit| commit.snapshot == snapshot)?;
-            Some((commit.committed_at, bytes))
-        };
-        let found = match disk::read(&path)?.and_then(sound) {
-            Some(here) => Some(here),
-            None => home.read(&name)?.and_then(sound),
-        };
-        newest = newest.max(found);
-    }
-    Ok(newest.map(|(_, bytes)| bytes))
 }
 
 fn encoded(commit: &Commit, path: &Path) -> Result<Vec<u8>, LakeError> {

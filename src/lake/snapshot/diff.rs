@@ -3,10 +3,10 @@
 //! Files with the same digest are not opened. Of the others, memory holds 40 bytes a row of one month (or of one
 //! table that has no months), and of the rows that found no partner there.
 
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
+use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::{Digest, digests, value_text};
 use crate::table::{Table, read_parquet};
 use arrow::array::AsArray;
@@ -210,11 +210,7 @@ impl<'a> TableCompare<'a> {
         for path in side.paths(files)? {
             let damaged = |error: crate::table::TableError| LakeError::damaged(&path, error.to_string());
             for batch in read_parquet(&path, None).map_err(damaged)? {
-                let batch = batch.map_err(damaged)?;
-                match self.table {
-                    Some(table) => take(&side.lake.upgraded(table, side.commit.schema_version, batch)?)?,
-                    None => take(&batch)?,
-                }
+                take(&batch.map_err(damaged)?)?;
             }
         }
         Ok(())

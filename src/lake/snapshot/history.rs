@@ -1,10 +1,10 @@
 //! The snapshots of a lake and how each stands: published, held, pruned; pinned or not.
 
-use super::pins::Mark;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
+use crate::lake::format::layout::Mark;
 use crate::lake::format::manifest::Commit;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -109,7 +109,7 @@ impl Lake {
     /// [`LakeError::Storage`].
     pub fn held_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
         let commits: BTreeSet<u64> = self.commits()?.into_iter().collect();
-        let held = layout::snapshot_numbers(&self.home.names("held")?).into_iter();
+        let held = layout::snapshot_numbers(&self.backend.names("held")?).into_iter();
         // One that was accepted, whose note was not cleared before a kill, is published.
         Ok(held.filter(|snapshot| !commits.contains(snapshot)).collect())
     }

@@ -1,10 +1,10 @@
 //! Snapshots that a check held: whole, under their own number, and not shown. One is published by a person's word.
 
 use super::write_lock::LakeLock;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::Commit;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ impl Lake {
     /// The commit of a held snapshot.
     pub(crate) fn held_commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let bytes =
-            self.home.read(&Layout::held_name(snapshot))?.ok_or(LakeError::NoSnapshot { snapshot })?;
-        Commit::decode(&bytes, &self.home_path(&self.layout.held_commit(snapshot)))
+            self.backend.read(&Layout::held_name(snapshot))?.ok_or(LakeError::NoSnapshot { snapshot })?;
+        Commit::decode(&bytes, &self.path_for_user(&self.layout.held_commit(snapshot)))
     }
 
     /// Publishes a held snapshot: its commit is created, and readers see it. Its files stay where they are.
@@ -35,12 +35,12 @@ impl Lake {
         self.sound_tables(&commit)?;
         let path = self.layout.commit(snapshot);
         let bytes = commit.encode().map_err(LakeError::storage("write", &path))?;
-        if !self.home.create_commit(snapshot, &bytes)? {
+        if !self.backend.create_commit(snapshot, &bytes)? {
             return Err(LakeError::Conflict { snapshot });
         }
         let not_shown = |source| LakeError::NotShown { snapshot, source: Box::new(source) };
-        self.home.show(&commit).map_err(not_shown)?;
-        self.home.remove(&Layout::held_name(snapshot))?;
+        self.backend.advance_pointer(&commit).map_err(not_shown)?;
+        self.backend.remove(&Layout::held_name(snapshot))?;
         Ok(commit)
     }
 
@@ -51,8 +51,8 @@ impl Lake {
             return Ok(false);
         }
         // First its commit: from then on its folder is a leftover that any repair clears.
-        self.home.remove(&Layout::held_name(snapshot))?;
-        self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
+        self.backend.remove(&Layout::held_name(snapshot))?;
+        self.backend.drop_snapshots(&BTreeSet::from([snapshot]))?;
         Ok(true)
     }
 }

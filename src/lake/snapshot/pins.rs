@@ -1,39 +1,15 @@
 //! Marks on snapshots: pinned by someone, pruned by a rule. One small sealed file each, created or deleted whole, so that no two
 //! writers ever lose each other's.
 
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
-use crate::lake::format::layout::snapshot_name;
-use crate::lake::format::sealed_json::{Seal, look, sealed};
+use crate::lake::format::layout::Mark;
+use crate::lake::format::sealed_json::{Seal, check_seal, sealed};
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
-
-/// What can be said of a snapshot after its commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// It is never pruned.
-    Pinned,
-    /// Its tables are deleted, or about to be.
-    Pruned,
-}
-
-impl Mark {
-    pub(crate) const ALL: [Self; 2] = [Self::Pinned, Self::Pruned];
-
-    pub(crate) const fn folder(self) -> &'static str {
-        match self {
-            Self::Pinned => "pins",
-            Self::Pruned => "pruned",
-        }
-    }
-
-    pub(crate) fn file(self, snapshot: u64) -> String {
-        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
-    }
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
@@ -45,7 +21,7 @@ struct Content {
 impl Lake {
     /// Snapshots that bear a mark. The name alone counts: a damaged pin still holds.
     pub(crate) fn marked(&self, mark: Mark) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(layout::snapshot_numbers(&self.home.names(mark.folder())?))
+        Ok(layout::snapshot_numbers(&self.backend.names(mark.folder())?))
     }
 
     /// Sets a mark; false when it was there.
@@ -54,7 +30,7 @@ impl Lake {
         if self.marked(mark)?.contains(&snapshot) {
             return Ok(false);
         }
-        self.home.create(&name, &content(mark, snapshot, at, Path::new(&name))?)
+        self.backend.create(&name, &content(mark, snapshot, at, Path::new(&name))?)
     }
 
     /// Takes a mark away; false when it was not there.
@@ -62,22 +38,22 @@ impl Lake {
         if !self.marked(mark)?.contains(&snapshot) {
             return Ok(false);
         }
-        self.home.remove(&mark.file(snapshot))?;
+        self.backend.remove(&mark.file(snapshot))?;
         Ok(true)
     }
 
     /// Writes a mark again whose file is damaged; its name says all that counts.
     pub(crate) fn renew_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<(), LakeError> {
         let name = mark.file(snapshot);
-        self.home.write(&name, &content(mark, snapshot, at, Path::new(&name))?)
+        self.backend.write(&name, &content(mark, snapshot, at, Path::new(&name))?)
     }
 
     /// What is wrong with the file of a mark; none when it is sound.
     pub(crate) fn mark_problem(&self, mark: Mark, snapshot: u64) -> Result<Option<&'static str>, LakeError> {
-        let bytes = self.home.read(&mark.file(snapshot))?.unwrap_or_default();
+        let bytes = self.backend.read(&mark.file(snapshot))?.unwrap_or_default();
         let names_it =
             serde_json::from_slice::<Content>(&bytes).is_ok_and(|content| content.snapshot == snapshot);
-        Ok((look(&bytes) != Seal::Whole || !names_it).then_some("it is not what was written"))
+        Ok((check_seal(&bytes) != Seal::Intact || !names_it).then_some("it is not what was written"))
     }
 
     /// Never prunes a snapshot from now on. False when it was pinned already.

@@ -1,13 +1,13 @@
 //! Old snapshots and raw pages go, as rules say: decided first, then done, each step safe to be killed in.
 
-use super::history::Standing;
-use super::pins::Mark;
+use super::history::{SnapshotEntry, Standing};
 use super::retention::{Kept, Retention};
 use super::write_lock::LakeLock;
 use crate::contract::eastern::plus_days;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
-use crate::lake::run::{JOURNAL, RAW, RunRecord};
+use crate::lake::format::layout::{JOURNAL, Mark, RAW};
+use crate::lake::format::run_record::RunRecord;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -57,7 +57,7 @@ impl Lake {
         let overtaken =
             history.iter().filter(|entry| entry.standing == Standing::Held && entry.parent != newest);
         pruning.held = overtaken.filter(|entry| !entry.pinned).map(|entry| entry.snapshot).collect();
-        let is_needed = |entry: &&crate::lake::SnapshotEntry| match entry.standing {
+        let is_needed = |entry: &&SnapshotEntry| match entry.standing {
             Standing::Published => !expired.contains(&entry.snapshot),
             Standing::Held => !pruning.held.contains(&entry.snapshot),
             Standing::Pruned => false,
@@ -79,7 +79,7 @@ impl Lake {
     /// Whether pages or journals of a run are at home.
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
         for folder in [RAW, JOURNAL] {
-            if !self.home.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
+            if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
                 return Ok(true);
             }
         }
@@ -98,7 +98,7 @@ impl Lake {
         let mut pruning = Pruning { runs: would.runs, ..Pruning::default() };
         for snapshot in would.snapshots.iter().copied() {
             if self.doom(snapshot, now)? {
-                self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
+                self.backend.drop_snapshots(&BTreeSet::from([snapshot]))?;
                 pruning.snapshots.push(snapshot);
             }
         }
@@ -119,9 +119,9 @@ impl Lake {
 
     /// Deletes the tables of snapshots that are marked as pruned and still there.
     fn finish_pruning(&self) -> Result<(), LakeError> {
-        let there = self.home.kept()?;
+        let there: BTreeSet<u64> = self.commits()?.into_iter().collect();
         let doomed: BTreeSet<u64> = self.marked(Mark::Pruned)?.intersection(&there).copied().collect();
-        self.home.drop_snapshots(&doomed)
+        self.backend.drop_snapshots(&doomed)
     }
 
     /// Deletes what a run archived; its record, summary and quarantine stay.
@@ -135,7 +135,7 @@ impl Lake {
             run.write_record(&record)?;
         }
         for folder in [RAW, JOURNAL] {
-            self.home.remove_folder(&format!("runs/{run_id}/{folder}"))?;
+            self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
             self.storage.remove_dir_all(&run.path().join(folder))?;
         }
         Ok(())

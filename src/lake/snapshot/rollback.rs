@@ -2,10 +2,10 @@
 
 use super::commit::CommitInfo;
 use super::write_lock::LakeLock;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::Commit;
-use crate::lake::run::RunRecord;
+use crate::lake::format::run_record::RunRecord;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 

@@ -1,15 +1,14 @@
 //! A snapshot being made: what is kept from its parent, and what is new.
 
-use super::verified_read::check_digest;
-use crate::lake::Lake;
-use crate::lake::backend::disk::TEMPORARY;
+use crate::lake::backend::disk::{TEMPORARY, check_digest};
 use crate::lake::data_file;
 use crate::lake::data_file::portable_types::plain_types;
 use crate::lake::data_file::{check_schema, read_part, sorted, write_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::{Month, part_name};
-use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
+use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
+use crate::lake::handle::Lake;
 use crate::lake::merge::spill::Spill;
 use crate::lake::merge::upsert::upsert;
 use crate::table::{ABOUT_KEY, Table};
@@ -40,16 +39,6 @@ pub struct TableDelta {
     pub changed_months: BTreeSet<Month>,
 }
 
-/// A file of the coming snapshot and where it lies now.
-#[derive(Debug, Clone)]
-pub(crate) struct StagedFile {
-    pub(crate) entry: FileEntry,
-    pub(crate) path: PathBuf,
-    pub(crate) is_new: bool,
-    /// Whether a kept file was held against its commit already.
-    is_checked: Cell<bool>,
-}
-
 /// A new snapshot being made from the newest one, in `runs/<run_id>/staged`.
 ///
 /// Nothing of it is seen by readers before [`Staging::commit`]; dropped without it, it leaves files that the next
@@ -70,7 +59,7 @@ pub struct Staging {
 impl Lake {
     /// Begins a new snapshot on top of the newest one. Every table has a file from the start, an empty one where
     /// nothing is known yet, so that a reader never meets a missing table; `filings` alone has none before its
-    /// first month. Tables that an older sunlake wrote with other columns are written anew.
+    /// first month.
     ///
     /// # Errors
     ///
@@ -122,7 +111,7 @@ impl Lake {
     ) -> Result<Staging, LakeError> {
         layout::check_run_id(run_id)?;
         if let Some(base) = &base {
-            self.home.bring(base, None)?;
+            self.backend.download_files(base, None)?;
         }
         let dir = self.layout.staged(run_id);
         self.storage.remove_dir_all(&dir)?;
@@ -138,9 +127,6 @@ impl Lake {
             spill: None,
             gone: BTreeMap::new(),
         };
-        if let Some(base) = base {
-            staging.upgrade(base.schema_version)?;
-        }
         staging.make_missing_tables()?;
         Ok(staging)
     }
@@ -148,8 +134,9 @@ impl Lake {
     fn kept(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
         let dir = self.snapshot_dir(commit.snapshot);
         let keep = |entry: &FileEntry| {
-            let lies_in = self.home.lies_in(commit.snapshot, entry);
-            let entry = FileEntry { lies_in, ..entry.clone() };
+            let origin = entry.origin_snapshot.unwrap_or(commit.snapshot);
+            let origin_snapshot = self.is_remote().then_some(origin);
+            let entry = FileEntry { origin_snapshot, ..entry.clone() };
             StagedFile { path: dir.join(&entry.path), entry, is_new: false, is_checked: Cell::new(false) }
         };
         let tables = commit.tables.iter();
@@ -297,22 +284,6 @@ impl Staging {
             .retain(|table, _| table.strip_prefix(layout::AGGREGATE).is_none_or(|name| names.contains(name)));
     }
 
-    /// Writes the tables anew whose columns have changed since a schema version.
-    fn upgrade(&mut self, from: u32) -> Result<(), LakeError> {
-        let upgrades = self.lake.upgrades;
-        for table in Table::ALL.into_iter().filter(|table| upgrades.touch(*table, from)) {
-            for old in self.of_table(table.name()).to_vec() {
-                self.check_kept(&old)?;
-                let rows = self.lake.upgraded(table, from, read_part(&old.path, None)?)?;
-                check_schema(table, &rows.schema())?;
-                let folder = old.entry.path.rsplit_once('/').map_or(table.name(), |(folder, _)| folder);
-                let new = self.write(Some(table), folder, &sorted(table, &rows)?)?;
-                self.swap(table.name(), |file| file.path == old.path, Some(new))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Where a file of the parent lies.
     pub(crate) fn parent_path(&self, entry: &FileEntry) -> Option<PathBuf> {
         let parent = self.parent.as_ref()?;
@@ -392,7 +363,7 @@ impl Staging {
         storage.rename(&staged, &path)?;
         let entry = FileEntry {
             path: format!("{folder}/{name}"),
-            lies_in: None,
+            origin_snapshot: None,
             rows: info.rows,
             bytes: info.bytes,
             blake3: info.blake3,

@@ -1,12 +1,12 @@
 //! One writer at a time, and the repair of what a killed writer left.
 
-use crate::lake::Lake;
+use crate::lake::backend::protocol::Repair;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::Layout;
+use crate::lake::handle::Lake;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, Write};
-use std::path::PathBuf;
 
 /// The right to write to the lake; given back when dropped, and by the system when the process dies.
 #[derive(Debug)]
@@ -31,22 +31,6 @@ impl Drop for LakeLock {
     }
 }
 
-/// What a killed run left behind and the next one put right.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repair {
-    /// Unfinished things that were deleted.
-    pub removed: Vec<PathBuf>,
-    /// The committed snapshot that readers were led to: `current`, or `latest.json`, was moved to it.
-    pub shown: Option<u64>,
-}
-
-impl Repair {
-    /// Whether nothing was wrong.
-    pub fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.shown.is_none()
-    }
-}
-
 impl Lake {
     /// Takes the lake for writing, making its folders, and puts right what a killed run left.
     ///
@@ -64,8 +48,8 @@ impl Lake {
         let mut lock = LakeLock { file: take(layout)?, repair: Repair::default() };
         write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))?;
-        self.home.refresh()?;
-        lock.repair = self.home.put_right()?;
+        self.backend.refresh()?;
+        lock.repair = self.backend.recover()?;
         Ok(lock)
     }
 }

@@ -140,7 +140,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineEr
 }
 
 fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
-    let pages = Pages(Rc::new(RefCell::new(dir.raw_as_it_is()?)));
+    let pages = Pages(Rc::new(RefCell::new(dir.raw_read_only()?)));
     let mut landing = Landing::new(journal.today, staging, None, pages.clone());
     for step in &journal.steps {
         landing.land_again(step)?;
