@@ -99,7 +99,7 @@ fn state(lake: &Lake) -> Result<Vec<StateRow>> {
             let column = rows.column_by_name(name).expect("a column");
             arrow::util::display::array_value_to_string(column, row).expect("text")
         };
-        let first_seen = super::merge::spill::micros(&rows, "first_seen_at")?;
+        let first_seen = crate::table::FilingColumns::new(&rows).first_seen_at()?.values();
         for (row, first_seen) in first_seen.iter().enumerate() {
             let id = cell("business_id", row).parse().expect("a number");
             let listed = cell("listed", row) == "true";

@@ -11,6 +11,7 @@
 //! - [`tables`]: every table with key, partition and sort order
 //! - [`column`]: the column dictionary
 //! - [`row`]: rows as values, rows as columns
+//! - [`filing_columns`]: columns of filings by name and type
 //! - [`business`]: rows of filings, details and officers
 //! - [`change`]: rows of changes
 //! - [`count`]: rows of the API's own counts, and of coverage
@@ -28,6 +29,7 @@ mod column;
 mod count;
 mod error;
 mod file;
+mod filing_columns;
 mod footer;
 mod layout;
 mod order;
@@ -47,6 +49,8 @@ pub use error::TableError;
 #[cfg(test)]
 pub(crate) use file::tests::write_rows;
 pub use file::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink, WrittenFile};
+pub use filing_columns::FilingColumns;
+pub(crate) use filing_columns::typed_column;
 pub use footer::{Bounds, Footer, Span};
 pub use layout::{FileLayout, check_schema};
 pub use order::sort_batch;

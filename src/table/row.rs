@@ -4,6 +4,7 @@
 //! struct, so a column missing from the list does not compile.
 
 use super::error::TableError;
+use super::filing_columns::{never_null, typed_column};
 use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
@@ -148,27 +149,10 @@ pub(super) struct CellReader<'a, T: Cell> {
 }
 
 impl<'a, T: Cell> CellReader<'a, T> {
-    /// Finds the column by its name and checks its type and nulls.
+    /// The column of this name, its type and nulls checked.
     pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
-        let place = || format!("table {}", table.name());
-        let array = batch
-            .column_by_name(name)
-            .ok_or_else(|| TableError::MissingColumn { place: place(), column: name.to_owned() })?;
-        let field = table.schema().field_with_name(name).map(|field| field.data_type().clone());
-        let column = array.as_any().downcast_ref::<T::Column>();
-        let (Some(column), true) = (column, field.as_ref().is_ok_and(|kind| kind == array.data_type()))
-        else {
-            return Err(TableError::ColumnType {
-                place: place(),
-                column: name.to_owned(),
-                expected: field.map(|kind| kind.to_string()).unwrap_or_default(),
-                found: array.data_type().to_string(),
-            });
-        };
-        if !T::NULLABLE && column.null_count() > 0 {
-            let nulls = column.null_count();
-            return Err(TableError::Null { place: place(), column: name.to_owned(), nulls });
-        }
+        let column = typed_column(batch, table, name)?;
+        let column = if T::NULLABLE { column } else { never_null(column, table, name)? };
         Ok(Self { name, column })
     }
 

@@ -8,8 +8,8 @@ use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
 use crate::lake::handle::Lake;
+use crate::lake::merge::row_key::{Digest, digests};
 use crate::lake::merge::spill::months;
-use crate::lake::merge::upsert::keys;
 use crate::table::Table;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -186,17 +186,11 @@ fn verify_month(
 
 /// Keys of a table's rows, as digests.
 #[derive(Default)]
-pub(crate) struct SeenKeys(Vec<[u8; 16]>);
+pub(crate) struct SeenKeys(Vec<Digest>);
 
 impl SeenKeys {
     pub(crate) fn add(&mut self, table: Table, rows: &RecordBatch) -> Result<(), LakeError> {
-        let keys = keys(table, rows)?;
-        self.0.extend(keys.iter().map(|key| {
-            let mut digest = [0; 16];
-            let whole = blake3::hash(key.data());
-            digest.copy_from_slice(&whole.as_bytes()[..16]);
-            digest
-        }));
+        self.0.extend(digests(rows, table.key())?);
         Ok(())
     }
 

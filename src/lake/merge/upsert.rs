@@ -1,28 +1,29 @@
-//! Existing and arrived rows of a table by key: the newest wins. Pure.
+//! Existing and new rows of a table by key: the newest wins. Pure.
 
-use crate::lake::data_file::{column, int64};
+use super::row_key::keys;
+use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
-use crate::table::Table;
-use arrow::array::{ArrayRef, DynComparator, make_comparator};
+use crate::table::{Table, typed_column};
+use arrow::array::{DynComparator, Int64Array, make_comparator};
 use arrow::compute::{SortOptions, interleave_record_batch};
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
-use arrow::row::{Row, RowConverter, Rows, SortField};
+use arrow::row::Row;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-/// The table after the rows arrived.
+/// A table after an upsert.
 pub(crate) struct Upsert {
-    /// The new rows, unsorted; none when nothing differs but a column of [`freshness`].
+    /// The rows, unsorted; none when nothing differs but a column of [`freshness`].
     pub(crate) rows: Option<RecordBatch>,
     pub(crate) added: u64,
     /// Rows that differ in more than a timestamp.
     pub(crate) changed: u64,
-    /// Rows of a replaced business that did not come again.
+    /// Rows of a replaced business that are not among the new rows.
     pub(crate) removed: u64,
 }
 
-/// Columns that a new reading moves without saying anything new; alone they are no reason for a new file.
+/// Columns that every reading changes; alone they are no reason for a new file.
 const fn freshness(table: Table) -> &'static [&'static str] {
     match table {
         Table::Coverage => &["checked_at"],
@@ -30,8 +31,8 @@ const fn freshness(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Lays `arrived` over `existing`; of rows with the same key the later one in `arrived` wins. Rows of a business in
-/// `replaced` that did not arrive again are dropped.
+/// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Rows of a business in
+/// `replaced` that are not in `arrived` are dropped.
 pub(crate) fn upsert(
     table: Table,
     existing: &RecordBatch,
@@ -41,7 +42,7 @@ pub(crate) fn upsert(
     let (old_keys, new_keys) = (keys(table, existing)?, keys(table, arrived)?);
     let newest: HashMap<Row<'_>, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let differ = Differ::between(table, existing, arrived)?;
-    let dropped = dropped(existing, replaced)?;
+    let dropped = dropped(table, existing, replaced)?;
     let mut merge = Merge::default();
     let mut is_known = vec![false; arrived.num_rows()];
     for (row, key) in old_keys.iter().enumerate() {
@@ -63,20 +64,16 @@ pub(crate) fn upsert(
     merge.finish(existing, arrived)
 }
 
-/// The keys of rows, comparable.
-pub(crate) fn keys(table: Table, rows: &RecordBatch) -> Result<Rows, LakeError> {
-    let columns =
-        table.key().iter().map(|name| column(rows, name).cloned()).collect::<Result<Vec<ArrayRef>, _>>()?;
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
-    let converter = RowConverter::new(fields).map_err(LakeError::arrow("compare keys"))?;
-    converter.convert_columns(&columns).map_err(LakeError::arrow("compare keys"))
-}
-
-fn dropped(existing: &RecordBatch, replaced: &BTreeSet<i64>) -> Result<Option<Vec<bool>>, LakeError> {
+/// Whether each row is of a replaced business; none when no business is replaced.
+fn dropped(
+    table: Table,
+    existing: &RecordBatch,
+    replaced: &BTreeSet<i64>,
+) -> Result<Option<Vec<bool>>, LakeError> {
     if replaced.is_empty() {
         return Ok(None);
     }
-    let ids = int64(existing, "business_id")?;
+    let ids: &Int64Array = typed_column(existing, table, "business_id")?;
     Ok(Some(ids.values().iter().map(|id| replaced.contains(id)).collect()))
 }
 
@@ -93,7 +90,7 @@ struct Merge {
 impl Merge {
     fn replace(&mut self, differ: &Differ, old: usize, new: usize) {
         self.picks.push((1, new));
-        self.changed += u64::from(differ.says_more(old, new));
+        self.changed += u64::from(differ.in_values(old, new));
         self.is_touched = self.is_touched || differ.counts(old, new);
     }
 
@@ -135,11 +132,11 @@ impl Differ {
         Ok(differ)
     }
 
-    fn says_more(&self, old: usize, new: usize) -> bool {
+    fn in_values(&self, old: usize, new: usize) -> bool {
         self.values.iter().any(|compare| compare(old, new) != Ordering::Equal)
     }
 
     fn counts(&self, old: usize, new: usize) -> bool {
-        self.says_more(old, new) || self.instants.iter().any(|compare| compare(old, new) != Ordering::Equal)
+        self.in_values(old, new) || self.instants.iter().any(|compare| compare(old, new) != Ordering::Equal)
     }
 }

@@ -3,18 +3,14 @@
 //! Files with the same digest are not opened. Of the others, memory holds 40 bytes a row of one month (or of one
 //! table that has no months), and of the rows that found no partner there.
 
-use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
 use crate::lake::handle::Lake;
+use crate::lake::merge::row_key::{Digest, digests, value_text};
 use crate::table::{Table, read_parquet};
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::TimestampMicrosecondType;
+use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
-use arrow::row::{RowConverter, SortField};
-use arrow::util::display::array_value_to_string;
-use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -125,8 +121,6 @@ impl<'a> Side<'a> {
 const BEFORE: usize = 0;
 const AFTER: usize = 1;
 
-type Digest = [u8; 16];
-
 /// What is remembered of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct RowMark {
@@ -223,11 +217,8 @@ impl<'a> TableCompare<'a> {
     }
 
     /// The columns that name a row; all of them where a table has no key.
-    fn key_columns(&self, batch: &RecordBatch) -> Vec<String> {
-        match self.table {
-            Some(table) => table.key().iter().map(|name| (*name).to_owned()).collect(),
-            None => batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect(),
-        }
+    fn key_columns<'b>(&self, batch: &'b RecordBatch) -> Vec<&'b str> {
+        self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec())
     }
 
     fn keys(&self, batch: &RecordBatch) -> Result<Vec<Digest>, LakeError> {
@@ -235,11 +226,7 @@ impl<'a> TableCompare<'a> {
     }
 
     fn marks(&self, batch: &RecordBatch) -> Result<Vec<RowMark>, LakeError> {
-        let fields = batch.schema_ref().fields().iter();
-        let names: Vec<String> = fields
-            .map(|field| field.name().clone())
-            .filter(|name| !READING.contains(&name.as_str()))
-            .collect();
+        let names: Vec<&str> = names(batch).filter(|name| !READING.contains(name)).collect();
         let listed = batch.column_by_name("listed").and_then(|column| column.as_boolean_opt());
         let mark =
             |(row, content)| RowMark { content, listed: listed.is_none_or(|listed| listed.value(row)) };
@@ -290,32 +277,24 @@ impl<'a> TableCompare<'a> {
         if self.wanted.is_empty() {
             return Ok(());
         }
-        let mut shown: BTreeMap<Digest, [Option<Cells>; 2]> = BTreeMap::new();
-        let mut key_columns = Vec::new();
+        let mut shown: BTreeMap<Digest, [Cells; 2]> = BTreeMap::new();
         for months in differing.values() {
             for side in [BEFORE, AFTER] {
                 self.each_batch(side, &months[side], |batch| {
-                    key_columns = self.key_columns(batch);
                     for (row, key) in self.keys(batch)?.into_iter().enumerate() {
                         if self.wanted.contains_key(&key) {
-                            shown.entry(key).or_default()[side] = Some(cells(batch, row)?);
+                            shown.entry(key).or_default()[side] = cells(batch, row)?;
                         }
                     }
                     Ok(())
                 })?;
             }
         }
-        let key_columns = if self.table.is_some() { key_columns } else { Vec::new() };
-        let mut examples: Vec<Example> = Vec::new();
-        for (key, kind) in &self.wanted {
-            let [before, after] = shown.remove(key).unwrap_or_default();
-            examples.push(example(
-                *kind,
-                &key_columns,
-                before.unwrap_or_default(),
-                after.unwrap_or_default(),
-            ));
-        }
+        let key = self.table.map_or(&[][..], |table| table.key());
+        let example = |(digest, kind): (&Digest, &DiffKind)| {
+            example(*kind, key, shown.remove(digest).unwrap_or_default())
+        };
+        let mut examples: Vec<Example> = self.wanted.iter().map(example).collect();
         examples.sort_by(|one, other| (one.kind, &one.key).cmp(&(other.kind, &other.key)));
         self.diff.examples = examples;
         Ok(())
@@ -324,59 +303,25 @@ impl<'a> TableCompare<'a> {
 
 type Cells = BTreeMap<String, Option<String>>;
 
-fn example(kind: DiffKind, key_columns: &[String], mut before: Cells, mut after: Cells) -> Example {
+fn example(kind: DiffKind, key_columns: &[&str], [mut before, mut after]: [Cells; 2]) -> Example {
     let mut key = Cells::new();
     for name in key_columns {
-        let (old, new) = (before.remove(name), after.remove(name));
-        key.insert(name.clone(), new.or(old).flatten());
+        let (old, new) = (before.remove(*name), after.remove(*name));
+        key.insert((*name).to_owned(), new.or(old).flatten());
     }
     if !before.is_empty() && !after.is_empty() {
-        let same: Vec<String> = before
-            .iter()
-            .filter(|(name, old)| after.get(*name) == Some(old))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in same {
-            before.remove(&name);
-            after.remove(&name);
-        }
+        let (old, new) = (before.clone(), after.clone());
+        before.retain(|name, value| new.get(name) != Some(value));
+        after.retain(|name, value| old.get(name) != Some(value));
     }
     Example { kind, key, before, after }
 }
 
+fn names(batch: &RecordBatch) -> impl Iterator<Item = &str> {
+    batch.schema_ref().fields().iter().map(|field| field.name().as_str())
+}
+
 fn cells(batch: &RecordBatch, row: usize) -> Result<Cells, LakeError> {
-    let mut cells = Cells::new();
-    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        cells.insert(field.name().clone(), cell(column, row)?);
-    }
-    Ok(cells)
-}
-
-/// A cell as text; none for null. The formatter of Arrow knows no time zone by name.
-fn cell(column: &ArrayRef, row: usize) -> Result<Option<String>, LakeError> {
-    if column.is_null(row) {
-        return Ok(None);
-    }
-    let instants = column.as_primitive_opt::<TimestampMicrosecondType>();
-    if let Some(instant) = instants.and_then(|cells| Timestamp::from_microsecond(cells.value(row)).ok()) {
-        return Ok(Some(instant.to_string()));
-    }
-    array_value_to_string(column, row).map(Some).map_err(LakeError::arrow("show a value"))
-}
-
-/// A digest of each row's cells in these columns.
-fn digests(batch: &RecordBatch, names: &[String]) -> Result<Vec<Digest>, LakeError> {
-    let columns: Vec<ArrayRef> =
-        names.iter().map(|name| column(batch, name).cloned()).collect::<Result<_, _>>()?;
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
-    let failed = LakeError::arrow("compare rows");
-    let rows = RowConverter::new(fields)
-        .and_then(|converter| converter.convert_columns(&columns))
-        .map_err(failed)?;
-    let digest = |row: arrow::row::Row<'_>| {
-        let mut digest = Digest::default();
-        digest.copy_from_slice(&blake3::hash(row.data()).as_bytes()[..16]);
-        digest
-    };
-    Ok(rows.iter().map(digest).collect())
+    let columns = names(batch).zip(batch.columns());
+    columns.map(|(name, column)| Ok((name.to_owned(), value_text(column, row)?))).collect()
 }

@@ -220,7 +220,8 @@ impl Staging {
         }
         let mut replaced = replaced.clone();
         if table == Table::Officers {
-            replaced.extend(data_file::int64(rows, "business_id")?.values());
+            let ids: &arrow::array::Int64Array = crate::table::typed_column(rows, table, "business_id")?;
+            replaced.extend(ids.values());
         }
         let existing = self.read(table, self.of_table(table.name()).iter())?;
         let merged = upsert(table, &existing, rows, &replaced)?;
