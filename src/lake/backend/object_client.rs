@@ -212,10 +212,7 @@ impl Objects {
                 None => this.store.list(Some(&path)),
             };
             let found: Vec<_> = found.try_collect().await.map_err(this.failed("list", &folder))?;
-            let mut names: Vec<String> =
-                found.iter().filter_map(|object| this.name(&object.location)).collect();
-            names.sort();
-            Ok(names)
+            Ok(sorted(found.iter().filter_map(|object| this.name(&object.location))))
         })
     }
 
@@ -226,13 +223,7 @@ impl Objects {
             let path = this.path(&folder)?;
             let found = this.store.list_with_delimiter(Some(&path)).await;
             let found = found.map_err(this.failed("list", &folder))?;
-            let mut names: Vec<String> = found
-                .common_prefixes
-                .iter()
-                .filter_map(|prefix| prefix.filename().map(str::to_owned))
-                .collect();
-            names.sort();
-            Ok(names)
+            Ok(sorted(found.common_prefixes.iter().filter_map(|path| Some(path.filename()?.to_owned()))))
         })
     }
 
@@ -255,8 +246,8 @@ impl Objects {
     }
 
     fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
-        let whole = format!("{}{name}", self.prefix);
-        ObjectPath::parse(&whole).map_err(|_| LakeError::Name { what: "name of an object", name: whole })
+        let path = format!("{}{name}", self.prefix);
+        ObjectPath::parse(&path).map_err(|_| LakeError::Name { what: "name of an object", name: path })
     }
 
     fn name(&self, path: &ObjectPath) -> Option<String> {
@@ -303,6 +294,12 @@ impl Objects {
     fn broken(&self, op: &'static str, name: &str, error: &std::io::Error) -> LakeError {
         LakeError::Remote { op, url: self.url(name), what: error.to_string() }
     }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
 }
 
 /// Reads the next part of a file.
@@ -395,7 +392,7 @@ mod tests {
 
     #[test]
     fn cause_is_one_line_without_a_signature() {
-        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>".to_owned();
+        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>";
         let error = Error::Generic { store: "S3", source: text.into() };
         assert_eq!(cause(&error), "GET https://x.example/a failed: <xml> denied</xml>");
     }

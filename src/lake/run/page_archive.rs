@@ -71,7 +71,7 @@ impl RawArchive {
         Self::open_on(dir, Storage::default(), None)
     }
 
-    pub(crate) fn open_on(
+    pub(super) fn open_on(
         dir: &Path,
         storage: Storage,
         chunks: Option<ChunkUpload>,
@@ -84,7 +84,7 @@ impl RawArchive {
     }
 
     /// The archive as it is stored; nothing is created or truncated.
-    pub(crate) fn open_read_only(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
+    pub(super) fn open_read_only(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
         let names = disk::names(dir)?;
         let segments =
             names.iter().filter(|name| name.ends_with(".zst")).map(|name| dir.join(name)).collect();
