@@ -130,20 +130,19 @@ impl Objects {
 
     /// Uploads files concurrently. Each upload is atomic.
     pub(crate) fn upload(&self, files: &[(PathBuf, String)]) -> Result<(), LakeError> {
-        let (going, refused) = self.allowed("write", files, |(_, name)| name);
-        let this = self.clone();
+        let (this, files) = (self.clone(), files.to_vec());
         self.runtime.wait(async move {
-            stream::iter(going)
+            stream::iter(files)
                 .map(|(file, name)| this.upload_one(file, name))
                 .buffer_unordered(AT_ONCE)
                 .try_collect::<Vec<()>>()
                 .await
         })?;
-        refused?;
         self.answered("write", "")
     }
 
     async fn upload_one(&self, file: PathBuf, name: String) -> Result<(), LakeError> {
+        self.may("write", &name)?;
         let unread = || LakeError::storage("read", &file);
         let failed = || self.failed("write", &name);
         let path = self.path(&name)?;
@@ -229,8 +228,14 @@ impl Objects {
 
     /// Deletes objects; a missing one is no error.
     pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
-        let (going, refused) = self.allowed("delete", names, |name| name);
-        let paths = going.iter().map(|name| self.path(name)).collect::<Result<Vec<_>, _>>()?;
+        let (mut paths, mut refused) = (Vec::new(), Ok(()));
+        for name in names {
+            refused = self.may("delete", name);
+            if refused.is_err() {
+                break;
+            }
+            paths.push(self.path(name)?);
+        }
         let this = self.clone();
         self.runtime.wait(async move {
             let mut deleted = this.store.delete_stream(stream::iter(paths).map(Ok).boxed());
@@ -257,21 +262,6 @@ impl Objects {
     fn failed(&self, op: &'static str, name: &str) -> impl FnOnce(Error) -> LakeError + use<> {
         let url = self.url(name);
         move |error| LakeError::Remote { op, url, what: cause(&error) }
-    }
-
-    /// The changes that may be made before the first fault, and that fault.
-    fn allowed<T: Clone>(
-        &self,
-        op: &'static str,
-        all: &[T],
-        name: impl Fn(&T) -> &String,
-    ) -> (Vec<T>, Result<(), LakeError>) {
-        for (at, one) in all.iter().enumerate() {
-            if let Err(error) = self.may(op, name(one)) {
-                return (all[..at].to_vec(), Err(error));
-            }
-        }
-        (all.to_vec(), Ok(()))
     }
 
     /// Counts one change before it is made; tests let it fail here.

@@ -1,11 +1,11 @@
 //! Quarantined records of a run, for people to look at.
 
+use crate::lake::backend::disk;
 use crate::lake::backend::disk::{Storage, StoredFile};
 use crate::lake::backend::protocol::Backend;
 use crate::lake::error::LakeError;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,10 +56,7 @@ impl Quarantine {
         if let Some(folder) = self.path.parent() {
             self.storage.create_durable_dir_all(folder)?;
         }
-        let bytes = match fs::read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(LakeError::storage("read", &self.path))?,
-        };
+        let bytes = disk::read(&self.path)?.unwrap_or_default();
         self.kept.extend(bytes.split(|byte| *byte == b'\n').map(blake3::hash));
         let mut file = self.storage.append(&self.path)?;
         if bytes.last().is_some_and(|last| *last != b'\n') {

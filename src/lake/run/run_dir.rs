@@ -14,7 +14,6 @@ use crate::lake::format::sealed_json::{sealed, unseal};
 use crate::lake::handle::Lake;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -90,11 +89,7 @@ fn journal_name(snapshot: u64) -> String {
 }
 
 fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
-    let bytes = match fs::read(path) {
-        Err(error) if disk::is_absent(&error) => return Ok(None),
-        other => other.map_err(LakeError::storage("read", path))?,
-    };
-    unseal(&bytes, path).map(Some)
+    disk::read(path)?.map(|bytes| unseal(&bytes, path)).transpose()
 }
 
 impl RunDir {
@@ -123,10 +118,12 @@ impl RunDir {
 
     /// Replaces a file of the run atomically, and uploads it.
     fn write(&self, name: &str, bytes: io::Result<Vec<u8>>) -> Result<(), LakeError> {
-        let path = self.dir.join(name);
-        let bytes = bytes.map_err(LakeError::storage("write", &path))?;
-        self.storage.replace(&path, &bytes)?;
-        self.backend.upload(&path, &format!("runs/{}/{name}", self.run_id))
+        let bytes = bytes.map_err(LakeError::storage("write", &self.dir.join(name)))?;
+        self.backend.write(&self.name_in_lake(name), &bytes)
+    }
+
+    fn name_in_lake(&self, name: &str) -> String {
+        format!("runs/{}/{name}", self.run_id)
     }
 
     /// Writes the record of a run that stops. The record of a finished run lists its files with their digests.
@@ -167,7 +164,6 @@ impl RunDir {
     ///
     /// [`LakeError::Storage`].
     pub fn write_journal(&self, snapshot: u64, journal: &impl Serialize) -> Result<(), LakeError> {
-        self.storage.create_durable_dir_all(&self.dir.join(JOURNAL))?;
         self.write(&journal_name(snapshot), sealed(journal))
     }
 
@@ -181,7 +177,7 @@ impl RunDir {
         let path = self.dir.join(&name);
         let bytes = match disk::read(&path)? {
             Some(bytes) => Some(bytes),
-            None => self.backend.read(&format!("runs/{}/{name}", self.run_id))?,
+            None => self.backend.read(&self.name_in_lake(&name))?,
         };
         bytes.map(|bytes| unseal(&bytes, &path)).transpose()
     }
@@ -203,9 +199,8 @@ impl RunDir {
     /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn raw(&self) -> Result<RawArchive, LakeError> {
         let stored = self.backend.download_pages(&self.run_id)?;
-        let chunks = stored.map(|stored| {
-            ChunkUpload::new(Arc::clone(&self.backend), format!("runs/{}/{RAW}", self.run_id), stored)
-        });
+        let chunks =
+            stored.map(|stored| ChunkUpload::new(Arc::clone(&self.backend), self.name_in_lake(RAW), stored));
         RawArchive::open_on(&self.dir.join(RAW), self.storage.clone(), chunks)
     }
 
@@ -222,13 +217,8 @@ impl RunDir {
     /// The run's quarantined records.
     pub fn quarantine(&self) -> Quarantine {
         let name = format!("{QUARANTINE}/records.jsonl");
-        let path = self.dir.join(&name);
-        Quarantine::new(
-            path,
-            format!("runs/{}/{name}", self.run_id),
-            self.storage.clone(),
-            Arc::clone(&self.backend),
-        )
+        let (storage, backend) = (self.storage.clone(), Arc::clone(&self.backend));
+        Quarantine::new(self.dir.join(&name), self.name_in_lake(&name), storage, backend)
     }
 }
 
