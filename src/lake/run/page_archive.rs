@@ -56,9 +56,9 @@ pub struct RawArchive {
     tail: Option<(StoredFile, u64)>,
     chunks: Option<ChunkUpload>,
     /// Segments with a torn tail, and the bytes before it.
-    torn: Vec<(usize, u64)>,
+    torn: Vec<(PathBuf, u64)>,
     /// Segments with damage before their last intact page, and the damaged bytes.
-    damaged: Vec<(usize, u64)>,
+    damaged: Vec<(PathBuf, u64)>,
 }
 
 impl RawArchive {
@@ -79,7 +79,9 @@ impl RawArchive {
         storage.create_durable_dir_all(dir)?;
         let mut archive = Self::open_read_only(dir, storage)?;
         archive.chunks = chunks;
-        archive.cut_torn_tails()?;
+        for (segment, intact) in std::mem::take(&mut archive.torn) {
+            archive.storage.truncate(&segment, intact)?;
+        }
         Ok(archive)
     }
 
@@ -105,13 +107,6 @@ impl RawArchive {
         Ok(archive)
     }
 
-    fn cut_torn_tails(&mut self) -> Result<(), LakeError> {
-        for (segment, intact) in std::mem::take(&mut self.torn) {
-            self.storage.truncate(&self.segments[segment], intact)?;
-        }
-        Ok(())
-    }
-
     fn read_segment(&mut self, segment: usize) -> Result<(), LakeError> {
         let path = self.segments[segment].clone();
         let bytes = fs::read(&path).map_err(LakeError::storage("read", &path))?;
@@ -131,11 +126,11 @@ impl RawArchive {
             }
         }
         if intact < bytes.len() {
-            self.torn.push((segment, intact as u64));
+            self.torn.push((path.clone(), intact as u64));
         }
         let damaged = dropped.saturating_sub(bytes.len() - intact);
         if damaged > 0 {
-            self.damaged.push((segment, damaged as u64));
+            self.damaged.push((path, damaged as u64));
         }
         Ok(())
     }
@@ -147,9 +142,8 @@ impl RawArchive {
     }
 
     /// Segments with damage before their last intact page, and the damaged bytes of each.
-    pub(crate) fn damaged(&self) -> Vec<(PathBuf, u64)> {
-        let damaged = self.damaged.iter();
-        damaged.map(|(segment, bytes)| (self.segments[*segment].clone(), *bytes)).collect()
+    pub(crate) fn damaged(&self) -> &[(PathBuf, u64)] {
+        &self.damaged
     }
 
     /// Number of pages that count.
