@@ -123,7 +123,7 @@ pub enum LakeError {
         /// The difference.
         what: String,
     },
-    /// Rows that Arrow could not handle.
+    /// An operation of Arrow failed.
     #[error("cannot {op}: {source}")]
     Arrow {
         /// What was tried.
@@ -133,12 +133,12 @@ pub enum LakeError {
     },
 }
 
-/// A snapshot as a sentence names it.
+/// A snapshot in an error message.
 fn number(snapshot: Option<u64>) -> String {
     snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
 }
 
-/// What a person can do about a refusal of the disk; empty where nothing helps for sure.
+/// The way out of an error of the disk; empty where there is no sure one.
 fn way_out(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run again",
@@ -150,13 +150,13 @@ fn way_out(source: &io::Error) -> &'static str {
 }
 
 impl LakeError {
-    /// For `map_err`: a refusal of the disk.
+    /// For `map_err`: an error of the disk.
     pub(super) fn storage(op: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Storage { op, path, source }
     }
 
-    /// For `map_err`: rows Arrow could not handle.
+    /// For `map_err`: an error of Arrow.
     pub(super) fn arrow(op: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> Self {
         move |source| Self::Arrow { op, source }
     }

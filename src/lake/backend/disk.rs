@@ -182,7 +182,7 @@ fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Whether an error says that there is no such file.
-pub(crate) fn is_absent(error: &io::Error) -> bool {
+fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -249,7 +249,7 @@ impl Write for StoredFile {
 /// The bytes of a file; none where there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, LakeError> {
     match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
         other => other.map(Some).map_err(LakeError::storage("read", path)),
     }
 }

@@ -130,20 +130,19 @@ impl Objects {
 
     /// Uploads files concurrently. Each upload is atomic.
     pub(crate) fn upload(&self, files: &[(PathBuf, String)]) -> Result<(), LakeError> {
-        let (going, refused) = self.allowed("write", files, |(_, name)| name);
-        let this = self.clone();
+        let (this, files) = (self.clone(), files.to_vec());
         self.runtime.wait(async move {
-            stream::iter(going)
+            stream::iter(files)
                 .map(|(file, name)| this.upload_one(file, name))
                 .buffer_unordered(AT_ONCE)
                 .try_collect::<Vec<()>>()
                 .await
         })?;
-        refused?;
         self.answered("write", "")
     }
 
     async fn upload_one(&self, file: PathBuf, name: String) -> Result<(), LakeError> {
+        self.may("write", &name)?;
         let unread = || LakeError::storage("read", &file);
         let failed = || self.failed("write", &name);
         let path = self.path(&name)?;
@@ -212,10 +211,7 @@ impl Objects {
                 None => this.store.list(Some(&path)),
             };
             let found: Vec<_> = found.try_collect().await.map_err(this.failed("list", &folder))?;
-            let mut names: Vec<String> =
-                found.iter().filter_map(|object| this.name(&object.location)).collect();
-            names.sort();
-            Ok(names)
+            Ok(sorted(found.iter().filter_map(|object| this.name(&object.location))))
         })
     }
 
@@ -226,20 +222,20 @@ impl Objects {
             let path = this.path(&folder)?;
             let found = this.store.list_with_delimiter(Some(&path)).await;
             let found = found.map_err(this.failed("list", &folder))?;
-            let mut names: Vec<String> = found
-                .common_prefixes
-                .iter()
-                .filter_map(|prefix| prefix.filename().map(str::to_owned))
-                .collect();
-            names.sort();
-            Ok(names)
+            Ok(sorted(found.common_prefixes.iter().filter_map(|path| Some(path.filename()?.to_owned()))))
         })
     }
 
     /// Deletes objects; a missing one is no error.
     pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
-        let (going, refused) = self.allowed("delete", names, |name| name);
-        let paths = going.iter().map(|name| self.path(name)).collect::<Result<Vec<_>, _>>()?;
+        let (mut paths, mut refused) = (Vec::new(), Ok(()));
+        for name in names {
+            refused = self.may("delete", name);
+            if refused.is_err() {
+                break;
+            }
+            paths.push(self.path(name)?);
+        }
         let this = self.clone();
         self.runtime.wait(async move {
             let mut deleted = this.store.delete_stream(stream::iter(paths).map(Ok).boxed());
@@ -255,8 +251,8 @@ impl Objects {
     }
 
     fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
-        let whole = format!("{}{name}", self.prefix);
-        ObjectPath::parse(&whole).map_err(|_| LakeError::Name { what: "name of an object", name: whole })
+        let path = format!("{}{name}", self.prefix);
+        ObjectPath::parse(&path).map_err(|_| LakeError::Name { what: "name of an object", name: path })
     }
 
     fn name(&self, path: &ObjectPath) -> Option<String> {
@@ -266,21 +262,6 @@ impl Objects {
     fn failed(&self, op: &'static str, name: &str) -> impl FnOnce(Error) -> LakeError + use<> {
         let url = self.url(name);
         move |error| LakeError::Remote { op, url, what: cause(&error) }
-    }
-
-    /// The changes that may be made before the first fault, and that fault.
-    fn allowed<T: Clone>(
-        &self,
-        op: &'static str,
-        all: &[T],
-        name: impl Fn(&T) -> &String,
-    ) -> (Vec<T>, Result<(), LakeError>) {
-        for (at, one) in all.iter().enumerate() {
-            if let Err(error) = self.may(op, name(one)) {
-                return (all[..at].to_vec(), Err(error));
-            }
-        }
-        (all.to_vec(), Ok(()))
     }
 
     /// Counts one change before it is made; tests let it fail here.
@@ -303,6 +284,12 @@ impl Objects {
     fn broken(&self, op: &'static str, name: &str, error: &std::io::Error) -> LakeError {
         LakeError::Remote { op, url: self.url(name), what: error.to_string() }
     }
+}
+
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
 }
 
 /// Reads the next part of a file.
@@ -395,7 +382,7 @@ mod tests {
 
     #[test]
     fn cause_is_one_line_without_a_signature() {
-        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>".to_owned();
+        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>";
         let error = Error::Generic { store: "S3", source: text.into() };
         assert_eq!(cause(&error), "GET https://x.example/a failed: <xml> denied</xml>");
     }

@@ -190,10 +190,6 @@ impl Layout {
         self.root.join(Self::commit_name(snapshot))
     }
 
-    pub(crate) fn pending(&self) -> PathBuf {
-        self.root.join("held")
-    }
-
     /// Name in the lake of the commit of a snapshot that is pending review.
     pub(crate) fn pending_name(snapshot: u64) -> String {
         format!("held/{}.json", snapshot_name(snapshot))
@@ -231,10 +227,6 @@ impl Layout {
 
     pub(crate) fn staged(&self, run_id: &str) -> PathBuf {
         self.run(run_id).join("staged")
-    }
-
-    pub(crate) fn catalog(&self) -> PathBuf {
-        self.root.join("catalog")
     }
 
     pub(crate) fn state(&self) -> PathBuf {

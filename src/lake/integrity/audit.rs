@@ -182,7 +182,7 @@ impl Lake {
     ) -> Result<(), LakeError> {
         if record.finished.is_none() {
             for (path, bytes) in run.raw_read_only()?.damaged() {
-                report.note(&path, format!("{bytes} bytes in it are no page; those pages are asked again"));
+                report.note(path, format!("{bytes} bytes in it are no page; those pages are asked again"));
             }
             return Ok(());
         }
