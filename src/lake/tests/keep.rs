@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lake::backend::fault_injection::Faults;
-use crate::lake::{DiffKind, LakeOptions, Standing};
+use crate::lake::{DiffKind, LakeOptions, SnapshotState};
 use jiff::civil::date;
 
 /// Three snapshots: a first load, then changes in one month, then in another.
@@ -15,8 +15,8 @@ fn history(root: &Path) -> Result<Lake> {
     Ok(lake)
 }
 
-fn standings(lake: &Lake) -> Result<Vec<(u64, Standing, bool)>> {
-    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.standing, entry.pinned)).collect())
+fn standings(lake: &Lake) -> Result<Vec<(u64, SnapshotState, bool)>> {
+    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.state, entry.pinned)).collect())
 }
 
 /// Holds a snapshot with one more filing; gives its number.
@@ -24,7 +24,7 @@ fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
     let mut staging = lake.stage(run_id)?;
     staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
     staging.merge_filings(&BTreeSet::new(), at(400))?;
-    Ok(staging.hold(info())?.snapshot)
+    Ok(staging.commit_pending(info())?.snapshot)
 }
 
 fn rules(last: u32) -> PruneRules {
@@ -67,16 +67,16 @@ fn a_held_snapshot_is_whole_and_unseen_until_it_is_accepted() -> Result {
     assert!(lock.repair().is_empty(), "what is held is no leftover");
     assert_eq!(lake.verify(4)?.problems, []);
     assert_eq!(lake.diff(3, 3)?.tables.len(), 0);
-    assert_eq!(lake.accept(&lock, 5)?.snapshot, 5);
+    assert_eq!(lake.publish_pending(&lock, 5)?.snapshot, 5);
     assert_eq!(state(&lake)?.len(), 7);
-    let refused = lake.accept(&lock, 4);
+    let refused = lake.publish_pending(&lock, 4);
     assert!(
         matches!(refused, Err(LakeError::Overtaken { parent: Some(3), newest: Some(5), .. })),
         "{refused:?}"
     );
-    assert_eq!(standings(&lake)?[3], (4, Standing::Held, false));
+    assert_eq!(standings(&lake)?[3], (4, SnapshotState::Pending, false));
     assert_eq!(lake.audit()?.problems, []);
-    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [4]);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.pending, [4]);
     assert_eq!(lake.audit()?.problems, []);
     assert_eq!(standings(&lake)?.len(), 4);
     drop(lock);
@@ -92,13 +92,13 @@ fn a_held_snapshot_that_is_pinned_meanwhile_stays_and_no_number_of_one_that_went
     let lake = history(root.path())?;
     let lock = lake.lock("r4", "test")?;
     assert_eq!((hold(&lake, "r4", 8)?, hold(&lake, "r5", 9)?), (4, 5));
-    assert_eq!(lake.accept(&lock, 4)?.snapshot, 4);
+    assert_eq!(lake.publish_pending(&lock, 4)?.snapshot, 4);
     lake.pin(5, at(500))?;
-    assert!(!lake.drop_held(5, at(500))?);
-    assert_eq!(standings(&lake)?[4], (5, Standing::Held, true));
+    assert!(!lake.drop_pending(5, at(500))?);
+    assert_eq!(standings(&lake)?[4], (5, SnapshotState::Pending, true));
     assert_eq!(lake.verify(5)?.problems, []);
     assert!(lake.unpin(5)?);
-    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [5]);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.pending, [5]);
     drop(lock);
     load(&lake, "r6", &[filing(10, "2026-11-05").seen(600)], &[], 600)?;
     assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(4))));
@@ -120,8 +120,11 @@ fn pruning_spares_the_newest_and_the_pinned_and_what_they_share() -> Result {
     assert_eq!(lake.would_prune(&rules(1))?.snapshots, [2]);
     assert_eq!(standings(&lake)?.len(), 3);
     assert_eq!(lake.prune(&lock, &rules(1), at(500))?.snapshots, [2]);
-    let expected =
-        [(1, Standing::Published, true), (2, Standing::Pruned, false), (3, Standing::Published, false)];
+    let expected = [
+        (1, SnapshotState::Published, true),
+        (2, SnapshotState::Pruned, false),
+        (3, SnapshotState::Published, false),
+    ];
     assert_eq!(standings(&lake)?, expected);
     assert!(matches!(lake.pin(2, at(500)), Err(LakeError::Pruned { snapshot: 2 })));
     assert_eq!(lake.audit()?.problems, []);
@@ -226,7 +229,7 @@ fn lake_of_everything(root: &Path) -> Result<Lake> {
     let mut staging = lake.stage("r5")?;
     staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(500)]))?;
     staging.merge_filings(&BTreeSet::new(), at(500))?;
-    staging.hold(info())?;
+    staging.commit_pending(info())?;
     Ok(lake)
 }
 
