@@ -1,4 +1,4 @@
-//! The audit of a whole lake: every kept snapshot, the chain of commits, marks, and the files of finished runs.
+//! The audit of all of a lake: every kept snapshot, the chain of commits, marks, and the files of finished runs.
 
 use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::disk;
