@@ -20,29 +20,29 @@ use std::sync::Arc;
 const OBSERVATION: [&str; 3] = ["listed", "first_seen_at", "last_seen_at"];
 
 /// What a merge knows about the listings that were read.
-pub(crate) struct Listings {
+pub(super) struct Listings {
     /// Listings that were read completely: Date32 day, and whether of fictitious names.
-    pub(crate) complete: BTreeSet<(i32, bool)>,
+    pub(super) complete: BTreeSet<(i32, bool)>,
     /// Businesses that were missing from a listing which was read in part, and their filing date.
-    pub(crate) gone: BTreeMap<i64, Date>,
+    pub(super) gone: BTreeMap<i64, Date>,
     /// When the run observed the listings, in microseconds.
-    pub(crate) observed_at: i64,
+    pub(super) observed_at: i64,
     /// Whether a new business is a change; false in the first load.
-    pub(crate) has_news: bool,
+    pub(super) has_news: bool,
 }
 
 /// Number of businesses of a month by what happened to them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) added: u64,
-    pub(crate) changed: u64,
-    pub(crate) vanished: u64,
-    pub(crate) returned: u64,
+pub(super) struct Counts {
+    pub(super) added: u64,
+    pub(super) changed: u64,
+    pub(super) vanished: u64,
+    pub(super) returned: u64,
 }
 
 /// Merges one month: `existing` rows of the lake, less those of businesses that were observed in another month, and the
 /// newest observation of each business. Returns the rows, unsorted, and adds what changed to `changes`.
-pub(crate) fn merge_month(
+pub(super) fn merge_month(
     existing: &RecordBatch,
     observed: &RecordBatch,
     listings: &Listings,
@@ -168,7 +168,7 @@ impl Merged {
         let before = changes.len();
         for field in sides.data.iter().filter(|field| (field.compare)(row, seen) != Ordering::Equal) {
             let values = (value_text(field.old, row)?, value_text(field.new, seen)?);
-            changes.push_changed(business_id, field.name, values);
+            changes.push_field(business_id, Change::Changed, field.name, values);
         }
         let (was_listed, is_listed) = (sides.old.listed.value(row), sides.new.listed.value(seen));
         self.counts.changed += u64::from(changes.len() > before || (was_listed && !is_listed));

@@ -13,17 +13,17 @@ use std::path::PathBuf;
 
 /// Existing rows that go to another month, and observations older than the lake's row in another month.
 #[derive(Debug, Default)]
-pub(crate) struct MonthMoves {
+pub(super) struct MonthMoves {
     /// Ids that leave a month.
-    pub(crate) leaving: BTreeMap<Month, BTreeSet<i64>>,
+    pub(super) leaving: BTreeMap<Month, BTreeSet<i64>>,
     /// Existing rows that enter a month.
-    pub(crate) entering: BTreeMap<Month, Vec<RecordBatch>>,
+    pub(super) entering: BTreeMap<Month, Vec<RecordBatch>>,
     /// Businesses of which the lake has a newer observation in another month.
-    pub(crate) stale: BTreeSet<i64>,
+    pub(super) stale: BTreeSet<i64>,
 }
 
 /// The observed businesses whose row is in the file of another month. `parts` has the file of each month.
-pub(crate) fn find_month_moves(
+pub(super) fn find_month_moves(
     parts: &BTreeMap<Month, PathBuf>,
     spilled: &SpilledFilings,
 ) -> Result<MonthMoves, LakeError> {
@@ -98,7 +98,7 @@ impl MonthMoves {
     }
 
     /// The rows of a month, less those that leave it, plus those that enter it.
-    pub(crate) fn apply(&self, month: Month, existing: RecordBatch) -> Result<RecordBatch, LakeError> {
+    pub(super) fn apply(&self, month: Month, existing: RecordBatch) -> Result<RecordBatch, LakeError> {
         let mut rows = existing;
         if let Some(leaving) = self.leaving.get(&month) {
             let ids = FilingColumns::new(&rows).business_id()?;

@@ -14,14 +14,14 @@ use std::collections::{BTreeSet, HashMap};
 
 /// A table after an upsert.
 #[derive(Default)]
-pub(crate) struct Upsert {
+pub(super) struct Upsert {
     /// The rows, unsorted; none when nothing differs but a column of [`freshness`].
-    pub(crate) rows: Option<RecordBatch>,
-    pub(crate) added: u64,
+    pub(super) rows: Option<RecordBatch>,
+    pub(super) added: u64,
     /// Rows that differ in more than a timestamp.
-    pub(crate) changed: u64,
+    pub(super) changed: u64,
     /// Rows of a replaced business that are not among the new rows.
-    pub(crate) removed: u64,
+    pub(super) removed: u64,
 }
 
 /// Columns that every reading changes; alone they are no reason for a new file.
@@ -34,7 +34,7 @@ const fn freshness(table: Table) -> &'static [&'static str] {
 
 /// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Rows of a business in
 /// `replaced` that are not in `arrived` are dropped.
-pub(crate) fn upsert(
+pub(super) fn upsert(
     table: Table,
     existing: &RecordBatch,
     arrived: &RecordBatch,

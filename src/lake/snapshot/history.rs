@@ -141,14 +141,14 @@ impl Lake {
     }
 
     /// The number of the next snapshot. No number is given twice, not even that of a pruned pending snapshot.
-    pub(crate) fn next_snapshot(&self) -> Result<u64, LakeError> {
+    pub(super) fn next_snapshot(&self) -> Result<u64, LakeError> {
         let numbers = self.numbers()?;
         let all = [numbers.commits, numbers.pending, numbers.pruned];
         Ok(all.iter().filter_map(BTreeSet::last).max().unwrap_or(&0) + 1)
     }
 
     /// The commit of a published snapshot whose tables exist.
-    pub(crate) fn present(&self, snapshot: u64) -> Result<Commit, LakeError> {
+    pub(super) fn present(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let commit = self.commit(snapshot)?;
         if self.marked(Mark::Pruned)?.contains(&snapshot) {
             return Err(LakeError::Pruned { snapshot });

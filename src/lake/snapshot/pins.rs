@@ -25,13 +25,13 @@ impl Lake {
     }
 
     /// Sets a mark; false when it exists.
-    pub(crate) fn set_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+    fn set_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
         let is_marked = self.marked(mark)?.contains(&snapshot);
         Ok(!is_marked && self.backend.create(&mark.file(snapshot), &content(mark, snapshot, at)?)?)
     }
 
     /// Deletes a mark; false when there was none.
-    pub(crate) fn clear_mark(&self, mark: Mark, snapshot: u64) -> Result<bool, LakeError> {
+    fn clear_mark(&self, mark: Mark, snapshot: u64) -> Result<bool, LakeError> {
         if !self.marked(mark)?.contains(&snapshot) {
             return Ok(false);
         }
@@ -82,7 +82,7 @@ impl Lake {
     }
 
     /// Marks a snapshot as pruned. False, and no mark, if it is pinned.
-    pub(crate) fn mark_pruned(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+    pub(super) fn mark_pruned(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
         self.set_mark(Mark::Pruned, snapshot, at)?;
         let is_pinned = self.marked(Mark::Pinned)?.contains(&snapshot);
         if is_pinned {

@@ -113,20 +113,22 @@ impl Snapshot<'_> {
     }
 }
 
-/// Compares the tables in a snapshot's folder with the commit in its lake. A folder without a lake has no commit, so it
-/// passes.
+/// Compares the tables in a snapshot's folder with the commit in its lake. Returns that commit, which names the files;
+/// none for a folder without a lake.
 ///
 /// # Errors
 ///
 /// [`LakeError::Damaged`] names the first file that is not what was committed; [`LakeError::Storage`].
-pub fn check_snapshot_folder(folder: &Path) -> Result<(), LakeError> {
-    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+pub fn check_snapshot_folder(folder: &Path) -> Result<Option<Commit>, LakeError> {
+    let Ok(folder) = folder.canonicalize() else { return Ok(None) };
     let number = folder.file_name().and_then(|name| layout::parse_snapshot(name.to_str()?));
     let root = folder.parent().filter(|above| above.ends_with("snapshots")).and_then(Path::parent);
-    let (Some(number), Some(root)) = (number, root) else { return Ok(()) };
+    let (Some(number), Some(root)) = (number, root) else { return Ok(None) };
     let path = Layout { root: root.to_path_buf() }.commit(number);
-    let Some(bytes) = disk::read(&path)? else { return Ok(()) };
+    let Some(bytes) = disk::read(&path)? else { return Ok(None) };
     let commit = Commit::decode(&bytes, &path)?;
-    let known = Table::ALL.into_iter().flat_map(|table| commit.files(Some(table.name())));
-    known.map(|entry| check_digest(&folder.join(&entry.path), entry)).collect()
+    for entry in Table::ALL.iter().flat_map(|table| commit.files(Some(table.name()))) {
+        check_digest(&folder.join(&entry.path), entry)?;
+    }
+    Ok(Some(commit))
 }
