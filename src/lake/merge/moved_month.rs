@@ -34,9 +34,8 @@ pub(super) fn find_month_moves(
     }
     let ids: Vec<i64> = arrivals.iter().map(|arrival| arrival.business_id).collect();
     for (month, path) in parts {
-        let found = ids_in_part(path, &ids)?;
-        if !found.is_empty() {
-            moves.note(*month, &read_part(path, None)?, &found, &arrivals)?;
+        if !ids_in_part(path, &ids)?.is_empty() {
+            moves.note(*month, &read_part(path, None)?, &arrivals)?;
         }
     }
     Ok(moves)
@@ -70,17 +69,12 @@ fn arrivals(
 }
 
 impl MonthMoves {
-    fn note(
-        &mut self,
-        from: Month,
-        rows: &RecordBatch,
-        found: &[i64],
-        arrivals: &[Observation],
-    ) -> Result<(), LakeError> {
+    /// Adds the rows of a month's file whose business arrived in another month.
+    fn note(&mut self, from: Month, rows: &RecordBatch, arrivals: &[Observation]) -> Result<(), LakeError> {
         let filings = FilingColumns::new(rows);
         let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
         let mut to: Vec<Option<Month>> = vec![None; rows.num_rows()];
-        for (row, id) in ids.iter().enumerate().filter(|(_, id)| found.binary_search(id).is_ok()) {
+        for (row, id) in ids.iter().enumerate() {
             let Ok(at) = arrivals.binary_search_by_key(id, |arrival| arrival.business_id) else { continue };
             if arrivals[at].seen < seen[row] {
                 self.stale.insert(*id);
