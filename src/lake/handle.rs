@@ -114,17 +114,24 @@ impl Lake {
     ///
     /// [`LakeError::NoSnapshot`]; [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`].
     pub fn commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        self.decoded(snapshot, self.backend.read_commit(snapshot)?)
+        self.decoded(snapshot, self.backend.read_commit(snapshot)?, &self.layout.commit(snapshot))
     }
 
     /// The commit of a snapshot as it is stored, ignoring the working copy: for a verification.
     pub(super) fn commit_uncached(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        self.decoded(snapshot, self.backend.read(&Layout::commit_name(snapshot))?)
+        let bytes = self.backend.read(&Layout::commit_name(snapshot))?;
+        self.decoded(snapshot, bytes, &self.layout.commit(snapshot))
     }
 
-    fn decoded(&self, snapshot: u64, bytes: Option<Vec<u8>>) -> Result<Commit, LakeError> {
+    /// The commit of a snapshot in the bytes of a local file.
+    pub(super) fn decoded(
+        &self,
+        snapshot: u64,
+        bytes: Option<Vec<u8>>,
+        path: &Path,
+    ) -> Result<Commit, LakeError> {
         let bytes = bytes.ok_or(LakeError::NoSnapshot { snapshot })?;
-        let path = self.path_for_user(&self.layout.commit(snapshot));
+        let path = self.path_for_user(path);
         let commit = Commit::decode(&bytes, &path)?;
         if commit.snapshot != snapshot {
             return Err(LakeError::damaged(
@@ -155,27 +162,6 @@ impl Lake {
     /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
         Ok(self.backend.commits()?.into_iter().collect())
-    }
-
-    /// Paths of the files of a table in a snapshot; none when it has no such table. Files in an object store are
-    /// downloaded first and checked against the commit.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`], [`LakeError::Damaged`].
-    pub fn table_files(&self, commit: &Commit, table: &str) -> Result<Vec<PathBuf>, LakeError> {
-        self.backend.download_files(commit, Some(table))?;
-        Ok(commit.table_files(&self.snapshot_dir(commit.snapshot), table))
-    }
-
-    /// Folder of a snapshot with all of its tables, downloaded first from an object store.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::table_files`].
-    pub fn whole_snapshot(&self, commit: &Commit) -> Result<PathBuf, LakeError> {
-        self.backend.download_files(commit, None)?;
-        Ok(self.snapshot_dir(commit.snapshot))
     }
 
     /// Replaces a small file of the lake by its name, for example `catalog/TABLES.md`: a reader sees the old file or the
@@ -220,9 +206,8 @@ impl Lake {
         Ok(())
     }
 
-    /// Local folder of a snapshot's tables. Of a lake in an object store it has what was downloaded:
-    /// [`Lake::table_files`] and [`Lake::whole_snapshot`] download first.
-    pub fn snapshot_dir(&self, snapshot: u64) -> PathBuf {
+    /// Local folder of a snapshot's tables.
+    pub(super) fn snapshot_dir(&self, snapshot: u64) -> PathBuf {
         self.layout.snapshot(snapshot)
     }
 

@@ -89,7 +89,7 @@ fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
 /// All rows of a table in the newest snapshot.
 fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
-    let files = lake.table_files(&commit, table.name())?;
+    let files = lake.open_snapshot(&commit).paths(table.name())?;
     files.iter().map(|path| super::data_file::read_part(path, None)).collect()
 }
 

@@ -1,29 +1,49 @@
 //! What a verification or an audit found.
 
+use crate::lake::error::LakeError;
+use crate::lake::format::layout::Mark;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
-    /// Files that were looked at.
+    /// Number of files that were checked.
     pub files: u64,
     /// Rows in them.
     pub rows: u64,
-    /// What is wrong; none in a sound snapshot.
+    /// What is wrong; empty when everything is intact.
     pub problems: Vec<Problem>,
 }
 
-/// Something wrong with one path.
+/// A damaged or unexpected file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Where, in the lake's folder.
+    /// Where a user finds the file.
     pub path: PathBuf,
-    /// What.
+    /// What is wrong with it.
     pub what: String,
-    /// What kind of thing lies there.
+    /// What the file is, which decides how it is repaired.
     #[serde(skip)]
-    pub(crate) about: About,
+    pub(crate) kind: ProblemKind,
+}
+
+/// What a damaged file is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum ProblemKind {
+    /// A file of a snapshot, or one that is repaired together with those.
+    #[default]
+    Tables,
+    /// The commit of a snapshot.
+    Commit(u64),
+    /// The commit of a snapshot that is pending review.
+    Pending(u64),
+    /// A mark on a snapshot.
+    Mark(Mark, u64),
+    /// The record of a run.
+    Record(String),
+    /// A file of a finished run: its run id and its path in the run's folder.
+    RunFile(String, String),
 }
 
 impl VerifyReport {
@@ -32,29 +52,26 @@ impl VerifyReport {
         self.problems.is_empty()
     }
 
-    pub(crate) fn note(&mut self, path: &Path, what: impl Into<String>) {
-        self.note_about(path, what, About::Tables);
+    pub(super) fn note(&mut self, path: &Path, what: impl Into<String>) {
+        self.note_kind(path, what, ProblemKind::Tables);
     }
 
-    pub(crate) fn note_about(&mut self, path: &Path, what: impl Into<String>, about: About) {
-        self.problems.push(Problem { path: path.to_path_buf(), what: what.into(), about });
+    pub(super) fn note_kind(&mut self, path: &Path, what: impl Into<String>, kind: ProblemKind) {
+        self.problems.push(Problem { path: path.to_path_buf(), what: what.into(), kind });
     }
-}
 
-/// What a problem is about, for whoever puts it right.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) enum About {
-    /// A file of a snapshot, or something that only a look at all files puts right.
-    #[default]
-    Tables,
-    /// The commit of a snapshot.
-    Commit(u64),
-    /// The commit of a held snapshot.
-    Held(u64),
-    /// A mark on a snapshot.
-    Mark(&'static str, u64),
-    /// The record of a run.
-    Record(String),
-    /// A file that a finished run left.
-    RunFile(String, String),
+    /// What was read; none, and a problem, when its file is damaged.
+    pub(super) fn intact<T>(
+        &mut self,
+        read: Result<T, LakeError>,
+        kind: ProblemKind,
+    ) -> Result<Option<T>, LakeError> {
+        match read {
+            Err(LakeError::Damaged { path, what }) => {
+                self.note_kind(&path, what, kind);
+                Ok(None)
+            }
+            other => other.map(Some),
+        }
+    }
 }

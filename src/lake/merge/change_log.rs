@@ -19,57 +19,40 @@ pub(super) const FILE_ROWS: usize = 128 * 1024;
 
 /// Changes that one run found at one instant, not yet written.
 #[derive(Debug)]
-pub(crate) struct Changes {
+pub(super) struct Changes {
     observed_at: Timestamp,
     run_id: String,
     rows: Vec<ChangeRow>,
 }
 
 impl Changes {
-    pub(crate) fn new(observed_at: Timestamp, run_id: &str) -> Self {
+    pub(super) fn new(observed_at: Timestamp, run_id: &str) -> Self {
         Self { observed_at, run_id: run_id.to_owned(), rows: Vec::new() }
     }
 
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Adds a business that appeared, vanished or returned.
-    pub(crate) fn push(&mut self, business_id: i64, change: Change) {
-        self.push_row(business_id, change, "", (None, None));
+    pub(super) fn push(&mut self, business_id: i64, change: Change) {
+        self.push_field(business_id, change, "", (None, None));
     }
 
-    /// Adds one field of a business that changed.
-    pub(crate) fn push_changed(
-        &mut self,
-        business_id: i64,
-        field: &str,
-        values: (Option<String>, Option<String>),
-    ) {
-        self.push_row(business_id, Change::Changed, field, values);
-    }
-
-    fn push_row(
+    /// Adds one field of a business that changed, with its old and new value.
+    pub(super) fn push_field(
         &mut self,
         business_id: i64,
         change: Change,
         field: &str,
         (old, new): (Option<String>, Option<String>),
     ) {
-        let (observed_at, run_id) = (self.observed_at, self.run_id.clone());
-        self.rows.push(ChangeRow {
-            observed_at,
-            business_id,
-            change,
-            field: field.to_owned(),
-            old,
-            new,
-            run_id,
-        });
+        let (observed_at, run_id, field) = (self.observed_at, self.run_id.clone(), field.to_owned());
+        self.rows.push(ChangeRow { observed_at, business_id, change, field, old, new, run_id });
     }
 
     /// Takes the rows out.
-    pub(crate) fn take(&mut self) -> Result<RecordBatch, LakeError> {
+    pub(super) fn take(&mut self) -> Result<RecordBatch, LakeError> {
         Ok(ChangeRow::batch(&std::mem::take(&mut self.rows))?)
     }
 }
@@ -78,7 +61,7 @@ impl Staging {
     /// Adds change rows to the smallest file while it has room, else as a new file; full files stay as they are.
     ///
     /// `same_run` are files that may have rows with the same key, which only the same run can have written.
-    pub(crate) fn append_changes(
+    pub(super) fn append_changes(
         &mut self,
         rows: &RecordBatch,
         same_run: &[PathBuf],

@@ -1,7 +1,7 @@
 //! Observed filings merged into a staged snapshot, month by month.
 
 use super::change_log::{Changes, FILE_ROWS};
-use super::month::{Counts, MonthInput, MonthMerge, merge_month};
+use super::month::{Counts, Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};
 use crate::contract::eastern::epoch_days;
@@ -59,15 +59,18 @@ impl Staging {
         let mut spilled = spill.finish()?;
         let moves = find_month_moves(&self.months(), &spilled)?;
         spilled.forget(&moves.stale);
-        let mut merge = FilingsMerge {
-            has_news: self.rows(Table::Filings.name()) > 0,
+        let listings = Listings {
+            complete: complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect(),
+            gone: std::mem::take(&mut self.gone),
             observed_at: observed_at.as_microsecond(),
+            has_news: self.rows(Table::Filings.name()) > 0,
+        };
+        let mut merge = FilingsMerge {
+            listings,
             same_run: self.changes_of_this_run()?,
             delta: TableDelta { read: spilled.read(), ..TableDelta::default() },
             changes: Changes::new(observed_at, &self.run_id),
             moves,
-            complete: complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect(),
-            gone: std::mem::take(&mut self.gone),
         };
         for month in self.months_to_merge(&spilled, &merge) {
             self.merge_one_month(month, &spilled, &mut merge)?;
@@ -81,8 +84,8 @@ impl Staging {
     /// Months with observations, with listings that were read completely, or with businesses that are gone or leave.
     fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
         let known = self.months();
-        let days = merge.complete.iter().map(|(day, _)| *day);
-        let days = days.chain(merge.gone.values().map(|day| epoch_days(*day)));
+        let days = merge.listings.complete.iter().map(|(day, _)| *day);
+        let days = days.chain(merge.listings.gone.values().map(|day| epoch_days(*day)));
         let mut months = spilled.months();
         months.extend(days.filter_map(Month::of_epoch_day).filter(|month| known.contains_key(month)));
         months.extend(merge.moves.leaving.keys());
@@ -95,9 +98,14 @@ impl Staging {
         spilled: &SpilledFilings,
         merge: &mut FilingsMerge,
     ) -> Result<(), LakeError> {
-        let MonthMerge { rows, counts } =
-            merge.month(month, self.month_rows(month)?, &spilled.month(month)?)?;
-        merge.count(counts);
+        let (rows, counts) = {
+            let existing = merge.moves.apply(month, self.month_rows(month)?)?;
+            merge_month(&existing, &spilled.month(month)?, &merge.listings, &mut merge.changes)?
+        };
+        merge.delta.added += counts.added;
+        merge.delta.changed += counts.changed;
+        merge.delta.vanished += counts.vanished;
+        merge.delta.returned += counts.returned;
         if counts != Counts::default() || merge.moves.leaving.contains_key(&month) {
             merge.delta.changed_months.insert(month);
             let in_order = sorted(Table::Filings, &rows)?;
@@ -139,39 +147,10 @@ impl Staging {
 
 /// What one merge of filings carries from month to month.
 struct FilingsMerge {
-    has_news: bool,
-    observed_at: i64,
+    listings: Listings,
     /// Files that may have change rows of this run.
     same_run: Vec<PathBuf>,
     delta: TableDelta,
     changes: Changes,
     moves: MonthMoves,
-    complete: BTreeSet<(i32, bool)>,
-    gone: BTreeMap<i64, Date>,
-}
-
-impl FilingsMerge {
-    fn month(
-        &mut self,
-        month: Month,
-        existing: RecordBatch,
-        observed: &RecordBatch,
-    ) -> Result<MonthMerge, LakeError> {
-        let input = MonthInput {
-            existing: &self.moves.apply(month, existing)?,
-            observed,
-            complete: &self.complete,
-            gone: &self.gone,
-            observed_at: self.observed_at,
-            has_news: self.has_news,
-        };
-        merge_month(&input, &mut self.changes)
-    }
-
-    fn count(&mut self, counts: Counts) {
-        self.delta.added += counts.added;
-        self.delta.changed += counts.changed;
-        self.delta.vanished += counts.vanished;
-        self.delta.returned += counts.returned;
-    }
 }

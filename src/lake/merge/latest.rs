@@ -8,13 +8,13 @@ use std::collections::{BTreeSet, HashSet};
 
 /// One observation of one business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Observation {
-    pub(crate) business_id: i64,
+pub(super) struct Observation {
+    pub(super) business_id: i64,
     /// `last_seen_at`, microseconds.
-    pub(crate) seen: i64,
+    pub(super) seen: i64,
     /// Number of the row among all observed rows; of equal `seen`, the later row wins.
     row: u32,
-    pub(crate) month: Month,
+    pub(super) month: Month,
 }
 
 /// A run-length encoded column: the first row and the value of each run.
@@ -42,7 +42,7 @@ impl<T: Copy + PartialEq> Runs<T> {
 
 /// Observations in the order they came.
 #[derive(Debug, Default)]
-pub(crate) struct Observed {
+pub(super) struct Observed {
     ids: Vec<i64>,
     seen: Runs<i64>,
     months: Runs<Month>,
@@ -54,12 +54,12 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// Number of rows, repetitions included.
-    pub(crate) fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
     }
 
     /// Adds a row; false when 4,294,967,295 rows are there already.
-    pub(crate) fn push(&mut self, business_id: i64, seen: i64, month: Month) -> bool {
+    pub(super) fn push(&mut self, business_id: i64, seen: i64, month: Month) -> bool {
         let row = self.len();
         if row == u32::MAX {
             return false;
@@ -71,12 +71,12 @@ impl Observed {
     }
 
     /// The month of a row.
-    pub(crate) fn month(&self, row: u32) -> Option<Month> {
+    pub(super) fn month(&self, row: u32) -> Option<Month> {
         self.months.at(row)
     }
 
     /// Marks every row that has a newer row of the same business as stale.
-    pub(crate) fn dedupe(&mut self) {
+    pub(super) fn dedupe(&mut self) {
         let mut order: Vec<u32> = (0..self.len()).collect();
         order.sort_unstable_by_key(|row| (self.ids[*row as usize], *row));
         for same in order.chunk_by(|one, other| self.ids[*one as usize] == self.ids[*other as usize]) {
@@ -88,18 +88,18 @@ impl Observed {
     }
 
     /// Drops the observations of businesses of which the lake has newer ones.
-    pub(crate) fn forget(&mut self, ids: &BTreeSet<i64>) {
+    pub(super) fn forget(&mut self, ids: &BTreeSet<i64>) {
         self.forgotten.extend(ids);
     }
 
     /// Whether a row is the newest observation of its business.
-    pub(crate) fn is_newest(&self, row: u32) -> bool {
+    pub(super) fn is_newest(&self, row: u32) -> bool {
         let id = self.ids.get(row as usize);
         !self.stale.contains(&row) && id.is_some_and(|id| !self.forgotten.contains(id))
     }
 
     /// The newest observation of each business.
-    pub(crate) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
+    pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
         let rows = (0..).zip(&self.ids).filter(|(row, _)| self.is_newest(*row));
         rows.filter_map(|(row, id)| {
             let (seen, month) = (self.seen.at(row)?, self.months.at(row)?);

@@ -10,17 +10,19 @@
 //! - `row_key`: keys, digests and text of rows
 //! - `upsert`: existing and new rows of a table by key
 //! - `change_log`: rows of the `changes` table
+//! - `small_tables`: the merge of a table that is one file
 //! - `latest`: the newest observation of each business
 //! - `spill`: observed filings on disk, by month
 //! - `moved_month`: businesses whose filing month changed
 //! - `month`: one month of filings
 //! - `filings`: the merge of all months
 
-pub(super) mod change_log;
+mod change_log;
 mod filings;
-pub(super) mod latest;
-pub(super) mod month;
-pub(super) mod moved_month;
+mod latest;
+mod month;
+mod moved_month;
 pub(super) mod row_key;
+mod small_tables;
 pub(super) mod spill;
-pub(super) mod upsert;
+mod upsert;

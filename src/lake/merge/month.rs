@@ -19,55 +19,52 @@ use std::sync::Arc;
 /// Columns that describe the observation, not the business.
 const OBSERVATION: [&str; 3] = ["listed", "first_seen_at", "last_seen_at"];
 
-/// What a month is merged from.
-pub(crate) struct MonthInput<'a> {
-    /// The rows of the lake, less those of businesses that were observed in another month.
-    pub(crate) existing: &'a RecordBatch,
-    /// The newest observation of each business in this month.
-    pub(crate) observed: &'a RecordBatch,
+/// What a merge knows about the listings that were read.
+pub(super) struct Listings {
     /// Listings that were read completely: Date32 day, and whether of fictitious names.
-    pub(crate) complete: &'a BTreeSet<(i32, bool)>,
-    /// Businesses that were missing from a listing which was read in part.
-    pub(crate) gone: &'a BTreeMap<i64, Date>,
+    pub(super) complete: BTreeSet<(i32, bool)>,
+    /// Businesses that were missing from a listing which was read in part, and their filing date.
+    pub(super) gone: BTreeMap<i64, Date>,
     /// When the run observed the listings, in microseconds.
-    pub(crate) observed_at: i64,
+    pub(super) observed_at: i64,
     /// Whether a new business is a change; false in the first load.
-    pub(crate) has_news: bool,
+    pub(super) has_news: bool,
 }
 
 /// Number of businesses of a month by what happened to them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) added: u64,
-    pub(crate) changed: u64,
-    pub(crate) vanished: u64,
-    pub(crate) returned: u64,
+pub(super) struct Counts {
+    pub(super) added: u64,
+    pub(super) changed: u64,
+    pub(super) vanished: u64,
+    pub(super) returned: u64,
 }
 
-/// The month after the merge, unsorted.
-pub(crate) struct MonthMerge {
-    pub(crate) rows: RecordBatch,
-    pub(crate) counts: Counts,
-}
-
-/// Merges one month and adds its changes to `changes`.
-pub(crate) fn merge_month(input: &MonthInput<'_>, changes: &mut Changes) -> Result<MonthMerge, LakeError> {
-    let sides = Sides::of(input)?;
+/// Merges one month: `existing` rows of the lake, less those of businesses that were observed in another month, and the
+/// newest observation of each business. Returns the rows, unsorted, and adds what changed to `changes`.
+pub(super) fn merge_month(
+    existing: &RecordBatch,
+    observed: &RecordBatch,
+    listings: &Listings,
+    changes: &mut Changes,
+) -> Result<(RecordBatch, Counts), LakeError> {
+    let sides = Sides::of(existing, observed)?;
     let mut merged = Merged::default();
-    let mut is_known = vec![false; input.observed.num_rows()];
-    for row in 0..input.existing.num_rows() {
+    let mut is_known = vec![false; observed.num_rows()];
+    for row in 0..existing.num_rows() {
         match sides.by_id.get(&sides.old.ids[row]) {
             Some(&seen) => {
                 is_known[seen] = true;
                 merged.merge_observed(&sides, row, seen, changes)?;
             }
-            None => merged.merge_absent(&sides, row, input, changes),
+            None => merged.merge_absent(&sides.old, row, listings, changes),
         }
     }
     for row in (0..is_known.len()).filter(|row| !is_known[*row]) {
-        merged.add(&sides, row, input.has_news, changes);
+        merged.add(&sides.new, row, listings.has_news, changes);
     }
-    Ok(MonthMerge { counts: merged.counts, rows: merged.into_rows(input)? })
+    let counts = merged.counts;
+    Ok((merged.into_rows(existing, observed)?, counts))
 }
 
 /// The columns of one side that decide the merge.
@@ -111,8 +108,7 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(input: &MonthInput<'a>) -> Result<Self, LakeError> {
-        let (existing, observed) = (input.existing, input.observed);
+    fn of(existing: &'a RecordBatch, observed: &'a RecordBatch) -> Result<Self, LakeError> {
         let new = Side::of(observed)?;
         let by_id = new.ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
         let mut data = Vec::new();
@@ -152,8 +148,8 @@ impl Merged {
         self.last_seen.push(last_seen);
     }
 
-    fn keep(&mut self, sides: &Sides<'_>, row: usize, listed: bool) {
-        self.push((OLD, row), listed, sides.old.first_seen[row], sides.old.last_seen[row]);
+    fn keep(&mut self, old: &Side<'_>, row: usize, listed: bool) {
+        self.push((OLD, row), listed, old.first_seen[row], old.last_seen[row]);
     }
 
     /// Merges a known business that was observed. An observation older than the lake's row changes nothing.
@@ -166,13 +162,13 @@ impl Merged {
     ) -> Result<(), LakeError> {
         let (business_id, last_seen) = (sides.old.ids[row], sides.new.last_seen[seen]);
         if last_seen < sides.old.last_seen[row] {
-            self.keep(sides, row, sides.old.listed.value(row));
+            self.keep(&sides.old, row, sides.old.listed.value(row));
             return Ok(());
         }
         let before = changes.len();
         for field in sides.data.iter().filter(|field| (field.compare)(row, seen) != Ordering::Equal) {
             let values = (value_text(field.old, row)?, value_text(field.new, seen)?);
-            changes.push_changed(business_id, field.name, values);
+            changes.push_field(business_id, Change::Changed, field.name, values);
         }
         let (was_listed, is_listed) = (sides.old.listed.value(row), sides.new.listed.value(seen));
         self.counts.changed += u64::from(changes.len() > before || (was_listed && !is_listed));
@@ -186,33 +182,30 @@ impl Merged {
 
     /// Merges a known business that was not observed: it vanished if its listing was read completely since it was last
     /// seen.
-    fn merge_absent(&mut self, sides: &Sides<'_>, row: usize, input: &MonthInput<'_>, changes: &mut Changes) {
-        let old = &sides.old;
+    fn merge_absent(&mut self, old: &Side<'_>, row: usize, listings: &Listings, changes: &mut Changes) {
         let listing = (old.days[row], old.types.value(row) == EntityType::Fictitious.key());
         let vanished = old.listed.value(row)
-            && old.last_seen[row] <= input.observed_at
-            && (input.complete.contains(&listing) || input.gone.contains_key(&old.ids[row]));
+            && old.last_seen[row] <= listings.observed_at
+            && (listings.complete.contains(&listing) || listings.gone.contains_key(&old.ids[row]));
         if vanished {
             changes.push(old.ids[row], Change::Vanished);
             self.counts.vanished += 1;
         }
-        self.keep(sides, row, old.listed.value(row) && !vanished);
+        self.keep(old, row, old.listed.value(row) && !vanished);
     }
 
     /// Adds a new business.
-    fn add(&mut self, sides: &Sides<'_>, seen: usize, is_news: bool, changes: &mut Changes) {
+    fn add(&mut self, new: &Side<'_>, seen: usize, is_news: bool, changes: &mut Changes) {
         if is_news {
-            changes.push(sides.new.ids[seen], Change::Appeared);
+            changes.push(new.ids[seen], Change::Appeared);
         }
         self.counts.added += 1;
-        let last_seen = sides.new.last_seen[seen];
-        self.push((NEW, seen), sides.new.listed.value(seen), last_seen, last_seen);
+        self.push((NEW, seen), new.listed.value(seen), new.last_seen[seen], new.last_seen[seen]);
     }
 
-    fn into_rows(self, input: &MonthInput<'_>) -> Result<RecordBatch, LakeError> {
+    fn into_rows(self, existing: &RecordBatch, observed: &RecordBatch) -> Result<RecordBatch, LakeError> {
         let failed = || LakeError::arrow("merge rows");
-        let rows =
-            interleave_record_batch(&[input.existing, input.observed], &self.picks).map_err(failed())?;
+        let rows = interleave_record_batch(&[existing, observed], &self.picks).map_err(failed())?;
         let instants = |micros: Vec<i64>| -> ArrayRef {
             Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC"))
         };

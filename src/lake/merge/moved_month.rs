@@ -13,17 +13,17 @@ use std::path::PathBuf;
 
 /// Existing rows that go to another month, and observations older than the lake's row in another month.
 #[derive(Debug, Default)]
-pub(crate) struct MonthMoves {
+pub(super) struct MonthMoves {
     /// Ids that leave a month.
-    pub(crate) leaving: BTreeMap<Month, BTreeSet<i64>>,
+    pub(super) leaving: BTreeMap<Month, BTreeSet<i64>>,
     /// Existing rows that enter a month.
-    pub(crate) entering: BTreeMap<Month, Vec<RecordBatch>>,
+    pub(super) entering: BTreeMap<Month, Vec<RecordBatch>>,
     /// Businesses of which the lake has a newer observation in another month.
-    pub(crate) stale: BTreeSet<i64>,
+    pub(super) stale: BTreeSet<i64>,
 }
 
 /// The observed businesses whose row is in the file of another month. `parts` has the file of each month.
-pub(crate) fn find_month_moves(
+pub(super) fn find_month_moves(
     parts: &BTreeMap<Month, PathBuf>,
     spilled: &SpilledFilings,
 ) -> Result<MonthMoves, LakeError> {
@@ -34,9 +34,8 @@ pub(crate) fn find_month_moves(
     }
     let ids: Vec<i64> = arrivals.iter().map(|arrival| arrival.business_id).collect();
     for (month, path) in parts {
-        let found = ids_in_part(path, &ids)?;
-        if !found.is_empty() {
-            moves.note(*month, &read_part(path, None)?, &found, &arrivals)?;
+        if !ids_in_part(path, &ids)?.is_empty() {
+            moves.note(*month, &read_part(path, None)?, &arrivals)?;
         }
     }
     Ok(moves)
@@ -70,17 +69,12 @@ fn arrivals(
 }
 
 impl MonthMoves {
-    fn note(
-        &mut self,
-        from: Month,
-        rows: &RecordBatch,
-        found: &[i64],
-        arrivals: &[Observation],
-    ) -> Result<(), LakeError> {
+    /// Adds the rows of a month's file whose business arrived in another month.
+    fn note(&mut self, from: Month, rows: &RecordBatch, arrivals: &[Observation]) -> Result<(), LakeError> {
         let filings = FilingColumns::new(rows);
         let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
         let mut to: Vec<Option<Month>> = vec![None; rows.num_rows()];
-        for (row, id) in ids.iter().enumerate().filter(|(_, id)| found.binary_search(id).is_ok()) {
+        for (row, id) in ids.iter().enumerate() {
             let Ok(at) = arrivals.binary_search_by_key(id, |arrival| arrival.business_id) else { continue };
             if arrivals[at].seen < seen[row] {
                 self.stale.insert(*id);
@@ -98,7 +92,7 @@ impl MonthMoves {
     }
 
     /// The rows of a month, less those that leave it, plus those that enter it.
-    pub(crate) fn apply(&self, month: Month, existing: RecordBatch) -> Result<RecordBatch, LakeError> {
+    pub(super) fn apply(&self, month: Month, existing: RecordBatch) -> Result<RecordBatch, LakeError> {
         let mut rows = existing;
         if let Some(leaving) = self.leaving.get(&month) {
             let ids = FilingColumns::new(&rows).business_id()?;

@@ -47,3 +47,20 @@ pub(crate) fn value_text(column: &ArrayRef, row: usize) -> Result<Option<String>
     }
     array_value_to_string(column, row).map(Some).map_err(LakeError::arrow("show a value"))
 }
+
+/// Keys of a table's rows, as digests.
+#[derive(Default)]
+pub(crate) struct SeenKeys(Vec<Digest>);
+
+impl SeenKeys {
+    pub(crate) fn add(&mut self, table: Table, rows: &RecordBatch) -> Result<(), LakeError> {
+        self.0.extend(digests(rows, table.key())?);
+        Ok(())
+    }
+
+    /// Number of rows whose key was seen before.
+    pub(crate) fn count_repeated(mut self) -> usize {
+        self.0.sort_unstable();
+        self.0.windows(2).filter(|pair| pair[0] == pair[1]).count()
+    }
+}

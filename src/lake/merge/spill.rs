@@ -47,7 +47,7 @@ pub(crate) struct Spill {
 }
 
 impl Spill {
-    pub(crate) fn new(storage: Storage, dir: PathBuf) -> Result<Self, LakeError> {
+    pub(super) fn new(storage: Storage, dir: PathBuf) -> Result<Self, LakeError> {
         let schema = Table::Filings.schema();
         let fields = schema.fields().iter().map(|field| SortField::new(field.data_type().clone())).collect();
         let converter = RowConverter::new(fields).map_err(LakeError::arrow("spill rows"))?;
@@ -67,7 +67,7 @@ impl Spill {
     }
 
     /// Adds observed rows; `last_seen_at` says when they were observed.
-    pub(crate) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
+    pub(super) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         check_schema(Table::Filings, &rows.schema())?;
         let filings = FilingColumns::new(&rows);
         let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
@@ -120,7 +120,7 @@ impl Spill {
     }
 
     /// Writes what is still in memory and finds the newest observation of each business.
-    pub(crate) fn finish(mut self) -> Result<SpilledFilings, LakeError> {
+    pub(super) fn finish(mut self) -> Result<SpilledFilings, LakeError> {
         self.flush()?;
         self.observed.dedupe();
         Ok(SpilledFilings(self))
@@ -155,31 +155,31 @@ impl Spill {
 }
 
 /// All observed rows, each business once.
-pub(crate) struct SpilledFilings(Spill);
+pub(super) struct SpilledFilings(Spill);
 
 impl SpilledFilings {
     /// Number of observed rows, repetitions included.
-    pub(crate) fn read(&self) -> u64 {
+    pub(super) fn read(&self) -> u64 {
         self.0.observed.len().into()
     }
 
     /// The months in which businesses were observed.
-    pub(crate) fn months(&self) -> BTreeSet<Month> {
+    pub(super) fn months(&self) -> BTreeSet<Month> {
         self.0.frames.keys().copied().collect()
     }
 
     /// The newest observation of each business.
-    pub(crate) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
+    pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
         self.0.observed.newest()
     }
 
     /// Drops the observations of businesses of which the lake has newer ones.
-    pub(crate) fn forget(&mut self, ids: &BTreeSet<i64>) {
+    pub(super) fn forget(&mut self, ids: &BTreeSet<i64>) {
         self.0.observed.forget(ids);
     }
 
     /// The observed rows of a month, each business once.
-    pub(crate) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
+    pub(super) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
         let frames = self.0.frames.get(&month).into_iter().flatten();
         let batches = frames.map(|frame| self.0.unpack(&self.0.read_frame(frame)?));
         let batches: Vec<RecordBatch> = batches.collect::<Result<_, _>>()?;

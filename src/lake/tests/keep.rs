@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::lake::backend::fault_injection::Faults;
-use crate::lake::{DiffKind, LakeOptions, Standing};
+use crate::lake::{DiffKind, LakeOptions, SnapshotState};
 use jiff::civil::date;
 
 /// 3 snapshots: a first load, then changes in one month, then in another.
@@ -14,8 +14,8 @@ fn history() -> Result<(TempDir, Lake)> {
     Ok((root, lake))
 }
 
-fn standings(lake: &Lake) -> Result<Vec<(u64, Standing, bool)>> {
-    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.standing, entry.pinned)).collect())
+fn standings(lake: &Lake) -> Result<Vec<(u64, SnapshotState, bool)>> {
+    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.state, entry.pinned)).collect())
 }
 
 /// The number of a new pending snapshot with one more filing.
@@ -23,7 +23,7 @@ fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
     let mut staging = lake.stage(run_id)?;
     staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
     staging.merge_filings(&BTreeSet::new(), at(400))?;
-    Ok(staging.hold(info())?.snapshot)
+    Ok(staging.commit_pending(info())?.snapshot)
 }
 
 fn rules(last: u32) -> PruneRules {
@@ -64,16 +64,16 @@ fn pending_snapshot_is_complete_and_unseen_until_it_is_accepted() -> Result {
     assert!(lock.repair().is_empty(), "a pending snapshot is no leftover");
     assert_eq!(lake.verify(4)?.problems, []);
     assert_eq!(lake.diff(3, 3)?.tables.len(), 0);
-    assert_eq!(lake.accept(&lock, 5)?.snapshot, 5);
+    assert_eq!(lake.publish_pending(&lock, 5)?.snapshot, 5);
     assert_eq!(state(&lake)?.len(), 7);
-    let refused = lake.accept(&lock, 4);
+    let refused = lake.publish_pending(&lock, 4);
     assert!(
         matches!(refused, Err(LakeError::Overtaken { parent: Some(3), newest: Some(5), .. })),
         "{refused:?}"
     );
-    assert_eq!(standings(&lake)?[3], (4, Standing::Held, false));
+    assert_eq!(standings(&lake)?[3], (4, SnapshotState::Pending, false));
     assert_eq!(lake.audit()?.problems, []);
-    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [4]);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.pending, [4]);
     assert_eq!(lake.audit()?.problems, []);
     assert_eq!(standings(&lake)?.len(), 4);
     drop(lock);
@@ -88,13 +88,13 @@ fn pinned_pending_snapshot_stays_and_no_dropped_number_is_given_again() -> Resul
     let (_root, lake) = history()?;
     let lock = lake.lock("r4", "test")?;
     assert_eq!((hold(&lake, "r4", 8)?, hold(&lake, "r5", 9)?), (4, 5));
-    assert_eq!(lake.accept(&lock, 4)?.snapshot, 4);
+    assert_eq!(lake.publish_pending(&lock, 4)?.snapshot, 4);
     lake.pin(5, at(500))?;
-    assert!(!lake.drop_held(5, at(500))?);
-    assert_eq!(standings(&lake)?[4], (5, Standing::Held, true));
+    assert!(!lake.drop_pending(5, at(500))?);
+    assert_eq!(standings(&lake)?[4], (5, SnapshotState::Pending, true));
     assert_eq!(lake.verify(5)?.problems, []);
     assert!(lake.unpin(5)?);
-    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [5]);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.pending, [5]);
     drop(lock);
     load(&lake, "r6", &[filing(10, "2026-11-05").seen(600)], &[], 600)?;
     assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(4))));
@@ -115,8 +115,11 @@ fn pruning_keeps_the_newest_and_pinned_snapshots_and_shared_files() -> Result {
     assert_eq!(lake.would_prune(&rules(1))?.snapshots, [2]);
     assert_eq!(standings(&lake)?.len(), 3);
     assert_eq!(lake.prune(&lock, &rules(1), at(500))?.snapshots, [2]);
-    let expected =
-        [(1, Standing::Published, true), (2, Standing::Pruned, false), (3, Standing::Published, false)];
+    let expected = [
+        (1, SnapshotState::Published, true),
+        (2, SnapshotState::Pruned, false),
+        (3, SnapshotState::Published, false),
+    ];
     assert_eq!(standings(&lake)?, expected);
     assert!(matches!(lake.pin(2, at(500)), Err(LakeError::Pruned { snapshot: 2 })));
     assert_eq!(lake.audit()?.problems, []);
@@ -218,7 +221,7 @@ fn lake_of_everything() -> Result<(TempDir, Lake)> {
     let mut staging = lake.stage("r5")?;
     staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(500)]))?;
     staging.merge_filings(&BTreeSet::new(), at(500))?;
-    staging.hold(info())?;
+    staging.commit_pending(info())?;
     Ok((root, lake))
 }
 

@@ -212,8 +212,8 @@ fn check_of_the_store_keeps_the_working_copy_which_repairs_the_damage() -> Resul
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(here() == before && before.iter().all(Option::is_some));
     for file in &found {
-        let (_, sound) = lake.twin_of(file)?.expect("the working copy has it");
-        lake.put_in_place(&lock, file, &sound)?;
+        let (_, sound) = lake.intact_copy(file)?.expect("the working copy has it");
+        lake.replace_damaged(&lock, file, &sound)?;
     }
     assert_eq!(lake.damaged_files()?.len(), 0);
     assert_no_temporaries(&place)?;
@@ -257,7 +257,7 @@ fn leftovers_after_the_number_of_a_pending_snapshot_are_cleared_from_the_working
     let mut staging = lake.stage("r2")?;
     staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(200)]))?;
     staging.merge_filings(&BTreeSet::new(), at(200))?;
-    assert_eq!(staging.hold(info())?.snapshot, 2);
+    assert_eq!(staging.commit_pending(info())?.snapshot, 2);
     drop(lock);
     fs::create_dir_all(place.dir.join("snapshots/000003/filings")).expect("a folder");
     load(&lake, "r3", &[filing(9, "2026-11-05").seen(300)], &[], 300)?;

@@ -4,7 +4,7 @@
 use crate::client::Call;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
+use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
 use crate::pipeline::PipelineError;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
@@ -102,7 +102,7 @@ pub fn replay(
 /// The commits a run made, oldest first, held ones included.
 fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
     let mut commits = Vec::new();
-    for snapshot in lake.commits()?.into_iter().chain(lake.held_snapshots()?) {
+    for snapshot in lake.commits()?.into_iter().chain(lake.pending_snapshots()?) {
         let (_, commit) = lake.snapshot(snapshot)?;
         if commit.run_id == run_id {
             commits.push(commit);
@@ -120,7 +120,7 @@ pub(crate) struct Remade {
 /// Makes a snapshot again under its own number.
 pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_again(commit)?;
+    let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
     fill(&dir, &journal, staging)
 }
 
@@ -195,7 +195,7 @@ fn publish_again(
     today: Date,
 ) -> Result<u64, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_instead(commit)?;
+    let staging = lake.stage_on(Base::Instead(commit), &commit.run_id)?;
     let made = fill(&dir, &journal, staging)?;
     let published = made.staging.commit(CommitInfo {
         committed_at: now,
