@@ -14,6 +14,7 @@
 //! | [`eastern`] | day boundaries |
 //! | [`error`] | error bodies |
 //! | [`id`] | identifiers and their forms |
+//! | [`listing`] | listings by type |
 //! | [`endpoint`] | the twelve operations |
 //! | [`param`] | the one table of parameters |
 //! | [`argument`] | the parameters of one request, read |
@@ -32,6 +33,7 @@ pub mod eastern;
 pub mod endpoint;
 pub mod error;
 pub mod id;
+pub mod listing;
 pub mod page;
 pub mod param;
 pub mod plan;
