@@ -93,7 +93,7 @@ fn files_that_cannot_grow_end_a_run_with_9_and_one_line_and_the_next_goes_on() {
 
 fn assert_told_in_short(ended: Finished, why: &str) {
     let ended = ended.exits(9);
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("sunlake: ")).collect();
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(told.len(), 1, "{}", ended.shown());
     assert!(told[0].contains(why) && !ended.stderr.contains("panic"), "{}", ended.shown());
 }
@@ -129,7 +129,7 @@ fn a_full_disk_ends_a_run_with_9_and_the_next_goes_on_when_there_is_room() {
     }
     assert_eq!(codes.last().map(|words| words[1]), Some("0"), "{}", ended.shown());
     let told = std::fs::read_to_string(disk.with_extension("err")).expect("what was said");
-    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("sunlake: ")).collect();
+    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(lines.len(), full, "{told}");
     assert!(lines.iter().all(|line| line.contains("No space left")), "{told}");
     lake::assert_same(&lake::filings(&disk.with_extension("kept")), &ground.rows(), "with room again");

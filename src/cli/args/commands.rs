@@ -37,29 +37,29 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output")]
     #[arg(value_parser = named_path(), value_name = "PATH")]
     pub lake: PathBuf,
-    /// Working copy of a lake in an object store [default: a folder of its own below the user's cache]
+    /// Working copy of a lake in an object store [default: a folder in the user's cache]
     #[arg(long, global = true, env = "SUNLAKE_WORK", value_parser = named_path(), value_name = "PATH")]
     pub work: Option<PathBuf>,
-    /// Address of the API; goes before the pipeline file's
+    /// Address of the API; overrides the pipeline file
     #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
-    /// Folder of what all lakes of this host share: the requests of each account [default: sunlake in the user's state folder]
+    /// Folder of the request counts of each account, shared by all lakes of this host [default: sunlake in the user's state folder]
     #[arg(long, global = true, env = "SUNLAKE_STATE", value_parser = named_path(), value_name = "PATH")]
     pub state: Option<PathBuf>,
     /// Eastern day to run as [default: today]
     #[arg(long, global = true, env = "SUNLAKE_TODAY", value_parser = named(day), value_name = "YYYY-MM-DD")]
     pub today: Option<Date>,
-    /// One JSON object on stdout, as the last line; everything else goes to stderr
+    /// Print one JSON object on stdout; everything else goes to stderr
     #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = FalseyValueParser::new())]
     pub json: bool,
     /// Form of the log on stderr
     #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text")]
     #[arg(value_parser = named(value_parser!(LogFormat)), value_name = "FORMAT")]
     pub log_format: LogFormat,
-    /// Less on stderr: errors alone
+    /// Only errors on stderr
     #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = FalseyValueParser::new())]
     pub quiet: bool,
-    /// More on stderr; twice for every request
+    /// More on stderr; give it twice to see every request
     #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
     #[arg(value_parser = named(verbosity))]
     pub verbose: u8,
@@ -77,39 +77,39 @@ pub enum Command {
         #[arg(default_value = "pipelines/sample.toml")]
         pipeline: PathBuf,
     },
-    /// What a run would ask for and cost; spends 3 requests at most
+    /// Estimate the requests of a run; sends at most 3 requests
     Plan {
         /// Pipeline file
         #[arg(default_value = "pipelines/sample.toml")]
         pipeline: PathBuf,
     },
-    /// The lake: snapshots, rows per table, coverage, budget used, last runs
+    /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
     Status,
-    /// Every file of the lake, or of one snapshot, against what was written: checksum, rows, footer, keys, commits
+    /// Verify every file of the lake, or of one snapshot: checksum, rows, footer, keys, commits
     Verify {
-        /// Snapshot number [default: the whole lake]
+        /// Snapshot number [default: all snapshots]
         snapshot: Option<u64>,
-        /// Put right what can be
+        /// Repair damaged files
         #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = FalseyValueParser::new())]
         repair: bool,
     },
-    /// Time travel and retention
+    /// List, compare, pin, restore and prune snapshots
     Snapshot {
         /// What to do.
         #[command(subcommand)]
         command: SnapshotCommand,
     },
-    /// Make the tables of a run again from its archived pages, without a request, and compare
+    /// Make the tables of a run again from its archived pages, without a request, and compare them
     Replay {
         /// The run, as `sunlake status` names it
         run: String,
-        /// Publish the result as a new snapshot where it differs
+        /// Publish the result as a new snapshot if it differs
         #[arg(long, env = "SUNLAKE_PUBLISH", value_parser = FalseyValueParser::new())]
         publish: bool,
     },
     /// Serve the API from the lake
     Serve(ServeArguments),
-    /// Keys of `serve`
+    /// Create, list and revoke the keys of `serve`
     Keys {
         /// File of accounts and keys
         #[arg(long, global = true, env = "SUNLAKE_KEYS", default_value = "keys.toml")]
@@ -121,14 +121,14 @@ pub enum Command {
     },
     /// Write the HTML report and the catalogue of the newest snapshot
     Report,
-    /// What a run needs, looked at one by one: time, disk, lock, lake, pipeline files, key; at most 1 request
+    /// Check what a run needs: time, disk, lock, lake, pipeline files, key; sends at most 1 request
     Doctor {
         /// Folder of pipeline files
         #[arg(long, env = "SUNLAKE_PIPELINES", default_value = "pipelines")]
         #[arg(value_parser = named_path(), value_name = "PATH")]
         pipelines: PathBuf,
     },
-    /// A snapshot for other programs: text files, a DuckDB file, a Delta table
+    /// Export a snapshot for other programs: text files, a DuckDB file, a Delta table
     Export {
         /// What to export.
         #[command(subcommand)]

@@ -17,17 +17,17 @@ pub struct ServeArguments {
     /// File of accounts and keys, made by `sunlake keys create`
     #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
     pub keys: PathBuf,
-    /// Address of a page of metrics for Prometheus, at /metrics [default: none]
+    /// Address of the Prometheus metrics, at /metrics [default: none]
     #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
     pub metrics: Option<String>,
-    /// Limits in place of every account's, for test instances, such as `per_minute=1000,per_day=9000`
+    /// Limits for every account, for test instances, such as `per_minute=1000,per_day=9000`
     #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(limits), value_name = "LIMIT=N,...")]
     pub plan_override: Option<LimitOverride>,
-    /// Connections at once; a further client is told to come again
+    /// Most connections at once; a further client gets 503
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
     #[arg(value_parser = named(connections), value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub max_connections: usize,
-    /// Address under which clients know this server, as behind a proxy; its name is then accepted at /mcp
+    /// Address of this server for clients, such as that of a proxy; /mcp then accepts its name
     #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = named(web_address), value_name = "URL")]
     pub public_url: Option<String>,
 }
@@ -35,7 +35,7 @@ pub struct ServeArguments {
 /// What to do with snapshots.
 #[derive(Debug, Subcommand)]
 pub enum SnapshotCommand {
-    /// Every snapshot: number, day, rows, size, and how it stands
+    /// Every snapshot: number, day, rows, size, state
     List,
     /// One snapshot: tables, files, checks, state
     Show {
@@ -44,9 +44,9 @@ pub enum SnapshotCommand {
     },
     /// Rows that differ between two snapshots, by table and key
     Diff {
-        /// Number of the one to compare with
+        /// Number of the older one
         before: u64,
-        /// Number of the one to compare
+        /// Number of the newer one
         after: u64,
     },
     /// Never prune a snapshot
@@ -54,17 +54,17 @@ pub enum SnapshotCommand {
         /// Its number
         snapshot: u64,
     },
-    /// Let a snapshot be pruned again
+    /// Allow a snapshot to be pruned again
     Unpin {
         /// Its number
         snapshot: u64,
     },
-    /// Publish the tables of an old snapshot again, as a new one
+    /// Publish the tables of an old snapshot as a new one
     Rollback {
         /// Number of the old one
         snapshot: u64,
     },
-    /// Publish a snapshot that a check held
+    /// Publish a snapshot that is pending review
     Accept {
         /// Its number
         snapshot: u64,
@@ -73,7 +73,7 @@ pub enum SnapshotCommand {
     Prune(PruneFlags),
 }
 
-/// What to keep. A snapshot that no rule keeps goes.
+/// Retention rules. A snapshot that no rule keeps is deleted.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct PruneFlags {
     /// Keep this many of the newest
@@ -95,7 +95,7 @@ pub struct PruneFlags {
     /// Delete raw pages of finished runs older than this many days whose snapshots are pruned
     #[arg(long, env = "SUNLAKE_RAW_DAYS", value_parser = named(value_parser!(u32)), value_name = "DAYS")]
     pub raw_days: Option<u32>,
-    /// Only say what would go
+    /// Only show what would be deleted
     #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = FalseyValueParser::new())]
     pub dry_run: bool,
 }
@@ -103,9 +103,9 @@ pub struct PruneFlags {
 /// What to do with keys.
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
-    /// Make a key; it is printed once, alone on stdout
+    /// Create a key; it is printed once, alone on stdout
     Create {
-        /// Name of the account; made when it is new
+        /// Name of the account; a new account is created
         #[arg(long, env = "SUNLAKE_ACCOUNT", value_name = "NAME")]
         account: String,
         /// Plan of the account
@@ -116,9 +116,9 @@ pub enum KeysCommand {
         #[arg(long, env = "SUNLAKE_SCOPES", value_delimiter = ',', default_value = "data")]
         scopes: Vec<String>,
     },
-    /// List keys; never shows one
+    /// List the ids and accounts of keys, never the keys
     List,
-    /// End a key
+    /// Revoke a key
     Revoke {
         /// Its id
         id: String,
@@ -128,14 +128,14 @@ pub enum KeysCommand {
 /// What to export.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
-    /// Text files, one a table, safe to open in a spreadsheet
+    /// A text file for each table, safe to open in a spreadsheet
     Csv {
         /// Folder of the files
         path: PathBuf,
-        /// What of the lake.
+        /// Snapshot and tables.
         #[command(flatten)]
         what: Selection,
-        /// Cells as they are: no apostrophe before one that a spreadsheet would take for a formula
+        /// Leave cells as they are: no apostrophe before a formula
         #[arg(long, env = "SUNLAKE_RAW", value_parser = FalseyValueParser::new())]
         raw: bool,
     },
@@ -143,7 +143,7 @@ pub enum ExportCommand {
     Duckdb {
         /// The file
         file: PathBuf,
-        /// What of the lake.
+        /// Snapshot and tables.
         #[command(flatten)]
         what: Selection,
         /// DuckDB's command line program
@@ -151,26 +151,26 @@ pub enum ExportCommand {
         #[arg(value_parser = named_path(), value_name = "PATH")]
         duckdb: PathBuf,
     },
-    /// A Delta Lake table of filings, one version a snapshot; goes on with the one that is there
+    /// A Delta Lake table of filings with a version for each snapshot; adds versions to an existing table
     Delta {
         /// Folder of the table
         path: PathBuf,
-        /// Newest snapshot to export [default: the newest there is]
+        /// Newest snapshot to export [default: the newest]
         #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
         snapshot: Option<u64>,
-        /// Copy files, even where a hard link would do
+        /// Copy files even where a hard link is possible
         #[arg(long, env = "SUNLAKE_COPY", value_parser = FalseyValueParser::new())]
         copy: bool,
     },
 }
 
-/// Which snapshot and which of its tables.
+/// A snapshot and some of its tables.
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
     /// Snapshot number [default: the newest]
     #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
     pub snapshot: Option<u64>,
-    /// Table or aggregate; may be given again, or several with commas between [default: all]
+    /// Table or aggregate; repeat the flag, or separate names with commas [default: all]
     #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
     pub tables: Vec<String>,
 }

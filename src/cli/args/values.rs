@@ -4,7 +4,7 @@ use crate::contract::plan::Plan;
 use crate::serve::LimitOverride;
 use jiff::civil::Date;
 
-/// How often `-v` is meant by a variable: a number, or what other variables of flags take for on and off.
+/// The number of `-v` flags: a number, or a word for on or off as other flags take it.
 pub(super) fn verbosity(text: &str) -> Result<u8, String> {
     match text.to_ascii_lowercase().as_str() {
         "" | "0" | "false" | "no" | "off" => Ok(0),
@@ -14,7 +14,7 @@ pub(super) fn verbosity(text: &str) -> Result<u8, String> {
 }
 
 pub(super) fn day(text: &str) -> Result<Date, String> {
-    text.parse().map_err(|_| "a day is YYYY-MM-DD, as 2026-11-20".to_owned())
+    text.parse().map_err(|_| "a day is YYYY-MM-DD, such as 2026-11-20".to_owned())
 }
 
 pub(super) fn plan(text: &str) -> Result<Plan, String> {
@@ -46,7 +46,7 @@ pub(super) fn web_address(text: &str) -> Result<String, String> {
         _ => Err("an address begins with https:// or http:// and a name".to_owned()),
     }
 }
-/// Commas may be followed by spaces.
+/// A name without the spaces that may follow a comma.
 pub(super) fn table_name(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(text.trim().to_owned())
 }

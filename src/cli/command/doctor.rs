@@ -1,4 +1,4 @@
-//! `doctor`: checks what a run needs, and changes nothing. Sends at most 1 request, and only with an address and a key.
+//! `doctor`: checks what a run needs. Sends at most 1 request, and only with an address and a key; changes nothing else.
 
 use crate::cli::context::api_access::{Access, api_key};
 use crate::cli::context::open_lake::{no_snapshot, open_lake};

@@ -224,7 +224,7 @@ pub(super) fn pruned(pruning: &Pruning, dry_run: bool) -> String {
             writeln!(text, "{deleted}: {}", snapshots(&pruning.snapshots))?;
         }
         if !pruning.held.is_empty() {
-            writeln!(text, "{deleted}, held: {}", snapshots(&pruning.held))?;
+            writeln!(text, "{deleted}, pending review: {}", snapshots(&pruning.held))?;
         }
         for run in &pruning.runs {
             writeln!(text, "{deleted}: raw pages of run {run}")?;

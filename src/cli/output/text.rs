@@ -25,8 +25,8 @@ pub(crate) fn run(summary: &RunSummary, lake: &Path) -> String {
         for check in &summary.checks {
             writeln!(text, "check      {check}")?;
         }
-        if let Some(held) = summary.held {
-            writeln!(text, "held       snapshot {held}; publish it: sunlake snapshot accept {held}")?;
+        if let Some(pending) = summary.held {
+            writeln!(text, "pending    snapshot {pending}; publish it: sunlake snapshot accept {pending}")?;
         }
         if !summary.pruned.is_empty() {
             writeln!(text, "pruned     {}", snapshots(&summary.pruned))?;
@@ -102,8 +102,8 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
             register.businesses_total
         )?;
         for start in &register.unproven {
-            let UnprovenStart { start, entity_type, expected, held } = start;
-            writeln!(text, "           {start:?} {entity_type}: {held} of {expected} rows")?;
+            let UnprovenStart { start, entity_type, expected, held: found } = start;
+            writeln!(text, "           {start:?} {entity_type}: {found} of {expected} rows")?;
         }
     }
     match &summary.enrich {
