@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LakeError {
     /// The disk refused: full, read-only, gone, no permission.
-    #[error("cannot {op} {}: {source}{}", path.display(), way_out(source))]
+    #[error("cannot {op} {}: {source}", path.display())]
     Storage {
         /// What was tried, as a verb.
         op: &'static str,
@@ -37,21 +37,19 @@ pub enum LakeError {
         what: String,
     },
     /// Another run holds the lake.
-    #[error("another run holds the lake ({holder}); wait for it to end, or stop it")]
+    #[error("another run holds the lake ({holder})")]
     Held {
         /// What the holder wrote about itself.
         holder: String,
     },
     /// Another writer committed this snapshot first.
-    #[error(
-        "snapshot {snapshot} was committed by another writer in the meantime; run again to go on from it"
-    )]
+    #[error("snapshot {snapshot} was committed by another writer in the meantime")]
     Conflict {
         /// Number of the snapshot that both wanted to make.
         snapshot: u64,
     },
     /// The snapshot is committed, yet readers could not be led to it.
-    #[error("snapshot {snapshot} is committed, but readers are not led to it yet; the next run repairs that")]
+    #[error("snapshot {snapshot} is committed, but readers are not led to it yet")]
     NotShown {
         /// The committed snapshot.
         snapshot: u64,
@@ -59,7 +57,7 @@ pub enum LakeError {
         source: Box<LakeError>,
     },
     /// A newer sunlake wrote this.
-    #[error("{} has {what} {found}, this sunlake knows {known} at most; use the newer sunlake", path.display())]
+    #[error("{} has {what} {found}, this sunlake knows {known} at most", path.display())]
     Newer {
         /// The file that says so.
         path: PathBuf,
@@ -71,7 +69,7 @@ pub enum LakeError {
         known: u32,
     },
     /// The lake has no such snapshot.
-    #[error("the lake has no snapshot {snapshot}; `sunlake snapshot list` names those it has")]
+    #[error("the lake has no snapshot {snapshot}")]
     NoSnapshot {
         /// The number asked for.
         snapshot: u64,
@@ -83,14 +81,14 @@ pub enum LakeError {
         snapshot: u64,
     },
     /// The snapshot is not one that a check held.
-    #[error("snapshot {snapshot} is not held; `sunlake snapshot list` tells how each stands")]
+    #[error("snapshot {snapshot} is not held")]
     NotHeld {
         /// The number asked for.
         snapshot: u64,
     },
     /// A snapshot that is held cannot follow the one it was made from any more.
     #[error(
-        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}; the next run reads what it saw again",
+        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}",
         number(*parent), number(*newest)
     )]
     Overtaken {
@@ -102,7 +100,7 @@ pub enum LakeError {
         newest: Option<u64>,
     },
     /// A file is not what the lake wrote.
-    #[error("{} is damaged: {what}; `sunlake verify` checks the whole lake", path.display())]
+    #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -138,17 +136,6 @@ pub enum LakeError {
 /// A snapshot as a sentence names it.
 fn number(snapshot: Option<u64>) -> String {
     snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
-}
-
-/// What a person can do about a refusal of the disk; empty where nothing helps for sure.
-fn way_out(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run again",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; the lake's folder must be writable"
-        }
-        _ => "",
-    }
 }
 
 impl LakeError {

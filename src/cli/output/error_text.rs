@@ -146,7 +146,7 @@ fn of_lake(error: &LakeError) -> Option<String> {
         LakeError::Storage { path, source, .. } => of_lake_file(path, source),
         LakeError::Address { .. } => some("give a path, or s3://, gs:// or az:// with bucket and name"),
         LakeError::Held { .. } => some("wait until the other run ends, or stop it"),
-        LakeError::Conflict { .. } => some("run the same command again"),
+        LakeError::Conflict { .. } => some("run again: the next run continues from the newer snapshot"),
         LakeError::NotShown { .. } => some("run the pipeline again: the next run repairs this"),
         LakeError::Newer { .. } => some(NEWER_SUNLAKE),
         LakeError::NoSnapshot { .. } | LakeError::Pruned { .. } | LakeError::NotHeld { .. } => {
@@ -259,6 +259,14 @@ mod tests {
             "error: cannot open part-1.parquet: Permission denied\n\
              hint: make the file and its folder writable for this user\n"
         );
+    }
+
+    #[test]
+    fn a_column_of_another_type_has_the_types_to_cast_to_as_hint() {
+        let (aggregate, column, dtype) = ("mine".to_owned(), "gap".to_owned(), "duration".to_owned());
+        let error = PipelineError::from(AggregateError::ColumnType { aggregate, column, dtype });
+        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
+        assert!(hint.contains("cast the column to BIGINT"), "{hint}");
     }
 
     #[test]

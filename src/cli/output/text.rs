@@ -34,6 +34,9 @@ pub(crate) fn run(summary: &RunSummary, lake: &Path) -> String {
         if let Some(reason) = &summary.stopped {
             writeln!(text, "stopped    {reason}")?;
         }
+        if let Some(time) = summary.go_on_after {
+            writeln!(text, "resume     run again after {time}")?;
+        }
         if let Some(day) = summary.complete_on {
             writeln!(text, "complete   on {day}, with a run every day")?;
         }
