@@ -2,6 +2,7 @@
 
 use super::described::{Described, DescribedColumn, describe};
 use super::error::ExportError;
+use super::sql::{partitioning, quoted, text_of, write_comments};
 use crate::lake::{Commit, FileEntry, Lake};
 use arrow::datatypes::DataType;
 use serde_json::{Value, json};
@@ -101,7 +102,7 @@ fn field(column: &DescribedColumn) -> Value {
 
 /// The data dictionary, for people.
 fn dictionary(commit: &Commit, tables: &[Described]) -> String {
-    lines(|text| {
+    text_of(|text| {
         writeln!(text, "# Tables of snapshot {}\n", commit.snapshot)?;
         writeln!(
             text,
@@ -161,35 +162,29 @@ fn escaped(words: &str) -> String {
 fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let is_folder = lake.shown().is_some();
     let root = format!("coalesce(getvariable('lake'), {})", quoted(&lake.to_string()));
-    lines(|text| {
+    text_of(|text| {
         match is_folder {
             true => head_of_folder(text, commit)?,
             false => writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?,
         }
         for table in tables {
-            let (name, about) = (&table.name, quoted(&table.about));
-            let (pattern, options) = match table.is_partitioned {
-                true => ("**/*.parquet", ", hive_partitioning = true, hive_types = {'filed_month': VARCHAR}"),
-                false => ("*.parquet", ""),
-            };
+            let name = &table.name;
+            let pattern = if table.is_partitioned { "**/*.parquet" } else { "*.parquet" };
+            let options = partitioning(table);
             let url = |file: &FileEntry| quoted(&format!("{lake}/{}", lake_path(commit, file)));
             let files = match is_folder {
                 true => format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}"))),
                 false => format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", ")),
             };
             writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS")?;
-            writeln!(text, "    SELECT * FROM read_parquet({files}{options});")?;
-            writeln!(text, "COMMENT ON VIEW {name} IS {about};")?;
-            for column in table.columns.iter().filter(|column| !column.meaning.is_empty()) {
-                let meaning = quoted(&column.meaning);
-                writeln!(text, "COMMENT ON COLUMN {name}.\"{}\" IS {meaning};", column.name)?;
-            }
+            writeln!(text, "    SELECT * FROM read_parquet({files}, {options});")?;
+            write_comments(text, "VIEW", table)?;
             if is_folder {
                 let number = "lpad(CAST(snapshot AS VARCHAR), 6, '0')";
                 writeln!(text, "CREATE OR REPLACE MACRO {name}_at(snapshot) AS TABLE")?;
                 writeln!(
                     text,
-                    "    SELECT * FROM read_parquet({root} || '/snapshots/' || {number} || '/{name}/{pattern}'{options});"
+                    "    SELECT * FROM read_parquet({root} || '/snapshots/' || {number} || '/{name}/{pattern}', {options});"
                 )?;
             }
         }
@@ -205,16 +200,4 @@ fn head_of_folder(text: &mut String, commit: &Commit) -> std::fmt::Result {
     )?;
     writeln!(text, "-- If the lake has another path than where it was written, set it before a query:")?;
     writeln!(text, "--     SET VARIABLE lake = '/path/of/the/lake';")
-}
-
-/// A text as an SQL literal.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
-fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut text);
-    text
 }

@@ -1,10 +1,10 @@
 //! A DuckDB file with the tables and aggregates of a snapshot, made by the `duckdb` command line program.
 
-use super::catalog::quoted;
 use super::described::{Described, describe};
 use super::error::ExportError;
 use super::outlet;
 use super::snapshot::{selected_tables, snapshot};
+use super::sql::{partitioning, quoted, text_of, write_comments};
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -38,13 +38,7 @@ pub fn export_duckdb(
     let selected = selected_tables(&commit, &export.tables)?;
     let mut tables = describe(lake, &commit)?;
     tables.retain(|table| selected.contains(&table.name));
-    let mut sql = String::from("SET TimeZone = 'UTC';\n");
-    for table in &tables {
-        push_table(&mut sql, lake, &commit, table)?;
-    }
-    push_snapshot(&mut sql, &commit);
-    sql.push_str("CHECKPOINT;\n");
-    push_counts(&mut sql, &tables);
+    let sql = statements(lake, &commit, &tables)?;
     let made = outlet::free_path_near(file)?;
     let counts = run(&export.program, &made, &sql)?;
     for table in &tables {
@@ -58,47 +52,40 @@ pub fn export_duckdb(
     Ok((commit, counts))
 }
 
-fn push_table(sql: &mut String, lake: &Lake, commit: &Commit, table: &Described) -> Result<(), ExportError> {
+/// The statements that make the tables, then a table of the snapshot, and that print the rows of each table.
+fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<String, ExportError> {
+    let mut files = BTreeMap::new();
+    for table in tables {
+        files.insert(&table.name, file_list(lake, commit, table)?);
+    }
+    Ok(text_of(|sql| {
+        writeln!(sql, "SET TimeZone = 'UTC';")?;
+        for table in tables {
+            let (name, options, files) = (&table.name, partitioning(table), &files[&table.name]);
+            writeln!(sql, "CREATE TABLE {name} AS SELECT * FROM read_parquet([{files}], {options});")?;
+            write_comments(sql, "TABLE", table)?;
+        }
+        let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
+        let run = quoted(&commit.run_id);
+        writeln!(
+            sql,
+            "CREATE TABLE sunlake_snapshot AS SELECT CAST({number} AS BIGINT) AS snapshot, \
+             CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {run} AS run_id;"
+        )?;
+        writeln!(sql, "CHECKPOINT;")?;
+        let counts = tables.iter().map(|table| format!("SELECT '{0}', count(*) FROM {0}", table.name));
+        writeln!(sql, "{};", counts.collect::<Vec<_>>().join(" UNION ALL "))
+    }))
+}
+
+/// The verified files of a table as SQL literals, oldest last.
+fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, ExportError> {
     let mut files = Vec::new();
     lake.table_files(commit, &table.name)?;
     for entry in table.files.iter().rev() {
         files.push(quoted(&lake.sound_file(commit, entry)?.display().to_string()));
     }
-    let (name, files) = (&table.name, files.join(", "));
-    let options = match table.is_partitioned {
-        true => "hive_partitioning = true, hive_types = {'filed_month': VARCHAR}",
-        false => "hive_partitioning = false",
-    };
-    push(sql, format_args!("CREATE TABLE {name} AS SELECT * FROM read_parquet([{files}], {options});\n"));
-    push(sql, format_args!("COMMENT ON TABLE {name} IS {};\n", quoted(&table.about)));
-    for column in table.columns.iter().filter(|column| !column.meaning.is_empty()) {
-        let meaning = quoted(&column.meaning);
-        push(sql, format_args!("COMMENT ON COLUMN {name}.\"{}\" IS {meaning};\n", column.name));
-    }
-    Ok(())
-}
-
-/// Writes a table that says which snapshot the file has.
-fn push_snapshot(sql: &mut String, commit: &Commit) {
-    let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
-    let run = quoted(&commit.run_id);
-    push(
-        sql,
-        format_args!(
-            "CREATE TABLE sunlake_snapshot AS SELECT CAST({number} AS BIGINT) AS snapshot, \
-             CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {run} AS run_id;\n"
-        ),
-    );
-}
-
-fn push_counts(sql: &mut String, tables: &[Described]) {
-    let counts = tables.iter().map(|table| format!("SELECT '{0}', count(*) FROM {0}", table.name));
-    push(sql, format_args!("{};\n", counts.collect::<Vec<_>>().join(" UNION ALL ")));
-}
-
-fn push(sql: &mut String, words: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = sql.write_fmt(words);
+    Ok(files.join(", "))
 }
 
 /// Runs `sql` on `database` with the program; returns the names and numbers that it printed.

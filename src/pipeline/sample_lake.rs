@@ -47,21 +47,36 @@ pub fn sample_limits(sample: &SampleSource) -> PlanLimits {
 
 /// Writes the sample as of `today` into a new lake at `root`, as its first snapshot.
 ///
+/// Only businesses of the daily window have details and officers: those of a full registry would fill the memory.
+///
 /// # Errors
 /// [`SampleLakeError::Lake`] when the disk fails; the others are bugs of the sample.
 pub fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<(), SampleLakeError> {
-    let lake = Lake::open(root)?;
-    let _lock = lake.lock("sample", "the embedded API")?;
-    let mut staging = lake.stage("sample")?;
     let spec =
         SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale, shape: sample.shape };
-    let mut batch = Batch::default();
-    // `updated_at` depends only on the day, so that two servers of the same day agree.
-    let at = day_start(today);
     let before = window_start(today, sample.days);
     let register = RegisterSpec { seed: sample.seed, before, rows: sample.register };
     let old = old_register(&register).map(|business| (business, false));
-    for (business, is_detailed) in old.chain(businesses(&spec).map(|business| (business, true))) {
+    let all = old.chain(businesses(&spec).map(|business| (business, true)));
+    // The time depends only on the day, so that `updated_at` of two servers of the same day agree.
+    write_lake(root, all, today, day_start(today))
+}
+
+/// Writes businesses into a new lake at `root`, as its first snapshot; those with `true` also with details and officers.
+///
+/// # Errors
+/// [`SampleLakeError`]
+pub fn write_lake(
+    root: &Path,
+    businesses: impl Iterator<Item = (SampleBusiness, bool)>,
+    today: Date,
+    at: Timestamp,
+) -> Result<(), SampleLakeError> {
+    let lake = Lake::open(root)?;
+    let _lock = lake.lock("sample", "a sample")?;
+    let mut staging = lake.stage("sample")?;
+    let mut batch = Batch::default();
+    for (business, is_detailed) in businesses {
         batch.push(business, is_detailed, at)?;
         if batch.filings.len() >= BATCH_ROWS {
             staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch.filings))?)?;
@@ -91,7 +106,6 @@ struct Batch {
 }
 
 impl Batch {
-    /// Adds a business; details and officers only if `is_detailed`, since those of a full registry would fill the memory.
     fn push(
         &mut self,
         business: SampleBusiness,

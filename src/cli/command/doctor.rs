@@ -72,7 +72,8 @@ pub(crate) async fn doctor(session: &Session<'_>, pipelines: &Path) -> Result<u8
     match open_lake(session) {
         Ok(lake) => {
             findings.extend(of_lake(session, &lake)?);
-            let (of_account, sent) = account(session, &lake).await;
+            let (of_account, sent) =
+                account(session, &lake).await.unwrap_or_else(|finding| (vec![finding], 0));
             requests = sent;
             findings.extend(of_account);
         }
@@ -243,38 +244,28 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
 }
 
 /// Key, scope, plan and clock, from one answer of `/v1/me`, and the number of requests sent.
-async fn account(session: &Session<'_>, lake: &Lake) -> (Vec<Finding>, u64) {
-    let key = match api_key(session.world) {
-        Ok(key) => key,
-        Err(error) => return (vec![note("key", format!("not checked: {error}"))], 0),
-    };
-    let Some(base_url) = &session.common.base_url else {
-        return (
-            vec![note("key", "not checked: no address of the API in --base-url or SUNLAKE_BASE_URL")],
-            0,
-        );
-    };
-    let access = match Access::of_flag(base_url, key) {
-        Ok(access) => access,
-        Err(error) => return (vec![failed("key", error)], 0),
-    };
-    let key = access.key.clone();
+///
+/// # Errors
+/// The finding that kept the request from being sent.
+async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u64), Finding> {
+    let key = api_key(session.world).map_err(|error| note("key", format!("not checked: {error}")))?;
+    let no_address = || note("key", "not checked: no address of the API in --base-url or SUNLAKE_BASE_URL");
+    let base_url = session.common.base_url.as_ref().ok_or_else(no_address)?;
+    let access = Access::of_flag(base_url, key).map_err(|error| failed("key", error))?;
+    let (key, now) = (access.key.clone(), session.world.now);
     let (_switch, stop) = StopSwitch::new();
     let ledger = Ledger::of(&state_dir(session, lake), base_url, &key);
     let bounds = Bounds { max_requests: Some(1), ..Bounds::default() };
     let mut config = ClientConfig::new(base_url);
     config.retry = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
-    let now = session.world.now;
-    let client = match Client::new(config, key, Budget::new(ledger, now, bounds, stop), now) {
-        Ok(client) => client,
-        Err(error) => return (vec![failed("key", access.with_context(error))], 0),
-    };
+    let client = Client::new(config, key, Budget::new(ledger, now, bounds, stop), now)
+        .map_err(|error| failed("key", access.with_context(error)))?;
     let mut findings = match client.account().await {
         Ok(account) => of_account(&account),
         Err(error) => vec![failed("key", access.with_context(error))],
     };
     findings.extend(client.skew().map(of_skew));
-    (findings, client.budget().sent())
+    Ok((findings, client.budget().sent()))
 }
 
 fn of_account(account: &Account) -> Vec<Finding> {

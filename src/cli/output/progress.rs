@@ -68,3 +68,74 @@ impl<W: Write> MakeWriter<'_> for LinesAbove<W> {
         Self { bar: self.bar.clone(), writer: self.writer }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::TermLike;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Everything that bar and log have written, in order.
+    static SCREEN: Mutex<String> = Mutex::new(String::new());
+
+    #[derive(Debug)]
+    struct Screen;
+
+    fn put(text: &str) -> io::Result<()> {
+        SCREEN.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+        Ok(())
+    }
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            put(&format!("{text}\n"))
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            put(text)
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            put("<clear>")
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Write for Screen {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            put(&String::from_utf8_lossy(text)).map(|()| text.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_bar_is_cleared_before_a_log_line() {
+        let bar = Progress::hidden();
+        bar.show_on(ProgressDrawTarget::term_like(Box::new(Screen)));
+        bar.count("filings");
+        let mut log = LinesAbove { bar: bar.clone(), writer: || Screen };
+        log.write_all(b"WARN a log line\n").expect("written");
+        bar.finish();
+        let screen = SCREEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (before, _) = screen.split_once("WARN a log line\n").expect("the log line");
+        assert!(before.contains("answers, filings"), "{screen:?}");
+        assert!(before.trim_end().ends_with("<clear>"), "{screen:?}");
+    }
+}
