@@ -50,9 +50,7 @@ pub enum AggregateError {
         reason: String,
     },
     /// A column has a type that the lake does not store.
-    #[error(
-        "aggregate {aggregate}.sql gives column {column} the type {dtype}; cast it to BIGINT, DOUBLE, STRING, BOOLEAN or DATE"
-    )]
+    #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
     ColumnType {
         /// Name of the aggregate.
         aggregate: String,

@@ -104,12 +104,11 @@ mod tests {
     }
 
     #[test]
-    fn column_of_another_type_is_named_with_the_way_out() {
+    fn column_of_another_type_is_named() {
         let lake = TinyLake::default();
         let error =
             lake.run("types", "SELECT filed_date - filed_date AS gap FROM filings").expect_err("a duration");
         assert!(matches!(&error, AggregateError::ColumnType { column, .. } if column == "gap"), "{error}");
-        assert!(error.to_string().contains("cast it"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LakeError {
     /// An operation of the disk failed: full, read-only, gone, no permission.
-    #[error("cannot {op} {}: {source}{}", path.display(), way_out(source))]
+    #[error("cannot {op} {}: {source}", path.display())]
     Storage {
         /// The operation, as a verb.
         op: &'static str,
@@ -37,19 +37,19 @@ pub enum LakeError {
         what: String,
     },
     /// Another run holds the lake.
-    #[error("another run holds the lake ({holder}); wait for it to end, or stop it")]
+    #[error("another run holds the lake ({holder})")]
     Held {
         /// The holder's text: its run, process and host.
         holder: String,
     },
     /// Another writer committed this snapshot first.
-    #[error("snapshot {snapshot} was committed by another writer first; run again to continue from it")]
+    #[error("snapshot {snapshot} was committed by another writer first")]
     Conflict {
         /// The snapshot that both tried to commit.
         snapshot: u64,
     },
     /// The snapshot is committed, but the pointer that readers follow could not be advanced.
-    #[error("snapshot {snapshot} is committed, but readers are not led to it yet; the next run repairs that")]
+    #[error("snapshot {snapshot} is committed, but readers do not see it yet")]
     NotShown {
         /// The committed snapshot.
         snapshot: u64,
@@ -57,7 +57,7 @@ pub enum LakeError {
         source: Box<LakeError>,
     },
     /// A newer sunlake wrote this.
-    #[error("{} has {what} {found}, this sunlake knows {known} at most; use the newer sunlake", path.display())]
+    #[error("{} has {what} {found}, this sunlake knows {known} at most", path.display())]
     Newer {
         /// The file with that version.
         path: PathBuf,
@@ -69,7 +69,7 @@ pub enum LakeError {
         known: u32,
     },
     /// The lake has no such snapshot.
-    #[error("the lake has no snapshot {snapshot}; `sunlake snapshot list` names those it has")]
+    #[error("the lake has no snapshot {snapshot}")]
     NoSnapshot {
         /// The number asked for.
         snapshot: u64,
@@ -80,15 +80,15 @@ pub enum LakeError {
         /// The number asked for.
         snapshot: u64,
     },
-    /// The snapshot is not pending review.
-    #[error("snapshot {snapshot} is not pending review; `sunlake snapshot list` shows the state of each")]
+    /// The snapshot is not one that a check held.
+    #[error("snapshot {snapshot} is not held")]
     NotHeld {
         /// The number asked for.
         snapshot: u64,
     },
     /// A pending snapshot cannot be published: another snapshot was published since it was made.
     #[error(
-        "snapshot {snapshot} is pending review and follows {}, but the newest is {}; the next run reads its rows again",
+        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}",
         number(*parent), number(*newest)
     )]
     Overtaken {
@@ -100,7 +100,7 @@ pub enum LakeError {
         newest: Option<u64>,
     },
     /// A file is not what the lake wrote.
-    #[error("{} is damaged: {what}; `sunlake verify` checks all of the lake", path.display())]
+    #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -136,17 +136,6 @@ pub enum LakeError {
 /// A snapshot in an error message.
 fn number(snapshot: Option<u64>) -> String {
     snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
-}
-
-/// The way out of an error of the disk; empty where there is no sure one.
-fn way_out(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run again",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; the lake's folder must be writable"
-        }
-        _ => "",
-    }
 }
 
 impl LakeError {

@@ -15,7 +15,8 @@ use crate::contract::error::{ErrorBody, Message, Violation};
 use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
 use crate::contract::page::{Data, Page, Pagination};
 use crate::contract::reference::{EntityType, EntityTypeEntry};
-use crate::contract::search::{CheckedPage, CheckedSearch};
+use crate::contract::request::checked_page::CheckedPage;
+use crate::contract::search::CheckedSearch;
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -326,7 +327,7 @@ fn officers(view: &View, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
 
 fn business_by_document(view: &View, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
     let number = arguments.text("document_number").and_then(DocumentNumber::parse);
-    let number = arguments.settle(number).map_err(ApiError::Broken)?;
+    let number = arguments.finish(number).map_err(ApiError::Broken)?;
     let row = view
         .index
         .row_of_document(&number)
@@ -336,7 +337,7 @@ fn business_by_document(view: &View, arguments: Arguments) -> Result<Vec<u8>, Ap
 
 fn row_of_id(view: &View, arguments: Arguments) -> Result<u32, ApiError> {
     let id = arguments.text("id").and_then(BusinessIdParam::parse);
-    let id = arguments.settle(id).map_err(ApiError::Broken)?;
+    let id = arguments.finish(id).map_err(ApiError::Broken)?;
     view.index.row_of_id(id).ok_or_else(|| ApiError::NotFound("no business has this id".to_owned()))
 }
 
@@ -357,7 +358,7 @@ fn daily_counts(view: &View, caller: &Caller, arguments: Arguments) -> Result<Ve
 
 fn county(view: &View, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
     let key = arguments.text("key").and_then(CountyKey::parse);
-    let key = arguments.settle(key).map_err(ApiError::Broken)?;
+    let key = arguments.finish(key).map_err(ApiError::Broken)?;
     let found = view.county_of_key.get(key.as_str()).cloned();
     found.ok_or_else(|| {
         ApiError::NotFound(format!("no county has the key {key}; the counties list has them all"))

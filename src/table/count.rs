@@ -3,6 +3,7 @@
 use super::row::row_columns;
 use super::tables::Table;
 use crate::contract::count::{County, DailyCount, MonthlyCount, Stats, TypeCount};
+use crate::contract::listing::Listing;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
@@ -142,7 +143,7 @@ impl TypeCountRow {
 }
 
 /// The `entity_type` of a day's listing without fictitious names.
-pub const EVERY_OTHER_TYPE: &str = "*";
+pub const EVERY_OTHER_TYPE: &str = Listing::Untyped.label();
 
 /// How complete one listing of one day is. The column dictionary says what each field means.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -46,9 +46,7 @@ pub enum TableError {
         found: String,
     },
     /// A column has a type that the lake does not write.
-    #[error(
-        "column {column} is {found}, which the lake does not store; cast it to an integer, text, date or UTC timestamp"
-    )]
+    #[error("column {column} is {found}, which the lake does not store")]
     UnsupportedType {
         /// Name of the column.
         column: String,
@@ -89,7 +87,7 @@ pub enum TableError {
     },
     /// A file of a newer schema than this program knows.
     #[error(
-        "{} has schema version {found}, and this program knows versions up to {known}; use a newer sunlake",
+        "{} has schema version {found}, and this program knows versions up to {known}",
         path.display()
     )]
     NewerSchema {

@@ -93,7 +93,7 @@ fn a_file_size_limit_ends_a_run_with_9_and_one_line_and_the_next_run_resumes() {
 
 fn assert_reported_in_one_line(ended: Finished, why: &str) {
     let ended = ended.exits(9);
-    let reported: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("sunlake: ")).collect();
+    let reported: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(reported.len(), 1, "{}", ended.shown());
     assert!(reported[0].contains(why) && !ended.stderr.contains("panic"), "{}", ended.shown());
 }
@@ -129,7 +129,7 @@ fn a_full_disk_ends_a_run_with_9_and_the_next_run_resumes_when_there_is_room() {
     }
     assert_eq!(codes.last().map(|words| words[1]), Some("0"), "{}", ended.shown());
     let reported = std::fs::read_to_string(disk.with_extension("err")).expect("what was said");
-    let lines: Vec<&str> = reported.lines().filter(|line| line.starts_with("sunlake: ")).collect();
+    let lines: Vec<&str> = reported.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(lines.len(), full, "{reported}");
     assert!(lines.iter().all(|line| line.contains("No space left")), "{reported}");
     lake::assert_same(&lake::filings(&disk.with_extension("kept")), &ground.rows(), "with room again");

@@ -233,7 +233,7 @@ fn a_store_that_cannot_be_reached_ends_a_command_with_9_and_one_line_without_a_s
             .exits(9)
             .says("s3://bucket/lakes/florida")
             .says("refused");
-        let reported: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("sunlake: ")).collect();
+        let reported: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
         assert_eq!(reported.len(), 1, "{}", done.shown());
         assert!(!done.stderr.contains(&SECRET[..12]), "{}", done.shown());
         assert!(done.took < Duration::from_secs(60), "{}", done.shown());

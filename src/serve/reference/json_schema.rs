@@ -4,7 +4,7 @@
 
 use crate::contract::endpoint::Endpoint;
 use crate::contract::id::CountyKey;
-use crate::contract::param::{Param, ParamKind, Place};
+use crate::contract::param::{Param, ParamKind, ParamLocation};
 use crate::contract::reference::EntityType;
 use serde_json::{Map, Value, json};
 
@@ -51,8 +51,11 @@ pub(crate) fn input(endpoint: Endpoint) -> Map<String, Value> {
         schema.insert("description".to_owned(), json!(param.description));
         (param.name.to_owned(), Value::Object(schema))
     };
-    let required: Vec<&str> =
-        endpoint.parameters().filter(|param| param.place == Place::Path).map(|param| param.name).collect();
+    let required: Vec<&str> = endpoint
+        .parameters()
+        .filter(|param| param.place == ParamLocation::Path)
+        .map(|param| param.name)
+        .collect();
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(endpoint.parameters().map(property).collect()));

@@ -2,7 +2,7 @@
 
 use super::json_schema;
 use crate::contract::endpoint::Endpoint;
-use crate::contract::param::{Param, Place};
+use crate::contract::param::{Param, ParamLocation};
 use crate::contract::plan::Plan;
 use serde_json::Value;
 use std::fmt::Write;
@@ -144,7 +144,7 @@ fn describe_endpoint(text: &mut String, endpoint: Endpoint) {
 }
 
 fn describe_param(text: &mut String, param: &Param) {
-    let place = if param.place == Place::Path { "path" } else { "query" };
+    let place = if param.place == ParamLocation::Path { "path" } else { "query" };
     let default = param.default.unwrap_or("");
     line(
         text,

@@ -3,7 +3,7 @@
 use super::json_schema;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
-use crate::contract::param::{Param, ParamKind, Place};
+use crate::contract::param::{Param, ParamKind, ParamLocation};
 use crate::contract::plan::Plan;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -177,7 +177,7 @@ fn links(endpoint: Endpoint) -> Option<Value> {
 }
 
 fn parameter(param: &Param) -> Value {
-    let is_path = param.place == Place::Path;
+    let is_path = param.place == ParamLocation::Path;
     json!({
         "name": param.name,
         "in": if is_path { "path" } else { "query" },
@@ -257,7 +257,7 @@ mod tests {
             for param in listed {
                 let known = PARAMETERS.iter().find(|known| param["name"] == known.name).expect("known");
                 assert_eq!(param["schema"], Value::Object(json_schema::of_param(known)));
-                assert_eq!(param["required"], known.place == Place::Path);
+                assert_eq!(param["required"], known.place == ParamLocation::Path);
             }
         }
     }

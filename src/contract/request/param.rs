@@ -1,12 +1,12 @@
-//! The one table of parameters: the validator, the `OpenAPI` document and the MCP input schemas come from it.
+//! The table of parameters; the validator, the `OpenAPI` document and the MCP input schemas are made from it.
 //!
 //! Source: API document, "Endpoints" and "Limits", parameter bounds.
 
-use super::eastern::parse_date;
+use super::super::eastern::parse_date;
+use super::super::id::{BusinessIdParam, CountyKey, DocumentNumber, ZipPrefix};
 use super::endpoint::Endpoint::{
     self, Business, BusinessByDocument, County, DailyCounts, DailyFilings, Officers, SearchBusinesses,
 };
-use super::id::{BusinessIdParam, CountyKey, DocumentNumber, ZipPrefix};
 use jiff::civil::Date;
 
 /// Largest `limit`.
@@ -20,19 +20,19 @@ pub const MAX_DAYS: u32 = 90;
 /// `days` when none are given.
 pub const DEFAULT_DAYS: u32 = 30;
 
-/// Where a parameter stands in a request.
+/// The part of a request that has the parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ParamLocation {
     /// In the path; it cannot be left out.
     Path,
     /// In the query; all of these are optional.
     Query,
 }
 
-/// What a parameter may say.
+/// The values that a parameter allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParamKind {
-    /// Text of so many characters, without control characters.
+    /// Text of limited length, without control characters.
     Text {
         /// Fewest characters.
         min: u32,
@@ -41,7 +41,7 @@ pub enum ParamKind {
     },
     /// One of these words, in exactly this case.
     Choice(&'static [&'static str]),
-    /// A whole number without sign and without leading zeros.
+    /// An integer without sign and without leading zeros.
     Integer {
         /// Smallest.
         min: u32,
@@ -66,12 +66,12 @@ pub struct Param {
     /// Name in the query, or in the braces of the path.
     pub name: &'static str,
     /// Path or query.
-    pub place: Place,
-    /// What it may say.
+    pub place: ParamLocation,
+    /// Allowed values.
     pub kind: ParamKind,
-    /// What is taken when it is left out, if that is a fixed value.
+    /// The value when it is left out, if that is fixed.
     pub default: Option<&'static str>,
-    /// A value that is right.
+    /// A valid value.
     pub example: &'static str,
     /// What it does, for people.
     pub description: &'static str,
@@ -90,7 +90,7 @@ const fn query(
     endpoints: &'static [Endpoint],
     description: &'static str,
 ) -> Param {
-    Param { name, place: Place::Query, kind, default: None, example, description, endpoints }
+    Param { name, place: ParamLocation::Query, kind, default: None, example, description, endpoints }
 }
 
 const fn path(
@@ -100,7 +100,7 @@ const fn path(
     endpoints: &'static [Endpoint],
     description: &'static str,
 ) -> Param {
-    Param { place: Place::Path, ..query(name, kind, example, endpoints, description) }
+    Param { place: ParamLocation::Path, ..query(name, kind, example, endpoints, description) }
 }
 
 impl Param {
@@ -138,7 +138,7 @@ pub const PARAMETERS: &[Param] = &[
         ParamKind::Text { min: 2, max: 80 },
         "SUNSHINE",
         SEARCH,
-        "Start of the business name. With it, filed_from and filed_to are free.",
+        "Prefix of the business name. With it, filed_from and filed_to are free.",
     ),
     query("city", ParamKind::Text { min: 1, max: 40 }, "Tampa", SEARCH, "City. Narrows on its own."),
     query(
@@ -217,19 +217,31 @@ pub const PARAMETERS: &[Param] = &[
     .or("0"),
 ];
 
-/// A value that its parameter's kind allows.
+impl Endpoint {
+    /// Its parameters, in the order of the API document, the path parameter first.
+    pub fn parameters(self) -> impl Iterator<Item = &'static Param> {
+        PARAMETERS.iter().filter(move |param| param.endpoints.contains(&self))
+    }
+
+    /// Whether it has any parameter; one that has none ignores the query string.
+    pub fn has_parameters(self) -> bool {
+        self.parameters().next().is_some()
+    }
+}
+
+/// A valid value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// Any text.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(u32),
     /// A day.
     Day(Date),
 }
 
 impl ParamKind {
-    /// What a value must be, as the end of "it must be ...".
+    /// The rule as the end of "it must be ...".
     pub fn rule(self) -> String {
         match self {
             Self::Text { min, max } => {
@@ -247,7 +259,7 @@ impl ParamKind {
         }
     }
 
-    /// The value a text means, if the kind allows it.
+    /// Reads a value; `None` if the kind does not allow it.
     pub fn read(self, text: &str) -> Option<Value> {
         match self {
             Self::Text { min, max } => {
@@ -257,7 +269,7 @@ impl ParamKind {
             }
             Self::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
             Self::Integer { min, max } => {
-                whole_number(text).filter(|number| (min..=max).contains(number)).map(Value::Integer)
+                plain_integer(text).filter(|number| (min..=max).contains(number)).map(Value::Integer)
             }
             Self::Day => parse_date(text).map(Value::Day),
             Self::Zip => ZipPrefix::parse(text).map(|zip| Value::Text(zip.as_str().to_owned())),
@@ -270,7 +282,7 @@ impl ParamKind {
     }
 }
 
-fn whole_number(text: &str) -> Option<u32> {
+fn plain_integer(text: &str) -> Option<u32> {
     let digits_only = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let plain = text == "0" || !text.starts_with('0');
     if digits_only && plain { text.parse().ok() } else { None }
@@ -300,12 +312,12 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_have_one_form() {
+    fn integers_have_one_form() {
         for (text, number) in [("0", Some(0)), ("5", Some(5)), ("100000", Some(100_000))] {
-            assert_eq!(whole_number(text), number, "{text}");
+            assert_eq!(plain_integer(text), number, "{text}");
         }
         for text in ["", "05", "00", "+5", "-5", "5.0", "5e1", " 5", "0x5", "٥", "99999999999"] {
-            assert_eq!(whole_number(text), None, "{text}");
+            assert_eq!(plain_integer(text), None, "{text}");
         }
     }
 
@@ -315,5 +327,18 @@ mod tests {
         assert!(kind.read(&"é".repeat(80)).is_some());
         assert!(kind.read(&"é".repeat(81)).is_none());
         assert!(kind.read("é").is_none());
+    }
+
+    #[test]
+    fn each_path_parameter_of_the_table_is_in_its_template() {
+        for endpoint in Endpoint::ALL {
+            let braces = endpoint.template().matches('{').count();
+            let named: Vec<_> =
+                endpoint.parameters().filter(|param| param.place == ParamLocation::Path).collect();
+            assert_eq!(named.len(), braces, "{endpoint}");
+            for param in named {
+                assert!(endpoint.template().contains(&format!("{{{}}}", param.name)), "{endpoint}");
+            }
+        }
     }
 }

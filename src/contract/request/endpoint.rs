@@ -1,8 +1,7 @@
-//! The twelve operations: path, tool name, purpose, and which of them a request path means.
+//! The twelve operations: path, tool name, purpose, and how a request path selects one.
 //!
 //! Source: API document, "Endpoints" and "MCP interface".
 
-use super::param::{PARAMETERS, Param};
 use std::fmt;
 
 /// An operation of the API; all of them are reads.
@@ -72,7 +71,7 @@ impl Endpoint {
         }
     }
 
-    /// The name of the MCP tool that does the same.
+    /// The name of its MCP tool.
     pub const fn tool(self) -> &'static str {
         match self {
             Self::Account => "get_account",
@@ -90,7 +89,7 @@ impl Endpoint {
         }
     }
 
-    /// What it gives, in one sentence.
+    /// Its result, in one sentence.
     pub const fn purpose(self) -> &'static str {
         match self {
             Self::Account => "The key, its scopes, the account's caps and the requests that remain.",
@@ -110,7 +109,7 @@ impl Endpoint {
         }
     }
 
-    /// What its parameters must fulfil together, which no rule of a single one says; empty for most.
+    /// The rules that concern several of its parameters; empty for most operations.
     pub const fn rules(self) -> &'static str {
         match self {
             Self::SearchBusinesses => {
@@ -132,20 +131,10 @@ impl Endpoint {
         !matches!(self, Self::Account)
     }
 
-    /// Its parameters, in the order of the API document, the path parameter first.
-    pub fn parameters(self) -> impl Iterator<Item = &'static Param> {
-        PARAMETERS.iter().filter(move |param| param.endpoints.contains(&self))
-    }
-
-    /// Whether it has any parameter; one that has none ignores the query string.
-    pub fn has_parameters(self) -> bool {
-        self.parameters().next().is_some()
-    }
-
-    /// The operation a request path means, and its path argument, still percent-encoded.
+    /// The operation of a request path, and its path argument, still percent-encoded.
     ///
-    /// Paths are compared exactly: another case, a trailing or a doubled slash is another path.
-    /// `by-document` without a number is read as an id, which then is not a positive integer.
+    /// Paths match exactly: case, trailing slash and doubled slash count.
+    /// `by-document` without a number is read as an id, and fails the rule of an id.
     pub fn match_path(path: &str) -> Option<(Self, Option<&str>)> {
         Self::ALL.into_iter().find_map(|endpoint| Some((endpoint, endpoint.argument_of(path)?)))
     }
@@ -177,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_path_and_tool_means_its_own_operation() {
+    fn every_path_and_tool_selects_its_own_operation() {
         for endpoint in Endpoint::ALL {
             let argument = endpoint.template().contains('{').then_some("a%20b%2Fc");
             let parts = endpoint.template().split('/');
@@ -189,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_but_the_exact_path_is_no_route() {
+    fn only_the_exact_path_is_a_route() {
         for path in [
             "",
             "/",
@@ -212,20 +201,5 @@ mod tests {
     fn by_document_without_a_number_is_read_as_an_id() {
         let read = Endpoint::match_path("/v1/fl/businesses/by-document");
         assert_eq!(read, Some((Endpoint::Business, Some("by-document"))));
-    }
-
-    #[test]
-    fn each_path_parameter_of_the_table_stands_in_its_template() {
-        for endpoint in Endpoint::ALL {
-            let braces = endpoint.template().matches('{').count();
-            let named: Vec<_> = endpoint
-                .parameters()
-                .filter(|param| param.place == crate::contract::param::Place::Path)
-                .collect();
-            assert_eq!(named.len(), braces, "{endpoint}");
-            for param in named {
-                assert!(endpoint.template().contains(&format!("{{{}}}", param.name)), "{endpoint}");
-            }
-        }
     }
 }

@@ -1,29 +1,29 @@
-//! The daily endpoints: how many days are counted, and which day is listed.
+//! The daily endpoints: the days that are counted, and the day that is listed.
 //!
 //! Source: API document, "GET /v1/fl/filings/daily" and "GET /v1/fl/filings/daily/{date}".
 
+use super::super::eastern::window_start;
+use super::super::error::Violation;
+use super::super::plan::PlanLimits;
 use super::argument::Arguments;
-use super::eastern::window_start;
-use super::error::Violation;
+use super::checked_page::CheckedPage;
 use super::param::DEFAULT_DAYS;
-use super::plan::PlanLimits;
-use super::search::CheckedPage;
 use jiff::civil::Date;
 
-/// How many days are counted: between 1 and 90, no more than the plan's window.
+/// The number of days counted: from 1 to 90, at most the plan's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedDays {
     days: u32,
 }
 
 impl CheckedDays {
-    /// Checks the parameters of the daily counts; more days than the plan's window are cut, not refused.
+    /// Checks the parameters of the daily counts; more days than the plan's window are reduced to it.
     ///
     /// # Errors
     /// Every broken rule.
     pub fn from_arguments(arguments: Arguments, limits: &PlanLimits) -> Result<Self, Vec<Violation>> {
         let days = arguments.integer("days").unwrap_or(DEFAULT_DAYS).min(limits.window_days);
-        arguments.settle(Some(Self { days }))
+        arguments.finish(Some(Self { days }))
     }
 
     /// Days, today included.
@@ -63,7 +63,7 @@ impl CheckedDay {
             )),
             _ => {}
         }
-        arguments.settle(date.map(|date| Self { date, page }))
+        arguments.finish(date.map(|date| Self { date, page }))
     }
 
     /// The filing day.
@@ -80,8 +80,8 @@ impl CheckedDay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::endpoint::Endpoint;
     use crate::contract::plan::Plan;
+    use crate::contract::request::endpoint::Endpoint;
     use jiff::civil::date;
 
     const TODAY: Date = date(2026, 7, 31);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_1_to_90_and_the_window_cuts_them() {
+    fn days_are_1_to_90_and_at_most_the_window() {
         assert_eq!(days(""), Ok(30));
         assert_eq!(days("days=1"), Ok(1));
         assert_eq!(days("days=90"), Ok(30));

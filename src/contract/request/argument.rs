@@ -1,31 +1,31 @@
-//! The parameters of one request, read through the table: what is right, and every rule that was broken.
+//! The parameters of one request, read through the table of parameters.
 
+use super::super::error::Violation;
 use super::endpoint::Endpoint;
-use super::error::Violation;
-use super::param::{Param, ParamKind, Place, Value};
+use super::param::{Param, ParamKind, ParamLocation, Value};
 use super::query::{cut, decode_segment, quoted, split};
 use jiff::civil::Date;
 use serde_json::{Map, Value as Json};
 use std::collections::HashSet;
 
-/// The parameters of one request, read: the values that are right, and every rule the others broke.
+/// The parameters of one request: the values that are valid, and every broken rule.
 #[derive(Debug, Clone)]
 pub struct Arguments {
     endpoint: Endpoint,
     given: Vec<&'static str>,
     values: Vec<(&'static str, Value)>,
     violations: Vec<Violation>,
-    /// The same, to tell none twice, however many a request breaks.
-    told: HashSet<Violation>,
+    /// The same, so that each is reported once.
+    seen: HashSet<Violation>,
 }
 
 impl Arguments {
-    /// Reads a request as it came over HTTP: path argument and query string, both still percent-encoded.
+    /// Reads an HTTP request: path argument and query string, both still percent-encoded.
     ///
     /// An operation without parameters ignores the query string.
     pub fn from_request(endpoint: Endpoint, path_argument: Option<&str>, query: &str) -> Self {
         let mut arguments = Self::none(endpoint);
-        let in_path = endpoint.parameters().find(|param| param.place == Place::Path);
+        let in_path = endpoint.parameters().find(|param| param.place == ParamLocation::Path);
         if let (Some(param), Some(raw)) = (in_path, path_argument) {
             match decode_segment(raw) {
                 Ok(text) => arguments.take(param, &text),
@@ -35,10 +35,10 @@ impl Arguments {
         if endpoint.has_parameters() {
             arguments.take_query(query);
         }
-        arguments.finish()
+        arguments.require_path()
     }
 
-    /// Reads the arguments of an MCP tool, which name path and query parameters alike, each in the JSON type of its schema.
+    /// Reads the arguments of an MCP tool, each in the JSON type of its schema.
     pub fn from_json(endpoint: Endpoint, given: &Map<String, Json>) -> Self {
         let mut arguments = Self::none(endpoint);
         for (name, value) in given {
@@ -47,20 +47,20 @@ impl Arguments {
                 None => arguments.reject_unknown(name),
             }
         }
-        arguments.finish()
+        arguments.require_path()
     }
 
-    /// The operation they are for.
+    /// The operation.
     pub const fn endpoint(&self) -> Endpoint {
         self.endpoint
     }
 
-    /// Whether a parameter was sent, rightly or wrongly.
+    /// Whether a parameter was sent, valid or not.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }
 
-    /// A text, choice, ZIP or identifier, when it was sent rightly.
+    /// The text, choice, ZIP or identifier that was sent, if it is valid.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.values.iter().find_map(|(at, value)| match value {
             Value::Text(text) if *at == name => Some(text.as_str()),
@@ -68,7 +68,7 @@ impl Arguments {
         })
     }
 
-    /// A whole number, when it was sent rightly.
+    /// The integer that was sent, if it is valid.
     pub fn integer(&self, name: &str) -> Option<u32> {
         self.values.iter().find_map(|(at, value)| match value {
             Value::Integer(number) if *at == name => Some(*number),
@@ -76,7 +76,7 @@ impl Arguments {
         })
     }
 
-    /// A day, when it was sent rightly.
+    /// The day that was sent, if it is valid.
     pub fn day(&self, name: &str) -> Option<Date> {
         self.values.iter().find_map(|(at, value)| match value {
             Value::Day(day) if *at == name => Some(*day),
@@ -89,18 +89,18 @@ impl Arguments {
         &self.violations
     }
 
-    /// Adds a rule that only the receiver of the request can judge, such as an unknown industry key.
+    /// Adds a broken rule that only the receiver can check, such as an unknown industry key.
     pub fn reject(&mut self, violation: Violation) {
-        if self.told.insert(violation.clone()) {
+        if self.seen.insert(violation.clone()) {
             self.violations.push(violation);
         }
     }
 
-    /// `value` when no rule is broken; otherwise the rules, those with status 403 only when there is no other.
+    /// `value` if no rule is broken.
     ///
     /// # Errors
-    /// At least one violation, all of the same status.
-    pub fn settle<T>(self, value: Option<T>) -> Result<T, Vec<Violation>> {
+    /// At least one violation, all of the same status: those of status 403 only when there is no other.
+    pub fn finish<T>(self, value: Option<T>) -> Result<T, Vec<Violation>> {
         let mut violations = self.violations;
         if violations.iter().any(|violation| violation.status == 400) {
             violations.retain(|violation| violation.status == 400);
@@ -115,7 +115,7 @@ impl Arguments {
     }
 
     fn none(endpoint: Endpoint) -> Self {
-        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new(), told: HashSet::new() }
+        Self { endpoint, given: Vec::new(), values: Vec::new(), violations: Vec::new(), seen: HashSet::new() }
     }
 
     fn take_query(&mut self, query: &str) {
@@ -133,7 +133,7 @@ impl Arguments {
     }
 
     fn take_named(&mut self, name: &str, text: &str) {
-        let mut in_query = self.endpoint.parameters().filter(|param| param.place == Place::Query);
+        let mut in_query = self.endpoint.parameters().filter(|param| param.place == ParamLocation::Query);
         match in_query.find(|param| param.name == name) {
             Some(param) if self.is_given(param.name) => {
                 self.refuse(param.name, format!("{name} must be given only once"));
@@ -187,8 +187,8 @@ impl Arguments {
         self.reject(Violation::invalid(name, message));
     }
 
-    fn finish(mut self) -> Self {
-        for param in self.endpoint.parameters().filter(|param| param.place == Place::Path) {
+    fn require_path(mut self) -> Self {
+        for param in self.endpoint.parameters().filter(|param| param.place == ParamLocation::Path) {
             if !self.is_given(param.name) {
                 self.refuse(
                     param.name,
@@ -200,7 +200,7 @@ impl Arguments {
     }
 }
 
-/// A JSON number in the form a query would carry it: `5.0` is the whole number 5, as JSON Schema has it.
+/// A JSON number as a query would carry it: `5.0` is the integer 5, as in JSON Schema.
 fn number_text(number: &serde_json::Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() && float.fract() == 0.0 => format!("{float:.0}"),
@@ -211,7 +211,7 @@ fn number_text(number: &serde_json::Number) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::endpoint::Endpoint::{Business, SearchBusinesses};
+    use crate::contract::request::endpoint::Endpoint::{Business, SearchBusinesses};
     use serde_json::json;
 
     fn messages(endpoint: Endpoint, argument: Option<&str>, query: &str) -> Vec<String> {
@@ -220,8 +220,9 @@ mod tests {
     }
 
     #[test]
-    fn every_broken_rule_of_a_query_is_told_once() {
-        let told = messages(SearchBusinesses, None, "limit=05&limit=5&bogus=1&bogus=2&zip=&q=a%00b&type=LLC");
+    fn every_broken_rule_of_a_query_is_reported_once() {
+        let found =
+            messages(SearchBusinesses, None, "limit=05&limit=5&bogus=1&bogus=2&zip=&q=a%00b&type=LLC");
         let says = [
             "limit must be a whole number from 1 to 1000, not \"05\"",
             "limit must be given only once",
@@ -230,16 +231,16 @@ mod tests {
             "q must be text of 2 to 80 characters without control characters",
             "type must be one of llc,",
         ];
-        assert_eq!(told.len(), says.len(), "{told:?}");
-        for (message, start) in told.iter().zip(says) {
+        assert_eq!(found.len(), says.len(), "{found:?}");
+        for (message, start) in found.iter().zip(says) {
             assert!(message.starts_with(start), "{message}");
         }
     }
 
     #[test]
     fn a_path_parameter_cannot_be_sent_in_the_query() {
-        let told = messages(Business, Some("1"), "id=2");
-        assert_eq!(told, ["unknown parameter \"id\""]);
+        let found = messages(Business, Some("1"), "id=2");
+        assert_eq!(found, ["unknown parameter \"id\""]);
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_call_without_its_path_argument_is_told_so() {
+    fn a_tool_call_without_its_path_argument_breaks_a_rule() {
         let arguments = of_tool(Business, json!({}));
         assert_eq!(arguments.violations()[0].message, "id is required; it must be a positive integer");
     }
@@ -286,8 +287,8 @@ mod tests {
             (json!({"Q": "SU"}), "unknown parameter \"Q\""),
         ] {
             let read = of_tool(SearchBusinesses, given.clone());
-            let told: Vec<&str> = read.violations().iter().map(|broken| broken.message.as_str()).collect();
-            assert!(told.len() == 1 && told[0].starts_with(says), "{given}: {told:?}");
+            let found: Vec<&str> = read.violations().iter().map(|broken| broken.message.as_str()).collect();
+            assert!(found.len() == 1 && found[0].starts_with(says), "{given}: {found:?}");
         }
         assert_eq!(
             of_tool(Endpoint::Stats, json!({"days": 7})).violations().len(),

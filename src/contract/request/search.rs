@@ -2,14 +2,14 @@
 //!
 //! Source: API document, "GET /v1/fl/businesses", rules 1 to 4.
 
+use super::super::eastern::{minus_days, span_days, window_start};
+use super::super::error::Violation;
+use super::super::id::ZipPrefix;
+use super::super::plan::PlanLimits;
+use super::super::reference::EntityType;
 use super::argument::Arguments;
-use super::eastern::{minus_days, span_days, window_start};
-use super::error::Violation;
-use super::id::ZipPrefix;
-use super::param::DEFAULT_LIMIT;
-use super::plan::PlanLimits;
+use super::checked_page::CheckedPage;
 use super::query::join;
-use super::reference::EntityType;
 use jiff::civil::Date;
 
 /// Days a search without `q` spans at most, both ends included.
@@ -39,16 +39,16 @@ impl StatusFilter {
     }
 }
 
-/// A search as sent: nothing in it has been checked.
+/// A search as sent, not checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BusinessSearch {
-    /// Start of the business name.
+    /// Prefix of the business name.
     pub q: Option<String>,
-    /// City, whole.
+    /// City, complete.
     pub city: Option<String>,
     /// ZIP code, or its first 3 or 4 digits.
     pub zip: Option<String>,
-    /// County name, whole.
+    /// County name, complete.
     pub county: Option<String>,
     /// First filing day.
     pub filed_from: Option<Date>,
@@ -85,7 +85,7 @@ impl BusinessSearch {
         join(fields.into_iter().filter_map(|(name, value)| Some((name, value?))))
     }
 
-    /// The parameters that were sent rightly; says nothing about rules that concern several of them, or a plan.
+    /// The valid parameters; rules on several of them, or on a plan, are not checked here.
     fn from_arguments(arguments: &Arguments) -> Self {
         let text = |name| arguments.text(name).map(str::to_owned);
         Self {
@@ -104,37 +104,7 @@ impl BusinessSearch {
     }
 }
 
-/// A page of a listing that the plan allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CheckedPage {
-    limit: u32,
-    offset: u32,
-}
-
-impl CheckedPage {
-    /// Reads `limit` and `offset`; an offset above the plan's is added to the broken rules.
-    pub(crate) fn read(arguments: &mut Arguments, limits: &PlanLimits) -> Self {
-        let limit = arguments.integer("limit").unwrap_or(DEFAULT_LIMIT).min(limits.rows_per_call);
-        let offset = arguments.integer("offset").unwrap_or(0);
-        if offset > limits.max_offset {
-            let message = format!("offset {offset} is above the plan's maximum of {}", limits.max_offset);
-            arguments.reject(Violation::invalid("offset", message));
-        }
-        Self { limit, offset }
-    }
-
-    /// The limit applied: the one asked for, or the plan's rows per call where that is less.
-    pub const fn limit(self) -> u32 {
-        self.limit
-    }
-
-    /// Rows before the page.
-    pub const fn offset(self) -> u32 {
-        self.offset
-    }
-}
-
-/// A search the API accepts: it narrows, its days lie in the plan's window, its offset is within reach.
+/// A search that the API accepts: it has a narrowing filter, its days are in the plan's window, its offset is within reach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedSearch {
     search: BusinessSearch,
@@ -146,10 +116,10 @@ pub struct CheckedSearch {
 impl CheckedSearch {
     /// Checks the parameters of a search against a plan on `today`, an Eastern day.
     ///
-    /// The industry key alone is not judged: only the server knows its lists.
+    /// The industry key is not checked: only the server has the industry lists.
     ///
     /// # Errors
-    /// Every broken rule; one for a day before the window only when no other is broken.
+    /// Every broken rule; a day before the window is reported only if no other rule is broken.
     pub fn from_arguments(
         mut arguments: Arguments,
         limits: &PlanLimits,
@@ -162,7 +132,7 @@ impl CheckedSearch {
         let undated = !arguments.is_given("q") && search.filed_from.is_none();
         let from = if undated { Some(undated_start(limits, today)) } else { search.filed_from };
         let to = search.filed_to.unwrap_or(today);
-        arguments.settle(Some(Self { search, from, to, page }))
+        arguments.finish(Some(Self { search, from, to, page }))
     }
 
     /// The search as sent.
@@ -170,9 +140,9 @@ impl CheckedSearch {
         &self.search
     }
 
-    /// The first filing day shown, or `None` for a name search that reaches back without end.
+    /// The first filing day shown, or `None` for a name search without `filed_from`.
     ///
-    /// A city or ZIP search without dates begins where the plan's window does, 92 days back at most.
+    /// A city or ZIP search without dates begins with the plan's window, at most 92 days back.
     pub const fn from(&self) -> Option<Date> {
         self.from
     }
@@ -198,12 +168,12 @@ impl CheckedSearch {
     }
 }
 
-/// Where a city or ZIP search without dates begins.
+/// The first day of a city or ZIP search without dates.
 fn undated_start(limits: &PlanLimits, today: Date) -> Date {
     window_start(today, limits.window_days).max(minus_days(today, MAX_SPAN_DAYS - 1))
 }
 
-/// Rule 1, and what `filed_to` and `status=all` need beside them.
+/// Rule 1, and the parameters that `filed_to` and `status=all` require.
 fn check_narrowing(arguments: &mut Arguments) {
     let (named, dated) = (arguments.is_given("q"), arguments.is_given("filed_from"));
     if !(named || dated || arguments.is_given("city") || arguments.is_given("zip")) {
@@ -249,8 +219,8 @@ fn check_period(arguments: &mut Arguments, limits: &PlanLimits, today: Date) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::endpoint::Endpoint;
     use crate::contract::plan::Plan;
+    use crate::contract::request::endpoint::Endpoint;
     use jiff::civil::date;
     use proptest::prelude::*;
 
@@ -265,7 +235,7 @@ mod tests {
         CheckedSearch::from_arguments(arguments, &plan.limits(), TODAY)
     }
 
-    /// Query, status (200 for none), and what the only message says.
+    /// Query, status (200 for none), and a part of its only message.
     const CASES: &[(&str, u16, &str)] = &[
         // Rule 1: a narrowing filter.
         ("", 400, "narrowing filter"),
@@ -331,7 +301,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_rules_of_the_document_case_by_case() {
+    fn every_rule_of_the_document_is_applied() {
         for (query, status, says) in CASES {
             match ask(query) {
                 Ok(_) => assert_eq!(*status, 200, "{query} was accepted"),
@@ -345,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn every_broken_rule_is_reported_and_the_window_waits_for_the_others() {
+    fn every_broken_rule_is_reported_and_the_window_only_alone() {
         let broken =
             ask("filed_from=2020-01-01&filed_to=2020-01-02&status=all&limit=0&x=1").expect_err("broken");
         let statuses: Vec<u16> = broken.iter().map(|violation| violation.status).collect();
@@ -353,17 +323,17 @@ mod tests {
     }
 
     #[test]
-    fn effective_values_are_those_the_api_applies() {
-        let checked = ask("city=Tampa&limit=1000").expect("a right search");
+    fn effective_values_follow_the_plan() {
+        let checked = ask("city=Tampa&limit=1000").expect("a valid search");
         assert_eq!((checked.page().limit(), checked.page().offset()), (100, 0));
         assert_eq!((checked.from(), checked.to()), (Some(date(2026, 5, 1)), TODAY));
-        let checked = ask_on(Plan::Starter, "zip=337").expect("a right search");
+        let checked = ask_on(Plan::Starter, "zip=337").expect("a valid search");
         assert_eq!((checked.from(), checked.page().limit()), (Some(date(2026, 7, 2)), 25));
         assert_eq!(ask("q=SU").map(|checked| checked.from()), Ok(None));
     }
 
     #[test]
-    fn a_query_names_its_parameters_in_a_fixed_order() {
+    fn a_query_has_its_parameters_in_a_fixed_order() {
         let search = BusinessSearch {
             q: Some("A & B".into()),
             kind: Some(EntityType::Llc),
@@ -409,7 +379,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_client_writes_the_server_reads(search in a_search()) {
+        fn the_server_reads_every_query_that_the_client_writes(search in a_search()) {
             let arguments = Arguments::from_request(Endpoint::SearchBusinesses, None, &search.to_query());
             prop_assert!(arguments.violations().is_empty());
             prop_assert_eq!(BusinessSearch::from_arguments(&arguments), search);

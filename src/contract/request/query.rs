@@ -1,17 +1,17 @@
-//! Query strings: split and decoded without mercy, encoded in one way.
+//! Query strings: split, decoded strictly, and encoded in one way.
 //!
-//! A lenient decoder turns a damaged request into a different one; here what cannot be decoded is a broken rule.
+//! A lenient decoder turns a damaged request into a different one. Here a pair that cannot be decoded is a broken rule.
 
-use super::error::Violation;
+use super::super::error::Violation;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Everything but the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Characters of the sender's text that a message repeats.
+/// Most characters of the sender's text in a message.
 const SHOWN_CHARS: usize = 60;
 
-/// A text as it stands in a path segment or a query value; a space is `%20`.
+/// A text, encoded for a path segment or a query value; a space is `%20`.
 fn encode(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
@@ -23,7 +23,7 @@ pub fn join<'a>(pairs: impl IntoIterator<Item = (&'a str, String)>) -> String {
     parts.join("&")
 }
 
-/// A query string taken apart.
+/// The pairs of a query string.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Split {
     /// The decoded pairs, in order.
@@ -34,9 +34,9 @@ pub struct Split {
     pub violations: Vec<Violation>,
 }
 
-/// Takes a query string apart.
+/// Splits and decodes a query string.
 ///
-/// `+` is a space. Nothing between two `&` is nothing. A name without `=` has an empty value.
+/// `+` is a space. Empty pieces are ignored. A name without `=` has an empty value.
 pub fn split(query: &str) -> Split {
     let mut split = Split::default();
     for piece in query.split('&').filter(|piece| !piece.is_empty()) {
@@ -57,10 +57,10 @@ pub fn split(query: &str) -> Split {
     split
 }
 
-/// A path segment decoded; `+` stands for itself.
+/// Decodes a path segment; `+` is a plus.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence.
+/// The reason, as the end of a sentence.
 pub fn decode_segment(segment: &str) -> Result<String, &'static str> {
     decode(segment, false)
 }
@@ -83,7 +83,7 @@ fn hex(high: Option<u8>, low: Option<u8>) -> Option<u8> {
     u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
-/// A text of the sender inside a message: quoted, control characters escaped, cut after 60 characters.
+/// A text of the sender for a message: quoted, control characters escaped, cut after 60 characters.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{:?}...", &text[..end]),
@@ -91,7 +91,7 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// Any other value of the sender inside a message, cut after 60 characters.
+/// Another value of the sender for a message, cut after 60 characters.
 pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARS) {
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -105,7 +105,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_cannot_be_decoded_is_a_broken_rule_and_the_rest_is_still_read() {
+    fn a_pair_that_cannot_be_decoded_breaks_a_rule_and_the_rest_is_read() {
         for (query, says) in [
             ("q=%zz&limit=5", "the value of \"q\" has broken percent-encoding"),
             ("q=%2&limit=5", "the value of \"q\" has broken percent-encoding"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_pieces_are_nothing_and_the_first_equals_sign_divides() {
+    fn empty_pieces_are_ignored_and_the_first_equals_sign_divides() {
         let pairs = split("&a=1&&b&c=x=y&").pairs;
         let as_text: Vec<_> = pairs.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         assert_eq!(as_text, [("a", "1"), ("b", ""), ("c", "x=y")]);
@@ -135,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_joined_is_split_into_the_same(value in any::<String>()) {
+        fn split_reverses_join(value in any::<String>()) {
             let Split { pairs, violations, .. } = split(&join([("q", value.clone())]));
             prop_assert_eq!(pairs, [("q".to_owned(), value)]);
             prop_assert!(violations.is_empty());
