@@ -6,6 +6,7 @@ use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::publish::summary::RunSummary;
+use crate::serve::{LoadError, ServeError};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -60,8 +61,8 @@ pub enum CommandError {
         source: Box<CommandError>,
     },
     /// The server or its keys.
-    #[error("{0}")]
-    Serve(String),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
     /// A file of the lake that differs from its commit.
     #[error("{0}")]
     Damaged(String),
@@ -88,7 +89,8 @@ impl CommandError {
     /// The exit code.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Settings(_) | Self::Serve(_) => SETTINGS,
+            Self::Settings(_) => SETTINGS,
+            Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),
             Self::Lake(error) => lake(error),
             Self::Export(error) => export(error),
@@ -138,6 +140,16 @@ fn lake(error: &LakeError) -> u8 {
         | LakeError::NotHeld { .. }
         | LakeError::Overtaken { .. } => SETTINGS,
         _ => STORAGE,
+    }
+}
+
+fn serve(error: &ServeError) -> u8 {
+    match error {
+        ServeError::Load(LoadError::Unsound(error)) => lake(error),
+        ServeError::Load(
+            LoadError::Damaged { .. } | LoadError::Table { .. } | LoadError::Unreadable { .. },
+        ) => STORAGE,
+        _ => SETTINGS,
     }
 }
 

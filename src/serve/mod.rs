@@ -119,7 +119,7 @@ pub const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The lake has no snapshot yet.
-    #[error("the lake {lake} has no current snapshot: {source}; `sunlake run` makes one")]
+    #[error("the lake {lake} has no current snapshot: {source}")]
     NoSnapshot {
         /// Root of the lake.
         lake: PathBuf,

@@ -2,14 +2,14 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`commands`]: commands, and the flags that every command has
-//! - [`subcommands`]: flags and subcommands of single commands
+//! - `commands`: commands, and the flags that every command has
+//! - `subcommands`: flags and subcommands of single commands
 //! - `values`: parsers of values
 //! - `env_errors`: an error of a value from a variable names the variable
 
-pub(super) mod commands;
+mod commands;
 mod env_errors;
-pub(super) mod subcommands;
+mod subcommands;
 mod values;
 
 pub use commands::{Cli, Command, Common, LogFormat};

@@ -13,7 +13,7 @@ use std::path::Path;
 
 pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
     require_folder(file)?;
-    let refused = |error: KeysError| CommandError::Serve(error.to_string());
+    let refused = |error: KeysError| CommandError::Serve(error.into());
     match command {
         KeysCommand::Create { account, plan, scopes } => {
             let random = session.random("a key")?;

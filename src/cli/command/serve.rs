@@ -4,10 +4,9 @@ use crate::cli::args::ServeArguments;
 use crate::cli::context::open_lake::{is_in_store, open_lake};
 use crate::cli::context::signals::Signals;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::error_text::{REPAIR, is_lost};
 use crate::cli::output::stdout::print;
 use crate::cli::session::Session;
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, LoadError, ServeConfig, ServeError, Server};
+use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,20 +41,9 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
     };
     let mut signals = Signals::listen()?;
     let stopped = async move { signals.next().await };
-    let failed = |error: ServeError| match error {
-        ServeError::Load(LoadError::Unsound(error)) => CommandError::Lake(error),
-        ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => {
-            CommandError::Damaged(error.to_string()).hint(REPAIR)
-        }
-        ServeError::Load(LoadError::Unreadable { ref path, ref source }) => match is_lost(path, source) {
-            true => CommandError::Damaged(error.to_string()).hint(REPAIR),
-            false => CommandError::Damaged(error.to_string()),
-        },
-        other => CommandError::Serve(other.to_string()),
-    };
-    let server = Server::open(listener, config).await.map_err(failed)?;
+    let server = Server::open(listener, config).await?;
     print(&format!("listening http://{address}\n"))?;
-    server.run(stopped).await.map_err(failed)?;
+    server.run(stopped).await?;
     Ok(exit::DONE)
 }
 

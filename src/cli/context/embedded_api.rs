@@ -98,7 +98,8 @@ fn bug(error: impl std::error::Error) -> CommandError {
 }
 
 fn failed(error: ServeError) -> CommandError {
-    CommandError::Serve(format!("the embedded API failed: {error}"))
+    tracing::error!("the embedded API failed");
+    CommandError::Serve(error)
 }
 
 fn io(what: &str) -> impl FnOnce(std::io::Error) -> CommandError {

@@ -7,6 +7,7 @@ use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::config::file::SpecError;
+use crate::serve::{KeysError, LoadError, ServeError};
 use crate::table::TableError;
 use std::error::Error;
 use std::fmt;
@@ -53,22 +54,20 @@ impl fmt::Display for ErrorText {
 
 /// An error and its causes on one line. Many errors name their cause themselves; it is not repeated.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let mut text = one_line(error);
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut text = lines.collect::<Vec<_>>().join(" ");
     let mut cause = error.source();
     while let Some(found) = cause {
-        let words = one_line(found);
-        // Only the first sentence: polars and Arrow add lines about their inner state.
-        let first = found.to_string().lines().next().unwrap_or_default().trim().to_owned();
-        if !text.contains(&words) && !text.contains(&first) {
-            text = format!("{text}: {first}");
+        // Only the first line: polars and Arrow add lines about their inner state.
+        let words = found.to_string();
+        let words = words.lines().next().unwrap_or_default().trim();
+        if !text.contains(words) {
+            text = format!("{text}: {words}");
         }
         cause = found.source();
     }
     without_number(&text)
-}
-
-fn one_line(error: &dyn Error) -> String {
-    error.to_string().lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The text without the number of the system's error, such as ` (os error 2)`: its words are there.
@@ -92,7 +91,8 @@ fn of_command(error: &CommandError) -> Option<String> {
         CommandError::Bug(_) => {
             Some("this is a bug in sunlake: report it with the command and its log".to_owned())
         }
-        CommandError::Settings(_) | CommandError::Serve(_) | CommandError::Damaged(_) => None,
+        CommandError::Serve(error) => of_serve(error),
+        CommandError::Settings(_) | CommandError::Damaged(_) => None,
     }
 }
 
@@ -178,6 +178,28 @@ fn of_export(error: &ExportError) -> Option<String> {
     }
 }
 
+fn of_serve(error: &ServeError) -> Option<String> {
+    match error {
+        ServeError::NoSnapshot { .. } => some(MAKE_SNAPSHOT),
+        ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
+        ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
+        ServeError::Load(LoadError::Unreadable { path, source }) => of_lake_file(path, source),
+        ServeError::Keys(error) => of_keys(error),
+        _ => None,
+    }
+}
+
+fn of_keys(error: &KeysError) -> Option<String> {
+    match error {
+        KeysError::File { .. } => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
+        KeysError::Digest(_) => some("revoke the key, and create another: `sunlake keys revoke ID`"),
+        KeysError::TooMany { .. } => some("revoke a key: `sunlake keys revoke ID`"),
+        KeysError::OtherPlan { .. } => some("give the plan of the key file, or change the key file"),
+        KeysError::NoKey(_) => some("list the keys: `sunlake keys list`"),
+        _ => None,
+    }
+}
+
 fn of_table(error: &TableError) -> Option<String> {
     match error {
         TableError::Io { path, source, .. } => of_lake_file(path, source),
@@ -204,7 +226,7 @@ fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
 }
 
 /// Whether a file of a table is missing.
-pub(crate) fn is_lost(path: &Path, source: &io::Error) -> bool {
+fn is_lost(path: &Path, source: &io::Error) -> bool {
     source.kind() == io::ErrorKind::NotFound && path.extension().is_some_and(|found| found == "parquet")
 }
 

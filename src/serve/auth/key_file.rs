@@ -15,7 +15,7 @@ pub(crate) const KEY_PREFIX: &str = "flb_";
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The file cannot be read or written.
-    #[error("cannot use the key file {path}: {source}; `sunlake keys create` makes one")]
+    #[error("cannot use the key file {path}: {source}")]
     File {
         /// Where.
         path: PathBuf,
@@ -42,10 +42,10 @@ pub enum KeysError {
         account: String,
     },
     /// A digest is not 64 hexadecimal digits.
-    #[error("the digest of key {0} is damaged; revoke the key and create another")]
+    #[error("the digest of key {0} is damaged")]
     Digest(String),
     /// The account has as many active keys as its plan allows.
-    #[error("account {account:?} has {active} active keys, all that its plan allows; revoke one first")]
+    #[error("account {account:?} has {active} active keys, all that its plan allows")]
     TooMany {
         /// Name of the account.
         account: String,
@@ -53,7 +53,7 @@ pub enum KeysError {
         active: usize,
     },
     /// The account exists with another plan.
-    #[error("account {account:?} is on plan {has:?}, not {asked:?}; change it in the key file")]
+    #[error("account {account:?} is on plan {has:?}, not {asked:?}")]
     OtherPlan {
         /// Name of the account.
         account: String,
@@ -69,7 +69,7 @@ pub enum KeysError {
     #[error("an account needs a name")]
     NoName,
     /// No such key.
-    #[error("no key has the id {0:?}; `sunlake keys list` shows them")]
+    #[error("no key has the id {0:?}")]
     NoKey(String),
 }
 

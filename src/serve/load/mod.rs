@@ -33,7 +33,7 @@ pub enum LoadError {
         source: std::io::Error,
     },
     /// A file is not Parquet, or damaged.
-    #[error("{path} is not a sound Parquet file: {source}; `sunlake verify` tells which files are damaged")]
+    #[error("{path} is not a sound Parquet file: {source}")]
     Damaged {
         /// Where.
         path: PathBuf,
