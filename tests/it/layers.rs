@@ -229,4 +229,3 @@ fn is_forbidden_clock(module: &str, names: &[String]) -> bool {
     let is_allowed = STOPWATCHES.contains(&module) && !CLOCKS.contains(&clock.as_str());
     now == "now" && module != "main" && !is_allowed
 }
-
