@@ -1,7 +1,7 @@
 //! Rows in any order → an index, sorted newest first.
 
-use super::column::{CodedColumn, NarrowCodes};
-use super::columns::{Columns, ShownColumn, UNPACKABLE_DOCUMENT};
+use super::column::CodedColumn;
+use super::columns::{Columns, UNPACKABLE_DOCUMENT};
 use super::counts::{CountyName, Tally};
 use super::dictionary::{Dictionary, json_text};
 use super::lookup::{Index, JsonById, RowTable};
@@ -185,12 +185,8 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
     let (counties, county_codes) = sorted(CodedField::County);
     let (zips, zip_codes) = sorted(CodedField::Zip);
     let (cities, city_codes) = sorted(CodedField::City);
-    let mut shown = |field| {
-        let (dictionary, codes) = sorted(field);
-        let codes = NarrowCodes::new(codes.into_iter(), dictionary.len());
-        ShownColumn { dictionary, codes }
-    };
-    let (company_types, statuses) = (shown(CodedField::CompanyType), shown(CodedField::Status));
+    let (company_types, company_type_codes) = sorted(CodedField::CompanyType);
+    let (statuses, status_codes) = sorted(CodedField::Status);
     let (layout, packed_rows) = Layout::pack(
         flags,
         [
@@ -199,14 +195,14 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
             (industry_codes, sectors.len()),
             (zip_codes, zips.len()),
             (city_codes, cities.len()),
+            (company_type_codes, company_types.len()),
+            (status_codes, statuses.len()),
         ],
     );
     let mut uncoded = rows.uncoded;
     uncoded.names.shrink();
     Columns {
         uncoded,
-        company_types,
-        statuses,
         packed_rows,
         layout,
         kinds,
@@ -215,6 +211,8 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
         industry_types,
         zips,
         cities,
+        company_types,
+        statuses,
     }
 }
 

@@ -1,6 +1,6 @@
 //! All columns of a snapshot, newest row first.
 
-use super::column::{NarrowCodes, OverflowTexts, TextColumn, permuted};
+use super::column::{OverflowTexts, TextColumn, permuted};
 use super::dictionary::Dictionary;
 use super::document_number::{self, Unpacked};
 use super::packed_row::{Field, Layout};
@@ -168,30 +168,11 @@ impl UncodedColumns {
     }
 }
 
-/// A column that is shown but never filtered by.
-#[derive(Debug)]
-pub(crate) struct ShownColumn {
-    pub(crate) dictionary: Dictionary,
-    pub(crate) codes: NarrowCodes,
-}
-
-impl ShownColumn {
-    pub(crate) fn json(&self, row: u32) -> &[u8] {
-        self.dictionary.json(self.codes.get(row))
-    }
-
-    fn bytes(&self) -> usize {
-        self.dictionary.bytes() + self.codes.bytes()
-    }
-}
-
 /// All columns, newest row first.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) uncoded: UncodedColumns,
-    pub(crate) company_types: ShownColumn,
-    pub(crate) statuses: ShownColumn,
-    /// Flags and filter codes of each row.
+    /// Flags and codes of each row.
     pub(crate) packed_rows: Vec<u64>,
     pub(crate) layout: Layout,
     pub(crate) kinds: Dictionary,
@@ -202,22 +183,30 @@ pub(crate) struct Columns {
     pub(crate) industry_types: Dictionary,
     pub(crate) zips: Dictionary,
     pub(crate) cities: Dictionary,
+    pub(crate) company_types: Dictionary,
+    pub(crate) statuses: Dictionary,
 }
 
 impl Columns {
-    /// The code of a filter field of a row.
+    /// The code of a field of a row.
     pub(crate) fn code(&self, field: Field, row: u32) -> u32 {
         self.layout.code(field, row, self.packed_rows[row as usize])
     }
 
     /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let dictionaries =
-            [&self.kinds, &self.counties, &self.sectors, &self.industry_types, &self.zips, &self.cities];
+        let dictionaries = [
+            &self.kinds,
+            &self.counties,
+            &self.sectors,
+            &self.industry_types,
+            &self.zips,
+            &self.cities,
+            &self.company_types,
+            &self.statuses,
+        ];
         self.uncoded.bytes()
             + size_of::<u64>() * self.packed_rows.capacity()
-            + self.company_types.bytes()
-            + self.statuses.bytes()
             + self.layout.bytes()
             + dictionaries.map(Dictionary::bytes).iter().sum::<usize>()
     }

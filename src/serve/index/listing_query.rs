@@ -168,7 +168,7 @@ fn selected(rows: &[u32], bits: u64) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::business::{Industry, Summary};
+    use crate::contract::business::{ACTIVE, Industry, Summary};
     use crate::contract::eastern::day_of_epoch;
     use crate::contract::id::ZipPrefix;
     use crate::contract::reference::{EntityType, Industries, Sector, Segment};
@@ -197,54 +197,30 @@ mod tests {
     const INDUSTRIES: [(&str, &str); 4] =
         [("food", "food.bar"), ("food", "food.cafe"), ("trade", "trade.roof"), ("money", "money.bank")];
 
-    struct Plain {
-        row: u32,
+    struct TestRow {
         id: i64,
-        cells: [&'static str; 7],
-        day: i32,
+        summary: Summary,
         listed: bool,
-        status: &'static str,
     }
 
-    impl Plain {
-        fn drawn(draws: &mut Draws, id: i64) -> Self {
-            let (sector, industry) = INDUSTRIES[draws.below(INDUSTRIES.len())];
-            let cells = [
-                draws.of(&NAMES),
-                draws.of(&CITIES),
-                draws.of(&ZIPS),
-                draws.of(&COUNTIES),
-                draws.of(&KINDS),
-                sector,
-                industry,
-            ];
-            let (day, listed) = (draws.below(100) as i32, draws.below(10) > 0);
-            Self { row: 0, id, cells, day, listed, status: draws.of(&["active", "active", "dissolved"]) }
-        }
-
-        fn push_to(&self, builder: &mut IndexBuilder) {
-            let [name, city, zip, county, entity_type, sector, kind] = self.cells.map(str::to_owned);
-            let summary = Summary {
-                id: self.id.to_string(),
-                document_number: "L26000000001".to_owned(),
-                name,
-                entity_type,
-                company_type: String::new(),
-                status: self.status.to_owned(),
-                filed_date: day_of_epoch(self.day).expect("a day"),
-                dissolved_date: None,
-                city,
-                zip,
-                county,
-                industry: Industry { sector, kind },
-                url: String::new(),
-            };
-            builder.rows.push(self.id, &summary, self.listed);
-        }
-
-        fn is_active(&self) -> bool {
-            self.status == "active"
-        }
+    fn random_row(draws: &mut Draws, id: i64) -> TestRow {
+        let (sector, kind) = INDUSTRIES[draws.below(INDUSTRIES.len())];
+        let summary = Summary {
+            id: id.to_string(),
+            document_number: "L26000000001".to_owned(),
+            name: draws.of(&NAMES).to_owned(),
+            entity_type: draws.of(&KINDS).to_owned(),
+            company_type: String::new(),
+            status: draws.of(&[ACTIVE, ACTIVE, "dissolved"]).to_owned(),
+            filed_date: day_of_epoch(draws.below(100) as i32).expect("a day"),
+            dissolved_date: None,
+            city: draws.of(&CITIES).to_owned(),
+            zip: draws.of(&ZIPS).to_owned(),
+            county: draws.of(&COUNTIES).to_owned(),
+            industry: Industry { sector: sector.to_owned(), kind: kind.to_owned() },
+            url: String::new(),
+        };
+        TestRow { id, summary, listed: draws.below(10) > 0 }
     }
 
     fn lists() -> Industries {
@@ -269,16 +245,13 @@ mod tests {
     }
 
     /// An index of random rows, and the rows in its order.
-    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<Plain>) {
-        let mut plain: Vec<Plain> = (1..=count).map(|id| Plain::drawn(draws, id)).collect();
+    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<TestRow>) {
+        let mut rows: Vec<TestRow> = (1..=count).map(|id| random_row(draws, id)).collect();
         let mut builder = IndexBuilder::default();
-        plain.iter().for_each(|row| row.push_to(&mut builder));
+        rows.iter().for_each(|row| builder.rows.push(row.id, &row.summary, row.listed));
         builder.set_industries(lists());
-        plain.sort_by_key(|row| std::cmp::Reverse((row.day, row.id)));
-        for (number, row) in (0..).zip(&mut plain) {
-            row.row = number;
-        }
-        (builder.finish().expect("an index"), plain)
+        rows.sort_by_key(|row| std::cmp::Reverse((row.summary.filed_date, row.id)));
+        (builder.finish().expect("an index"), rows)
     }
 
     fn query(draws: &mut Draws) -> ListingQuery {
@@ -305,22 +278,24 @@ mod tests {
         }
     }
 
-    fn passes(wanted: &ListingQuery, lists: &Industries, row: &Plain) -> bool {
-        let [name, city, zip, county, kind, sector, industry] = row.cells;
-        let filters = &wanted.filters;
+    fn passes(wanted: &ListingQuery, lists: &Industries, row: &TestRow) -> bool {
+        let (filters, summary, day) = (&wanted.filters, &row.summary, epoch_days(row.summary.filed_date));
+        let is_active = summary.status == ACTIVE;
         let is = |want: &Option<String>, have: &str| want.as_ref().is_none_or(|want| *want == folded(have));
         let meaning = filters.industry.as_ref().map(|key| IndustryMeaning::of(key, lists).expect("a key"));
-        (row.listed || !row.is_active())
-            && (row.is_active() || filters.with_dissolved)
-            && wanted.first_day.is_none_or(|first| row.day >= first)
-            && row.day <= wanted.last_day
-            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(name).starts_with(prefix))
-            && is(&filters.city, city)
-            && is(&filters.county, county)
-            && filters.zip.as_ref().is_none_or(|want| want.matches(zip))
-            && filters.kind.map_or(kind != "fictitious", |want| want.key() == kind)
+        (row.listed || !is_active)
+            && (is_active || filters.with_dissolved)
+            && wanted.first_day.is_none_or(|first| day >= first)
+            && day <= wanted.last_day
+            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(&summary.name).starts_with(prefix))
+            && is(&filters.city, &summary.city)
+            && is(&filters.county, &summary.county)
+            && filters.zip.as_ref().is_none_or(|want| want.matches(&summary.zip))
+            && filters
+                .kind
+                .map_or(summary.entity_type != "fictitious", |want| want.key() == summary.entity_type)
             && meaning.is_none_or(|it| {
-                it.sectors.iter().any(|have| have == sector) || it.types.iter().any(|have| have == industry)
+                it.sectors.contains(&summary.industry.sector) || it.types.contains(&summary.industry.kind)
             })
     }
 
@@ -331,11 +306,8 @@ mod tests {
         let mut found_some = 0;
         for number in 0..600 {
             let wanted = query(&mut draws);
-            let expected: Vec<u32> = rows
-                .iter()
-                .filter(|row| passes(&wanted, index.industries(), row))
-                .map(|row| row.row)
-                .collect();
+            let passing = (0..).zip(&rows).filter(|(_, row)| passes(&wanted, index.industries(), row));
+            let expected: Vec<u32> = passing.map(|(number, _)| number).collect();
             for (offset, limit) in [(0, 0), (0, 1), (0, 100_000), (7, 7), (draws.below(400), 50), (9_000, 5)]
             {
                 let found = wanted.page(&index, offset, limit);

@@ -29,7 +29,6 @@ impl NameOrder {
     pub(crate) fn sorted(names: &TextColumn, packed_rows: &[u64], packed_bits: u32) -> Self {
         let (by_name, runs) = sorted(names);
         let mut order = Self { newest_first: by_name.clone(), by_name, runs, packed_bits, ..Self::default() };
-        order.by_name.shrink_to_fit();
         let ends = order.runs.iter().skip(1).copied().chain([count(order.by_name.len())]);
         let runs: Vec<Range<usize>> =
             order.runs.iter().zip(ends).map(|(start, end)| *start as usize..end as usize).collect();
@@ -108,7 +107,7 @@ fn count(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-/// All rows by name, and where each run begins. Two threads sort one half each.
+/// All rows by name, and where each run begins.
 fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
     let mut keyed: Vec<(u64, u32)> =
         (0_u32..).take(names.len()).map(|row| (first_eight_folded(names.get(row)), row)).collect();
@@ -122,31 +121,16 @@ fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
         scope.spawn(|| one.sort_unstable_by(order));
         other.sort_unstable_by(order);
     });
-    merged(one, other, order)
-}
-
-/// The rows of two sorted lists, merged, and where each run begins.
-fn merged(
-    one: &[(u64, u32)],
-    other: &[(u64, u32)],
-    order: impl Fn(&(u64, u32), &(u64, u32)) -> Ordering,
-) -> (Vec<u32>, Vec<u32>) {
-    let mut rows = Vec::with_capacity(one.len() + other.len());
+    // The stable sort finds the two sorted halves and merges them.
+    keyed.sort_by(order);
     let (mut runs, mut last) = (Vec::new(), None);
-    let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
-    loop {
-        let next = match (left.peek(), right.peek()) {
-            (Some(a), Some(b)) if order(a, b) == Ordering::Less => left.next(),
-            (_, Some(_)) => right.next(),
-            (_, None) => left.next(),
-        };
-        let Some((key, row)) = next else { return (rows, runs) };
-        let start = first_two(*key);
-        if last.replace(start) != Some(start) {
-            runs.push(count(rows.len()));
+    for (place, (eight, _)) in (0..).zip(&keyed) {
+        let two = first_two(*eight);
+        if last.replace(two) != Some(two) {
+            runs.push(place);
         }
-        rows.push(*row);
     }
+    (keyed.into_iter().map(|(_, row)| row).collect(), runs)
 }
 
 /// The first two characters of a text whose first eight bytes these are; two characters have at most eight bytes.

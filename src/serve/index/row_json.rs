@@ -1,5 +1,6 @@
 //! Rows as JSON, written from the columns.
 
+use super::dictionary::json_text;
 use super::document_number::Unpacked;
 use super::lookup::Index;
 use super::packed_row::Field;
@@ -19,7 +20,7 @@ impl Index {
             out.push(b'}');
         }
         out.extend_from_slice(b"],\"pagination\":");
-        write_value(&mut out, pagination);
+        out.extend_from_slice(json_text(pagination).as_bytes());
         out.push(b'}');
         out
     }
@@ -46,8 +47,8 @@ impl Index {
         write_text(out, ",\"document_number\":", document_number);
         write_text(out, ",\"name\":", cells.names.get(row));
         write_json(out, ",\"entity_type\":", columns.kinds.json(code(Field::Kind)));
-        write_json(out, ",\"company_type\":", columns.company_types.json(row));
-        write_json(out, ",\"status\":", columns.statuses.json(row));
+        write_json(out, ",\"company_type\":", columns.company_types.json(code(Field::CompanyType)));
+        write_json(out, ",\"status\":", columns.statuses.json(code(Field::Status)));
         write_day(out, ",\"filed_date\":", cells.filed[row as usize]);
         write_day(out, ",\"dissolved_date\":", cells.dissolved[row as usize]);
         write_json(out, ",\"city\":", columns.cities.json(code(Field::City)));
@@ -73,7 +74,7 @@ fn write_text(out: &mut Vec<u8>, name: &str, text: &str) {
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     } else {
-        write_value(out, text);
+        out.extend_from_slice(json_text(text).as_bytes());
     }
 }
 
@@ -83,14 +84,5 @@ fn write_day(out: &mut Vec<u8>, name: &str, day: i32) {
     match day_of_epoch(day) {
         Some(day) => out.extend_from_slice(format!("\"{day}\"").as_bytes()),
         None => out.extend_from_slice(b"null"),
-    }
-}
-
-/// Writing to memory does not fail, and every key of our records is text.
-fn write_value(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let before = out.len();
-    if serde_json::to_writer(&mut *out, value).is_err() {
-        out.truncate(before);
-        out.extend_from_slice(b"null");
     }
 }

@@ -17,12 +17,10 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 
 /// Rows read from a file at once.
@@ -70,39 +68,24 @@ struct ReadRows {
     last_seen_at: Option<i64>,
 }
 
-/// Adds the filings in the order of their files and row groups.
+/// Adds the filings in the order of their files and row groups. Each thread reads every n-th row group.
 pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     let groups = row_groups(snapshot)?;
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
-    let (next, (done, results)) = (AtomicUsize::new(0), sync_channel(threads));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (next, groups, done) = (&next, &groups, done.clone());
-            scope.spawn(move || {
-                while let Some((place, group)) = take_next(next, groups) {
-                    // The receiver is gone when another row group cannot be read.
-                    if done.send((place, read_group(group))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(done);
-        let (mut early, mut wanted) = (BTreeMap::new(), 0);
-        for (place, read) in results {
-            early.insert(place, read?);
-            while let Some(read) = early.remove(&wanted) {
-                add(builder, read);
-                wanted += 1;
-            }
+        let start = |first| {
+            let (done, results) = sync_channel(1);
+            let mut own = groups.iter().skip(first).step_by(threads);
+            // Sending fails when another row group could not be read: the receivers are gone.
+            scope.spawn(move || own.all(|group| done.send(read_group(group)).is_ok()));
+            results
+        };
+        let results: Vec<_> = (0..threads).map(start).collect();
+        for read in groups.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
+            add(builder, read?);
         }
         Ok(())
     })
-}
-
-fn take_next<'a>(next: &AtomicUsize, groups: &'a [RowGroup]) -> Option<(usize, &'a RowGroup)> {
-    let place = next.fetch_add(1, Ordering::Relaxed);
-    groups.get(place).map(|group| (place, group))
 }
 
 fn add(builder: &mut IndexBuilder, read: ReadRows) {

@@ -31,7 +31,6 @@ pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
 mod tests {
     use super::*;
     use crate::contract::business::Officer;
-    use crate::contract::count::County;
     use crate::contract::id::BusinessIdParam;
     use crate::contract::reference::Sector;
     use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write};
@@ -51,19 +50,14 @@ mod tests {
         write(snapshot, Table::Details, "d.parquet", &[looked_up]);
         let officer = Officer { name: "A".to_owned(), title: "MGR".to_owned() };
         write(snapshot, Table::Officers, "o.parquet", &[OfficerRow::new(1, 0, &officer, SEEN_AT)]);
-        let county = |day, key: &str| {
-            let (key, name) = (key.to_owned(), key.to_owned());
-            let (filings_last_7_days, filings_last_30_days) = (0, 0);
-            let (filings_previous_30_days, active_businesses) = (0, 0);
-            let county = County {
-                key,
-                name,
-                filings_last_7_days,
-                filings_last_30_days,
-                filings_previous_30_days,
-                active_businesses,
-            };
-            CountyRow::from(day, &county)
+        let county = |observed_on, key: &str| CountyRow {
+            observed_on,
+            key: key.to_owned(),
+            name: key.to_owned(),
+            filings_last_7_days: 0,
+            filings_last_30_days: 0,
+            filings_previous_30_days: 0,
+            active_businesses: 0,
         };
         let counties = [county(date(2026, 7, 30), "OLD"), county(date(2026, 7, 31), "BAY")];
         write(snapshot, Table::Counties, "c.parquet", &counties);
