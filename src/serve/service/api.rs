@@ -1,7 +1,7 @@
 //! The service: keys, quotas, the current view, and the choice of the operation.
 
 use super::error::ApiError;
-use super::operations;
+use super::operations::{self, Answer};
 use super::view::{View, data_json, json};
 use crate::contract::account::{Account, AccountLimits};
 use crate::contract::argument::Arguments;
@@ -27,12 +27,6 @@ pub struct Service {
     clock: Clock,
     fixed_today: Option<Date>,
     entity_types: Vec<u8>,
-}
-
-impl std::fmt::Debug for Service {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Service").field("today", &self.today()).finish_non_exhaustive()
-    }
 }
 
 impl Service {
@@ -133,7 +127,7 @@ impl Service {
         Ok((self.answer_of(&view, caller, arguments)?, view.version(&caller.account.limits)))
     }
 
-    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
+    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> Answer {
         let limits = &caller.account.limits;
         match arguments.endpoint() {
             Endpoint::Account => Ok(self.account(caller)),

@@ -24,7 +24,7 @@ pub enum ApiError {
         retry_after_secs: u64,
     },
     /// Broken rules, all of one status: 400 or 403.
-    #[error("{}", Message::from_list(.0.iter().map(|violation| violation.message.clone()).collect()))]
+    #[error("{}", message_of(.0))]
     Broken(Vec<Violation>),
     /// No such business, county or detail: 404.
     #[error("{0}")]
@@ -46,11 +46,19 @@ impl ApiError {
     /// The error body; one text for one problem, a list for several.
     pub fn body(&self, docs_url: &str) -> ErrorBody {
         let message = match self {
-            Self::Broken(violations) => {
-                Message::from_list(violations.iter().map(|violation| violation.message.clone()).collect())
-            }
+            Self::Broken(violations) => message_of(violations),
             other => Message::One(other.to_string()),
         };
         ErrorBody { status_code: self.status(), message, docs_url: docs_url.to_owned() }
     }
+}
+
+impl From<Vec<Violation>> for ApiError {
+    fn from(violations: Vec<Violation>) -> Self {
+        Self::Broken(violations)
+    }
+}
+
+fn message_of(violations: &[Violation]) -> Message {
+    Message::from_list(violations.iter().map(|violation| violation.message.clone()).collect())
 }
