@@ -1,6 +1,9 @@
 //! The bit-sliced index: the numbers of many rows, stored bit by bit. A filter reads only the bits it tests, 512 rows at once.
 //!
 //! Source: P. O'Neil and D. Quass, "Improved Query Performance with Variant Indexes", SIGMOD 1997.
+//!
+//! A plain scan of the packed rows was measured instead, on the 730,000 names of the most frequent prefix of 12.6 million
+//! businesses. With a ZIP prefix and a sector it takes 4.4 ms or more, the slices 0.7 ms.
 
 use std::ops::Range;
 

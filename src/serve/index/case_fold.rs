@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// A character with its case folded away.
-pub(crate) fn fold(character: char) -> char {
+pub(super) fn fold(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
     }
@@ -12,22 +12,22 @@ pub(crate) fn fold(character: char) -> char {
 }
 
 /// A text with its case folded away.
-pub(crate) fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     text.chars().map(fold).collect()
 }
 
 /// Whether a text, once folded, equals `folded`.
-pub(crate) fn equals_folded(text: &str, folded: &str) -> bool {
+pub(super) fn equals_folded(text: &str, folded: &str) -> bool {
     compare_with_folded(text, folded) == Ordering::Equal
 }
 
 /// The order of a text, once folded, and `folded`.
-pub(crate) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
+pub(super) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
     text.chars().map(fold).cmp(folded.chars())
 }
 
 /// The order of two texts, both folded.
-pub(crate) fn compare_folded(one: &str, other: &str) -> Ordering {
+pub(super) fn compare_folded(one: &str, other: &str) -> Ordering {
     let mut same = 0;
     for (a, b) in one.bytes().zip(other.bytes()) {
         if !(a.is_ascii() && b.is_ascii()) {
@@ -43,7 +43,7 @@ pub(crate) fn compare_folded(one: &str, other: &str) -> Ordering {
 }
 
 /// The first eight bytes of a folded text as a number that sorts as the text does.
-pub(crate) fn first_eight_folded(text: &str) -> u64 {
+pub(super) fn first_eight_folded(text: &str) -> u64 {
     let (mut number, mut taken, mut utf8) = (0_u64, 0, [0; 4]);
     for character in text.chars() {
         for byte in fold(character).encode_utf8(&mut utf8).bytes() {
@@ -58,7 +58,7 @@ pub(crate) fn first_eight_folded(text: &str) -> u64 {
 }
 
 /// The order of a text, folded and cut to the length of a folded prefix, and that prefix.
-pub(crate) fn compare_prefix(text: &str, prefix: &str) -> Ordering {
+pub(super) fn compare_prefix(text: &str, prefix: &str) -> Ordering {
     let mut given = text.chars().map(fold);
     for wanted in prefix.chars() {
         match given.next() {

@@ -6,11 +6,11 @@ const MAX_LENGTH: usize = 12;
 const SYMBOLS: u64 = 37;
 
 /// Room for the characters of an unpacked number.
-pub(crate) type Unpacked = [u8; MAX_LENGTH];
+pub(super) type Unpacked = [u8; MAX_LENGTH];
 
 /// A text of 1 to 12 digits and capital letters as a number of its own that keeps the order of the texts; `None` for any
 /// other text.
-pub(crate) fn pack(text: &str) -> Option<u64> {
+pub(super) fn pack(text: &str) -> Option<u64> {
     if text.is_empty() || text.len() > MAX_LENGTH {
         return None;
     }
@@ -24,7 +24,7 @@ pub(crate) fn pack(text: &str) -> Option<u64> {
 }
 
 /// The text of a packed number, written to `bytes`.
-pub(crate) fn unpack(mut number: u64, bytes: &mut Unpacked) -> &str {
+pub(super) fn unpack(mut number: u64, bytes: &mut Unpacked) -> &str {
     let mut length = 0;
     for place in (0..MAX_LENGTH).rev() {
         let symbol = (number % SYMBOLS) as u8;

@@ -28,21 +28,21 @@
 //! - `listing_query`: total and page of a listing
 //! - `row_json`: rows as JSON
 
-pub(super) mod bit_slices;
+mod bit_slices;
 pub(super) mod builder;
-pub(super) mod case_fold;
-pub(super) mod column;
+mod case_fold;
+mod column;
 pub(super) mod columns;
-pub(super) mod counts;
-pub(super) mod dictionary;
-pub(super) mod document_number;
+mod counts;
+mod dictionary;
+mod document_number;
 pub(super) mod filter;
 pub(super) mod listing_query;
-pub(super) mod lookup;
-pub(super) mod name_order;
-pub(super) mod packed_row;
+mod lookup;
+mod name_order;
+mod packed_row;
 pub(super) mod row_buffer;
-pub(super) mod row_json;
+mod row_json;
 
 pub use builder::{IndexBuilder, IndexError};
 pub use counts::CountyName;

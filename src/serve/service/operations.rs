@@ -90,6 +90,6 @@ pub(super) fn county(view: &View, arguments: Arguments) -> Answer {
     let key = arguments.settle(key)?;
     let found = view.county_of_key.get(key.as_str()).cloned();
     found.ok_or_else(|| {
-        ApiError::NotFound(format!("no county has the key {key}; the counties list has them all"))
+        ApiError::NotFound(format!("no county has the key {key}; the counties endpoint lists all keys"))
     })
 }
