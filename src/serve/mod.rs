@@ -39,9 +39,8 @@ pub use auth::access::{AccountEntry, Accounts, Caller};
 pub use auth::key_file::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
 pub use auth::limit_override::LimitOverride;
 pub use auth::usage_meter::{Meter, MeterError};
-pub use index::builder::{IndexBuilder, IndexError, MAX_OFFICERS};
-pub use index::row_buffer::FilingRow;
-pub use index::{CountyName, Index};
+pub use index::builder::MAX_OFFICERS;
+pub use index::{CountyName, Index, IndexBuilder, IndexError};
 pub use load::{LoadError, load_snapshot};
 pub use service::{ApiError, Clock, Service};
 
