@@ -156,7 +156,7 @@ impl Backend for RemoteBackend {
         self.cache.local.advance_pointer(commit)
     }
 
-    /// Another machine may have moved it further since the last refresh.
+    /// Reads the pointer again: another machine may have advanced it since the last refresh.
     fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
         let is_stale = latest::pointed_to(&self.objects)? < Some(newest);
         Ok(is_stale.then(|| self.cache.local.layout.root.join(LATEST)))
@@ -225,7 +225,7 @@ impl RemoteBackend {
             named.extend(Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?.objects());
         }
         for snapshot in layout::snapshot_numbers(&self.names("held")?) {
-            let name = Layout::held_name(snapshot);
+            let name = Layout::pending_name(snapshot);
             let Some(bytes) = self.read(&name)? else { continue };
             named.extend(Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?.objects());
         }

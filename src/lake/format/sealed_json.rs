@@ -1,4 +1,4 @@
-//! Sealed JSON: a document that ends with the digest of everything before, so that not one changed bit goes unseen.
+//! Sealed JSON: a document that ends with the digest of all bytes before, so every changed bit is found.
 //!
 //! ```text
 //! {
@@ -7,7 +7,7 @@
 //! }
 //! ```
 //!
-//! It stays JSON: whoever does not care reads past the seal.
+//! It stays JSON: other programs ignore the field `seal`.
 
 use crate::lake::error::LakeError;
 use serde::Serialize;
@@ -15,21 +15,21 @@ use serde::de::DeserializeOwned;
 use std::io;
 use std::path::Path;
 
-/// What stands between the document and its digest.
+/// Bytes between the document and its digest.
 const BEFORE: &[u8] = b",\n  \"seal\": \"";
-/// What stands behind the digest.
+/// Bytes after the digest.
 const AFTER: &[u8] = b"\"\n}\n";
 /// Length of a digest in hex.
 const DIGEST: usize = 64;
 
-/// What a document says about itself.
+/// State of a document's seal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seal {
-    /// It is as it was written.
+    /// The digest matches.
     Intact,
-    /// It has no seal: an older sunlake wrote it, or its end is gone.
+    /// There is no seal: the end of the document is missing.
     Missing,
-    /// It is not what was sealed.
+    /// The digest or part of the seal differs.
     Broken,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn sealed(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a document is what was sealed.
+/// Compares a document with its seal.
 pub(crate) fn check_seal(bytes: &[u8]) -> Seal {
     let Some(start) = bytes.len().checked_sub(BEFORE.len() + DIGEST + AFTER.len()) else {
         return Seal::Missing;
@@ -68,7 +68,7 @@ pub(crate) fn check_seal(bytes: &[u8]) -> Seal {
 ///
 /// [`LakeError::Damaged`] when the document is not what was sealed, or has another shape.
 pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, LakeError> {
-    if check_seal(bytes) == Seal::Broken {
+    if check_seal(bytes) != Seal::Intact {
         return Err(LakeError::damaged(path, "it is not what was written"));
     }
     serde_json::from_slice(bytes).map_err(|error| LakeError::damaged(path, error.to_string()))
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_document_is_json_and_no_changed_bit_goes_unseen() {
+    fn sealed_document_is_json_and_every_changed_bit_is_found() {
         let bytes = sealed(&serde_json::json!({"snapshot": 42, "state": {"a": [1, 2]}})).expect("sealed");
         let value: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
         assert_eq!((&value["snapshot"], value["seal"].as_str().map(str::len)), (&42.into(), Some(64)));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_sealed_says_so() {
+    fn document_without_a_seal_has_a_missing_seal() {
         assert_eq!(check_seal(b"{\n  \"snapshot\": 1\n}\n"), Seal::Missing);
         assert_eq!(check_seal(b""), Seal::Missing);
         assert!(sealed(&serde_json::json!({})).is_err());

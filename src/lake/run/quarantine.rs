@@ -1,16 +1,16 @@
-//! Records that could not be used.
+//! Quarantined records of a run, for people to look at.
 
+use crate::lake::backend::disk;
 use crate::lake::backend::disk::{Storage, StoredFile};
 use crate::lake::backend::protocol::Backend;
 use crate::lake::error::LakeError;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Records that could not be used, kept whole, one JSON a line. The file is made with the first.
+/// A file of records that could not be normalized, one JSON document a line. The first record creates it.
 #[derive(Debug)]
 pub struct Quarantine {
     path: PathBuf,
@@ -29,8 +29,7 @@ impl Quarantine {
         Self { path, name, storage, backend, file: None, kept: HashSet::new(), count: 0 }
     }
 
-    /// Keeps a record: what came, why it could not be used, where it came from. What the run kept before it was interrupted stands there
-    /// once.
+    /// Adds a record: the data, why it could not be used, and its source. A resumed run adds no record a second time.
     ///
     /// # Errors
     ///
@@ -52,15 +51,12 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Opens the file; a line that a kill left torn is ended, so that the next one stands alone.
+    /// Opens the file. Ends a torn line that a kill left, so that the next record gets a line of its own.
     fn open(&mut self) -> Result<StoredFile, LakeError> {
         if let Some(folder) = self.path.parent() {
             self.storage.create_durable_dir_all(folder)?;
         }
-        let bytes = match fs::read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(LakeError::storage("read", &self.path))?,
-        };
+        let bytes = disk::read(&self.path)?.unwrap_or_default();
         self.kept.extend(bytes.split(|byte| *byte == b'\n').map(blake3::hash));
         let mut file = self.storage.append(&self.path)?;
         if bytes.last().is_some_and(|last| *last != b'\n') {
@@ -69,12 +65,12 @@ impl Quarantine {
         Ok(file)
     }
 
-    /// Records given to this appender.
+    /// Number of records added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Makes what was kept outlive the machine.
+    /// Makes the records outlive the machine.
     ///
     /// # Errors
     ///
@@ -95,7 +91,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn quarantine_goes_on_after_a_torn_line() {
+    fn quarantine_continues_after_a_torn_line() {
         let root = tempfile::tempdir().expect("a folder");
         let run = Lake::open(root.path()).and_then(|lake| lake.run("r")).expect("a run");
         run.quarantine().append(&serde_json::json!({"reason": "one"})).expect("kept");

@@ -2,8 +2,6 @@
 //! request.
 
 use crate::client::Call;
-use crate::contract::count::DailyCount;
-use crate::contract::param::MAX_DAYS;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
@@ -148,7 +146,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
     if let Some(observed_at) = journal.merged_at {
         let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
         let counts = match journal.has_counts() {
-            true => daily_counts(&pages, journal.counted_days)?,
+            true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
             false => Vec::new(),
         };
         let covered = match journal.follows_listed {
@@ -181,14 +179,6 @@ fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
         counties: answer(pages, &Call::counties())?.data,
         stats: answer(pages, &Call::stats())?.data,
     })
-}
-
-/// The counts of days as the run got them: of so many days as the journal says; where it does not say, of as many as the archive
-/// has them of.
-fn daily_counts(pages: &Pages, told: Option<u32>) -> Result<Vec<DailyCount>, PipelineError> {
-    let is_there = |days: &u32| pages.0.borrow().contains(Call::daily_counts(*days).target(), 0);
-    let days = told.or_else(|| (1..=MAX_DAYS).rev().find(is_there)).unwrap_or(MAX_DAYS);
-    Ok(answer(pages, &Call::daily_counts(days))?.data)
 }
 
 fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {

@@ -173,7 +173,7 @@ fn merge_landed(
     landing.journal.merged_at = Some(observed_at);
     landing.journal.has_lists = reference.is_some();
     landing.journal.follows_listed = follows_listed;
-    landing.journal.counted_days = Some(run.counted_days.unwrap_or(0));
+    landing.journal.counted_days = run.counted_days.unwrap_or(0);
     landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
     let covered = match follows_listed {
         true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
