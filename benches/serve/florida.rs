@@ -14,9 +14,9 @@ use sunlake::table::{
 pub(crate) const TODAY: Date = date(2026, 11, 20);
 /// Businesses that the sample files a day, nearly.
 const ROWS_A_DAY: u64 = 2_540;
-/// One name in so many gets a `THE` in front, so that the worst two letters are as bad as in the real register: 5.8%.
+/// One name in this number gets a `THE` in front, so that the worst two letters are as bad as in the real register: 5.8%.
 const ARTICLE_ONE_IN: usize = 32;
-/// One business in so many has its detail and officers in the lake.
+/// One business in this number has its detail and officers in the lake.
 const DETAILED_ONE_IN: usize = 40;
 const BATCH_ROWS: usize = 64 * 1024;
 
@@ -47,7 +47,7 @@ pub(crate) struct Florida {
 }
 
 impl Florida {
-    /// The lake of about so many rows in this folder; made when it is not there.
+    /// The lake of about this number of rows in this folder; made when it is missing.
     pub(crate) fn of(rows: u64, folder: &Path) -> Self {
         let lake = folder.join(format!("serve-bench-{rows}"));
         if !lake.join("current").exists() {
@@ -59,7 +59,7 @@ impl Florida {
         Self::looked_at(lake)
     }
 
-    /// A day so many days before the last.
+    /// A day this number of days before the last.
     pub(crate) fn day_before(&self, days: u64) -> Date {
         TODAY.checked_sub(i64::try_from(days).expect("days").days()).expect("a day")
     }

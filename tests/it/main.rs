@@ -1,6 +1,6 @@
 //! Drives the built binary the way a scheduler, an analyst and a client of the API do.
 //!
-//! One module a capability; `support/` starts programs, stands between client and server, and reads lakes without any of
+//! One module a capability. `support/` starts programs, proxies requests, and reads lakes without any of
 //! the program's own code.
 
 #![expect(
@@ -32,6 +32,7 @@ mod rules;
 mod sample_run;
 mod service;
 mod settings;
+mod shape;
 mod store;
 mod store_history;
 mod support;

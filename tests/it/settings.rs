@@ -1,4 +1,4 @@
-//! Settings that lead nowhere are told before a request is spent: what is wrong, where, and the way out.
+//! Settings that cannot work are reported before the first request: what is wrong, where, and the way out.
 
 use crate::support::command::{Sunlake, shipped};
 use crate::support::lake;
@@ -58,7 +58,7 @@ fn a_missing_pipeline_file_is_named_and_the_nearest_there_is() {
 }
 
 #[test]
-fn sql_that_cannot_run_is_told_in_one_line_with_the_file_to_look_into() {
+fn sql_that_cannot_run_is_reported_in_one_line_with_its_file() {
     let scratch = Scratch::new();
     let run = |text: &str| {
         let pipeline = scratch.file("p.toml", text);

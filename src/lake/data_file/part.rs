@@ -83,7 +83,7 @@ pub(crate) fn about(path: &Path) -> Result<String, LakeError> {
 
 /// All rows of a file, with all columns or the named ones.
 pub(crate) fn read_part(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, LakeError> {
-    Ok(table::read_whole(path, projection)?)
+    Ok(table::read_batch(path, projection)?)
 }
 
 /// The business id of every filing in a file.

@@ -1,4 +1,4 @@
-"""What another engine gave beside what the lake has, cell by cell: the least tolerance that sums in another order need."""
+"""Compares another engine's result with the lake, cell by cell: the least tolerance that sums in another order need."""
 
 import math
 
@@ -14,8 +14,8 @@ def compare(ran, kept):
     rows, lie = ran.fetchall(), kept.fetchall()
     differences = [
         f"row {number}, {column}: {one!r}, the lake has {other!r}"
-        for number, (row, beside) in enumerate(zip(rows, lie))
-        for column, one, other in zip(ran.columns, row, beside)
+        for number, (row, other_row) in enumerate(zip(rows, lie))
+        for column, one, other in zip(ran.columns, row, other_row)
         if not same(one, other)
     ]
     return {
