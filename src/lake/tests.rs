@@ -12,11 +12,10 @@ use super::backend::disk::Storage;
 use super::backend::object_client::Objects;
 use super::format::sealed_json::sealed;
 use super::rows_for_tests::{Filing, filing, filings};
-use super::{CommitInfo, FORMAT_VERSION, Lake, LakeError, LakeLock, PruneRules, Retention, TableDelta};
-use crate::table::Table;
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int64Type;
-use arrow::record_batch::RecordBatch;
+use super::{
+    CommitInfo, FORMAT_VERSION, Lake, LakeError, LakeLock, PruneRules, Retention, Staging, TableDelta,
+};
+use crate::table::{ChangeRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
@@ -27,7 +26,7 @@ use tempfile::TempDir;
 
 type Result<T = ()> = std::result::Result<T, LakeError>;
 type StateRow = (i64, String, String, bool, i64);
-type ChangeRow = (i64, String, String, String, String);
+type ChangeText = (i64, String, String, String, String);
 
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
@@ -61,6 +60,15 @@ fn complete(days: &[(&str, bool)]) -> BTreeSet<(Date, bool)> {
     days.iter().map(|(day, fictitious)| (day.parse().expect("a date"), *fictitious)).collect()
 }
 
+/// A staged snapshot with one more filing.
+fn staged(lake: &Lake, run_id: &str, row: Filing) -> Result<Staging> {
+    let second = row.seen;
+    let mut staging = lake.stage(run_id)?;
+    staging.spill_filings(filings(&[row]))?;
+    staging.merge_filings(&BTreeSet::new(), at(second))?;
+    Ok(staging)
+}
+
 /// One run: lock, stage, spill, merge, commit.
 fn load(
     lake: &Lake,
@@ -87,50 +95,38 @@ fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
 }
 
 /// All rows of a table in the newest snapshot.
-fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
+fn rows_of<R: Row>(lake: &Lake) -> Result<Vec<R>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
-    let files = lake.open_snapshot(&commit).paths(table.name())?;
-    files.iter().map(|path| super::data_file::read_part(path, None)).collect()
+    let mut rows = Vec::new();
+    for path in lake.open_snapshot(&commit).paths(R::TABLE.name())? {
+        rows.extend(R::rows(&super::data_file::read_part(&path, None)?)?);
+    }
+    Ok(rows)
 }
 
 /// business → (`filed_date`, name, listed, first seen in seconds).
 fn state(lake: &Lake) -> Result<Vec<StateRow>> {
-    let mut state = Vec::new();
-    for rows in table(lake, Table::Filings)? {
-        let cell = |name: &str, row: usize| {
-            let column = rows.column_by_name(name).expect("a column");
-            arrow::util::display::array_value_to_string(column, row).expect("text")
-        };
-        let first_seen = crate::table::FilingColumns::new(&rows).first_seen_at()?.values();
-        for (row, first_seen) in first_seen.iter().enumerate() {
-            let id = cell("business_id", row).parse().expect("a number");
-            let listed = cell("listed", row) == "true";
-            state.push((id, cell("filed_date", row), cell("name", row), listed, first_seen / 1_000_000));
-        }
-    }
+    let row = |row: FilingRow| {
+        let first_seen = row.first_seen_at.as_second();
+        (row.business_id, row.filed_date.to_string(), row.name, row.listed, first_seen)
+    };
+    let mut state: Vec<StateRow> = rows_of(lake)?.into_iter().map(row).collect();
     state.sort();
     Ok(state)
 }
 
 /// (business, change, field, old, new), sorted.
-fn changes(lake: &Lake) -> Result<Vec<ChangeRow>> {
-    let mut changes = Vec::new();
-    for rows in table(lake, Table::Changes)? {
-        let ids = rows.column_by_name("business_id").expect("ids").as_primitive::<Int64Type>();
-        let text = |name: &str, row: usize| {
-            let column = rows.column_by_name(name).expect("a column").as_string::<i32>();
-            if column.is_null(row) { "-".to_owned() } else { column.value(row).to_owned() }
-        };
-        for row in 0..rows.num_rows() {
-            let (change, field) = (text("change", row), text("field", row));
-            changes.push((ids.value(row), change, field, text("old", row), text("new", row)));
-        }
-    }
+fn changes(lake: &Lake) -> Result<Vec<ChangeText>> {
+    let text = |cell: Option<String>| cell.unwrap_or("-".to_owned());
+    let row = |row: ChangeRow| {
+        (row.business_id, row.change.name().to_owned(), row.field, text(row.old), text(row.new))
+    };
+    let mut changes: Vec<ChangeText> = rows_of(lake)?.into_iter().map(row).collect();
     changes.sort();
     Ok(changes)
 }
 
-fn change(id: i64, change: &str) -> ChangeRow {
+fn change(id: i64, change: &str) -> ChangeText {
     (id, change.to_owned(), String::new(), "-".to_owned(), "-".to_owned())
 }
 

@@ -10,5 +10,7 @@ mod columns;
 mod part;
 pub(super) mod portable_types;
 
-pub(super) use columns::{check_schema, column, int64, sorted};
-pub(super) use part::{about, filed_dates, ids_in_part, may_hold_text, read_part, read_schema, write_part};
+pub(super) use columns::{check_schema, column, sorted};
+pub(super) use part::{
+    about, business_ids, filed_dates, ids_in_part, may_hold_text, read_part, read_schema, write_part,
+};

@@ -1,11 +1,10 @@
 //! One Parquet file of a snapshot: written, opened again, checked. [`crate::table`] knows its layout.
 
-use super::columns::int64;
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::backend::disk;
 use crate::lake::backend::disk::{Storage, StoredFile};
 use crate::lake::error::LakeError;
-use crate::table::{self, FileLayout, Footer, ParquetFile, Sink, Table};
+use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Sink, Table};
 use arrow::array::AsArray;
 use arrow::compute;
 use arrow::datatypes::{Date32Type, SchemaRef};
@@ -87,15 +86,19 @@ pub(crate) fn read_part(path: &Path, projection: Option<&[&str]>) -> Result<Reco
     Ok(table::read_batch(path, projection)?)
 }
 
+/// The business id of every filing in a file.
+pub(crate) fn business_ids(path: &Path) -> Result<Vec<i64>, LakeError> {
+    let rows = read_part(path, Some(&["business_id"]))?;
+    Ok(FilingColumns::new(&rows).business_id()?.values().to_vec())
+}
+
 /// Which of `ids` (sorted) are in the file. Footer and bloom filters exclude most files before a column is read.
 pub(crate) fn ids_in_part(path: &Path, ids: &[i64]) -> Result<Vec<i64>, LakeError> {
     if !Footer::open(path)?.may_hold_any("business_id", ids)? {
         return Ok(Vec::new());
     }
-    let column = read_part(path, Some(&["business_id"]))?;
-    let there = int64(&column, "business_id")?;
-    let mut found: Vec<i64> =
-        there.values().iter().copied().filter(|id| ids.binary_search(id).is_ok()).collect();
+    let mut found = business_ids(path)?;
+    found.retain(|id| ids.binary_search(id).is_ok());
     found.sort_unstable();
     Ok(found)
 }

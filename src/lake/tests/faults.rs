@@ -43,7 +43,7 @@ fn full_run(lake: &Lake) -> Result {
     run.write_record(&record(Some("complete")))
 }
 
-type Rows = (Vec<StateRow>, Vec<ChangeRow>);
+type Rows = (Vec<StateRow>, Vec<ChangeText>);
 
 fn rows(lake: &Lake) -> Result<Rows> {
     Ok((state(lake)?, changes(lake)?))

@@ -20,10 +20,7 @@ fn standings(lake: &Lake) -> Result<Vec<(u64, SnapshotState, bool)>> {
 
 /// The number of a new pending snapshot with one more filing.
 fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
-    let mut staging = lake.stage(run_id)?;
-    staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
-    staging.merge_filings(&BTreeSet::new(), at(400))?;
-    Ok(staging.commit_pending(info())?.snapshot)
+    Ok(staged(lake, run_id, filing(id, "2026-11-05").seen(400))?.commit_pending(info())?.snapshot)
 }
 
 fn rules(last: u32) -> PruneRules {
@@ -218,10 +215,7 @@ fn lake_of_everything() -> Result<(TempDir, Lake)> {
     lake.pin(1, at(400))?;
     let lock = lake.lock("p", "test")?;
     lake.prune(&lock, &rules(1), at(400))?;
-    let mut staging = lake.stage("r5")?;
-    staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(500)]))?;
-    staging.merge_filings(&BTreeSet::new(), at(500))?;
-    staging.commit_pending(info())?;
+    hold(&lake, "r5", 8)?;
     Ok((root, lake))
 }
 

@@ -92,14 +92,8 @@ fn one_of_two_concurrent_machines_gets_a_conflict_and_damages_no_file_of_the_oth
         let (_base, place) = place();
         load(&place.open()?, "r1", &first_rows(), &[], 100)?;
         let (one, two) = (place.open()?, place.other_machine().open()?);
-        let staged = |lake: &Lake, run_id: &str, row: &Filing| -> Result<crate::lake::Staging> {
-            let mut staging = lake.stage(run_id)?;
-            staging.spill_filings(filings(std::slice::from_ref(row)))?;
-            staging.merge_filings(&BTreeSet::new(), at(200))?;
-            Ok(staging)
-        };
         let (_locks, first) = ((one.lock("a", "x")?, two.lock("b", "y")?), filing(9, "2026-11-05").seen(200));
-        let (winner, loser) = (staged(&one, "a", &first)?, staged(&two, "b", &other)?);
+        let (winner, loser) = (staged(&one, "a", first)?, staged(&two, "b", other.clone())?);
         winner.commit(info())?;
         assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 2 })));
         assert_sound(&place.other_machine().open()?)?;
@@ -110,10 +104,7 @@ fn one_of_two_concurrent_machines_gets_a_conflict_and_damages_no_file_of_the_oth
             "the uploads of the loser are gone: {there:?}"
         );
         two.refresh()?;
-        let mut again = two.stage("b")?;
-        again.spill_filings(filings(&[other]))?;
-        again.merge_filings(&BTreeSet::new(), at(200))?;
-        again.commit(info())?;
+        staged(&two, "b", other)?.commit(info())?;
         one.refresh()?;
         assert_eq!(state(&one)?, state(&two)?);
         assert_sound(&one)?;
@@ -254,10 +245,7 @@ fn leftovers_after_the_number_of_a_pending_snapshot_are_cleared_from_the_working
     let lake = place.open()?;
     load(&lake, "r1", &first_rows(), &[], 100)?;
     let lock = lake.lock("r2", "test")?;
-    let mut staging = lake.stage("r2")?;
-    staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(200)]))?;
-    staging.merge_filings(&BTreeSet::new(), at(200))?;
-    assert_eq!(staging.commit_pending(info())?.snapshot, 2);
+    assert_eq!(staged(&lake, "r2", filing(8, "2026-11-05").seen(200))?.commit_pending(info())?.snapshot, 2);
     drop(lock);
     fs::create_dir_all(place.dir.join("snapshots/000003/filings")).expect("a folder");
     load(&lake, "r3", &[filing(9, "2026-11-05").seen(300)], &[], 300)?;

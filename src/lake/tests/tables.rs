@@ -1,6 +1,7 @@
 //! Tables other than filings, and aggregates.
 
 use super::*;
+use arrow::record_batch::RecordBatch;
 
 #[test]
 fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -> Result {
