@@ -3,9 +3,9 @@
 use super::auth::access::Accounts;
 use super::auth::usage_meter::Meter;
 use super::http::app::Site;
+use super::http::host_guard::HostGuard;
 use super::index::Index;
 use super::index::builder::IndexBuilder;
-use super::mcp::Doors;
 use super::metrics::Metrics;
 use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
@@ -18,7 +18,6 @@ use arrow::array::{
 };
 use jiff::civil::{Date, date};
 use parquet::arrow::ArrowWriter;
-use prometheus_client::registry::Registry;
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
@@ -116,8 +115,8 @@ pub(super) fn clock() -> Clock {
 pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
     let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
-    let doors = Doors::new(([127, 0, 0, 1], 1).into(), None);
-    Site::new(service, "http://127.0.0.1:1", doors, Metrics::new(Registry::default()), [1; 32])
+    let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
+    Site::new(service, "http://127.0.0.1:1", host_guard, Metrics::new(), [1; 32])
 }
 
 pub(super) fn generous() -> PlanLimits {

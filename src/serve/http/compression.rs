@@ -1,17 +1,17 @@
-//! Which coding of a body a client takes, and bodies in it.
+//! Compressed bodies: gzip or zstd, by `Accept-Encoding`.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use std::io::Write;
 
-/// A smaller body is sent as it is.
+/// A body of at most this size is not compressed.
 const MIN_BYTES: usize = 1024;
-/// Quick ones: an answer is sent once.
+/// Fast levels: an answer is sent once.
 const GZIP_LEVEL: Compression = Compression::new(2);
 const ZSTD_LEVEL: i32 = 1;
 
-/// A coding of bodies.
+/// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     Zstd,
@@ -27,7 +27,7 @@ impl Coding {
         }
     }
 
-    /// The coding a client likes best of those there are; `None` to send a body as it is.
+    /// The coding with the client's largest weight; `None` to send the body uncompressed.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let mut weights = Weights::default();
         for value in headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()) {
@@ -36,7 +36,7 @@ impl Coding {
         weights.best()
     }
 
-    /// A body in this coding; `None` where it is not worth it.
+    /// The compressed body; `None` when it would not be smaller, or the body is small.
     pub(crate) fn encode(self, body: &[u8]) -> Option<Vec<u8>> {
         if body.len() <= MIN_BYTES {
             return None;
@@ -52,13 +52,13 @@ impl Coding {
         (encoded.len() < body.len()).then_some(encoded)
     }
 
-    /// Its name as a header value.
+    /// The value of the `Content-Encoding` header.
     pub(crate) const fn header(self) -> HeaderValue {
         HeaderValue::from_static(self.name())
     }
 }
 
-/// Thousandths by which a client likes each coding; `None` where it says nothing.
+/// Weights of the codings in thousandths; `None` for a coding that the client does not name.
 #[derive(Debug, Default)]
 struct Weights {
     zstd: Option<u32>,
@@ -86,16 +86,16 @@ impl Weights {
         *slot = Some(weight);
     }
 
-    /// What is named neither alone nor by `*` is not asked for; what is liked less than the body as it is, neither.
+    /// The coding of the largest weight, unless it is 0 or less than the weight of `identity`.
     fn best(&self) -> Option<Coding> {
         let weight = |named: Option<u32>| named.or(self.any).unwrap_or(0);
         let (zstd, gzip) = (weight(self.zstd), weight(self.gzip));
-        let (coding, liked) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
-        (liked > 0 && liked >= self.identity.unwrap_or(0)).then_some(coding)
+        let (coding, weight) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
+        (weight > 0 && weight >= self.identity.unwrap_or(0)).then_some(coding)
     }
 }
 
-/// `0.8` → 800; what is no weight counts as none.
+/// `0.8` → 800; text that is no number → 0.
 fn thousandths(text: &str) -> u32 {
     let weight: f32 = text.trim().parse().unwrap_or(0.0);
     (weight.clamp(0.0, 1.0) * 1_000.0).round() as u32
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_coding_liked_best_is_taken() {
+    fn coding_with_the_largest_weight_is_chosen() {
         for (sent, expected) in [
             ("", None),
             ("identity", None),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coded_body_gives_the_plain_one_back_and_a_small_one_is_left() {
+    fn compressed_body_decodes_and_small_body_is_not_compressed() {
         use std::io::Read;
         let body = b"{\"data\":[]}".repeat(1_000);
         let zstd = Coding::Zstd.encode(&body).expect("worth it");

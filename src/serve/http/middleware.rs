@@ -1,8 +1,9 @@
-//! One request from its head to its log line: what holds for every route alike.
+//! What every request passes, whatever its route: body, overload, panics, headers, compression, metrics, access log.
 
 use super::app::Site;
 use super::body::{self, BODY_TIMEOUT};
 use super::compression::Coding;
+use super::error_response::RETRY_SECS;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
 use crate::serve::metrics::{Counted, Shed};
@@ -19,11 +20,6 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
-/// Requests at work at once; a further one is turned away. Those whose body is still on its way do not count.
-pub(crate) const MAX_AT_WORK: usize = 256;
-/// Seconds after which a client that was turned away may come again.
-pub(crate) const RETRY_SECS: u64 = 1;
-
 impl Site {
     /// Answers a request, counts it and logs it. Never fails, never panics.
     pub(crate) async fn exchange<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Full<Bytes>>
@@ -32,7 +28,7 @@ impl Site {
     {
         let begun = Instant::now();
         let id = self.ids.of(request.headers());
-        // The client may go while its body is still on its way: then this ends there.
+        // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
         let reply = match body::read(body, BODY_TIMEOUT).await {
@@ -40,23 +36,23 @@ impl Site {
                 let request = Request::from_parts(parts.clone(), bytes);
                 self.work(self.route(&request), &id).await
             }
-            // The rest of the body is still to come: the connection is of no more use.
+            // The rest of the body may still arrive, so the connection cannot be used again.
             Err(fault) => {
                 let refused = self.problem(fault.status(), fault.message());
                 Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
             }
         };
-        let reply = Reply { response: self.dress(reply.response, &parts.headers, &id), ..reply };
+        let reply = Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
         drop(in_flight);
         let took = begun.elapsed();
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
-        tell(&parts, &reply, &id, peer, took.as_micros());
+        log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)
     }
 
-    /// Lets a route answer, unless too many are at it; a panic is an error like any other.
+    /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.
     async fn work(&self, answer: impl Future<Output = Reply>, id: &HeaderValue) -> Reply {
-        let Ok(_place) = self.at_work.try_acquire() else {
+        let Ok(_permit) = self.at_work.try_acquire() else {
             self.metrics.shed(Shed::Request);
             let refused = self.problem(503, "the server is busy; try again shortly".to_owned());
             return Reply::open(with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)), "none");
@@ -73,8 +69,13 @@ impl Site {
         }
     }
 
-    /// What every answer carries, and its body in a coding the client takes.
-    fn dress(&self, mut response: HttpResponse, sent: &HeaderMap, id: &HeaderValue) -> HttpResponse {
+    /// The answer with the headers of every answer, its body compressed when the client accepts that.
+    fn finish_response(
+        &self,
+        mut response: HttpResponse,
+        sent: &HeaderMap,
+        id: &HeaderValue,
+    ) -> HttpResponse {
         let coding = Coding::accepted(sent).filter(|_| !response.headers().contains_key(CONTENT_ENCODING));
         if let Some(coding) = coding
             && let Some(encoded) = coding.encode(response.body())
@@ -98,8 +99,8 @@ impl Site {
     }
 }
 
-/// The line of the access log. It holds nothing that a client made up: path, query and method may hold a key.
-fn tell(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, micros: u128) {
+/// Writes the line of the access log. It has no text of the client: path, query and method may contain a key.
+fn log_access(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, micros: u128) {
     let caller = reply.caller.as_ref();
     tracing::info!(
         request = id.to_str().unwrap_or_default(),
@@ -132,6 +133,7 @@ fn known_method(method: &Method) -> &'static str {
 mod tests {
     use super::*;
     use crate::serve::fixture::{KEY, generous, site};
+    use crate::serve::http::app::MAX_AT_WORK;
     use http_body_util::{BodyExt, StreamBody};
     use hyper::StatusCode;
     use hyper::body::Frame;
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_answer_carries_an_id_and_the_headers_of_safety() {
+    async fn every_answer_has_an_id_and_security_headers() {
         let site = site(generous(), &["data"]);
         for (target, status) in
             [("/v1/me", 200), ("/v1/fl/businesses", 400), ("/nowhere", 404), ("/docs", 200)]
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_coded_answer_is_the_plain_one_coded() {
+    async fn compressed_answer_is_the_plain_one_compressed() {
         let site = site(generous(), &["data"]);
         let target = "/v1/fl/counties";
         let (headers, _, plain) = send(&site, target, &[], 0).await;
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_the_client_has_is_not_sent_again_but_counted() {
+    async fn unchanged_answer_is_a_304_and_is_counted() {
         let site = site(generous(), &["data"]);
         let target = "/v1/fl/businesses?q=sun";
         let (headers, status, body) = send(&site, target, &[], 0).await;
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_a_client_claims_to_hold_it_is_told_what_is_wrong() {
+    async fn if_none_match_hides_no_error() {
         let site = site(generous(), &["data"]);
         for (target, due) in [
             ("/v1/fl/businesses?q=sun", 304),
@@ -229,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_is_allowed_up_to_its_bound() {
+    async fn body_is_allowed_up_to_its_limit() {
         let site = site(generous(), &["data"]);
         assert_eq!(send(&site, "/v1/me", &[], body::MAX_BODY_BYTES).await.1, 200);
         let (headers, status, body) = send(&site, "/v1/me", &[], body::MAX_BODY_BYTES + 1).await;
@@ -239,10 +241,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_at_work_than_allowed_are_turned_away_for_a_moment() {
+    async fn overload_is_a_503_with_retry_after() {
         let site = site(generous(), &["data"]);
         let others =
-            site.at_work.try_acquire_many(u32::try_from(MAX_AT_WORK).expect("small")).expect("places");
+            site.at_work.try_acquire_many(u32::try_from(MAX_AT_WORK).expect("small")).expect("permits");
         let (headers, status, body) = send(&site, "/healthz", &[], 0).await;
         assert_eq!((status, &headers[RETRY_AFTER]), (503, &HeaderValue::from(RETRY_SECS)));
         assert!(String::from_utf8_lossy(&body).contains("\"statusCode\":503"));
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_whose_client_has_gone_is_in_flight_no_more() {
+    async fn request_of_a_disconnected_client_is_not_in_flight() {
         let site = site(generous(), &["data"]);
         let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
         let request = Request::post("/v1/me").body(StreamBody::new(silent)).expect("a request");
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_500_with_the_error_body() {
+    async fn panic_is_a_500_with_the_error_body() {
         let site = site(generous(), &["data"]);
         let id = HeaderValue::from_static("x");
         let reply = site.work(async { panic!("planted") }, &id).await;
@@ -274,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_drains_says_so_to_every_client() {
+    async fn draining_server_closes_every_connection() {
         let site = site(generous(), &["data"]);
         assert_eq!(send(&site, "/readyz", &[], 0).await.1, 200);
         site.drain();
