@@ -7,6 +7,7 @@ use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::publish::summary::RunSummary;
+use crate::serve::{KeysError, LoadError, MeterError, ServeError};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -62,7 +63,7 @@ pub enum CommandError {
     },
     /// The server or its keys.
     #[error("{0}")]
-    Serve(String),
+    Serve(#[from] ServeError),
     /// A file of the lake that is not what was committed.
     #[error("{0}")]
     Damaged(String),
@@ -83,7 +84,8 @@ impl CommandError {
     /// The exit code.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Settings(_) | Self::Serve(_) => SETTINGS,
+            Self::Settings(_) => SETTINGS,
+            Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),
             Self::Lake(error) => lake(error),
             Self::Export(error) => export(error),
@@ -91,6 +93,18 @@ impl CommandError {
             Self::Bug(_) => BUG,
             Self::Run { source, .. } | Self::Told { source, .. } => source.code(),
         }
+    }
+}
+
+fn serve(error: &ServeError) -> u8 {
+    match error {
+        ServeError::Keys(KeysError::Storage { .. }) => STORAGE,
+        ServeError::Keys(KeysError::Unwritable(_)) | ServeError::Panicked(_) => BUG,
+        ServeError::Keys(_) | ServeError::NoSnapshot { .. } => SETTINGS,
+        ServeError::Meter(MeterError::Locked { .. }) => SETTINGS,
+        ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => lake(error),
+        ServeError::Load(_) | ServeError::Meter(_) => STORAGE,
+        ServeError::Unreadable { .. } | ServeError::Listener(_) => STORAGE,
     }
 }
 
@@ -148,5 +162,27 @@ fn export(error: &ExportError) -> u8 {
         ExportError::Lake(error) => lake(error),
         ExportError::Table(_) | ExportError::Write { .. } | ExportError::Duckdb { .. } => STORAGE,
         ExportError::Asked(_) | ExportError::NoDuckdb { .. } | ExportError::Foreign { .. } => SETTINGS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+    use std::path::PathBuf;
+
+    #[test]
+    fn disk_failure_of_serve_and_keys_exits_with_9() {
+        let (path, full) = (PathBuf::from("f"), || Error::from(ErrorKind::StorageFull));
+        let missing = KeysError::NoFile { path: path.clone(), source: ErrorKind::NotFound.into() };
+        for (error, code) in [
+            (KeysError::Storage { path: path.clone(), source: full() }.into(), STORAGE),
+            (MeterError::Storage { path: path.clone(), source: full() }.into(), STORAGE),
+            (ServeError::Unreadable { path: path.clone(), source: full() }, STORAGE),
+            (missing.into(), SETTINGS),
+            (ServeError::NoSnapshot { lake: path.clone() }, SETTINGS),
+        ] {
+            assert_eq!(CommandError::Serve(error).code(), code);
+        }
     }
 }

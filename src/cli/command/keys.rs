@@ -18,7 +18,7 @@ pub(crate) fn keys(
     command: &KeysCommand,
 ) -> Result<u8, CommandError> {
     require_folder(file)?;
-    let refused = |error: KeysError| CommandError::Serve(error.to_string());
+    let refused = |error: KeysError| CommandError::Serve(error.into());
     match command {
         KeysCommand::Create { account, plan, scopes } => {
             let random = (world.random)()

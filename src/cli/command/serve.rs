@@ -65,7 +65,7 @@ pub(crate) async fn serve(
             true => CommandError::Damaged(format!("{error}; {MENDS}")),
             false => CommandError::Damaged(error.to_string()),
         },
-        other => CommandError::Serve(other.to_string()),
+        other => CommandError::Serve(other),
     };
     let server = Server::open(listener, config).await.map_err(failed)?;
     print_line(&format!("listening http://{address}"))?;

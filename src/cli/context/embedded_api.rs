@@ -106,7 +106,8 @@ impl EmbeddedApi {
 }
 
 fn failed(error: ServeError) -> CommandError {
-    CommandError::Serve(format!("the embedded API failed: {error}"))
+    tracing::error!("the embedded API failed");
+    CommandError::Serve(error)
 }
 
 fn io(what: &str) -> impl FnOnce(std::io::Error) -> CommandError {
