@@ -98,13 +98,13 @@ impl CommandError {
 
 fn serve(error: &ServeError) -> u8 {
     match error {
-        ServeError::Keys(KeysError::Storage { .. }) => STORAGE,
+        ServeError::Keys(KeysError::Storage(..)) => STORAGE,
         ServeError::Keys(KeysError::Unwritable(_)) | ServeError::Panicked(_) => BUG,
-        ServeError::Keys(_) | ServeError::NoSnapshot { .. } => SETTINGS,
-        ServeError::Meter(MeterError::Locked { .. }) => SETTINGS,
+        ServeError::Keys(_) | ServeError::NoSnapshot(_) => SETTINGS,
+        ServeError::Meter(MeterError::Locked(_)) => SETTINGS,
         ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => lake(error),
         ServeError::Load(_) | ServeError::Meter(_) => STORAGE,
-        ServeError::Unreadable { .. } | ServeError::Listener(_) => STORAGE,
+        ServeError::Unreadable(..) | ServeError::Listener(_) => STORAGE,
     }
 }
 
@@ -174,13 +174,13 @@ mod tests {
     #[test]
     fn disk_failure_of_serve_and_keys_exits_with_9() {
         let (path, full) = (PathBuf::from("f"), || Error::from(ErrorKind::StorageFull));
-        let missing = KeysError::NoFile { path: path.clone(), source: ErrorKind::NotFound.into() };
+        let missing = KeysError::NoFile(path.clone(), ErrorKind::NotFound.into());
         for (error, code) in [
-            (KeysError::Storage { path: path.clone(), source: full() }.into(), STORAGE),
-            (MeterError::Storage { path: path.clone(), source: full() }.into(), STORAGE),
-            (ServeError::Unreadable { path: path.clone(), source: full() }, STORAGE),
+            (KeysError::Storage(path.clone(), full()).into(), STORAGE),
+            (MeterError::Storage(path.clone(), full()).into(), STORAGE),
+            (ServeError::Unreadable(path.clone(), full()), STORAGE),
             (missing.into(), SETTINGS),
-            (ServeError::NoSnapshot { lake: path.clone() }, SETTINGS),
+            (ServeError::NoSnapshot(path.clone()), SETTINGS),
         ] {
             assert_eq!(CommandError::Serve(error).code(), code);
         }

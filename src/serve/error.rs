@@ -9,19 +9,11 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The lake has no snapshot yet.
-    #[error("the lake {lake} has no current snapshot; `sunlake run` makes one")]
-    NoSnapshot {
-        /// Root of the lake.
-        lake: PathBuf,
-    },
+    #[error("the lake {0} has no current snapshot; `sunlake run` makes one")]
+    NoSnapshot(PathBuf),
     /// The link to the current snapshot cannot be read.
-    #[error("cannot read {path}: {source}")]
-    Unreadable {
-        /// The link.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("cannot read {0}: {1}")]
+    Unreadable(PathBuf, #[source] std::io::Error),
     /// The lake in an object store cannot be read.
     #[error(transparent)]
     Lake(#[from] LakeError),

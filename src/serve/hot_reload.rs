@@ -9,7 +9,7 @@ use super::error::ServeError;
 use super::http::app::Site;
 use super::index::Index;
 use super::load::{LoadError, load_snapshot};
-use super::metrics::{Loaded, Metrics};
+use super::metrics::Metrics;
 use crate::lake::{Lake, LakeError, check_snapshot_folder};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,8 @@ const POLLS_UNTIL_RETRY: u64 = 15;
 /// The sources of a running server, and what of them is served.
 pub(super) struct HotReload {
     index: IndexSource,
-    keys: Option<KeySource>,
+    /// The key file, and the limits that replace those in it.
+    keys: Option<(PathBuf, LimitOverride)>,
     /// The snapshot folder that is served.
     snapshot: Option<PathBuf>,
     /// Digest of the key file that is served.
@@ -39,23 +40,6 @@ pub(super) struct HotReload {
     polls: u64,
 }
 
-/// A key file, and the limits that replace those in it.
-struct KeySource {
-    path: PathBuf,
-    plan_override: LimitOverride,
-}
-
-impl KeySource {
-    fn read(&self) -> Result<Accounts, KeysError> {
-        Accounts::from_key_file(&KeyFile::read(&self.path)?, &self.plan_override)
-    }
-
-    /// Digest of the file's bytes; `None` when it cannot be read.
-    fn digest(&self) -> Option<blake3::Hash> {
-        std::fs::read(&self.path).ok().map(|bytes| blake3::hash(&bytes))
-    }
-}
-
 impl HotReload {
     /// Reads both sources for the first time; returns the index and the accounts to serve.
     pub(super) fn open(
@@ -65,14 +49,13 @@ impl HotReload {
         metrics: &Metrics,
     ) -> Result<(Self, Arc<Index>, Accounts), ServeError> {
         let (loaded, snapshot) = read_index(&index, metrics)?;
-        let (mut keys, mut key_file) = (None, None);
-        let accounts = match accounts {
-            AccountsSource::Fixed(accounts) => accounts,
+        let (keys, key_file, accounts) = match accounts {
+            AccountsSource::Fixed(accounts) => (None, None, accounts),
             AccountsSource::File(path) => {
-                let source = keys.insert(KeySource { path, plan_override });
                 // Before the file is read: a change in between is found by the next poll.
-                key_file = source.digest();
-                source.read()?
+                let key_file = digest(&path);
+                let accounts = read_accounts(&path, &plan_override)?;
+                (Some((path, plan_override)), key_file, accounts)
             }
         };
         let reload = Self { index, keys, snapshot, key_file, retired: None, failed: None, polls: 0 };
@@ -146,14 +129,14 @@ impl HotReload {
     }
 
     fn poll_keys(&mut self, site: &Site) {
-        let Some(keys) = &self.keys else { return };
-        let found = keys.digest();
+        let Some((path, plan_override)) = &self.keys else { return };
+        let found = digest(path);
         if found.is_none() || found == self.key_file {
             return;
         }
-        match keys.read() {
+        match read_accounts(path, plan_override) {
             Ok(accounts) => {
-                tracing::info!(path = %keys.path.display(), "the key file has changed");
+                tracing::info!(path = %path.display(), "the key file has changed");
                 site.service.swap_accounts(accounts);
             }
             Err(error) => {
@@ -165,17 +148,26 @@ impl HotReload {
     }
 }
 
+fn read_accounts(path: &Path, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
+    Accounts::from_key_file(&KeyFile::read(path)?, plan_override)
+}
+
+/// Digest of a file's bytes; `None` when it cannot be read.
+fn digest(path: &Path) -> Option<blake3::Hash> {
+    std::fs::read(path).ok().map(|bytes| blake3::hash(&bytes))
+}
+
 /// The index of a source, and the snapshot folder it was loaded from.
 fn read_index(source: &IndexSource, metrics: &Metrics) -> Result<(Arc<Index>, Option<PathBuf>), ServeError> {
     let folder = match source {
         IndexSource::Fixed(index) => return Ok((Arc::clone(index), None)),
         IndexSource::Snapshot(folder) => folder.clone(),
         IndexSource::Lake(root) => current_snapshot(root).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => ServeError::NoSnapshot { lake: root.clone() },
-            _ => ServeError::Unreadable { path: root.join("current"), source },
+            io::ErrorKind::NotFound => ServeError::NoSnapshot(root.clone()),
+            _ => ServeError::Unreadable(root.join("current"), source),
         })?,
         IndexSource::Store(lake) => {
-            copy_newest(lake)?.ok_or_else(|| ServeError::NoSnapshot { lake: lake.to_string().into() })?
+            copy_newest(lake)?.ok_or_else(|| ServeError::NoSnapshot(lake.to_string().into()))?
         }
     };
     Ok((Arc::new(load(&folder, metrics)?), Some(folder)))
@@ -187,13 +179,12 @@ fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
     check_snapshot_folder(folder)?;
     let index = load_snapshot(folder)?;
     let name = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
-    let (snapshot, rows, bytes) = (name.unwrap_or(0), index.rows(), index.bytes());
     let took = begun.elapsed();
-    metrics.loaded(Loaded { snapshot, rows, bytes, took });
+    metrics.loaded(name.unwrap_or(0), &index, took);
     tracing::info!(
         snapshot = %folder.display(),
-        rows,
-        bytes,
+        rows = index.rows(),
+        bytes = index.bytes(),
         millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "a snapshot is loaded"
     );

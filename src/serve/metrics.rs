@@ -1,5 +1,6 @@
 //! Metrics of the server, for Prometheus. They contain no key, account or query.
 
+use super::index::Index;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -23,32 +24,16 @@ struct Answered {
     status: u16,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
-    route: &'static str,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Reason {
-    reason: &'static str,
-}
-
-/// What was refused because the server was overloaded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shed {
-    /// A connection above the limit.
-    Connection,
-    /// A request above the limit of requests answered at the same time.
-    Request,
-}
+/// The one label of a metric: its name and value.
+type Label = [(&'static str, &'static str); 1];
 
 /// The metrics and their registry.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
     answers: Family<Answered, Counter>,
-    latency: Family<Route, Histogram, fn() -> Histogram>,
-    shed: Family<Reason, Counter>,
+    latency: Family<Label, Histogram, fn() -> Histogram>,
+    shed: Family<Label, Counter>,
     /// Requests without an answer yet, whose clients are still connected.
     pub(super) in_flight: Gauge,
     /// Open connections.
@@ -63,16 +48,6 @@ pub(super) struct Metrics {
     rows: Gauge,
     index_bytes: Gauge,
     load_seconds: Gauge<f64, AtomicU64>,
-}
-
-/// An index that was just loaded.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Loaded {
-    /// Number of the snapshot; 0 for a folder without one.
-    pub(super) snapshot: i64,
-    pub(super) rows: usize,
-    pub(super) bytes: usize,
-    pub(super) took: Duration,
 }
 
 /// Increments a gauge until it is dropped, also when its task is cancelled.
@@ -144,25 +119,21 @@ impl Metrics {
     /// Counts an answer.
     pub(super) fn answered(&self, route: &'static str, status: u16, took: Duration) {
         self.answers.get_or_create(&Answered { route, status }).inc();
-        self.latency.get_or_create(&Route { route }).observe(took.as_secs_f64());
+        self.latency.get_or_create(&[("route", route)]).observe(took.as_secs_f64());
     }
 
-    /// Counts a refusal under overload.
-    pub(super) fn shed(&self, what: Shed) {
-        let reason = match what {
-            Shed::Connection => "connections",
-            Shed::Request => "requests",
-        };
-        self.shed.get_or_create(&Reason { reason }).inc();
+    /// Counts a refusal under overload, of `connections` or `requests`.
+    pub(super) fn shed(&self, reason: &'static str) {
+        self.shed.get_or_create(&[("reason", reason)]).inc();
     }
 
-    /// Records the index that is served now.
-    pub(super) fn loaded(&self, index: Loaded) {
+    /// Records the index that is served now; `snapshot` is 0 for a folder without a number.
+    pub(super) fn loaded(&self, snapshot: i64, index: &Index, took: Duration) {
         let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-        self.snapshot.set(index.snapshot);
-        self.rows.set(number(index.rows));
-        self.index_bytes.set(number(index.bytes));
-        self.load_seconds.set(index.took.as_secs_f64());
+        self.snapshot.set(snapshot);
+        self.rows.set(number(index.rows()));
+        self.index_bytes.set(number(index.bytes()));
+        self.load_seconds.set(took.as_secs_f64());
     }
 
     /// The metrics in the text format of Prometheus.
@@ -189,9 +160,10 @@ mod tests {
         let metrics = Metrics::new();
         metrics.answered("/v1/me", 200, Duration::from_micros(300));
         metrics.answered("/v1/me", 429, Duration::from_micros(30));
-        metrics.shed(Shed::Connection);
+        metrics.shed("connections");
         metrics.connections.inc();
-        metrics.loaded(Loaded { snapshot: 42, rows: 7, bytes: 1_000, took: Duration::from_millis(1_500) });
+        let index = crate::serve::fixture::index();
+        metrics.loaded(42, &index, Duration::from_millis(1_500));
         let page = metrics.page();
         for line in [
             "sunlake_requests_total{route=\"/v1/me\",status=\"429\"} 1",
@@ -200,8 +172,8 @@ mod tests {
             "sunlake_shed_total{reason=\"connections\"} 1",
             "sunlake_connections 1",
             "sunlake_snapshot 42",
-            "sunlake_index_rows 7",
-            "sunlake_index_bytes 1000",
+            "sunlake_index_rows 9",
+            &format!("sunlake_index_bytes {}", index.bytes()),
             "sunlake_index_load_seconds 1.5",
             "# EOF",
         ] {

@@ -28,16 +28,11 @@ pub struct Caller {
     pub scopes: Arc<[String]>,
 }
 
-#[derive(Debug)]
-struct KnownKey {
-    digest: [u8; 32],
-    caller: Caller,
-}
-
 /// Every key that the server accepts.
 #[derive(Debug, Default)]
 pub struct Accounts {
-    keys: Vec<KnownKey>,
+    /// Digests of keys.
+    keys: Vec<([u8; 32], Caller)>,
 }
 
 impl Accounts {
@@ -49,7 +44,7 @@ impl Accounts {
             key_id: key_id(&digest).into(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
         };
-        Self { keys: vec![KnownKey { digest: *digest.as_bytes(), caller }] }
+        Self { keys: vec![(*digest.as_bytes(), caller)] }
     }
 
     /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
@@ -81,7 +76,7 @@ impl Accounts {
                 key_id: key.id.as_str().into(),
                 scopes: key.scopes.clone().into(),
             };
-            keys.push(KnownKey { digest: *digest.as_bytes(), caller });
+            keys.push((*digest.as_bytes(), caller));
         }
         Ok(Self { keys })
     }
@@ -90,9 +85,9 @@ impl Accounts {
     pub fn authenticate(&self, key: &str) -> Option<Caller> {
         let digest = blake3::hash(key.as_bytes());
         let mut found = None;
-        for known in &self.keys {
-            if bool::from(known.digest.ct_eq(digest.as_bytes())) {
-                found = Some(&known.caller);
+        for (known, caller) in &self.keys {
+            if bool::from(known.ct_eq(digest.as_bytes())) {
+                found = Some(caller);
             }
         }
         found.cloned()

@@ -17,29 +17,14 @@ pub(crate) const KEY_PREFIX: &str = "flb_";
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
     /// The path names no file.
-    #[error("cannot use the key file {path}: {source}; `sunlake keys create` makes one")]
-    NoFile {
-        /// Path of the key file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The disk fails: full, read-only, not permitted.
-    #[error("cannot use the key file {path}: {source}")]
-    Storage {
-        /// The key file, or the lock file next to it.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error("cannot use the key file {0}: {1}; `sunlake keys create` makes one")]
+    NoFile(PathBuf, #[source] io::Error),
+    /// The key file, or the lock file next to it, cannot be read or written.
+    #[error("cannot use the key file {0}: {1}")]
+    Storage(PathBuf, #[source] io::Error),
     /// The file is not a key file.
-    #[error("{path} is not a key file: {source}")]
-    Malformed {
-        /// Path of the file.
-        path: PathBuf,
-        /// Why, with the line.
-        source: Box<toml::de::Error>,
-    },
+    #[error("{0} is not a key file: {1}")]
+    Malformed(PathBuf, #[source] Box<toml::de::Error>),
     /// The keys cannot be written as TOML.
     #[error("the keys cannot be written as TOML: {0}")]
     Unwritable(#[from] toml::ser::Error),
@@ -158,12 +143,11 @@ impl KeyFile {
     pub fn read(path: &Path) -> Result<Self, KeysError> {
         let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
-                KeysError::NoFile { path: path.to_owned(), source }
+                KeysError::NoFile(path.to_owned(), source)
             }
-            _ => KeysError::Storage { path: path.to_owned(), source },
+            _ => KeysError::Storage(path.to_owned(), source),
         })?;
-        toml::from_str(&text)
-            .map_err(|source| KeysError::Malformed { path: path.to_owned(), source: Box::new(source) })
+        toml::from_str(&text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
     }
 
     /// Reads a key file; a missing one is empty.
@@ -172,9 +156,7 @@ impl KeyFile {
     /// As [`KeyFile::read`].
     pub fn read_or_new(path: &Path) -> Result<Self, KeysError> {
         match Self::read(path) {
-            Err(KeysError::NoFile { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                Ok(Self::default())
-            }
+            Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => Ok(Self::default()),
             read => read,
         }
     }
@@ -189,7 +171,7 @@ impl KeyFile {
     ) -> Result<T, KeysError> {
         // A file of its own: each change replaces the key file.
         let lock_path = path.with_added_extension("lock");
-        let failed = |source| KeysError::Storage { path: lock_path.clone(), source };
+        let failed = |source| KeysError::Storage(lock_path.clone(), source);
         let lock = File::create(&lock_path).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut file = Self::read_or_new(path)?;
@@ -205,8 +187,7 @@ impl KeyFile {
     /// failed.
     pub fn write(&self, path: &Path) -> Result<(), KeysError> {
         let text = toml::to_string(self)?;
-        replace_file(path, text.as_bytes())
-            .map_err(|source| KeysError::Storage { path: path.to_owned(), source })
+        replace_file(path, text.as_bytes()).map_err(|source| KeysError::Storage(path.to_owned(), source))
     }
 
     /// Creates a key from 256 random bits, and its account if there is none yet.
@@ -377,12 +358,12 @@ mod tests {
     fn disk_failure_and_missing_file_are_different_errors() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("keys.toml");
-        assert!(matches!(KeyFile::read(&path), Err(KeysError::NoFile { .. })));
-        assert!(matches!(KeyFile::read(folder.path()), Err(KeysError::NoFile { .. })));
+        assert!(matches!(KeyFile::read(&path), Err(KeysError::NoFile(..))));
+        assert!(matches!(KeyFile::read(folder.path()), Err(KeysError::NoFile(..))));
         // The lock file cannot be created where a folder has its name.
         std::fs::create_dir(folder.path().join("keys.toml.lock")).expect("a folder");
         let failed = KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [1; 32], NOW));
-        assert!(matches!(failed, Err(KeysError::Storage { .. })), "{failed:?}");
+        assert!(matches!(failed, Err(KeysError::Storage(..))), "{failed:?}");
     }
 
     #[test]

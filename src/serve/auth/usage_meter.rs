@@ -24,29 +24,14 @@ const WIDTH_STEP: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum MeterError {
     /// The file cannot be read or written.
-    #[error("cannot use the usage file {path}: {source}")]
-    Storage {
-        /// Path of the file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("cannot use the usage file {0}: {1}")]
+    Storage(PathBuf, #[source] std::io::Error),
     /// Another process counts in the file.
-    #[error(
-        "another server counts its requests in {path}; two of them would let an account do twice as much"
-    )]
-    Locked {
-        /// Path of the file.
-        path: PathBuf,
-    },
+    #[error("another server counts its requests in {0}; two of them would let an account do twice as much")]
+    Locked(PathBuf),
     /// The file is damaged.
-    #[error("{path} is not a usage file: {source}; move it away to count from zero")]
-    Malformed {
-        /// Path of the file.
-        path: PathBuf,
-        /// Why.
-        source: serde_json::Error,
-    },
+    #[error("{0} is not a usage file: {1}; move it away to count from zero")]
+    Malformed(PathBuf, #[source] serde_json::Error),
 }
 
 /// A line of the file.
@@ -95,10 +80,9 @@ impl Meter {
     pub fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
         let Some(path) = path else { return Ok(Self::default()) };
         let file = open_locked(&path)?;
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| MeterError::Storage { path: path.clone(), source })?;
-        let counts =
-            Counts::read(&text).map_err(|source| MeterError::Malformed { path: path.clone(), source })?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|source| MeterError::Storage(path.clone(), source))?;
+        let counts = Counts::read(&text).map_err(|source| MeterError::Malformed(path.clone(), source))?;
         Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), is_changed: AtomicBool::new(false) })
     }
 
@@ -136,7 +120,7 @@ impl Meter {
         let written = self.lock().write_unwritten(file);
         written.and_then(|()| file.sync_data()).map_err(|source| {
             self.is_changed.store(true, Ordering::Release);
-            MeterError::Storage { path: path.clone(), source }
+            MeterError::Storage(path.clone(), source)
         })
     }
 
@@ -147,7 +131,7 @@ impl Meter {
 
 /// The file, under a lock that no other process has.
 fn open_locked(path: &Path) -> Result<File, MeterError> {
-    let failed = |source| MeterError::Storage { path: path.to_owned(), source };
+    let failed = |source| MeterError::Storage(path.to_owned(), source);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(failed)?;
     }
@@ -155,7 +139,7 @@ fn open_locked(path: &Path) -> Result<File, MeterError> {
         File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(MeterError::Locked { path: path.to_owned() }),
+        Err(TryLockError::WouldBlock) => Err(MeterError::Locked(path.to_owned())),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
@@ -236,10 +220,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("usage.jsonl");
         let meter = Meter::open(Some(path.clone())).expect("a meter");
-        assert!(matches!(Meter::open(Some(path.clone())), Err(MeterError::Locked { .. })));
+        assert!(matches!(Meter::open(Some(path.clone())), Err(MeterError::Locked(_))));
         drop(meter);
         std::fs::write(&path, "{").expect("damaged");
-        assert!(matches!(Meter::open(Some(path)), Err(MeterError::Malformed { .. })));
+        assert!(matches!(Meter::open(Some(path)), Err(MeterError::Malformed(..))));
     }
 
     #[test]

@@ -19,21 +19,13 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Its name in `Content-Encoding`.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Zstd => "zstd",
-            Self::Gzip => "gzip",
-        }
-    }
-
     /// The coding with the client's largest weight; `None` to send the body uncompressed.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
-        let mut weights = Weights::default();
-        for value in headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()) {
-            value.split(',').for_each(|item| weights.read(item));
-        }
-        weights.best()
+        let any = weight(headers, &["*"]);
+        let weight_of = |names| weight(headers, names).or(any).unwrap_or(0);
+        let (zstd, gzip) = (weight_of(&["zstd"]), weight_of(&["gzip", "x-gzip"]));
+        let (coding, best) = if zstd >= gzip { (Self::Zstd, zstd) } else { (Self::Gzip, gzip) };
+        (best > 0 && best >= weight(headers, &["identity"]).unwrap_or(0)).then_some(coding)
     }
 
     /// The compressed body; `None` when it would not be smaller, or the body is small.
@@ -54,45 +46,26 @@ impl Coding {
 
     /// The value of the `Content-Encoding` header.
     pub(crate) const fn header(self) -> HeaderValue {
-        HeaderValue::from_static(self.name())
+        HeaderValue::from_static(match self {
+            Self::Zstd => "zstd",
+            Self::Gzip => "gzip",
+        })
     }
 }
 
-/// Weights of the codings in thousandths; `None` for a coding that the client does not name.
-#[derive(Debug, Default)]
-struct Weights {
-    zstd: Option<u32>,
-    gzip: Option<u32>,
-    any: Option<u32>,
-    identity: Option<u32>,
-}
-
-impl Weights {
-    fn read(&mut self, item: &str) {
+/// The weight of a coding in thousandths; `None` when the client does not name it. Of several, the last one counts.
+fn weight(headers: &HeaderMap, names: &[&str]) -> Option<u32> {
+    let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut found = None;
+    for item in values.flat_map(|value| value.split(',')) {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let weight = parts
-            .filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")))
-            .map(thousandths)
-            .next_back()
-            .unwrap_or(1_000);
-        let slot = match name.to_ascii_lowercase().as_str() {
-            "zstd" => &mut self.zstd,
-            "gzip" | "x-gzip" => &mut self.gzip,
-            "identity" => &mut self.identity,
-            "*" => &mut self.any,
-            _ => return,
-        };
-        *slot = Some(weight);
+        if names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            let weights = parts.filter_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+            found = Some(weights.map(thousandths).next_back().unwrap_or(1_000));
+        }
     }
-
-    /// The coding of the largest weight, unless it is 0 or less than the weight of `identity`.
-    fn best(&self) -> Option<Coding> {
-        let weight = |named: Option<u32>| named.or(self.any).unwrap_or(0);
-        let (zstd, gzip) = (weight(self.zstd), weight(self.gzip));
-        let (coding, weight) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
-        (weight > 0 && weight >= self.identity.unwrap_or(0)).then_some(coding)
-    }
+    found
 }
 
 /// `0.8` → 800; text that is no number → 0.

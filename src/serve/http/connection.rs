@@ -3,7 +3,8 @@
 use super::app::Site;
 use super::error_response::RETRY_SECS;
 use super::socket::Socket;
-use crate::serve::metrics::{CONTENT_TYPE, Counted, Shed};
+use crate::serve::metrics::{CONTENT_TYPE, Counted};
+use futures::FutureExt;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
@@ -56,13 +57,8 @@ impl Acceptor {
     /// Accepts connections forever; each is a task of its own.
     pub(crate) async fn accept(&mut self) {
         loop {
-            match self.listener.accept().await {
-                Ok((stream, peer)) => self.admit(stream, peer),
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
+            let (stream, peer) = accept(&self.listener).await;
+            self.admit(stream, peer);
             while self.connections.try_join_next().is_some() {}
         }
     }
@@ -74,7 +70,7 @@ impl Acceptor {
     /// connection at once could lose a request on its way.
     pub(crate) async fn shutdown(mut self, linger: Duration, deadline: Duration) {
         self.site.drain();
-        while let Some(Ok((stream, peer))) = futures::FutureExt::now_or_never(self.listener.accept()) {
+        while let Some(Ok((stream, peer))) = self.listener.accept().now_or_never() {
             self.admit(stream, peer);
         }
         drop(self.listener);
@@ -93,7 +89,12 @@ impl Acceptor {
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
             return self.reject_overload(stream);
         };
-        let connection = self.graceful.watch(connection(stream, peer, Arc::clone(&site)));
+        let app = Arc::clone(&site);
+        let respond = move |request| {
+            let app = Arc::clone(&app);
+            async move { app.exchange(request, peer).await }
+        };
+        let connection = self.graceful.watch(connection(stream, Arc::clone(site.docs_url()), respond));
         self.connections.spawn(async move {
             let open = Counted::new(&site.metrics.connections);
             if let Err(error) = connection.await {
@@ -109,7 +110,7 @@ impl Acceptor {
 
     /// Answers 503, then closes.
     fn reject_overload(&mut self, stream: TcpStream) {
-        self.site.metrics.shed(Shed::Connection);
+        self.site.metrics.shed("connections");
         let Ok(permit) = Arc::clone(&self.reject_permits).try_acquire_owned() else { return };
         let message = "the server has as many connections as it takes; try again shortly".to_owned();
         let response = self.site.problem(503, message);
@@ -127,20 +128,34 @@ impl Acceptor {
     }
 }
 
-fn connection(
+/// The next connection. A failed accept is logged and retried after a pause.
+async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Serves one connection; `respond` answers its requests.
+fn connection<F>(
     stream: TcpStream,
-    peer: SocketAddr,
-    site: Arc<Site>,
-) -> impl GracefulConnection<Error = hyper::Error> {
+    docs_url: Arc<str>,
+    respond: impl Fn(Request<Incoming>) -> F,
+) -> impl GracefulConnection<Error = hyper::Error>
+where
+    F: Future<Output = Response<Full<Bytes>>>,
+{
     // With Nagle's algorithm, a small answer may wait for the acknowledgement of the one before.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "answers of a connection may be slow");
     }
-    let socket = Socket::new(stream, Arc::clone(site.docs_url()));
-    let respond = service_fn(move |request: Request<Incoming>| {
-        let site = Arc::clone(&site);
-        async move { Ok::<_, Infallible>(site.exchange(request, peer).await) }
-    });
+    let socket = Socket::new(stream, docs_url);
+    let respond = service_fn(move |request| respond(request).map(Ok::<_, Infallible>));
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADER_READ_TIMEOUT)
@@ -154,34 +169,18 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
     let mut connections = JoinSet::new();
     loop {
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let connection = metrics_connection(stream, Arc::clone(&site));
-                connections.spawn(async move {
-                    connection.await;
-                    drop(permit);
-                });
+        let (stream, _) = accept(&listener).await;
+        let page = Arc::clone(&site);
+        let respond =
+            move |request: Request<_>| std::future::ready(metrics_page(&page, request.uri().path()));
+        let connection = connection(stream, Arc::clone(site.docs_url()), respond);
+        connections.spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection to the metrics ended early");
             }
-            Err(error) => {
-                tracing::warn!(%error, "a connection to the metrics could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
+            drop(permit);
+        });
         while connections.try_join_next().is_some() {}
-    }
-}
-
-async fn metrics_connection(stream: TcpStream, site: Arc<Site>) {
-    let socket = Socket::new(stream, Arc::clone(site.docs_url()));
-    let respond = service_fn(move |request: Request<Incoming>| {
-        std::future::ready(Ok::<_, Infallible>(metrics_page(&site, request.uri().path())))
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_READ_TIMEOUT)
-        .serve_connection(TokioIo::new(socket), respond);
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "a connection to the metrics ended early");
     }
 }
 

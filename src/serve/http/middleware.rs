@@ -6,19 +6,30 @@ use super::compression::Coding;
 use super::error_response::RETRY_SECS;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
-use crate::serve::metrics::{Counted, Shed};
+use crate::serve::metrics::Counted;
 use futures::FutureExt;
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{
-    CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY,
-    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue,
+    REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
+
+/// Headers of every answer.
+const HEADERS: [(HeaderName, &str); 4] = [
+    (VARY, "authorization, accept-encoding"),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (REFERRER_POLICY, "no-referrer"),
+];
+/// Methods that the access log names.
+const METHODS: [Method; 7] =
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
 impl Site {
     /// Answers a request, counts it and logs it. Never fails, never panics.
@@ -53,7 +64,7 @@ impl Site {
     /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.
     async fn work(&self, answer: impl Future<Output = Reply>, id: &HeaderValue) -> Reply {
         let Ok(_permit) = self.at_work.try_acquire() else {
-            self.metrics.shed(Shed::Request);
+            self.metrics.shed("requests");
             let refused = self.problem(503, "the server is busy; try again shortly".to_owned());
             return Reply::open(with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)), "none");
         };
@@ -85,13 +96,9 @@ impl Site {
         }
         let headers = response.headers_mut();
         headers.insert(REQUEST_ID, id.clone());
-        headers.insert(VARY, HeaderValue::from_static("authorization, accept-encoding"));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(
-            CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-        );
-        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        for (name, value) in HEADERS {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
         if self.is_draining() {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -105,7 +112,7 @@ fn log_access(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, 
     tracing::info!(
         request = id.to_str().unwrap_or_default(),
         peer = %peer,
-        method = known_method(&parts.method),
+        method = if METHODS.contains(&parts.method) { parts.method.as_str() } else { "other" },
         route = reply.route,
         status = reply.response.status().as_u16(),
         bytes = reply.response.body().len(),
@@ -114,19 +121,6 @@ fn log_access(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, 
         key = caller.map(|caller| &*caller.key_id),
         "answered"
     );
-}
-
-fn known_method(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
-    }
 }
 
 #[cfg(test)]
