@@ -74,14 +74,10 @@ impl Metrics {
         let mut registry = Registry::default();
         let own = registry.sub_registry_with_prefix("sunlake");
         let constructor: fn() -> Histogram = || Histogram::new(LATENCY_BOUNDS);
+        let latency = Family::new_with_constructor(constructor);
         Self {
             answers: registered(own, "requests", "Requests answered", Family::default()),
-            latency: registered(
-                own,
-                "request_seconds",
-                "From head read to answer made",
-                Family::new_with_constructor(constructor),
-            ),
+            latency: registered(own, "request_seconds", "From head read to answer made", latency),
             shed: registered(own, "shed", "Clients refused under overload", Family::default()),
             in_flight: registered(own, "requests_in_flight", "Requests being answered", Gauge::default()),
             connections: registered(own, "connections", "Connections open", Gauge::default()),
@@ -97,12 +93,7 @@ impl Metrics {
                 "Requests over a limit of their account",
                 Counter::default(),
             ),
-            failed_reloads: registered(
-                own,
-                "failed_reloads",
-                "Snapshots and key files that failed to load",
-                Counter::default(),
-            ),
+            failed_reloads: registered(own, "failed_reloads", "Reloads that failed", Counter::default()),
             snapshot: registered(own, "snapshot", "Number of the snapshot served", Gauge::default()),
             rows: registered(own, "index_rows", "Businesses in the index", Gauge::default()),
             index_bytes: registered(own, "index_bytes", "Memory of the index", Gauge::default()),

@@ -65,10 +65,8 @@ impl Accounts {
         let mut keys = Vec::new();
         for key in file.keys.iter().filter(|key| key.revoked_at.is_none()) {
             let account = accounts.iter().find(|account| account.name == key.account);
-            let account = account.ok_or_else(|| KeysError::UnknownAccount {
-                key: key.id.clone(),
-                account: key.account.clone(),
-            })?;
+            let account =
+                account.ok_or_else(|| KeysError::UnknownAccount(key.id.clone(), key.account.clone()))?;
             let digest =
                 blake3::Hash::from_hex(&key.digest).map_err(|_| KeysError::Digest(key.id.clone()))?;
             let caller = Caller {

@@ -29,34 +29,17 @@ pub enum KeysError {
     #[error("the keys cannot be written as TOML: {0}")]
     Unwritable(#[from] toml::ser::Error),
     /// A key belongs to no account of the file.
-    #[error("key {key} belongs to account {account:?}, which the key file does not have")]
-    UnknownAccount {
-        /// Key id.
-        key: String,
-        /// Name that was not found.
-        account: String,
-    },
+    #[error("key {0} belongs to account {1:?}, which the key file does not have")]
+    UnknownAccount(String, String),
     /// A digest is not 64 hexadecimal digits.
     #[error("the digest of key {0} is damaged; revoke the key and create another")]
     Digest(String),
-    /// The account has as many active keys as its plan allows.
-    #[error("account {account:?} has {active} active keys, all that its plan allows; revoke one first")]
-    TooMany {
-        /// Name of the account.
-        account: String,
-        /// Active keys.
-        active: usize,
-    },
-    /// The account exists with another plan.
-    #[error("account {account:?} is on plan {has:?}, not {asked:?}; change it in the key file")]
-    OtherPlan {
-        /// Name of the account.
-        account: String,
-        /// Plan in the file.
-        has: Plan,
-        /// Plan asked for.
-        asked: Plan,
-    },
+    /// The account has the number of active keys that its plan allows.
+    #[error("account {0:?} has {1} active keys, all that its plan allows; revoke one first")]
+    TooMany(String, usize),
+    /// The account exists with another plan: name, plan in the file, plan of the request.
+    #[error("account {0:?} is on plan {1:?}, not {2:?}; change it in the key file")]
+    OtherPlan(String, Plan, Plan),
     /// A scope with a character that scopes do not have.
     #[error("{0:?} is not a scope: lower-case letters, digits, - and _ only")]
     Scope(String),
@@ -236,24 +219,16 @@ impl KeyFile {
         let active = self.keys.iter().filter(|key| key.account == name && key.revoked_at.is_none()).count();
         match self.accounts.iter().find(|account| account.name == name) {
             Some(account) if account.plan != plan => {
-                return Err(KeysError::OtherPlan {
-                    account: name.to_owned(),
-                    has: account.plan,
-                    asked: plan,
-                });
+                Err(KeysError::OtherPlan(name.to_owned(), account.plan, plan))
             }
-            Some(_) if active >= plan.active_keys() => {
-                return Err(KeysError::TooMany { account: name.to_owned(), active });
+            Some(_) if active >= plan.active_keys() => Err(KeysError::TooMany(name.to_owned(), active)),
+            Some(_) => Ok(()),
+            None => {
+                let name = name.to_owned();
+                self.accounts.push(AccountRecord { name, plan, api_access: true, limits: None });
+                Ok(())
             }
-            Some(_) => {}
-            None => self.accounts.push(AccountRecord {
-                name: name.to_owned(),
-                plan,
-                api_access: true,
-                limits: None,
-            }),
         }
-        Ok(())
     }
 }
 
@@ -333,7 +308,7 @@ mod tests {
         let first = file.create(request(Plan::Starter, &[]), [1; 32], NOW).expect("the first key");
         file.create(request(Plan::Starter, &[]), [2; 32], NOW).expect("the second key");
         let third = file.create(request(Plan::Starter, &[]), [3; 32], NOW);
-        assert!(matches!(third, Err(KeysError::TooMany { active: 2, .. })));
+        assert!(matches!(third, Err(KeysError::TooMany(_, 2))));
         file.revoke(&first.id, NOW).expect("revoked");
         file.create(request(Plan::Starter, &[]), [4; 32], NOW).expect("room again");
     }
@@ -371,7 +346,7 @@ mod tests {
         let mut file = KeyFile::default();
         file.create(request(Plan::Starter, &[]), [1; 32], NOW).expect("a key");
         let other = file.create(request(Plan::Agency, &[]), [2; 32], NOW);
-        assert!(matches!(other, Err(KeysError::OtherPlan { .. })));
+        assert!(matches!(other, Err(KeysError::OtherPlan(..))));
         let scopes = ["da ta".to_owned()];
         assert!(matches!(
             file.create(request(Plan::Starter, &scopes), [2; 32], NOW),

@@ -68,21 +68,20 @@ impl Site {
 
     /// The answer and the route of a page that needs no key and is not counted; `None` for any other path.
     pub(crate) fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
-        let json = |status, body| response(status, "application/json", body);
-        let status = |code, word: &str| json(code, format!("{{\"status\":\"{word}\"}}").into_bytes());
-        match path {
-            "/healthz" => Some((status(StatusCode::OK, "ok"), "/healthz")),
+        let json = |status, body: &[u8]| response(status, "application/json", body.to_vec());
+        let route =
+            *["/healthz", "/readyz", "/openapi.json", "/docs"].iter().find(|route| **route == path)?;
+        let page = match route {
             "/readyz" if self.is_draining() => {
-                Some((status(StatusCode::SERVICE_UNAVAILABLE, "ending"), "/readyz"))
+                json(StatusCode::SERVICE_UNAVAILABLE, b"{\"status\":\"ending\"}")
             }
             // The index is loaded before the first connection is accepted, so a server that answers is ready.
-            "/readyz" => Some((status(StatusCode::OK, "ok"), "/readyz")),
-            "/openapi.json" => Some((json(StatusCode::OK, self.openapi.clone()), "/openapi.json")),
-            "/docs" => {
-                let page = self.docs_page.clone().into_bytes();
-                Some((response(StatusCode::OK, "text/markdown; charset=utf-8", page), "/docs"))
+            "/healthz" | "/readyz" => json(StatusCode::OK, b"{\"status\":\"ok\"}"),
+            "/openapi.json" => json(StatusCode::OK, &self.openapi),
+            _ => {
+                response(StatusCode::OK, "text/markdown; charset=utf-8", self.docs_page.clone().into_bytes())
             }
-            _ => None,
-        }
+        };
+        Some((page, route))
     }
 }

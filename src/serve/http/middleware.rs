@@ -72,10 +72,8 @@ impl Site {
             Ok(reply) => reply,
             Err(_) => {
                 tracing::error!(request = ?id, "a request ended in a panic; this is a bug");
-                Reply::open(
-                    self.problem(500, "an error of the server, which is in its log".to_owned()),
-                    "none",
-                )
+                let message = "an error of the server, which is in its log".to_owned();
+                Reply::open(self.problem(500, message), "none")
             }
         }
     }

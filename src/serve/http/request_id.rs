@@ -1,5 +1,6 @@
 //! `X-Request-Id`: connects an answer with its log line.
 
+use crate::serve::auth::key_file::KEY_PREFIX;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +28,7 @@ impl RequestIds {
     /// The id that the client sent, if it is plain; else a new one.
     pub(crate) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(REQUEST_ID) {
-            Some(sent) if is_plain(sent.as_bytes()) => sent.clone(),
+            Some(sent) if sent.to_str().is_ok_and(is_plain) => sent.clone(),
             _ => self.make(),
         }
     }
@@ -40,12 +41,9 @@ impl RequestIds {
 }
 
 /// Whether an id has only letters, digits and `-_.:`, and no part that looks like a key: the id is logged.
-fn is_plain(id: &[u8]) -> bool {
-    let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
-    let prefix = crate::serve::auth::key_file::KEY_PREFIX.as_bytes();
-    (1..=MAX_LENGTH).contains(&id.len())
-        && id.iter().all(is_sign)
-        && !id.windows(prefix.len()).any(|part| part == prefix)
+fn is_plain(id: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_sign) && !id.contains(KEY_PREFIX)
 }
 
 #[cfg(test)]

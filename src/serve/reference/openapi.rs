@@ -47,7 +47,7 @@ fn operation(endpoint: Endpoint) -> Value {
         let unchanged = json!({"description": "The answer that If-None-Match names is unchanged."});
         responses.insert("304".to_owned(), unchanged);
     }
-    for problem in PROBLEMS.iter().filter(|problem| (problem.is_of)(endpoint)) {
+    for problem in PROBLEMS.iter().filter(|problem| problem.is_of(endpoint)) {
         let refers = json!({"$ref": format!("#/components/responses/{}", problem.name)});
         responses.insert(problem.status.to_string(), refers);
     }
@@ -113,7 +113,7 @@ fn response(problem: &Problem, docs_url: &str) -> Value {
     };
     let content = json!({"schema": {"$ref": "#/components/schemas/Error"}, "example": example});
     let mut response = json!({"description": problem.when, "content": {"application/json": content}});
-    if let Some((name, description)) = problem.header {
+    if let Some((name, description)) = problem.header() {
         let schema = if name == "Retry-After" {
             json!({"type": "integer", "minimum": 1})
         } else {
