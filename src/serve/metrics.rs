@@ -76,33 +76,18 @@ impl Metrics {
         let constructor: fn() -> Histogram = || Histogram::new(LATENCY_BOUNDS);
         let latency = Family::new_with_constructor(constructor);
         Self {
-            answers: registered(own, "requests", "Requests answered", Family::default()),
-            latency: registered(own, "request_seconds", "From head read to answer made", latency),
-            shed: registered(own, "shed", "Clients refused under overload", Family::default()),
-            in_flight: registered(own, "requests_in_flight", "Requests being answered", Gauge::default()),
-            connections: registered(own, "connections", "Connections open", Gauge::default()),
-            malformed: registered(
-                own,
-                "malformed",
-                "Connections that sent no HTTP request",
-                Counter::default(),
-            ),
-            over_limit: registered(
-                own,
-                "over_limit",
-                "Requests over a limit of their account",
-                Counter::default(),
-            ),
-            failed_reloads: registered(own, "failed_reloads", "Reloads that failed", Counter::default()),
-            snapshot: registered(own, "snapshot", "Number of the snapshot served", Gauge::default()),
-            rows: registered(own, "index_rows", "Businesses in the index", Gauge::default()),
-            index_bytes: registered(own, "index_bytes", "Memory of the index", Gauge::default()),
-            load_seconds: registered(
-                own,
-                "index_load_seconds",
-                "Time the index took to load",
-                Gauge::default(),
-            ),
+            answers: add(own, "requests", "Requests answered", Family::default()),
+            latency: add(own, "request_seconds", "From head read to answer made", latency),
+            shed: add(own, "shed", "Clients refused under overload", Family::default()),
+            in_flight: add(own, "requests_in_flight", "Requests being answered", Gauge::default()),
+            connections: add(own, "connections", "Connections open", Gauge::default()),
+            malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
+            over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
+            failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
+            snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),
+            rows: add(own, "index_rows", "Businesses in the index", Gauge::default()),
+            index_bytes: add(own, "index_bytes", "Memory of the index", Gauge::default()),
+            load_seconds: add(own, "index_load_seconds", "Time the index took to load", Gauge::default()),
             registry,
         }
     }
@@ -136,8 +121,8 @@ impl Metrics {
     }
 }
 
-/// The metric, registered.
-fn registered<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+/// Registers a metric; returns it.
+fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
     registry.register(name, help, metric.clone());
     metric
 }

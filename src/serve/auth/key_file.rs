@@ -233,7 +233,7 @@ impl KeyFile {
 }
 
 /// The id of a key, made from its digest: it reveals nothing of the key.
-pub(crate) fn key_id(digest: &blake3::Hash) -> String {
+pub(super) fn key_id(digest: &blake3::Hash) -> String {
     format!("key_{}", &digest.to_hex()[..12])
 }
 

@@ -13,16 +13,16 @@ use tokio::sync::Semaphore;
 
 /// Most requests that are answered at the same time; a further one is answered 503. A request counts once its body is
 /// read.
-pub(crate) const MAX_AT_WORK: usize = 256;
+pub(super) const MAX_AT_WORK: usize = 256;
 
 /// The service, the pages that need no key, and what the middleware shares.
 pub(crate) struct Site {
     pub(crate) service: Arc<Service>,
     pub(crate) host_guard: HostGuard,
     pub(crate) metrics: Metrics,
-    pub(crate) ids: RequestIds,
+    pub(super) ids: RequestIds,
     /// Permits of [`MAX_AT_WORK`].
-    pub(crate) at_work: Semaphore,
+    pub(super) at_work: Semaphore,
     docs_url: Arc<str>,
     docs_page: String,
     openapi: Vec<u8>,
@@ -57,17 +57,17 @@ impl Site {
     }
 
     /// Starts the shutdown: from now on every answer closes its connection, and `/readyz` is 503.
-    pub(crate) fn drain(&self) {
+    pub(super) fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
     }
 
     /// Whether the shutdown has started.
-    pub(crate) fn is_draining(&self) -> bool {
+    pub(super) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
 
     /// The answer and the route of a page that needs no key and is not counted; `None` for any other path.
-    pub(crate) fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
+    pub(super) fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
         let json = |status, body: &[u8]| response(status, "application/json", body.to_vec());
         let route =
             *["/healthz", "/readyz", "/openapi.json", "/docs"].iter().find(|route| **route == path)?;

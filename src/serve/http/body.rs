@@ -5,15 +5,15 @@ use hyper::body::{Body, Bytes};
 use std::time::Duration;
 
 /// Most bytes of a request body.
-pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
 /// Most bytes read of a body that is too large: its sender reads the answer only after it has sent the body.
 const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 /// A body must arrive within this time.
-pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(8);
+pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Why a body could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BodyFault {
+pub(super) enum BodyFault {
     /// More than [`MAX_BODY_BYTES`].
     TooLarge,
     /// Incomplete after [`BODY_TIMEOUT`].
@@ -24,7 +24,7 @@ pub(crate) enum BodyFault {
 
 impl BodyFault {
     /// The status of the answer.
-    pub(crate) const fn status(self) -> u16 {
+    pub(super) const fn status(self) -> u16 {
         match self {
             Self::TooLarge => 413,
             Self::TooSlow => 408,
@@ -33,7 +33,7 @@ impl BodyFault {
     }
 
     /// The message of the answer.
-    pub(crate) fn message(self) -> String {
+    pub(super) fn message(self) -> String {
         match self {
             Self::TooLarge => format!("the body is larger than {MAX_BODY_BYTES} bytes"),
             Self::TooSlow => format!("the body did not come within {} s", BODY_TIMEOUT.as_secs()),
@@ -46,7 +46,7 @@ impl BodyFault {
 ///
 /// # Errors
 /// [`BodyFault`] when it is too large, too slow or broken.
-pub(crate) async fn read<B>(body: B, within: Duration) -> Result<Bytes, BodyFault>
+pub(super) async fn read<B>(body: B, within: Duration) -> Result<Bytes, BodyFault>
 where
     B: Body<Data = Bytes> + Unpin,
 {

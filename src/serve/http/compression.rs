@@ -13,14 +13,14 @@ const ZSTD_LEVEL: i32 = 1;
 
 /// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub(super) enum Coding {
     Zstd,
     Gzip,
 }
 
 impl Coding {
     /// The coding with the client's largest weight; `None` to send the body uncompressed.
-    pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
+    pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
         let any = weight(headers, &["*"]);
         let weight_of = |names| weight(headers, names).or(any).unwrap_or(0);
         let (zstd, gzip) = (weight_of(&["zstd"]), weight_of(&["gzip", "x-gzip"]));
@@ -29,7 +29,7 @@ impl Coding {
     }
 
     /// The compressed body; `None` when it would not be smaller, or the body is small.
-    pub(crate) fn encode(self, body: &[u8]) -> Option<Vec<u8>> {
+    pub(super) fn encode(self, body: &[u8]) -> Option<Vec<u8>> {
         if body.len() <= MIN_BYTES {
             return None;
         }
@@ -45,7 +45,7 @@ impl Coding {
     }
 
     /// The value of the `Content-Encoding` header.
-    pub(crate) const fn header(self) -> HeaderValue {
+    pub(super) const fn header(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Zstd => "zstd",
             Self::Gzip => "gzip",

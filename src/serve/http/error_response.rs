@@ -8,7 +8,7 @@ use hyper::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Method, StatusCode};
 
 /// `Retry-After` of a server that is overloaded, in seconds.
-pub(crate) const RETRY_SECS: u64 = 1;
+pub(super) const RETRY_SECS: u64 = 1;
 
 impl Site {
     /// Status 405, with the allowed methods.

@@ -6,11 +6,11 @@ use hyper::header::{HeaderMap, HeaderValue, IF_NONE_MATCH};
 
 /// A weak tag: the same answer is sent with and without compression.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tag(String);
+pub(super) struct Tag(String);
 
 impl Tag {
     /// The tag of an answer that depends only on these parts.
-    pub(crate) fn of(parts: &[&[u8]]) -> Self {
+    pub(super) fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
             // With its length, so that other parts with the same bytes have another tag.
@@ -21,7 +21,7 @@ impl Tag {
     }
 
     /// Whether `If-None-Match` has this tag or `*`. Only for a 200: an error has no tag.
-    pub(crate) fn matches(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn matches(&self, headers: &HeaderMap) -> bool {
         let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
         let own = opaque(&self.0);
         headers
@@ -33,7 +33,7 @@ impl Tag {
     }
 
     /// The value of the `ETag` header.
-    pub(crate) fn header(&self) -> HeaderValue {
+    pub(super) fn header(&self) -> HeaderValue {
         HeaderValue::from_str(&self.0).unwrap_or(HeaderValue::from_static("W/\"\""))
     }
 }

@@ -33,7 +33,7 @@ const METHODS: [Method; 7] =
 
 impl Site {
     /// Answers a request, counts it and logs it. Never fails, never panics.
-    pub(crate) async fn exchange<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Full<Bytes>>
+    pub(super) async fn exchange<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Full<Bytes>>
     where
         B: Body<Data = Bytes> + Unpin,
     {

@@ -5,7 +5,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The header of requests and answers.
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Most bytes of an id that a client sends; a longer one is replaced.
 const MAX_LENGTH: usize = 128;
@@ -14,19 +14,19 @@ const MADE_LENGTH: usize = 32;
 
 /// Makes ids that cannot be guessed from each other: the keyed hash of a counter.
 #[derive(Debug)]
-pub(crate) struct RequestIds {
+pub(super) struct RequestIds {
     key: [u8; 32],
     next: AtomicU64,
 }
 
 impl RequestIds {
     /// Ids from 256 random bits.
-    pub(crate) fn new(random: [u8; 32]) -> Self {
+    pub(super) fn new(random: [u8; 32]) -> Self {
         Self { key: random, next: AtomicU64::new(0) }
     }
 
     /// The id that the client sent, if it is plain; else a new one.
-    pub(crate) fn of(&self, headers: &HeaderMap) -> HeaderValue {
+    pub(super) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(REQUEST_ID) {
             Some(sent) if sent.to_str().is_ok_and(is_plain) => sent.clone(),
             _ => self.make(),

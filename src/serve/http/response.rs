@@ -36,13 +36,13 @@ pub(crate) fn response(status: StatusCode, content_type: &'static str, body: Vec
 }
 
 /// An answer that its client may cache and revalidate by its tag.
-pub(crate) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
+pub(super) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
     let cacheable = with_header(response, CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     with_header(cacheable, ETAG, tag.header())
 }
 
 /// An answer with one more header.
-pub(crate) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
+pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response
 }

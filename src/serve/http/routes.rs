@@ -15,7 +15,7 @@ use hyper::{Method, Request, Response, StatusCode, Uri};
 
 impl Site {
     /// The answer to a request, its body read.
-    pub(crate) async fn route(&self, request: &Request<Bytes>) -> Reply {
+    pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
         match request.uri().path() {
             mcp::PATH => mcp::respond(self, request).await,
             _ => self.respond(request.method(), request.uri(), request.headers()),

@@ -24,7 +24,7 @@ const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
 ];
 
 /// A client's socket.
-pub(crate) struct Socket {
+pub(super) struct Socket {
     stream: TcpStream,
     docs_url: Arc<str>,
     /// Runs while a write waits.
@@ -43,7 +43,7 @@ struct Lingering {
 
 impl Socket {
     /// A socket whose error bodies have this `docs_url`.
-    pub(crate) fn new(stream: TcpStream, docs_url: Arc<str>) -> Self {
+    pub(super) fn new(stream: TcpStream, docs_url: Arc<str>) -> Self {
         Self { stream, docs_url, write_timeout: None, substitute: None, lingering: None }
     }
 
@@ -51,7 +51,7 @@ impl Socket {
     ///
     /// # Errors
     /// When the client is gone, or does not read.
-    pub(crate) async fn answer_and_close(stream: TcpStream, answer: Vec<u8>) -> Result<()> {
+    pub(super) async fn answer_and_close(stream: TcpStream, answer: Vec<u8>) -> Result<()> {
         let mut socket = Self::new(stream, "".into());
         socket.send_instead(answer);
         socket.shutdown().await
