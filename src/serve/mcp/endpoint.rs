@@ -126,12 +126,8 @@ fn inner_request(headers: &HeaderMap, bytes: Bytes) -> Request<Full<Bytes>> {
     let mut request = Request::new(Full::new(bytes));
     *request.method_mut() = Method::POST;
     let own = request.headers_mut();
-    own.extend(
-        headers
-            .iter()
-            .filter(|(name, _)| name.as_str().starts_with("mcp-"))
-            .map(|(name, value)| (name.clone(), value.clone())),
-    );
+    let protocol = headers.iter().filter(|(name, _)| name.as_str().starts_with("mcp-"));
+    own.extend(protocol.map(|(name, value)| (name.clone(), value.clone())));
     own.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     own.insert(HOST, HeaderValue::from_static("localhost"));
