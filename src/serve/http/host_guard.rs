@@ -36,8 +36,8 @@ impl HostGuard {
         }
     }
 
-    /// A DNS name can be pointed at any address, so only loopback and the public name are known. An IP address cannot, so every
-    /// address of a server that listens on all of them is known.
+    /// Of DNS names only loopback and the public name are known, because a name can be pointed at any address. An IP address
+    /// cannot: every address of a server that listens on all of them is known.
     fn knows_host(&self, host: &str) -> bool {
         if is_loopback(host) || self.public.as_ref().and_then(Uri::host).is_some_and(|name| same(name, host))
         {
