@@ -6,7 +6,7 @@ use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::publish::summary::RunSummary;
-use crate::serve::{LoadError, ServeError};
+use crate::serve::{KeysError, LoadError, MeterError, ServeError};
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -61,9 +61,9 @@ pub enum CommandError {
         source: Box<CommandError>,
     },
     /// The server or its keys.
-    #[error(transparent)]
+    #[error("{0}")]
     Serve(#[from] ServeError),
-    /// A file of the lake that differs from its commit.
+    /// A file of the lake that is not what was committed.
     #[error("{0}")]
     Damaged(String),
     /// A file or a stream.
@@ -98,6 +98,18 @@ impl CommandError {
             Self::Bug(_) => BUG,
             Self::Run { source, .. } | Self::Hinted { source, .. } => source.code(),
         }
+    }
+}
+
+fn serve(error: &ServeError) -> u8 {
+    match error {
+        ServeError::Keys(KeysError::Storage(..)) => STORAGE,
+        ServeError::Keys(KeysError::Unwritable(_)) | ServeError::Panicked(_) => BUG,
+        ServeError::Keys(_) | ServeError::NoSnapshot(_) => SETTINGS,
+        ServeError::Meter(MeterError::Locked(_)) => SETTINGS,
+        ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => lake(error),
+        ServeError::Load(_) | ServeError::Meter(_) => STORAGE,
+        ServeError::Unreadable(..) | ServeError::Listener(_) => STORAGE,
     }
 }
 
@@ -143,16 +155,6 @@ fn lake(error: &LakeError) -> u8 {
     }
 }
 
-fn serve(error: &ServeError) -> u8 {
-    match error {
-        ServeError::Load(LoadError::Unsound(error)) => lake(error),
-        ServeError::Load(
-            LoadError::Damaged { .. } | LoadError::Table { .. } | LoadError::Unreadable { .. },
-        ) => STORAGE,
-        _ => SETTINGS,
-    }
-}
-
 fn aggregate(error: &AggregateError) -> u8 {
     match error {
         AggregateError::Write { .. } | AggregateError::Read { .. } => STORAGE,
@@ -170,5 +172,27 @@ fn export(error: &ExportError) -> u8 {
         | ExportError::Overtaken { .. }
         | ExportError::NoDuckdb { .. }
         | ExportError::Foreign { .. } => SETTINGS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+    use std::path::PathBuf;
+
+    #[test]
+    fn disk_failure_of_serve_and_keys_exits_with_9() {
+        let (path, full) = (PathBuf::from("f"), || Error::from(ErrorKind::StorageFull));
+        let missing = KeysError::NoFile(path.clone(), ErrorKind::NotFound.into());
+        for (error, code) in [
+            (KeysError::Storage(path.clone(), full()).into(), STORAGE),
+            (MeterError::Storage(path.clone(), full()).into(), STORAGE),
+            (ServeError::Unreadable(path.clone(), full()), STORAGE),
+            (missing.into(), SETTINGS),
+            (ServeError::NoSnapshot(path.clone()), SETTINGS),
+        ] {
+            assert_eq!(CommandError::Serve(error).code(), code);
+        }
     }
 }

@@ -3,8 +3,8 @@
 use super::auth::access::Accounts;
 use super::auth::usage_meter::Meter;
 use super::http::app::Site;
+use super::http::host_guard::HostGuard;
 use super::index::{Index, IndexBuilder};
-use super::mcp::Doors;
 use super::metrics::Metrics;
 use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
@@ -13,7 +13,6 @@ use crate::contract::plan::{Plan, PlanLimits};
 use crate::table::{FilingRow, Row, Table, write_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
-use prometheus_client::registry::Registry;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -111,8 +110,8 @@ pub(super) fn clock() -> Clock {
 pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
     let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
-    let doors = Doors::new(([127, 0, 0, 1], 1).into(), None);
-    Site::new(service, "http://127.0.0.1:1", doors, Metrics::new(Registry::default()), [1; 32])
+    let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
+    Site::new(service, "http://127.0.0.1:1", host_guard, Metrics::new(), [1; 32])
 }
 
 pub(super) fn generous() -> PlanLimits {

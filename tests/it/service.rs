@@ -4,7 +4,8 @@
 use crate::support::command::Sunlake;
 use crate::support::http::{self, Connection};
 use crate::support::lake;
-use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, STARTER};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, STARTER, create_key};
 use crate::support::source;
 use crate::support::{PATIENCE, wait_for};
 use serde_json::Value;
@@ -90,6 +91,29 @@ fn one_server_at_a_time_counts_in_a_lake() {
         .finish()
         .says("another server counts its requests")
         .exits(3);
+}
+
+#[test]
+fn disk_failure_of_serve_and_keys_exits_with_9() {
+    let scratch = Scratch::new();
+    let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
+    create_key(&scratch, "acme", "starter", &["data"]);
+    let snapshot = source::small().lake.join("current").canonicalize().expect("a snapshot");
+    // A folder in the place of a file fails like a full disk, for root too.
+    std::fs::create_dir_all(lake.join("state/usage.jsonl")).expect("a folder");
+    std::os::unix::fs::symlink(snapshot, lake.join("current")).expect("a link");
+    Sunlake::new(["serve", "--listen", "127.0.0.1:0"])
+        .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
+        .finish()
+        .exits(9)
+        .says("usage.jsonl");
+    let lock = scratch.path("keys.toml.lock");
+    std::fs::remove_file(&lock).and_then(|()| std::fs::create_dir(&lock)).expect("a folder");
+    Sunlake::new(["keys", "create", "--account", "acme", "--plan", "starter", "--keys"])
+        .args([keys.as_os_str()])
+        .finish()
+        .exits(9)
+        .says("keys.toml.lock");
 }
 
 #[test]

@@ -180,7 +180,7 @@ fn of_export(error: &ExportError) -> Option<String> {
 
 fn of_serve(error: &ServeError) -> Option<String> {
     match error {
-        ServeError::NoSnapshot { .. } => some(MAKE_SNAPSHOT),
+        ServeError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
         ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
         ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
         ServeError::Load(LoadError::Unreadable { path, source }) => of_lake_file(path, source),
@@ -191,10 +191,10 @@ fn of_serve(error: &ServeError) -> Option<String> {
 
 fn of_keys(error: &KeysError) -> Option<String> {
     match error {
-        KeysError::File { .. } => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
+        KeysError::NoFile(..) => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
         KeysError::Digest(_) => some("revoke the key, and create another: `sunlake keys revoke ID`"),
-        KeysError::TooMany { .. } => some("revoke a key: `sunlake keys revoke ID`"),
-        KeysError::OtherPlan { .. } => some("give the plan of the key file, or change the key file"),
+        KeysError::TooMany(..) => some("revoke a key: `sunlake keys revoke ID`"),
+        KeysError::OtherPlan(..) => some("give the plan of the key file, or change the key file"),
         KeysError::NoKey(_) => some("list the keys: `sunlake keys list`"),
         _ => None,
     }
