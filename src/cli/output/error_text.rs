@@ -284,6 +284,14 @@ mod tests {
     }
 
     #[test]
+    fn a_missing_folder_of_aggregates_has_the_key_that_turns_them_off_as_hint() {
+        let (path, folder) = (PathBuf::from("p.toml"), PathBuf::from("aggregates"));
+        let error = PipelineError::from(SpecError::NoAggregates { path, folder });
+        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
+        assert!(hint.contains("[aggregates] enabled = false"), "{hint}");
+    }
+
+    #[test]
     fn a_column_of_another_type_has_the_types_to_cast_to_as_hint() {
         let (aggregate, column, dtype) = ("mine".to_owned(), "gap".to_owned(), "duration".to_owned());
         let error = PipelineError::from(AggregateError::ColumnType { aggregate, column, dtype });

@@ -313,7 +313,7 @@ mod tests {
         };
         let folder = pipeline.folder.join("aggregates");
         let missing = unreadable(folder.clone());
-        assert!(missing.contains("p.toml: ") && missing.contains("enabled = false"), "{missing}");
+        assert!(missing.contains("p.toml: ") && missing.ends_with("is not there"), "{missing}");
         assert!(unreadable(folder.join("mine.sql")).contains("mine.sql"));
         let (table, known) = ("no".to_owned(), "filings".to_owned());
         let named = told(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, known });
