@@ -13,6 +13,7 @@
 //! | [`plan`] | the limits table |
 //! | [`eastern`] | day boundaries |
 //! | [`error`] | error bodies |
+//! | [`listing`] | the listings of searches with and without a type |
 //! | [`id`] | identifiers and their forms |
 //! | [`endpoint`] | the twelve operations |
 //! | [`param`] | the one table of parameters |
@@ -32,6 +33,7 @@ pub mod eastern;
 pub mod endpoint;
 pub mod error;
 pub mod id;
+pub mod listing;
 pub mod page;
 pub mod param;
 pub mod plan;

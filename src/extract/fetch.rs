@@ -9,12 +9,15 @@
 use super::ExtractError;
 use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
 use futures::StreamExt;
+use futures::future::{Either, select};
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::oneshot;
 
 /// Names one answer of a run: what was asked, and how often it had been asked before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -249,11 +252,66 @@ impl<'a> Asker<'a> {
             }
             self.send_ahead()?;
             let Some((came, outcome)) = self.under_way.next().await else {
-                return Err(ExtractError::Store("a request under way was lost".into()));
+                return Err(ExtractError::Lost { target: key.target.clone() });
             };
-            self.keep(&came, &outcome)?;
-            if came == *key || self.expected.iter().any(|expected| expected.key == came) {
-                self.arrived.insert(came, outcome);
+            self.arrive(came, outcome, Some(key))?;
+        }
+    }
+
+    /// Keeps an answer, and remembers it where it is wanted or expected.
+    fn arrive(
+        &mut self,
+        came: PageKey,
+        outcome: Outcome,
+        wanted: Option<&PageKey>,
+    ) -> Result<(), ExtractError> {
+        self.keep(&came, &outcome)?;
+        if wanted == Some(&came) || self.expected.iter().any(|expected| expected.key == came) {
+            self.arrived.insert(came, outcome);
+        }
+        Ok(())
+    }
+
+    /// Runs `work` and returns its result. Requests under way are driven during the work, which is on another thread, so that an answer
+    /// in time does not count as late.
+    ///
+    /// # Errors
+    /// `Store` when the archive fails.
+    pub fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, ExtractError> {
+        let runtime = Handle::try_current().ok().filter(|runtime| {
+            runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
+        });
+        let Some(runtime) = runtime else { return Ok(work()) };
+        tokio::task::block_in_place(|| {
+            std::thread::scope(|scope| {
+                let (done, finished) = oneshot::channel();
+                let worker = scope.spawn(move || {
+                    let result = work();
+                    // No one listens after an error of the archive.
+                    let _ = done.send(());
+                    result
+                });
+                let received = runtime.block_on(self.receive_until(finished));
+                let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                received.map(|()| result)
+            })
+        })
+    }
+
+    /// Receives answers until `finished` is sent or dropped.
+    async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<(), ExtractError> {
+        loop {
+            match select(self.under_way.next(), finished).await {
+                Either::Left((Some((came, outcome)), rest)) => {
+                    self.arrive(came, outcome, None)?;
+                    finished = rest;
+                }
+                Either::Left((None, rest)) => {
+                    // An error means that the work panicked, which its thread reports.
+                    let _ = rest.await;
+                    return Ok(());
+                }
+                Either::Right(_) => return Ok(()),
             }
         }
     }

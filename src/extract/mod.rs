@@ -60,6 +60,12 @@ pub enum ExtractError {
     /// What was read could not be handed over.
     #[error("{0}")]
     HandOver(fetch::StoreError),
+    /// A request under way whose answer never came; only a bug causes this.
+    #[error("the request GET {target} was lost")]
+    Lost {
+        /// Path and query.
+        target: String,
+    },
     /// A page that is not the answer to its question.
     #[error("GET {target} answered outside its contract: {reason}")]
     WrongPage {

@@ -2,11 +2,12 @@
 
 use super::Table;
 use super::row::row_columns;
+use crate::contract::listing::Listing;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
 /// The `entity_type` of a day's listing without fictitious names.
-pub const EVERY_OTHER_TYPE: &str = "*";
+pub const EVERY_OTHER_TYPE: &str = Listing::Untyped.label();
 
 /// How complete one listing of one day is. The column dictionary says what each field means.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -232,7 +232,8 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &files {
         let read = Pipeline::read(file).map_err(PipelineError::from);
-        let checked = read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.told(error)));
+        let checked =
+            read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.with_file(error)));
         // What several files share is told once.
         let found = checked.err().map(|error| failed(subject, error));
         let new = found.filter(|finding| !findings.contains(finding));

@@ -190,7 +190,7 @@ fn listen_for_signals(switch: StopSwitch) -> Result<(), CommandError> {
 fn told(error: CommandError, pipeline: &Pipeline, access: Option<&Access>) -> CommandError {
     match (error, access) {
         (CommandError::Pipeline(PipelineError::Client(error)), Some(access)) => access.told(error),
-        (CommandError::Pipeline(error), _) => pipeline.told(error).into(),
+        (CommandError::Pipeline(error), _) => pipeline.with_file(error).into(),
         (other, _) => other,
     }
 }

@@ -7,13 +7,12 @@ use crate::cli::exit::CommandError;
 use crate::cli::output::text;
 use crate::cli::{World, print, print_line};
 use crate::export::catalog::write_catalog;
-use crate::pipeline::maintain::status::{Standing, standing};
+use crate::pipeline::maintain::status::lake_status;
 use crate::pipeline::publish::report::write_report;
 
 pub(crate) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
     let lake = open_lake(common, world)?;
-    let standing: Standing =
-        standing(&lake, &crate::cli::state_dir_there(common, world, &lake), (world.now)())?;
+    let standing = lake_status(&lake, &crate::cli::state_dir_there(common, world, &lake), (world.now)())?;
     match common.json {
         true => print_line(&text::json(&standing)?)?,
         false => print(&text::standing(&standing, &lake))?,

@@ -3,9 +3,10 @@
 use crate::cli::context::open_lake::no_snapshot;
 use crate::cli::exit::CommandError;
 use crate::lake::Lake;
-use crate::pipeline::maintain::status::Standing;
+use crate::pipeline::maintain::status::LakeStatus;
 use crate::pipeline::plan::estimate::Price;
-use crate::pipeline::publish::summary::{Outcome, RunSummary, UnprovenStart};
+use crate::pipeline::publish::summary::{Outcome, RunSummary};
+use crate::pipeline::state::registry::UnprovenStart;
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::Path;
@@ -164,7 +165,7 @@ pub(crate) fn price(price: &Price) -> String {
 }
 
 /// Where a lake stands.
-pub(crate) fn standing(standing: &Standing, lake: &Lake) -> String {
+pub(crate) fn standing(standing: &LakeStatus, lake: &Lake) -> String {
     lines(|text| {
         let Some(newest) = standing.snapshots.first() else {
             writeln!(text, "{}", no_snapshot(lake))?;
@@ -213,7 +214,7 @@ pub(crate) fn standing(standing: &Standing, lake: &Lake) -> String {
     })
 }
 
-fn runs(text: &mut String, standing: &Standing) -> std::fmt::Result {
+fn runs(text: &mut String, standing: &LakeStatus) -> std::fmt::Result {
     for run in &standing.runs {
         let ended = run.finished.as_deref().unwrap_or("unfinished, goes on with the next run");
         writeln!(text, "run {} as of {}: {ended}", run.run_id, run.today)?;

@@ -112,7 +112,7 @@ pub async fn extract_listing(
     asker: &mut Asker<'_>,
     around: Surroundings<'_>,
     job: ListingJob,
-    hand_over: &mut dyn FnMut(Reading) -> Result<(), ExtractError>,
+    hand_over: &mut (dyn FnMut(Reading) -> Result<(), ExtractError> + Send),
 ) -> Result<(), ExtractError> {
     let ListingJob {
         label,
@@ -147,7 +147,8 @@ pub async fn extract_listing(
                 incremental::read(&mut reader, &slice, &told).await?
             }
         };
-        hand_over(reader.finish(label, days))?;
+        let reading = reader.finish(label, days);
+        reader.asker.alongside(|| hand_over(reading))??;
     }
     if nights > 0 {
         around.pace.note(reader.morning);
@@ -158,7 +159,8 @@ pub async fn extract_listing(
         let known = (around.known)(stretch.from, stretch.to).map_err(ExtractError::HandOver)?;
         reader.hints = beyond_reach(known, u64::from(reader.plan.reach_rows()));
         let days = read_stretch(&mut reader, &slice, &stretch, &expected).await?;
-        hand_over(reader.finish(label, days))?;
+        let reading = reader.finish(label, days);
+        reader.asker.alongside(|| hand_over(reading))??;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::histogram::{FLORIDA_ZIP3, Shares, by_weight, is_of_florida};
 use super::row_set::SeenRow;
 use super::slice::Filter;
-use crate::contract::reference::EntityType;
+use crate::contract::reference::{EntityType, EntityTypeEntry, Industries};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A way of cutting a cell into narrower ones.
@@ -29,6 +29,15 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
+    /// The values of the published lists.
+    pub fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
+        let sectors = industries.sectors.iter();
+        Self {
+            sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
+            kinds: entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
+        }
+    }
+
     /// Whether a sector is published, so that rows can be asked for by it.
     pub(crate) fn lists(&self, sector: &str) -> bool {
         self.sectors.iter().any(|(key, _)| key == sector)
