@@ -373,3 +373,51 @@ fn replay<T: DeserializeOwned>(call: &Call<T>, held: &HeldPage) -> Result<T, Cli
     let message = String::from_utf8_lossy(&held.body).into_owned();
     Err(ClientError::Refused { target: call.target().to_owned(), status: held.status, message })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{ApiKey, Bounds, Budget, ClientConfig, Ledger, StopSwitch};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    /// An archive that keeps nothing.
+    struct NoPages;
+
+    impl PageStore for NoPages {
+        fn held(&mut self, _: &PageKey) -> Result<Option<HeldPage>, StoreError> {
+            Ok(None)
+        }
+
+        fn keep(&mut self, _: &PageKey, _: u16, _: Timestamp, _: &[u8]) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn requests_under_way_are_answered_during_work_that_blocks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
+        let (_switch, stop) = StopSwitch::new();
+        let ledger = Ledger::of(folder.path(), base_url, &key);
+        let budget = Budget::new(ledger, Timestamp::now, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, Timestamp::now).expect("a client");
+        let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
+        let mut asker = Asker::new(&client, &mut pages, Timestamp::now, &|_, _| {});
+        let answered = &is_answered;
+        asker.under_way.push(Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            answered.store(true, Ordering::SeqCst);
+            let key = PageKey { target: "/v1/me".to_owned(), occurrence: 0 };
+            (key, Ok((b"{}".to_vec(), Timestamp::UNIX_EPOCH)))
+        }));
+        let wait = || {
+            (0..200).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                is_answered.load(Ordering::SeqCst)
+            })
+        };
+        assert!(asker.alongside(wait).expect("an archive"), "the answer came while the work waited for it");
+        assert!(asker.under_way.is_empty());
+    }
+}

@@ -16,6 +16,7 @@ use crate::extract::reference::plan_limits;
 use crate::lake::{Lake, LakeLock, RunRecord};
 use std::collections::BTreeMap;
 use std::time::Instant;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Runs a pipeline and returns what it did. A run that was killed or paused is finished first, as of its own day.
 ///
@@ -26,7 +27,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
     check_source_and_day(&lake, context)?;
-    check_sql(pipeline)?;
+    off_async_threads(|| check_sql(pipeline))?;
     let client = make_client(pipeline, context)?;
     let mut finished_first = None;
     if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
@@ -136,7 +137,7 @@ async fn one_run(
         && *ended == run.record.run_id
     {
         run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
-        return end_published(run, before.requests_since(client), started);
+        return off_async_threads(|| end_published(run, before.requests_since(client), started));
     }
     let Extracted { landing, read, requests, answered } =
         extract(&mut run, client, caps, context, before).await?;
@@ -148,7 +149,15 @@ async fn one_run(
         }
         Err((_, error)) => return Err(error),
     };
-    publish(run, landing, Finished { reference, stopped, requests, started })
+    off_async_threads(|| publish(run, landing, Finished { reference, stopped, requests, started }))
+}
+
+/// Runs work that blocks: merging, aggregates and syncs. On a multi-threaded runtime another thread takes over the async tasks.
+fn off_async_threads<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
 }
 
 /// The run at its start, with the state of the newest snapshot.
