@@ -2,7 +2,6 @@
 //!
 //! Source: API document, "Endpoints" and "MCP interface".
 
-use super::param::{PARAMETERS, Param};
 use std::fmt;
 
 /// An operation of the API; all of them are reads.
@@ -132,16 +131,6 @@ impl Endpoint {
         !matches!(self, Self::Account)
     }
 
-    /// Its parameters, in the order of the API document, the path parameter first.
-    pub fn parameters(self) -> impl Iterator<Item = &'static Param> {
-        PARAMETERS.iter().filter(move |param| param.endpoints.contains(&self))
-    }
-
-    /// Whether it has any parameter; one that has none ignores the query string.
-    pub fn has_parameters(self) -> bool {
-        self.parameters().next().is_some()
-    }
-
     /// The operation a request path means, and its path argument, still percent-encoded.
     ///
     /// Paths are compared exactly: another case, a trailing or a doubled slash is another path.
@@ -212,20 +201,5 @@ mod tests {
     fn by_document_without_a_number_is_read_as_an_id() {
         let read = Endpoint::match_path("/v1/fl/businesses/by-document");
         assert_eq!(read, Some((Endpoint::Business, Some("by-document"))));
-    }
-
-    #[test]
-    fn each_path_parameter_of_the_table_stands_in_its_template() {
-        for endpoint in Endpoint::ALL {
-            let braces = endpoint.template().matches('{').count();
-            let named: Vec<_> = endpoint
-                .parameters()
-                .filter(|param| param.place == crate::contract::param::Place::Path)
-                .collect();
-            assert_eq!(named.len(), braces, "{endpoint}");
-            for param in named {
-                assert!(endpoint.template().contains(&format!("{{{}}}", param.name)), "{endpoint}");
-            }
-        }
     }
 }

@@ -13,8 +13,8 @@
 //! | [`plan`] | the limits table |
 //! | [`eastern`] | day boundaries |
 //! | [`error`] | error bodies |
-//! | [`listing`] | the listings of searches with and without a type |
 //! | [`id`] | identifiers and their forms |
+//! | [`listing`] | listings by type |
 //! | [`endpoint`] | the twelve operations |
 //! | [`param`] | the one table of parameters |
 //! | [`argument`] | the parameters of one request, read |

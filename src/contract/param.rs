@@ -217,6 +217,18 @@ pub const PARAMETERS: &[Param] = &[
     .or("0"),
 ];
 
+impl Endpoint {
+    /// Its parameters, in the order of the API document, the path parameter first.
+    pub fn parameters(self) -> impl Iterator<Item = &'static Param> {
+        PARAMETERS.iter().filter(move |param| param.endpoints.contains(&self))
+    }
+
+    /// Whether it has any parameter; one that has none ignores the query string.
+    pub fn has_parameters(self) -> bool {
+        self.parameters().next().is_some()
+    }
+}
+
 /// A value that its parameter's kind allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -315,5 +327,17 @@ mod tests {
         assert!(kind.read(&"é".repeat(80)).is_some());
         assert!(kind.read(&"é".repeat(81)).is_none());
         assert!(kind.read("é").is_none());
+    }
+
+    #[test]
+    fn each_path_parameter_of_the_table_is_in_its_template() {
+        for endpoint in Endpoint::ALL {
+            let braces = endpoint.template().matches('{').count();
+            let named: Vec<_> = endpoint.parameters().filter(|param| param.place == Place::Path).collect();
+            assert_eq!(named.len(), braces, "{endpoint}");
+            for param in named {
+                assert!(endpoint.template().contains(&format!("{{{}}}", param.name)), "{endpoint}");
+            }
+        }
     }
 }

@@ -5,7 +5,6 @@ use super::page_store::Pages;
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
-use crate::contract::reference::EntityType;
 use crate::extract::fetch::PageKey;
 use crate::extract::listing::Reading;
 use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
@@ -226,11 +225,9 @@ impl Landing {
 
     /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.
     pub(crate) fn days_to_compare(&self) -> BTreeSet<(Date, bool)> {
-        let days = self.read_whole.iter().filter_map(|(label, day)| match Listing::from_label(label)? {
-            Listing::Untyped => Some((*day, false)),
-            Listing::Of(EntityType::Fictitious) => Some((*day, true)),
-            Listing::Of(_) => None,
-        });
+        let of_all = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
+        let listings = |label: &str| Listing::from_label(label).filter(of_all);
+        let days = self.read_whole.iter().filter_map(|(label, day)| Some((*day, listings(label)?.is_fictitious())));
         days.collect()
     }
 

@@ -41,7 +41,7 @@ impl LakeCounts {
         for row in 0..columns.rows() {
             let Some(day) = day_of_epoch(dates.value(row)) else { continue };
             let kind = kinds.value(row);
-            let is_fictitious = Listing::Of(EntityType::Fictitious).holds(kind);
+            let is_fictitious = Listing::FICTITIOUS.holds(kind);
             self.kinds[bits(states.value(row) != ACTIVE, is_fictitious, day > today)] += 1;
             if listed.value(row) {
                 let of_day = self.listed.entry(day).or_default();

@@ -97,7 +97,7 @@ impl Run<'_> {
         let mut is_mixed = false;
         landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {
             alphabet.note_letters(&row.name);
-            is_mixed |= !is_fictitious && Listing::Of(EntityType::Fictitious).holds(&row.entity_type);
+            is_mixed |= !is_fictitious && Listing::FICTITIOUS.holds(&row.entity_type);
         })?;
         self.register.untyped_has_fictitious |= is_mixed;
         self.register.empty += u64::from(reading.expected == 0);

@@ -267,7 +267,7 @@ fn count_rows(
     let (listed, seen) = (columns.listed()?, columns.first_seen_at()?);
     for row in 0..columns.rows() {
         let Some(start) = start_of(names.value(row)) else { continue };
-        let reading = (start, Listing::Of(EntityType::Fictitious).holds(kinds.value(row)));
+        let reading = (start, Listing::FICTITIOUS.holds(kinds.value(row)));
         let was_there =
             read_since.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
         if was_there && (listed.value(row) || !listed_alone) {

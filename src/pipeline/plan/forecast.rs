@@ -120,7 +120,7 @@ mod tests {
     use crate::pipeline::plan::jobs::listing_need;
     use jiff::civil::date;
 
-    const FICTITIOUS: Listing = Listing::Of(EntityType::Fictitious);
+    const FICTITIOUS: Listing = Listing::FICTITIOUS;
 
     fn day(day: i8) -> Date {
         date(2026, 7, day)

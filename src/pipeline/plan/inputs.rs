@@ -33,7 +33,7 @@ static NO_SHARES: LazyLock<Shares> = LazyLock::new(Shares::default);
 
 /// The filter of a listing.
 pub(crate) fn filter(listing: Listing) -> Filter {
-    Filter { kind: listing.entity_type(), ..Filter::default() }
+    Filter { kind: listing.kind(), ..Filter::default() }
 }
 
 impl PlanInputs<'_> {

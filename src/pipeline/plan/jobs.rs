@@ -9,7 +9,6 @@ use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
-use crate::contract::reference::EntityType;
 use crate::extract::listing::ListingJob;
 use crate::extract::plan::day_range::{Stretch, plan_stretches};
 use crate::lake::RunRecord;
@@ -18,23 +17,20 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Fictitious names have a listing of their own: a search without a type does not return them.
-const FICTITIOUS: Listing = Listing::Of(EntityType::Fictitious);
-
-/// The listings that a pipeline reads: all, or the types it names.
+/// The listings that a pipeline reads: those that together hold every business, or the types it names.
 pub(crate) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
     if !spec.extract.filings || spec.registry.is_some() || spec.enrich.is_some() {
         return Vec::new();
     }
     match spec.extract.types.is_empty() {
-        true => vec![Listing::Untyped, FICTITIOUS],
+        true => Listing::EVERY_TYPE.to_vec(),
         false => spec.extract.types.iter().copied().map(Listing::Of).collect(),
     }
 }
 
 /// Name of the stage that reads a listing.
 pub(crate) fn stage(listing: Listing) -> &'static str {
-    if listing == FICTITIOUS { "fictitious" } else { "filings" }
+    if listing.is_fictitious() { "fictitious" } else { "filings" }
 }
 
 /// What a run planned when it began. A resumed run keeps to it.
@@ -176,7 +172,7 @@ const MOST_FICTITIOUS: f64 = 0.3;
 fn likely_rows(listing: Listing, inputs: &PlanInputs<'_>) -> Option<BTreeMap<Date, u64>> {
     let share = match listing {
         Listing::Untyped => return None,
-        FICTITIOUS => MOST_FICTITIOUS,
+        Listing::FICTITIOUS => MOST_FICTITIOUS,
         Listing::Of(_) => 1.0,
     };
     let rows = |count: &DailyCount| (count.date, (count.count.max(0) as f64 * share) as u64);
@@ -219,8 +215,8 @@ mod tests {
     #[test]
     fn a_run_beyond_its_budget_reads_shorter_day_ranges_with_and_without_counts() {
         let untyped = Listing::Untyped;
-        assert_eq!((range_days(untyped, 1_000), range_days(FICTITIOUS, 1_000)), (vec![30], vec![30]));
-        let (counted, guessed) = (range_days(untyped, 90), range_days(FICTITIOUS, 90));
+        assert_eq!((range_days(untyped, 1_000), range_days(Listing::FICTITIOUS, 1_000)), (vec![30], vec![30]));
+        let (counted, guessed) = (range_days(untyped, 90), range_days(Listing::FICTITIOUS, 90));
         assert!(counted.len() > 15 && counted.iter().sum::<u32>() == 30, "{counted:?}");
         assert!((3..15).contains(&guessed.len()) && guessed.iter().sum::<u32>() == 30, "{guessed:?}");
     }

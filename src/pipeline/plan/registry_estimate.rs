@@ -137,7 +137,7 @@ pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphab
             let columns = FilingColumns::new(&batch);
             let (names, kinds) = (columns.name()?, columns.entity_type()?);
             for (name, kind) in names.iter().flatten().zip(kinds.iter().flatten()) {
-                alphabet.note_start(name, Listing::Of(EntityType::Fictitious).holds(kind));
+                alphabet.note_start(name, Listing::FICTITIOUS.holds(kind));
                 alphabet.note_letters(name);
             }
         }

@@ -2,7 +2,6 @@
 
 use crate::contract::eastern::minus_days;
 use crate::contract::listing::Listing;
-use crate::contract::reference::EntityType;
 use crate::contract::search::StatusFilter;
 use crate::extract::registry::prefixes::{Start, start_of, text};
 use jiff::civil::Date;
@@ -103,7 +102,7 @@ pub struct UnprovenStart {
 
 /// The label of the listing of fictitious names, or of all others.
 pub(crate) fn label(is_fictitious: bool) -> &'static str {
-    if is_fictitious { Listing::Of(EntityType::Fictitious).label() } else { Listing::Untyped.label() }
+    if is_fictitious { Listing::FICTITIOUS.label() } else { Listing::Untyped.label() }
 }
 
 impl RegisterState {
