@@ -292,11 +292,11 @@ impl Stopped {
             remaining: budget.remaining()?,
             allowance: budget.per_window()?,
             per_run,
-            idle_days: error.go_on_after().map_or(0, days_until).max(u32::from(bound_met)),
+            idle_days: error.run_again_after().map_or(0, days_until).max(u32::from(bound_met)),
         };
         Ok(Self {
             why: error.to_string(),
-            go_on_after: error.go_on_after(),
+            go_on_after: error.run_again_after(),
             complete_on: left.and_then(|left| complete_on(left, today, &means)),
         })
     }
