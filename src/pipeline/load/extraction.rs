@@ -4,11 +4,10 @@ use super::landing::Landing;
 use super::page_store::Pages;
 use crate::client::{Allowance, Client};
 use crate::contract::eastern::window_start;
-use crate::contract::reference::EntityType;
 use crate::extract::ExtractError;
-use crate::extract::fetch::Asker;
-use crate::extract::listing::{Surroundings, extract_listing};
-use crate::extract::query::split::Vocabulary;
+use crate::extract::fetch::PageFetcher;
+use crate::extract::listing::{ReadContext, extract_listing};
+use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{
     Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
 };
@@ -71,10 +70,10 @@ pub(crate) async fn extract(
     let mut pages = Pages(archive.clone());
     let staging = run.lake.stage(&run.record.run_id)?;
     let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
-    let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
+    let mut asker = PageFetcher::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
     if let Err((_, PipelineError::Client(refused))) = &read {
-        asker.disown_refusal(refused)?;
+        asker.invalidate_refusal(refused)?;
     }
     let finished = asker.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
@@ -96,7 +95,7 @@ impl Run<'_> {
     /// Reads lists, counts and listings, landing each stretch as it is proven.
     async fn read(
         &mut self,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         client: &Client,
         caps: Allowance,
         real_today: Date,
@@ -127,7 +126,11 @@ impl Run<'_> {
     }
 
     /// Counts of days, and the plan's numbers where they must be found out.
-    async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
+    async fn read_counts(
+        &mut self,
+        asker: &mut PageFetcher<'_>,
+        real_today: Date,
+    ) -> Result<(), ExtractError> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.counts = extract_daily_counts(asker, days).await?;
         self.counted_days = Some(days);
@@ -141,7 +144,7 @@ impl Run<'_> {
 
     async fn read_listings(
         &mut self,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         client: &Client,
         reference: &Reference,
         real_today: Date,
@@ -149,7 +152,7 @@ impl Run<'_> {
     ) -> Result<(), PipelineError> {
         let coverage = staged_coverage(&landing.staging)?;
         let filings = landing.staging.sound_table(Table::Filings)?;
-        let words = vocabulary(reference);
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
         let days = self.pipeline.spec.extract.days;
         // The window has moved on under a run of an earlier day: what has left it cannot be read any more.
         let oldest = window_start(real_today, self.plan.window_days);
@@ -190,20 +193,12 @@ impl Run<'_> {
             let shares = self.state.shares.entry(label.to_owned()).or_default();
             let pace = self.state.pace.entry(label.to_owned()).or_default();
             let around =
-                Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares, pace };
+                ReadContext { known: &mut known, plan: &mut self.plan, values: &words, shares, pace };
             let mut hand_over = |reading| {
                 landing.land(&reading, (self.now)()).map_err(|error| ExtractError::HandOver(error.into()))
             };
             extract_listing(asker, around, job, &mut hand_over).await?;
         }
         Ok(())
-    }
-}
-
-pub(crate) fn vocabulary(reference: &Reference) -> Vocabulary {
-    let sectors = reference.industries.sectors.iter();
-    Vocabulary {
-        sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
-        kinds: reference.entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
     }
 }

@@ -86,7 +86,7 @@ impl Landing {
             counts
         })?;
         entry.skipped = skipped;
-        let stirred = reading.days.iter().filter(|_| reading.is_stirred);
+        let stirred = reading.days.iter().filter(|_| reading.is_drifted);
         self.stirred.extend(stirred.map(|day| (reading.label.to_owned(), day.day)));
         self.journal.steps.push(JournalStep::Listing(entry));
         Ok(())

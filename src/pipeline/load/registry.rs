@@ -1,6 +1,5 @@
 //! Reading the register: start after start of a name, until the API's total is met or no start is worth a request.
 
-use super::extraction::vocabulary;
 use super::landing::Landing;
 use super::recount::LakeCounts;
 use crate::contract::eastern::plus_days;
@@ -8,11 +7,12 @@ use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::contract::search::StatusFilter;
 use crate::extract::ExtractError;
-use crate::extract::fetch::Asker;
+use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::cost::until_found;
+use crate::extract::query::split::FilterValues;
 use crate::extract::reference::Reference;
-use crate::extract::registry::prefixes::{Alphabet, Guess, text};
-use crate::extract::registry::{REGISTER, StartJob, StartReading, read_start};
+use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
+use crate::extract::registry::{PrefixJob, PrefixReading, REGISTER, read_prefix};
 use crate::lake::{Commit, Lake};
 use crate::pipeline::PipelineError;
 use crate::pipeline::config::spec::RegistrySpec;
@@ -87,7 +87,7 @@ impl Question<'_> {
     }
 
     /// The starts to ask for next; none when the register is read as far as it can be.
-    fn next(&self, alphabet: &Alphabet) -> Vec<Guess> {
+    fn next(&self, alphabet: &PrefixModel) -> Vec<Guess> {
         let (held, total) = (self.state.rows(), self.progress.total);
         let misses_few = self.misses_few(held, total);
         let mut guesses = alphabet.guesses(total, false, &|start, kind| self.is_out(start, kind));
@@ -108,7 +108,7 @@ impl Question<'_> {
 
     /// What is likely still to be asked for: of the likely starts those that have names, and as many that have none; and once names have
     /// taught how they begin, the rare starts up to the last one that has a row.
-    fn left(&self, alphabet: &Alphabet) -> Left {
+    fn left(&self, alphabet: &PrefixModel) -> Left {
         let (held, total) = (self.state.rows(), self.progress.total);
         if self.next(alphabet).is_empty() {
             return Left::default();
@@ -160,7 +160,7 @@ impl Run<'_> {
     pub(crate) async fn read_register(
         &mut self,
         spec: &RegistrySpec,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
@@ -172,7 +172,7 @@ impl Run<'_> {
         }
         let mut alphabet = known_names(self.lake, self.lake.current()?.as_ref())?;
         for (start, is_fictitious, rows) in self.state.register.starts() {
-            alphabet.settle(start, is_fictitious, rows);
+            alphabet.set_count(start, is_fictitious, rows);
         }
         self.register.total = u64::try_from(reference.stats.businesses_total).unwrap_or(0);
         let now = (self.register.total, self.record.today);
@@ -187,12 +187,12 @@ impl Run<'_> {
     async fn read_starts(
         &mut self,
         spec: &RegistrySpec,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
-        alphabet: &mut Alphabet,
+        alphabet: &mut PrefixModel,
     ) -> Result<(), PipelineError> {
-        let words = vocabulary(reference);
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
         let status = self.state.register.status.unwrap_or(spec.status).filter();
         let mut to = plus_days(self.record.today, DAYS_AHEAD);
         loop {
@@ -201,15 +201,15 @@ impl Run<'_> {
             if guesses.is_empty() {
                 return Ok(());
             }
-            for Guess { start, is_fictitious, .. } in guesses {
-                let job = StartJob { start, is_fictitious, status, to };
+            for Guess { prefix: start, is_fictitious, .. } in guesses {
+                let job = PrefixJob { prefix: start, is_fictitious, status, to };
                 let shares = self.state.shares.entry(label(is_fictitious).to_owned()).or_default();
-                let mut reading = read_start(asker, &mut self.plan, &words, shares, &job).await;
+                let mut reading = read_prefix(asker, &mut self.plan, &words, shares, &job).await;
                 if to > self.record.today && is_refused(&reading) {
                     // An API that takes no day to come: filings dated ahead are out of reach.
                     to = self.record.today;
-                    let job = StartJob { to, ..job };
-                    reading = read_start(asker, &mut self.plan, &words, shares, &job).await;
+                    let job = PrefixJob { to, ..job };
+                    reading = read_prefix(asker, &mut self.plan, &words, shares, &job).await;
                 }
                 match reading? {
                     Some(reading) => self.land_start(landing, &job, &reading, alphabet)?,
@@ -222,11 +222,11 @@ impl Run<'_> {
     fn land_start(
         &mut self,
         landing: &mut Landing,
-        job: &StartJob,
-        reading: &StartReading,
-        alphabet: &mut Alphabet,
+        job: &PrefixJob,
+        reading: &PrefixReading,
+        alphabet: &mut PrefixModel,
     ) -> Result<(), PipelineError> {
-        let StartJob { start, is_fictitious, .. } = *job;
+        let PrefixJob { prefix: start, is_fictitious, .. } = *job;
         let mut is_mixed = false;
         landing.land_start(&reading.pages, job.status == StatusFilter::All, &mut |row| {
             alphabet.note_letters(&row.name);
@@ -234,7 +234,7 @@ impl Run<'_> {
         })?;
         self.register.untyped_has_fictitious |= is_mixed;
         self.register.empty += u64::from(reading.expected == 0);
-        alphabet.settle(start, is_fictitious, reading.held);
+        alphabet.set_count(start, is_fictitious, reading.held);
         if reading.is_proven {
             self.state.register.finish(start, is_fictitious, self.record.today, reading.held);
         } else {
@@ -285,17 +285,16 @@ impl Run<'_> {
     }
 }
 
-fn is_refused(reading: &Result<Option<StartReading>, ExtractError>) -> bool {
+fn is_refused(reading: &Result<Option<PrefixReading>, ExtractError>) -> bool {
     match reading {
         Ok(found) => found.is_none(),
-        Err(ExtractError::Client(error)) => error.refused_status() == Some(400),
-        Err(_) => false,
+        Err(error) => error.is_rejected_query(),
     }
 }
 
 /// What the names in the lake tell of starts.
-pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphabet, PipelineError> {
-    let mut alphabet = Alphabet::default();
+pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel, PipelineError> {
+    let mut alphabet = PrefixModel::default();
     let Some(commit) = commit else { return Ok(alphabet) };
     for file in lake.sound_files(commit, Table::Filings.name())? {
         for batch in read_table(Table::Filings, &file, Some(&["name", "entity_type"]))? {
@@ -305,14 +304,14 @@ pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphab
     Ok(alphabet)
 }
 
-fn note_names(batch: &RecordBatch, alphabet: &mut Alphabet) {
+fn note_names(batch: &RecordBatch, alphabet: &mut PrefixModel) {
     let (Some(names), Some(kinds)) = (batch.column_by_name("name"), batch.column_by_name("entity_type"))
     else {
         return;
     };
     let names = names.as_string::<i32>().iter().flatten();
     for (name, kind) in names.zip(kinds.as_string::<i32>().iter().flatten()) {
-        alphabet.note_start(name, kind == EntityType::Fictitious.key());
+        alphabet.note_prefix(name, kind == EntityType::Fictitious.key());
         alphabet.note_letters(name);
     }
 }
@@ -321,14 +320,14 @@ fn note_names(batch: &RecordBatch, alphabet: &mut Alphabet) {
 pub(crate) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,
-    mut alphabet: Alphabet,
+    mut alphabet: PrefixModel,
     (total, today): (u64, Date),
     plan: &PlanLimits,
 ) -> StagePrice {
     let mut state = state.clone();
     state.begin(spec.status, today, spec.max_age_days);
     for (start, is_fictitious, rows) in state.starts() {
-        alphabet.settle(start, is_fictitious, rows);
+        alphabet.set_count(start, is_fictitious, rows);
     }
     let progress = RegisterProgress { total, ..RegisterProgress::default() };
     let left = Question { spec, state: &state, progress: &progress }.left(&alphabet);

@@ -4,7 +4,7 @@
 
 use super::replay::remake;
 use crate::contract::reference::EntityType;
-use crate::extract::registry::prefixes::{Start, start_of};
+use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord};
 use crate::pipeline::PipelineError;
 use crate::pipeline::plan::lake_view::coverage_rows;
@@ -220,7 +220,7 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
 }
 
 /// A start of a name, and whether fictitious names are meant.
-type Reading = (Start, bool);
+type Reading = (NamePrefix, bool);
 
 /// Since when each start of a name counts as read, with as many rows as it has now: the time of the oldest commit that says so.
 /// Commits of pruned snapshots tell it too; a damaged one does not.
@@ -278,7 +278,7 @@ fn count_rows(
     let (names, kinds) = (names.as_string::<i32>(), kinds.as_string::<i32>());
     let (listed, seen) = (listed.as_boolean(), seen.as_primitive::<TimestampMicrosecondType>());
     for row in 0..batch.num_rows() {
-        let Some(start) = start_of(names.value(row)) else { continue };
+        let Some(start) = prefix_of(names.value(row)) else { continue };
         let reading = (start, kinds.value(row) == EntityType::Fictitious.key());
         let was_there = told_at.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
         if was_there && (listed.value(row) || !listed_alone) {

@@ -16,8 +16,9 @@ use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::listing::SETTLING;
-use crate::extract::plan::cost::price_whole;
-use crate::extract::plan::day_range::{Outline, ranges};
+use crate::extract::plan::cost::price_full_read;
+use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::outline::Outline;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Slice;
 use crate::extract::reference::{plan_is_known, plan_limits};
@@ -270,7 +271,7 @@ pub(crate) fn listing_price(
     let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
     let outline = Outline { filter: &filter, shares, is_listed: false, plan };
     let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
-    let mut requests = price_whole(&job.unread, &rows_on, &outline);
+    let mut requests = price_full_read(&job.unread, &rows_on, &outline);
     let mut slices = job.unread.len() as u64;
     let mut came: BTreeMap<Date, u64> =
         need.moved.iter().map(|day| (*day, refresh_cost::came_to(knowledge, *day))).collect();
@@ -294,7 +295,7 @@ pub(crate) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) ->
         let days = job.settling.iter().flat_map(|stretch| days_newest_first(stretch.from, stretch.to));
         price.rows += days.map(held).sum::<u64>();
         price.slices += job.settling.len() as u64;
-        price.requests += price_whole(&job.settling, &held, &outline);
+        price.requests += price_full_read(&job.settling, &held, &outline);
     }
     price
 }

@@ -9,7 +9,8 @@ use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::extract::listing::ListingJob;
-use crate::extract::plan::day_range::{Outline, Stretch, plan_stretches};
+use crate::extract::plan::day_range::plan_day_ranges;
+use crate::extract::plan::outline::{DayRange, Outline};
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Filter;
 use crate::pipeline::EVERY_OTHER_TYPE;
@@ -52,7 +53,7 @@ pub(crate) const fn of_type(kind: EntityType) -> Listing {
 /// Stretches as they were planned when the run began; a resumed run asks along the same lines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunPlan {
-    pub(crate) stretches: BTreeMap<String, Vec<Stretch>>,
+    pub(crate) stretches: BTreeMap<String, Vec<DayRange>>,
     /// Requests the run still needed when that was last written down.
     #[serde(default)]
     pub(crate) left: Option<u64>,
@@ -102,7 +103,7 @@ pub(crate) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     let expected = expected(listing, knowledge);
     let need = listing_need(listing, knowledge);
     let earlier = planned.stretches.remove(listing.label).unwrap_or_default();
-    let mut unread: Vec<Stretch> =
+    let mut unread: Vec<DayRange> =
         earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
     let reach = u64::from(knowledge.plan.reach_rows());
@@ -115,7 +116,7 @@ pub(crate) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     let (filter, nothing) = (filter(listing), Shares::default());
     let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
     let outline = Outline { filter: &filter, shares, is_listed: false, plan: knowledge.plan };
-    unread.extend(plan_stretches(
+    unread.extend(plan_day_ranges(
         rest,
         &rows,
         &outline,
@@ -124,7 +125,7 @@ pub(crate) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
     unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
     planned.stretches.insert(listing.label.to_owned(), unread.clone());
     let nights = nights_since_proven(listing, knowledge);
-    let settling = plan_stretches(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
+    let settling = plan_day_ranges(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
     ListingJob {
@@ -136,7 +137,7 @@ pub(crate) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut Run
         proven: need.proven,
         settling,
         expected,
-        stirred: stirred(listing, knowledge),
+        drifted: stirred(listing, knowledge),
         nights,
     }
 }
@@ -199,13 +200,13 @@ fn expected(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> 
     knowledge.counts.iter().map(|count| (count.date, u64::try_from(rows(count)).unwrap_or(0))).collect()
 }
 
-fn still_wanted(mut stretch: Stretch, need: &Need, from: Date) -> Option<Stretch> {
+fn still_wanted(mut stretch: DayRange, need: &Need, from: Date) -> Option<DayRange> {
     stretch.from = stretch.from.max(from);
     let wanted = stretch.from <= stretch.to && need.unread.range(stretch.from..=stretch.to).next().is_some();
     wanted.then_some(stretch)
 }
 
-fn holds(stretches: &[Stretch], day: Date) -> bool {
+fn holds(stretches: &[DayRange], day: Date) -> bool {
     stretches.iter().any(|stretch| stretch.from <= day && day <= stretch.to)
 }
 

@@ -3,7 +3,7 @@
 use super::stale_days::Held;
 use crate::contract::eastern::{day_of_epoch, days_newest_first, month_of};
 use crate::contract::reference::EntityType;
-use crate::extract::query::row_set::{Interner, SeenRow};
+use crate::extract::query::row::{Interner, SeenRow};
 use crate::lake::{Commit, Lake, Staging};
 use crate::pipeline::PipelineError;
 use crate::table::{CoverageRow, Row, Table, read_table};
@@ -135,7 +135,7 @@ impl KnownRows {
                     industry_type: self.interner.share(types.value(row)),
                     zip: self.interner.share(zips.value(row)),
                     city: self.interner.share(cities.value(row)),
-                    name_start: self.interner.share_start(names.value(row)),
+                    name_prefix: self.interner.share_prefix(names.value(row)),
                 });
             }
         }

@@ -35,8 +35,8 @@ pub(crate) fn of_days(listing: Listing, days: &BTreeMap<Date, u64>, knowledge: &
     let fit = |day: &Date| {
         let of_lost = price_lost(held(listing, knowledge, *day), knowledge.plan);
         match fell(*day) {
-            true => pace.fallen().of_day(of_lost),
-            false => pace.grown().of_day(USUALLY_LOSING * of_lost),
+            true => pace.shrank().of_day(of_lost),
+            false => pace.grew().of_day(USUALLY_LOSING * of_lost),
         }
     };
     read + days.keys().map(fit).sum::<f64>().round() as u64
@@ -55,7 +55,7 @@ pub(crate) fn of_uncounted(listing: Listing, need: &Need, knowledge: &Knowledge<
         None => 1.0,
         Some(_) => share_of_counted(listing, knowledge.coverage).unwrap_or(1.0).min(1.0),
     };
-    let found = pace.found_after(nights_since_proven(listing, knowledge));
+    let found = pace.discovered_after(nights_since_proven(listing, knowledge));
     let likely = |day: Date| found.unwrap_or_else(|| counted.likely(knowledge, day) * share);
     let price = |(from, to): (Date, Date)| {
         let days: Vec<Date> = days_newest_first(from, to).collect();
@@ -64,7 +64,7 @@ pub(crate) fn of_uncounted(listing: Listing, need: &Need, knowledge: &Knowledge<
         let halvings = (days.len() as f64 / moved.max(1.0)).log2().max(1.0);
         let (mean, plan) = (rows / days.len() as u64, knowledge.plan);
         // A page reads the newest end of a day that grew.
-        let of_day = pace.found().of_day(1.0 + counted.losing * (price_lost(mean, plan) - 1.0).max(0.0));
+        let of_day = pace.discovered().of_day(1.0 + counted.losing * (price_lost(mean, plan) - 1.0).max(0.0));
         1 + (moved * (halvings + of_day)).round() as u64
     };
     ranges(need.proven.keys().copied()).into_iter().map(price).sum()
@@ -113,7 +113,7 @@ mod tests {
     use crate::contract::account::Remaining;
     use crate::contract::count::DailyCount;
     use crate::contract::plan::Plan;
-    use crate::extract::plan::change_rate::{Effort, Morning};
+    use crate::extract::plan::change_rate::{Effort, RefreshStats};
     use crate::pipeline::EVERY_OTHER_TYPE;
     use crate::pipeline::plan::jobs::listing_need;
     use crate::pipeline::plan::lake_view::Coverage;
@@ -125,7 +125,7 @@ mod tests {
 
     /// Prices of a morning on which April 30 grew by ten rows and May 1 fell by one, of 1,000 each, and of 61 days without counts, after
     /// such a morning before.
-    fn prices(before: Morning) -> (u64, u64) {
+    fn prices(before: RefreshStats) -> (u64, u64) {
         let (grew, fell, today) = (date(2026, 4, 30), date(2026, 5, 1), date(2026, 5, 2));
         let days = || days_newest_first(date(2026, 3, 1), fell);
         let held = days().map(|day| (day, Held { expected: 1_000, complete: true })).collect();
@@ -149,11 +149,15 @@ mod tests {
 
     #[test]
     fn days_are_priced_as_the_mornings_before_took_them() {
-        let (usual, none_moved) = prices(Morning::default());
+        let (usual, none_moved) = prices(RefreshStats::default());
         assert_eq!((usual, none_moved), (7, 1), "two pages and a search; one total");
         let effort = |days, requests| Effort { days, requests };
-        let many =
-            Morning { asked: 60, found: effort(6, 60), grown: effort(20, 60), fallen: effort(20, 400) };
+        let many = RefreshStats {
+            asked: 60,
+            discovered: effort(6, 60),
+            grew: effort(20, 60),
+            shrank: effort(20, 400),
+        };
         let (dear, some_moved) = prices(many);
         assert!(dear > usual + 10, "{dear}: twenty requests a day that fell, three a day that grew");
         assert!((40..100).contains(&some_moved), "{some_moved}: of 47 days some five moved");
