@@ -138,11 +138,11 @@ impl Stopped {
         let now = (context.now)();
         let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
         let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
-        let idle_days = error.go_on_after().map_or(0, days_until).max(u32::from(bound_met));
+        let idle_days = error.run_again_after().map_or(0, days_until).max(u32::from(bound_met));
         let budget = SpendableBudget { idle_days, ..SpendableBudget::of(client)? };
         Ok(Self {
             why: error.to_string(),
-            go_on_after: error.go_on_after(),
+            go_on_after: error.run_again_after(),
             complete_on: left.and_then(|left| complete_on(left, context.today, &budget)),
         })
     }

@@ -5,7 +5,7 @@
 use super::landing::Landing;
 use crate::contract::business::ACTIVE;
 use crate::extract::detail::{LookUp, look_up};
-use crate::extract::fetch::{Asker, PageKey};
+use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::lake::{Commit, TableDelta};
 use crate::normalize::{normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
@@ -36,7 +36,7 @@ impl Run<'_> {
     pub(crate) async fn read_enrich(
         &mut self,
         spec: &EnrichSpec,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         real_today: Date,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {

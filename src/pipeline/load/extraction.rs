@@ -6,9 +6,9 @@ use crate::client::{Allowance, Client};
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::extract::ExtractError;
-use crate::extract::fetch::Asker;
-use crate::extract::listing::{ListingJob, Surroundings, extract_listing};
-use crate::extract::query::split::Vocabulary;
+use crate::extract::fetch::PageFetcher;
+use crate::extract::listing::{ListingJob, ReadContext, extract_listing};
+use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{
     Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
 };
@@ -69,10 +69,10 @@ pub(crate) async fn extract(
     let archive = pages.clone();
     let staging = run.lake.stage(&run.record.run_id)?;
     let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
-    let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
+    let mut asker = PageFetcher::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
     if let Err((_, PipelineError::Client(refused))) = &read {
-        asker.disown_refusal(refused)?;
+        asker.invalidate_refusal(refused)?;
     }
     let finished = asker.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
@@ -94,7 +94,7 @@ impl Run<'_> {
     /// Reads lists, counts and listings. Each day range lands when it is read.
     async fn read(
         &mut self,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         client: &Client,
         caps: Allowance,
         real_today: Date,
@@ -125,7 +125,11 @@ impl Run<'_> {
     }
 
     /// Reads counts of days, and the plan's numbers where they must be measured.
-    async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
+    async fn read_counts(
+        &mut self,
+        asker: &mut PageFetcher<'_>,
+        real_today: Date,
+    ) -> Result<(), ExtractError> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.counts = extract_daily_counts(asker, days).await?;
         self.counted_days = Some(days);
@@ -139,7 +143,7 @@ impl Run<'_> {
 
     async fn read_listings(
         &mut self,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         client: &Client,
         reference: &Reference,
         real_today: Date,
@@ -151,7 +155,7 @@ impl Run<'_> {
         self.from = first_day(self.pipeline.spec.extract.days, self.record.today, &self.plan).max(oldest);
         let coverage = staged_coverage(&landing.staging)?;
         let jobs = self.plan_listings(&coverage, client, reference, asker.answered())?;
-        let words = Vocabulary::of(&reference.industries, &reference.entity_types);
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
         for (listing, job) in jobs {
             let label = listing.label();
             let mut rows = KnownRows::new(filings.clone(), listing);
@@ -159,7 +163,7 @@ impl Run<'_> {
             let shares = self.state.shares.entry(label.to_owned()).or_default();
             let pace = self.state.pace.entry(label.to_owned()).or_default();
             let around =
-                Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares, pace };
+                ReadContext { known: &mut known, plan: &mut self.plan, values: &words, shares, pace };
             let now = self.now;
             let mut hand_over =
                 |reading| landing.land(&reading, now()).map_err(|error| ExtractError::HandOver(error.into()));

@@ -80,7 +80,7 @@ impl Landing {
             counts
         })?;
         entry.skipped = skipped;
-        let drifted = reading.days.iter().filter(|_| reading.is_stirred);
+        let drifted = reading.days.iter().filter(|_| reading.is_drifted);
         self.drifted.extend(drifted.map(|day| (reading.label.to_owned(), day.day)));
         self.journal.steps.push(JournalStep::Listing(entry));
         Ok(())
@@ -227,7 +227,8 @@ impl Landing {
     pub(crate) fn days_to_compare(&self) -> BTreeSet<(Date, bool)> {
         let of_all = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
         let listings = |label: &str| Listing::from_label(label).filter(of_all);
-        let days = self.read_whole.iter().filter_map(|(label, day)| Some((*day, listings(label)?.is_fictitious())));
+        let days =
+            self.read_whole.iter().filter_map(|(label, day)| Some((*day, listings(label)?.is_fictitious())));
         days.collect()
     }
 

@@ -1,6 +1,7 @@
 //! The run's archive of raw pages. Extraction asks it before it spends a request.
 
-use crate::extract::fetch::{HeldPage, PageKey, PageStore, StoreError};
+use crate::extract::error::StoreError;
+use crate::extract::fetch::{PageKey, PageStore, StoredPage};
 use crate::lake::{RawArchive, RawPage};
 use crate::pipeline::error::PipelineError;
 use jiff::Timestamp;
@@ -29,9 +30,9 @@ impl Pages {
 }
 
 impl PageStore for Pages {
-    fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, StoreError> {
+    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError> {
         let page = self.archive().get(&key.target, key.occurrence).map_err(PipelineError::from)?;
-        Ok(page.map(|page| HeldPage { status: page.status, body: page.body }))
+        Ok(page.map(|page| StoredPage { status: page.status, body: page.body }))
     }
 
     fn keep(&mut self, key: &PageKey, status: u16, at: Timestamp, body: &[u8]) -> Result<(), StoreError> {

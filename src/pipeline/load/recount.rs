@@ -3,7 +3,6 @@
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::listing::Listing;
-use crate::contract::reference::EntityType;
 use crate::pipeline::error::PipelineError;
 use crate::pipeline::state::registry::Counted;
 use crate::table::{CoverageRow, FilingColumns, Table, TableError, read_table};

@@ -4,14 +4,13 @@ use super::landing::Landing;
 use super::recount::LakeCounts;
 use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
-use crate::contract::reference::EntityType;
 use crate::contract::search::StatusFilter;
 use crate::extract::ExtractError;
-use crate::extract::fetch::Asker;
-use crate::extract::query::split::Vocabulary;
+use crate::extract::fetch::PageFetcher;
+use crate::extract::query::split::FilterValues;
 use crate::extract::reference::Reference;
-use crate::extract::registry::prefixes::{Alphabet, Guess, text};
-use crate::extract::registry::{StartJob, StartReading, read_start};
+use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
+use crate::extract::registry::{PrefixJob, PrefixReading, read_prefix};
 use crate::pipeline::config::spec::RegistrySpec;
 use crate::pipeline::context::Run;
 use crate::pipeline::error::PipelineError;
@@ -25,7 +24,7 @@ impl Run<'_> {
     pub(crate) async fn read_register(
         &mut self,
         spec: &RegistrySpec,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
@@ -35,50 +34,50 @@ impl Run<'_> {
                 r#"the lake's register was begun with status = "all" and stays so; for "active" use another --lake"#
             );
         }
-        let mut alphabet = known_names(self.lake, self.lake.current()?.as_ref())?;
+        let mut names = known_names(self.lake, self.lake.current()?.as_ref())?;
         for (start, is_fictitious, rows) in self.state.register.starts() {
-            alphabet.settle(start, is_fictitious, rows);
+            names.set_count(start, is_fictitious, rows);
         }
         self.register.total = u64::try_from(reference.stats.businesses_total).unwrap_or(0);
         let now = (self.register.total, self.record.today);
-        let price = register_price(spec, &self.state.register, alphabet.clone(), now, &self.plan);
+        let price = register_price(spec, &self.state.register, names.clone(), now, &self.plan);
         self.needed = Some(asker.answered() + price.requests);
-        let result = self.read_starts(spec, asker, reference, landing, &mut alphabet).await;
+        let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
-        self.register.left = if result.is_ok() { 0 } else { question.left(&alphabet).asked.ceil() as u64 };
+        self.register.left = if result.is_ok() { 0 } else { question.left(&names).asked.ceil() as u64 };
         result
     }
 
     async fn read_starts(
         &mut self,
         spec: &RegistrySpec,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
-        alphabet: &mut Alphabet,
+        names: &mut PrefixModel,
     ) -> Result<(), PipelineError> {
-        let words = Vocabulary::of(&reference.industries, &reference.entity_types);
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
         let status = self.state.register.status.unwrap_or(spec.status).filter();
         let mut to = plus_days(self.record.today, MAX_DAYS_AHEAD);
         loop {
             let question = Question { spec, state: &self.state.register, progress: &self.register };
-            let guesses = question.next(alphabet);
+            let guesses = question.next(names);
             if guesses.is_empty() {
                 return Ok(());
             }
-            for Guess { start, is_fictitious, .. } in guesses {
-                let job = StartJob { start, is_fictitious, status, to };
+            for Guess { prefix: start, is_fictitious, .. } in guesses {
+                let job = PrefixJob { prefix: start, is_fictitious, status, to };
                 let shares = self.state.shares.entry(label(is_fictitious).to_owned()).or_default();
-                let mut reading = read_start(asker, &mut self.plan, &words, shares, &job).await;
+                let mut reading = read_prefix(asker, &mut self.plan, &words, shares, &job).await;
                 if to > self.record.today && is_refused(&reading) {
                     // This API refuses future days: filings dated ahead are out of reach.
                     to = self.record.today;
-                    let job = StartJob { to, ..job };
-                    reading = read_start(asker, &mut self.plan, &words, shares, &job).await;
+                    let job = PrefixJob { to, ..job };
+                    reading = read_prefix(asker, &mut self.plan, &words, shares, &job).await;
                 }
                 match reading? {
                     Some(reading) => {
-                        asker.alongside(|| self.land_prefix(landing, &job, &reading, alphabet))??
+                        asker.alongside(|| self.land_prefix(landing, &job, &reading, names))??
                     }
                     None => drop(self.state.register.refused.insert(text(start))),
                 }
@@ -89,19 +88,19 @@ impl Run<'_> {
     fn land_prefix(
         &mut self,
         landing: &mut Landing,
-        job: &StartJob,
-        reading: &StartReading,
-        alphabet: &mut Alphabet,
+        job: &PrefixJob,
+        reading: &PrefixReading,
+        names: &mut PrefixModel,
     ) -> Result<(), PipelineError> {
-        let StartJob { start, is_fictitious, .. } = *job;
+        let PrefixJob { prefix: start, is_fictitious, .. } = *job;
         let mut is_mixed = false;
         landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {
-            alphabet.note_letters(&row.name);
+            names.note_letters(&row.name);
             is_mixed |= !is_fictitious && Listing::FICTITIOUS.holds(&row.entity_type);
         })?;
         self.register.untyped_has_fictitious |= is_mixed;
         self.register.empty += u64::from(reading.expected == 0);
-        alphabet.settle(start, is_fictitious, reading.held);
+        names.set_count(start, is_fictitious, reading.held);
         if reading.is_proven {
             self.state.register.finish(start, is_fictitious, self.record.today, reading.held);
         } else {
@@ -152,10 +151,9 @@ impl Run<'_> {
     }
 }
 
-fn is_refused(reading: &Result<Option<StartReading>, ExtractError>) -> bool {
+fn is_refused(reading: &Result<Option<PrefixReading>, ExtractError>) -> bool {
     match reading {
         Ok(found) => found.is_none(),
-        Err(ExtractError::Client(error)) => error.refused_status() == Some(400),
-        Err(_) => false,
+        Err(error) => error.is_rejected_query(),
     }
 }

@@ -3,8 +3,7 @@
 
 use super::replay::remake;
 use crate::contract::listing::Listing;
-use crate::contract::reference::EntityType;
-use crate::extract::registry::prefixes::{Start, start_of};
+use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord};
 use crate::pipeline::error::PipelineError;
 use crate::pipeline::plan::lake_view::coverage_rows;
@@ -213,7 +212,7 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
 }
 
 /// A prefix, and whether fictitious names are meant.
-type Reading = (Start, bool);
+type Reading = (NamePrefix, bool);
 
 /// Since when each prefix counts as read with its current number of rows: the time of the oldest such commit. Commits of pruned snapshots
 /// count too; damaged ones do not.
@@ -266,7 +265,7 @@ fn count_rows(
     let (names, kinds) = (columns.name()?, columns.entity_type()?);
     let (listed, seen) = (columns.listed()?, columns.first_seen_at()?);
     for row in 0..columns.rows() {
-        let Some(start) = start_of(names.value(row)) else { continue };
+        let Some(start) = prefix_of(names.value(row)) else { continue };
         let reading = (start, Listing::FICTITIOUS.holds(kinds.value(row)));
         let was_there =
             read_since.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
@@ -304,6 +303,7 @@ fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::reference::EntityType;
     use crate::table::{FilingRow, write_rows};
     use jiff::civil::date;
 

@@ -10,7 +10,8 @@ use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::listing::ListingJob;
-use crate::extract::plan::day_range::{Stretch, plan_stretches};
+use crate::extract::plan::day_range::plan_day_ranges;
+use crate::extract::plan::outline::DayRange;
 use crate::lake::RunRecord;
 use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec};
 use jiff::civil::Date;
@@ -37,7 +38,7 @@ pub(crate) fn stage(listing: Listing) -> &'static str {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunPlan {
     #[serde(rename = "stretches")]
-    pub(crate) day_ranges: BTreeMap<String, Vec<Stretch>>,
+    pub(crate) day_ranges: BTreeMap<String, Vec<DayRange>>,
     /// Requests the run still needed when that was last written down.
     #[serde(default)]
     pub(crate) left: Option<u64>,
@@ -83,7 +84,7 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
     let expected = expected(listing, inputs);
     let need = listing_need(listing, inputs);
     let earlier = planned.day_ranges.remove(listing.label()).unwrap_or_default();
-    let mut unread: Vec<Stretch> =
+    let mut unread: Vec<DayRange> =
         earlier.into_iter().filter_map(|range| still_wanted(range, &need, inputs.from)).collect();
     let is_planned = |day: Date| unread.iter().any(|range| range.from <= day && day <= range.to);
     let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !is_planned(*day)).collect();
@@ -97,10 +98,10 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
     let filter = filter(listing);
     let outline = inputs.outline(listing, &filter, false);
     let at_once = bound.unwrap_or_else(|| rows_at_once(reach, &expected));
-    unread.extend(plan_stretches(rest, &rows, &outline, at_once));
+    unread.extend(plan_day_ranges(rest, &rows, &outline, at_once));
     unread.sort_by_key(|range| std::cmp::Reverse(range.to));
     planned.day_ranges.insert(listing.label().to_owned(), unread.clone());
-    let settling = plan_stretches(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
+    let settling = plan_day_ranges(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
     ListingJob {
@@ -112,7 +113,7 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
         proven: need.proven,
         settling,
         expected,
-        stirred: inputs.drifted(listing),
+        drifted: inputs.drifted(listing),
         nights: inputs.nights_since_complete(listing),
     }
 }
@@ -150,7 +151,7 @@ fn expected(listing: Listing, inputs: &PlanInputs<'_>) -> BTreeMap<Date, u64> {
     inputs.counts.iter().map(|count| (count.date, u64::try_from(rows(count)).unwrap_or(0))).collect()
 }
 
-fn still_wanted(mut range: Stretch, need: &Need, from: Date) -> Option<Stretch> {
+fn still_wanted(mut range: DayRange, need: &Need, from: Date) -> Option<DayRange> {
     range.from = range.from.max(from);
     let wanted = range.from <= range.to && need.unread.range(range.from..=range.to).next().is_some();
     wanted.then_some(range)
@@ -215,7 +216,10 @@ mod tests {
     #[test]
     fn a_run_beyond_its_budget_reads_shorter_day_ranges_with_and_without_counts() {
         let untyped = Listing::Untyped;
-        assert_eq!((range_days(untyped, 1_000), range_days(Listing::FICTITIOUS, 1_000)), (vec![30], vec![30]));
+        assert_eq!(
+            (range_days(untyped, 1_000), range_days(Listing::FICTITIOUS, 1_000)),
+            (vec![30], vec![30])
+        );
         let (counted, guessed) = (range_days(untyped, 90), range_days(Listing::FICTITIOUS, 90));
         assert!(counted.len() > 15 && counted.iter().sum::<u32>() == 30, "{counted:?}");
         assert!((3..15).contains(&guessed.len()) && guessed.iter().sum::<u32>() == 30, "{guessed:?}");

@@ -3,7 +3,7 @@
 use super::stale_days::KnownDay;
 use crate::contract::eastern::{day_of_epoch, days_newest_first};
 use crate::contract::listing::Listing;
-use crate::extract::query::row_set::{Interner, SeenRow};
+use crate::extract::query::row::{Interner, SeenRow};
 use crate::lake::{Commit, Lake, Month, Staging};
 use crate::pipeline::error::PipelineError;
 use crate::table::{CoverageRow, FilingColumns, Row, Table, read_rows, read_table};
@@ -125,7 +125,7 @@ impl KnownRows {
                     industry_type: self.interner.share(types.value(row)),
                     zip: self.interner.share(zips.value(row)),
                     city: self.interner.share(cities.value(row)),
-                    name_start: self.interner.share_start(names.value(row)),
+                    name_prefix: self.interner.share_prefix(names.value(row)),
                 });
             }
         }

@@ -9,7 +9,7 @@ use super::stale_days::Need;
 use crate::contract::eastern::{days_newest_first, span_days};
 use crate::contract::listing::Listing;
 use crate::extract::listing::SETTLING;
-use crate::extract::plan::cost::{price_lost, price_newest_ends, price_whole};
+use crate::extract::plan::cost::{price_full_read, price_lost, price_newest_ends};
 use crate::extract::plan::day_range::ranges;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(crate) fn listing_price(
     let job = job(listing, inputs, &mut RunPlan::default());
     let rows_on = |day: Date| forecast.rows(listing, &need, inputs, day);
     let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
-    let mut requests = price_whole(&job.unread, &rows_on, &inputs.outline(listing, &job.filter, false));
+    let mut requests = price_full_read(&job.unread, &rows_on, &inputs.outline(listing, &job.filter, false));
     let mut growth: BTreeMap<Date, u64> = need.moved.iter().map(|day| (*day, inputs.growth(*day))).collect();
     growth.extend(forecast.growth(listing, &need, inputs, rows));
     rows += growth.values().sum::<u64>();
@@ -49,7 +49,7 @@ pub(crate) fn settling_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> S
         let days = job.settling.iter().flat_map(|range| days_newest_first(range.from, range.to));
         price.rows += days.map(rows).sum::<u64>();
         price.slices += job.settling.len() as u64;
-        price.requests += price_whole(&job.settling, &rows, &inputs.outline(listing, &filter, true));
+        price.requests += price_full_read(&job.settling, &rows, &inputs.outline(listing, &filter, true));
     }
     price
 }
@@ -69,8 +69,8 @@ fn of_days(listing: Listing, growth: &BTreeMap<Date, u64>, inputs: &PlanInputs<'
     let fit = |day: &Date| {
         let of_lost = price_lost(known(*day), inputs.plan);
         match shrank(*day) {
-            true => pace.fallen().of_day(of_lost),
-            false => pace.grown().of_day(USUALLY_LOSING * of_lost),
+            true => pace.shrank().of_day(of_lost),
+            false => pace.grew().of_day(USUALLY_LOSING * of_lost),
         }
     };
     read + growth.keys().map(fit).sum::<f64>().round() as u64
@@ -84,7 +84,7 @@ fn of_uncounted(listing: Listing, need: &Need, inputs: &PlanInputs<'_>) -> u64 {
         Listing::Untyped => 1.0,
         Listing::Of(_) => inputs.share_of_counted(listing).unwrap_or(1.0).min(1.0),
     };
-    let found = pace.found_after(inputs.nights_since_complete(listing));
+    let found = pace.discovered_after(inputs.nights_since_complete(listing));
     let likely = |day: Date| found.unwrap_or_else(|| counted.likely(inputs, day) * share);
     let price = |(from, to): (Date, Date)| {
         let days: Vec<Date> = days_newest_first(from, to).collect();
@@ -94,7 +94,7 @@ fn of_uncounted(listing: Listing, need: &Need, inputs: &PlanInputs<'_>) -> u64 {
         let mean = rows / days.len() as u64;
         // One page reads the newest end of a day that grew.
         let assumed = 1.0 + counted.losing * (price_lost(mean, inputs.plan) - 1.0).max(0.0);
-        1 + (changed * (halvings + pace.found().of_day(assumed))).round() as u64
+        1 + (changed * (halvings + pace.discovered().of_day(assumed))).round() as u64
     };
     ranges(need.proven.keys().copied()).into_iter().map(price).sum()
 }
@@ -128,13 +128,13 @@ impl Changes {
 mod tests {
     use super::*;
     use crate::contract::count::DailyCount;
-    use crate::extract::plan::change_rate::{Effort, Morning};
+    use crate::extract::plan::change_rate::{Effort, RefreshStats};
     use crate::pipeline::plan::inputs::tests::Facts;
     use jiff::civil::date;
 
     /// The cost of a morning after the morning `before`: of April 30, which grew by 10 rows, and May 1, which lost 1, and of 61 days
     /// without counts. Each day has 1,000 rows.
-    fn prices(before: Morning) -> (u64, u64) {
+    fn prices(before: RefreshStats) -> (u64, u64) {
         let (first, grew, shrank) = (date(2026, 3, 1), date(2026, 4, 30), date(2026, 5, 1));
         let mut facts = Facts::default();
         facts.cover(Listing::Untyped, days_newest_first(first, shrank), 1_000);
@@ -149,11 +149,15 @@ mod tests {
 
     #[test]
     fn days_cost_as_much_as_on_earlier_mornings() {
-        let (usual, without_changes) = prices(Morning::default());
+        let (usual, without_changes) = prices(RefreshStats::default());
         assert_eq!((usual, without_changes), (7, 1), "two pages and a search; one total");
         let effort = |days, requests| Effort { days, requests };
-        let many =
-            Morning { asked: 60, found: effort(6, 60), grown: effort(20, 60), fallen: effort(20, 400) };
+        let many = RefreshStats {
+            asked: 60,
+            discovered: effort(6, 60),
+            grew: effort(20, 60),
+            shrank: effort(20, 400),
+        };
         let (after_many, with_changes) = prices(many);
         assert!(after_many > usual + 10, "{after_many}: 20 requests a day that shrank, 3 a day that grew");
         assert!((40..100).contains(&with_changes), "{with_changes}: about 5 of 47 days changed");

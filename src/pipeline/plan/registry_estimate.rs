@@ -3,10 +3,9 @@
 use super::stage::StagePrice;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
-use crate::contract::reference::EntityType;
 use crate::extract::plan::cost::until_found;
 use crate::extract::registry::REGISTER;
-use crate::extract::registry::prefixes::{Alphabet, Guess, text};
+use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::RegistrySpec;
 use crate::pipeline::error::PipelineError;
@@ -59,10 +58,10 @@ impl Question<'_> {
     }
 
     /// The prefixes to search next; none when the register is read as far as it can be.
-    pub(crate) fn next(&self, alphabet: &Alphabet) -> Vec<Guess> {
+    pub(crate) fn next(&self, names: &PrefixModel) -> Vec<Guess> {
         let (held, total) = (self.state.rows(), self.progress.total);
         let misses_few = self.misses_few(held, total);
-        let mut guesses = alphabet.guesses(total, false, &|start, kind| self.is_out(start, kind));
+        let mut guesses = names.guesses(total, false, &|start, kind| self.is_out(start, kind));
         let new = self.share_since_complete(held, total);
         guesses.iter_mut().for_each(|guess| guess.rows *= new);
         let likeliest = guesses.first().map_or(0.0, |guess| guess.rows);
@@ -70,7 +69,7 @@ impl Question<'_> {
             return Vec::new();
         }
         if likeliest < LEAST_ROWS && misses_few {
-            guesses = alphabet.guesses(total, true, &|start, kind| self.is_out(start, kind));
+            guesses = names.guesses(total, true, &|start, kind| self.is_out(start, kind));
         }
         let least = if misses_few { 0.0 } else { LEAST_ROWS };
         guesses.retain(|guess| guess.rows >= least);
@@ -80,9 +79,9 @@ impl Question<'_> {
 
     /// What is likely to be left: of the likely prefixes those that have names, and an equal number without; and once enough names are
     /// known, the rare prefixes up to the last one that has a row.
-    pub(crate) fn left(&self, alphabet: &Alphabet) -> Left {
+    pub(crate) fn left(&self, names: &PrefixModel) -> Left {
         let (held, total) = (self.state.rows(), self.progress.total);
-        if self.next(alphabet).is_empty() {
+        if self.next(names).is_empty() {
             return Left::default();
         }
         let rows = total.saturating_sub(held) as f64;
@@ -91,14 +90,14 @@ impl Question<'_> {
         let weights = |guesses: Vec<Guess>, likely: bool| -> Vec<f64> {
             guesses.iter().filter(|guess| is_likely(guess) == likely).map(|guess| guess.rows).collect()
         };
-        let likely = weights(alphabet.guesses(total, false, &is_out), true);
+        let likely = weights(names.guesses(total, false, &is_out), true);
         let expected: f64 = likely.iter().sum();
         let has_names = |weight: &f64| 1.0 - (-weight * rows / expected).exp();
         let named: f64 = likely.iter().map(has_names).sum();
         let mut left = Left { rows, asked: 2.0 * named, named };
         let reads_all = self.spec.status == RegisterStatus::All && self.spec.fictitious;
         if likely.is_empty() || (held * 2 > total && (reads_all || self.misses_few(held, total))) {
-            let rare = weights(alphabet.guesses(total, true, &is_out), false);
+            let rare = weights(names.guesses(total, true, &is_out), false);
             let rows = if likely.is_empty() { rows } else { rare.iter().sum::<f64>().min(rows) };
             left.asked += if rare.is_empty() { 0.0 } else { until_found(&rare, rows) };
         }
@@ -128,21 +127,21 @@ impl Question<'_> {
 }
 
 /// What the names in the lake show about prefixes.
-pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphabet, PipelineError> {
-    let mut alphabet = Alphabet::default();
-    let Some(commit) = commit else { return Ok(alphabet) };
+pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel, PipelineError> {
+    let mut model = PrefixModel::default();
+    let Some(commit) = commit else { return Ok(model) };
     for file in lake.sound_files(commit, Table::Filings.name())? {
         for batch in read_table(Table::Filings, &file, Some(&["name", "entity_type"]))? {
             let batch = batch?;
             let columns = FilingColumns::new(&batch);
             let (names, kinds) = (columns.name()?, columns.entity_type()?);
             for (name, kind) in names.iter().flatten().zip(kinds.iter().flatten()) {
-                alphabet.note_start(name, Listing::FICTITIOUS.holds(kind));
-                alphabet.note_letters(name);
+                model.note_prefix(name, Listing::FICTITIOUS.holds(kind));
+                model.note_letters(name);
             }
         }
     }
-    Ok(alphabet)
+    Ok(model)
 }
 
 /// The cost of what is left of the register: full pages, half a page for each prefix that has names, and a request for each other
@@ -150,17 +149,17 @@ pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphab
 pub(crate) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,
-    mut alphabet: Alphabet,
+    mut names: PrefixModel,
     (total, today): (u64, Date),
     plan: &PlanLimits,
 ) -> StagePrice {
     let mut state = state.clone();
     state.begin(spec.status, today, spec.max_age_days);
     for (start, is_fictitious, rows) in state.starts() {
-        alphabet.settle(start, is_fictitious, rows);
+        names.set_count(start, is_fictitious, rows);
     }
     let progress = RegisterProgress { total, ..RegisterProgress::default() };
-    let left = Question { spec, state: &state, progress: &progress }.left(&alphabet);
+    let left = Question { spec, state: &state, progress: &progress }.left(&names);
     let page = f64::from(plan.rows_per_call.max(1));
     let requests = left.rows / page + left.named / 2.0 + (left.asked - left.named);
     StagePrice {

@@ -3,7 +3,7 @@
 use crate::contract::eastern::minus_days;
 use crate::contract::listing::Listing;
 use crate::contract::search::StatusFilter;
-use crate::extract::registry::prefixes::{Start, start_of, text};
+use crate::extract::registry::prefixes::{NamePrefix, prefix_of, text};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ impl RegisterState {
     }
 
     /// Whether a prefix was read, or cannot be.
-    pub fn is_read(&self, start: Start, is_fictitious: bool) -> bool {
+    pub fn is_read(&self, start: NamePrefix, is_fictitious: bool) -> bool {
         let start = text(start);
         let reads = self.read.get(label(is_fictitious));
         self.refused.contains(&start)
@@ -131,30 +131,30 @@ impl RegisterState {
     }
 
     /// Records a complete prefix.
-    pub fn finish(&mut self, start: Start, is_fictitious: bool, day: Date, rows: u64) {
+    pub fn finish(&mut self, start: NamePrefix, is_fictitious: bool, day: Date, rows: u64) {
         let reads = self.read.entry(label(is_fictitious).to_owned()).or_default();
         reads.entry(day).or_default().insert(text(start), rows);
     }
 
     /// Every complete prefix, whether of fictitious names, and its rows.
-    pub fn starts(&self) -> impl Iterator<Item = (Start, bool, u64)> + '_ {
+    pub fn starts(&self) -> impl Iterator<Item = (NamePrefix, bool, u64)> + '_ {
         let of_label = |(label, reads): (&String, &'_ Reads)| {
             let is_fictitious = label == self::label(true);
             reads
                 .values()
                 .flatten()
-                .filter_map(|(start, rows)| Some((start_of(start)?, is_fictitious, *rows)))
+                .filter_map(|(start, rows)| Some((prefix_of(start)?, is_fictitious, *rows)))
                 .collect::<Vec<_>>()
         };
         self.read.iter().flat_map(of_label)
     }
 
     /// Forgets prefixes, so that they are due again. The flag says whether fictitious names are meant.
-    pub fn forget(&mut self, lost: &BTreeSet<(Start, bool)>) {
+    pub fn forget(&mut self, lost: &BTreeSet<(NamePrefix, bool)>) {
         for (label, reads) in &mut self.read {
             let is_fictitious = label == self::label(true);
             let is_lost =
-                |start: &String| start_of(start).is_some_and(|start| lost.contains(&(start, is_fictitious)));
+                |start: &String| prefix_of(start).is_some_and(|start| lost.contains(&(start, is_fictitious)));
             for starts in reads.values_mut() {
                 starts.retain(|start, _| !is_lost(start));
             }
