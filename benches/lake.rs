@@ -113,7 +113,7 @@ fn changed_months(commit: &Commit) -> Vec<String> {
 
 fn change(lake: &Lake, first: &Commit, month: &str, load_secs: f64) -> Result {
     let parent = lake.current()?.ok_or("no snapshot")?;
-    let files: Vec<PathBuf> = lake.table_files(&parent, "filings")?;
+    let files: Vec<PathBuf> = lake.open_snapshot(&parent).paths("filings")?;
     let file = files.iter().find(|path| path.to_string_lossy().contains(month)).ok_or("no such month")?;
     let rows: Vec<FilingRow> = read_rows(file)?;
     let number = i64::try_from(parent.snapshot)?;

@@ -80,7 +80,7 @@ fn resource(commit: &Commit, table: &Described) -> Value {
 
 /// Path of a file in the lake: in its own snapshot, or, in an object store, in the one it came with.
 fn lake_path(commit: &Commit, file: &FileEntry) -> String {
-    format!("snapshots/{:06}/{}", file.lies_in.unwrap_or(commit.snapshot), file.path)
+    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
 fn field(column: &DescribedColumn) -> Value {

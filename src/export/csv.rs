@@ -93,11 +93,11 @@ fn write_table(
 ) -> Result<u64, ExportError> {
     let failed = || ExportError::write(path);
     let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
-    lake.table_files(commit, table)?;
+    let snapshot = lake.open_snapshot(commit);
     let mut rows = 0;
     // Newest month first, as each file has its newest day first.
     for (at, entry) in files.iter().rev().enumerate() {
-        let file = lake.sound_file(commit, entry)?;
+        let file = snapshot.file(entry)?;
         if at == 0 {
             let schema = Footer::open(&file)?.schema().clone();
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();

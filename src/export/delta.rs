@@ -87,7 +87,7 @@ fn write_version(
     log: &mut Log,
     commit: &Commit,
 ) -> Result<DeltaVersion, ExportError> {
-    lake.table_files(commit, Table::Filings.name())?;
+    let snapshot = lake.open_snapshot(commit);
     let manifest = commit.tables.get(Table::Filings.name());
     let parts: BTreeMap<&str, &FileEntry> =
         manifest.iter().flat_map(|manifest| &manifest.files).map(|file| (part_path(file), file)).collect();
@@ -104,7 +104,7 @@ fn write_version(
     );
     let mut added = Vec::new();
     for (path, file) in parts.iter().filter(|(path, _)| !log.files.contains(**path)) {
-        let from = lake.sound_file(commit, file)?;
+        let from = snapshot.file(file)?;
         place(&from, &folder.join(path), copy)?;
         actions.push(add(path, file, at, &Footer::open(&from)?));
         added.push((*path).to_owned());

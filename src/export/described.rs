@@ -57,7 +57,7 @@ pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, E
         if Table::from_name(name).is_some() {
             continue;
         }
-        if let Some(first) = lake.table_files(commit, name)?.first() {
+        if let Some(first) = lake.open_snapshot(commit).paths(name)?.first() {
             let footer = Footer::open(first)?;
             let (rows, files) = (manifest.rows, manifest.files.clone());
             described.push(Described { rows, files, ..of_aggregate(name, &footer) });

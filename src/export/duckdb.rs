@@ -59,9 +59,9 @@ pub fn export_duckdb(
 
 fn push_table(sql: &mut String, lake: &Lake, commit: &Commit, table: &Described) -> Result<(), ExportError> {
     let mut files = Vec::new();
-    lake.table_files(commit, &table.name)?;
+    let snapshot = lake.open_snapshot(commit);
     for entry in table.files.iter().rev() {
-        files.push(quoted(&lake.sound_file(commit, entry)?.display().to_string()));
+        files.push(quoted(&snapshot.file(entry)?.display().to_string()));
     }
     let (name, files) = (&table.name, files.join(", "));
     let options = match table.is_partitioned {

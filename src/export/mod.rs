@@ -85,7 +85,7 @@ impl ExportError {
 /// [`ExportError::Asked`] for a lake without a snapshot; what the lake says, [`LakeError::Pruned`] of one that is gone.
 pub fn snapshot(lake: &Lake, number: Option<u64>) -> Result<Commit, ExportError> {
     match number {
-        Some(number) => Ok(lake.present_or_held(number)?),
+        Some(number) => Ok(lake.present_or_pending(number)?),
         None => lake.current()?.ok_or_else(|| {
             ExportError::Asked(format!("the lake {lake} has no snapshot yet; `sunlake run` makes one"))
         }),

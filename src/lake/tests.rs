@@ -7,6 +7,7 @@ mod place;
 mod store;
 
 use super::backend::disk::Storage;
+use super::backend::object_client::Objects;
 use super::format::sealed_json::sealed;
 use super::rows_for_tests::{Filing, filing, filings};
 use super::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, Retention, TableDelta};
@@ -30,6 +31,13 @@ fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     made.expect("a folder")
+}
+
+/// As [`Lake::open`], on a disk and a store that may fail.
+fn open_on(root: &Path, storage: Storage, objects: Option<Objects>) -> Result<Lake> {
+    let lake = Lake::on(root, storage, objects)?;
+    lake.current()?;
+    Ok(lake)
 }
 
 fn at(second: i64) -> Timestamp {
@@ -79,7 +87,7 @@ fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
 /// All rows of a table in the newest snapshot.
 fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
-    let files = lake.table_files(&commit, table.name())?;
+    let files = lake.open_snapshot(&commit).paths(table.name())?;
     files.iter().map(|path| super::data_file::read_part(path, None)).collect()
 }
 
@@ -91,7 +99,7 @@ fn state(lake: &Lake) -> Result<Vec<StateRow>> {
             let column = rows.column_by_name(name).expect("a column");
             arrow::util::display::array_value_to_string(column, row).expect("text")
         };
-        let first_seen = super::merge::spill::micros(&rows, "first_seen_at")?;
+        let first_seen = crate::table::FilingColumns::new(&rows).first_seen_at()?.values();
         for (row, first_seen) in first_seen.iter().enumerate() {
             let id = cell("business_id", row).parse().expect("a number");
             let listed = cell("listed", row) == "true";

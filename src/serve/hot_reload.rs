@@ -80,7 +80,9 @@ fn current_snapshot(lake: &Path) -> std::io::Result<PathBuf> {
 fn copy_newest(lake: &Lake) -> std::io::Result<PathBuf> {
     lake.refresh().map_err(std::io::Error::other)?;
     match lake.current().map_err(std::io::Error::other)? {
-        Some(commit) => lake.whole_snapshot(&commit).map_err(std::io::Error::other),
+        Some(commit) => {
+            lake.open_snapshot(&commit).folder().map(Path::to_path_buf).map_err(std::io::Error::other)
+        }
         None => Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no commit")),
     }
 }

@@ -21,7 +21,6 @@ mod order;
 mod read;
 mod reference;
 mod row;
-mod upgrade;
 
 pub use business::{DetailRow, FilingRow, dissolved_day};
 pub use change::{Change, ChangeRow};
@@ -41,7 +40,6 @@ pub use order::sort_batch;
 pub use read::{ParquetRows, read_parquet, read_rows, read_table, read_whole};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, disk_instant};
-pub use upgrade::{Step, Upgrades};
 
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use std::sync::Arc;

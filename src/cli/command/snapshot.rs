@@ -8,7 +8,8 @@ use crate::cli::output::text;
 use crate::cli::output::text::{count, lines, noun};
 use crate::cli::{World, print, print_line};
 use crate::lake::{
-    Commit, Example, Lake, LakeLock, PruneRules, Pruning, Retention, SnapshotDiff, SnapshotEntry, Standing,
+    Commit, Example, Lake, LakeLock, PruneRules, Pruning, Retention, SnapshotDiff, SnapshotEntry,
+    SnapshotState,
 };
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::RunState;
@@ -118,7 +119,7 @@ impl Desk<'_> {
 
     fn accept(&self, snapshot: u64) -> Result<u8, CommandError> {
         let (lock, _) = self.lock("accept")?;
-        let commit = self.lake.accept(&lock, snapshot)?;
+        let commit = self.lake.publish_pending(&lock, snapshot)?;
         write_shown(&self.lake, &commit)?;
         let text = said(commit.snapshot, "is published; readers see it");
         self.tell(&json!({ "snapshot": commit.snapshot, "accepted": true }), &text)
@@ -146,7 +147,7 @@ impl Desk<'_> {
             }
         };
         let value = json!({
-            "dry_run": flags.dry_run, "snapshots": pruning.snapshots, "held": pruning.held, "runs": pruning.runs,
+            "dry_run": flags.dry_run, "snapshots": pruning.snapshots, "held": pruning.pending, "runs": pruning.runs,
         });
         self.tell(&value, &pruned(&pruning, flags.dry_run))
     }
@@ -156,11 +157,11 @@ fn said(snapshot: u64, what: &str) -> String {
     format!("snapshot {snapshot} {what}\n")
 }
 
-const fn standing(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Published => "published",
-        Standing::Held => "held",
-        Standing::Pruned => "pruned",
+const fn standing(state: SnapshotState) -> &'static str {
+    match state {
+        SnapshotState::Published => "published",
+        SnapshotState::Pending => "held",
+        SnapshotState::Pruned => "pruned",
     }
 }
 
@@ -184,7 +185,7 @@ fn listed(history: &[SnapshotEntry], lake: &Lake) -> String {
                 entry.filings,
                 noun(entry.filings, "filing"),
                 size(entry.bytes),
-                standing(entry.standing),
+                standing(entry.state),
             )?;
             if entry.pinned {
                 write!(text, "  pinned")?;
@@ -230,17 +231,16 @@ struct StateDetail {
 
 impl Detail {
     fn of(lake: &Lake, entry: SnapshotEntry, commit: &Commit) -> Self {
-        let dir = lake.snapshot_dir(commit.snapshot);
-        let path = lake.at_home(commit, &dir);
+        let snapshot = lake.open_snapshot(commit);
+        let path = snapshot.folder_for_user();
         let tables = commit.tables.iter().map(|(name, table)| {
             let bytes = table.files.iter().map(|file| file.bytes).sum();
-            let files =
-                commit.table_files(&dir, name).iter().map(|file| lake.at_home(commit, file)).collect();
+            let files = table.files.iter().map(|file| snapshot.path_for_user(file)).collect();
             (name.clone(), TableDetail { rows: table.rows, bytes, files })
         });
         let state = RunState::from_commit(&commit.state);
         Self {
-            address: (path != dir).then(|| lake.to_string()),
+            address: (!path.starts_with(lake.root())).then(|| lake.to_string()),
             path,
             requests_sent: commit.requests_sent,
             tables: tables.collect(),
@@ -258,7 +258,7 @@ impl Detail {
         lines(|text| {
             let entry = &self.entry;
             let pinned = if entry.pinned { ", pinned" } else { "" };
-            writeln!(text, "snapshot {}, {}{pinned}", entry.snapshot, standing(entry.standing))?;
+            writeln!(text, "snapshot {}, {}{pinned}", entry.snapshot, standing(entry.state))?;
             let parent = entry.parent.map_or("nothing".to_owned(), |parent| format!("snapshot {parent}"));
             writeln!(
                 text,
@@ -281,7 +281,7 @@ impl Detail {
                 let (word, files) = (noun(rows, "row"), count(table.files.len() as u64, "file"));
                 writeln!(text, "  {name:<28} {rows:>10} {word:<4}  {size:>11}  {files}")?;
             }
-            if entry.standing != Standing::Pruned {
+            if entry.state != SnapshotState::Pruned {
                 let (path, snapshot) = (self.path.display(), entry.snapshot);
                 writeln!(text, "path       {path}")?;
                 match &self.address {
@@ -362,8 +362,8 @@ fn pruned(pruning: &Pruning, dry_run: bool) -> String {
         if !pruning.snapshots.is_empty() {
             writeln!(text, "snapshots that {verb}: {}", numbers(&pruning.snapshots))?;
         }
-        if !pruning.held.is_empty() {
-            writeln!(text, "held snapshots that {verb}: {}", numbers(&pruning.held))?;
+        if !pruning.pending.is_empty() {
+            writeln!(text, "held snapshots that {verb}: {}", numbers(&pruning.pending))?;
         }
         for run in &pruning.runs {
             writeln!(text, "raw pages that {verb}: {run}")?;

@@ -3,7 +3,7 @@
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::exit::CommandError;
-use crate::lake::{CLOUD_VARIABLES, Lake, is_address};
+use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
 use std::path::PathBuf;
 
 /// Whether the lake lies in an object store.
@@ -17,25 +17,21 @@ fn address(common: &Common) -> Option<&str> {
 
 /// Opens the lake.
 pub(crate) fn open_lake(common: &Common, world: &World) -> Result<Lake, CommandError> {
-    match address(common) {
-        None => Ok(Lake::open(&common.lake)?),
-        Some(address) => {
-            let variables = (world.variables)(&CLOUD_VARIABLES);
-            Ok(Lake::open_at(address, &working_copy(common, world, address)?, &variables)?)
-        }
-    }
+    open_with(common, world, false)
 }
 
 /// Opens the lake whatever its newest commit looks like: for a verification and a repair.
 pub(crate) fn open_lake_as_it_is(common: &Common, world: &World) -> Result<Lake, CommandError> {
-    match address(common) {
-        None => Ok(Lake::open_as_it_is(&common.lake)?),
-        Some(address) => {
-            let (work, variables) =
-                (working_copy(common, world, address)?, (world.variables)(&CLOUD_VARIABLES));
-            Ok(Lake::open_at_as_it_is(address, &work, &variables)?)
-        }
-    }
+    open_with(common, world, true)
+}
+
+fn open_with(common: &Common, world: &World, allow_damaged: bool) -> Result<Lake, CommandError> {
+    let Some(address) = address(common) else {
+        return Ok(LakeOptions { allow_damaged, ..LakeOptions::default() }.open(&common.lake)?);
+    };
+    let variables = (world.variables)(&CLOUD_VARIABLES);
+    let options = LakeOptions { address: Some(address), variables: &variables, allow_damaged };
+    Ok(options.open(&working_copy(common, world, address)?)?)
 }
 
 /// Refuses a lake without a snapshot, before anything is made in its folder.

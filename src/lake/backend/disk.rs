@@ -1,6 +1,7 @@
 //! Every write, link, rename, sync and delete of the lake: one place to count them, fail them, replace them.
 
 use crate::lake::error::LakeError;
+use crate::lake::format::manifest::FileEntry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -275,6 +276,46 @@ pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
     let mut file = File::open(path).map_err(LakeError::storage("open", path))?;
     let bytes = io::copy(&mut file, &mut hasher).map_err(LakeError::storage("read", path))?;
     Ok((bytes, hasher.finalize().to_hex().to_string()))
+}
+
+/// A file compared with its entry in a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FileState {
+    /// It has the size and digest of the entry.
+    Intact,
+    /// There is no such file.
+    Missing,
+    /// Another size or digest (hex).
+    Altered(u64, String),
+}
+
+impl FileState {
+    /// The state of a file with this size and digest.
+    pub(crate) fn of(entry: &FileEntry, (bytes, blake3): (u64, String)) -> Self {
+        let is_intact = bytes == entry.bytes && blake3 == entry.blake3;
+        if is_intact { Self::Intact } else { Self::Altered(bytes, blake3) }
+    }
+}
+
+/// The state of a local file. A disk that fails is an error, not a missing file.
+pub(crate) fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState, LakeError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(FileState::of(entry, digest(path)?)),
+        Err(error) if !is_absent(&error) => Err(LakeError::storage("look at", path)(error)),
+        _ => Ok(FileState::Missing),
+    }
+}
+
+/// Checks the size and digest of a local file.
+///
+/// # Errors
+///
+/// [`LakeError::Damaged`] when they differ from the entry; [`LakeError::Storage`] when it cannot be read.
+pub(crate) fn check_digest(path: &Path, entry: &FileEntry) -> Result<(), LakeError> {
+    match FileState::of(entry, digest(path)?) {
+        FileState::Intact => Ok(()),
+        _ => Err(LakeError::damaged(path, "its bytes are not those that were committed")),
+    }
 }
 
 #[cfg(test)]

@@ -133,6 +133,39 @@ pub(crate) fn month_in(path: &str) -> Option<Month> {
     path.split('/').nth(1).and_then(Month::from_folder)
 }
 
+/// What can be said of a snapshot after its commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// It is never pruned.
+    Pinned,
+    /// Its tables are deleted, or about to be.
+    Pruned,
+}
+
+impl Mark {
+    pub(crate) const ALL: [Self; 2] = [Self::Pinned, Self::Pruned];
+
+    pub(crate) const fn folder(self) -> &'static str {
+        match self {
+            Self::Pinned => "pins",
+            Self::Pruned => "pruned",
+        }
+    }
+
+    pub(crate) fn file(self, snapshot: u64) -> String {
+        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
+    }
+}
+
+/// Names in the folder of a run.
+pub(crate) const RECORD: &str = "run.json";
+pub(crate) const SUMMARY: &str = "summary.json";
+pub(crate) const RAW: &str = "raw";
+pub(crate) const JOURNAL: &str = "journal";
+/// Copies of the commits that the run made.
+pub(crate) const COMMITS: &str = "commits";
+pub(crate) const QUARANTINE: &str = "quarantine";
+
 /// Where things lie under the root.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {

@@ -1,13 +1,14 @@
 //! What a commit says: the files of a snapshot, and the state that moved with them.
 
 use super::layout;
-use super::sealed_json::{Seal, look, sealed};
+use super::sealed_json::{Seal, check_seal, sealed};
 use crate::lake::error::LakeError;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -65,8 +66,8 @@ pub struct FileEntry {
     pub path: String,
     /// The older snapshot in whose folder the file lies: an object store knows no links, so an unchanged file is
     /// named in its place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lies_in: Option<u64>,
+    #[serde(rename = "lies_in", default, skip_serializing_if = "Option::is_none")]
+    pub origin_snapshot: Option<u64>,
     /// Rows.
     pub rows: u64,
     /// Size.
@@ -87,6 +88,16 @@ impl PartialEq for FileEntry {
 }
 
 impl Eq for FileEntry {}
+
+/// A file of the coming snapshot and where it lies now.
+#[derive(Debug, Clone)]
+pub(crate) struct StagedFile {
+    pub(crate) entry: FileEntry,
+    pub(crate) path: PathBuf,
+    pub(crate) is_new: bool,
+    /// Whether a kept file was held against its commit already.
+    pub(crate) is_checked: Cell<bool>,
+}
 
 impl TableManifest {
     /// The manifest of these files, in order of their paths.
@@ -113,6 +124,22 @@ impl Commit {
         self.tables.values().flat_map(|table| &table.files).map(|file| file.bytes).sum()
     }
 
+    /// Entries of all files, of all tables or of one.
+    pub(crate) fn files<'a>(&'a self, table: Option<&'a str>) -> impl Iterator<Item = &'a FileEntry> {
+        let tables = self.tables.iter().filter(move |(name, _)| table.is_none_or(|table| table == *name));
+        tables.flat_map(|(_, manifest)| &manifest.files)
+    }
+
+    /// Name of a file's object in an object store.
+    pub(crate) fn object_of(&self, entry: &FileEntry) -> String {
+        object_name(entry.origin_snapshot.unwrap_or(self.snapshot), entry)
+    }
+
+    /// Names of the objects of all files in an object store.
+    pub(crate) fn objects(&self) -> BTreeSet<String> {
+        self.files(None).map(|entry| self.object_of(entry)).collect()
+    }
+
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
         sealed(self)
     }
@@ -120,7 +147,7 @@ impl Commit {
     /// The commit in `bytes`, refused when a newer sunlake wrote it or when it points out of its tables.
     pub(crate) fn decode(bytes: &[u8], path: &Path) -> Result<Self, LakeError> {
         let damaged = |error: serde_json::Error| LakeError::damaged(path, error.to_string());
-        let seal = look(bytes);
+        let seal = check_seal(bytes);
         if seal == Seal::Broken {
             return Err(LakeError::damaged(path, "it is not what was committed"));
         }
@@ -138,6 +165,11 @@ impl Commit {
         }
         Ok(commit)
     }
+}
+
+/// Name in an object store of a file, given the snapshot in whose folder it is stored.
+pub(crate) fn object_name(snapshot: u64, entry: &FileEntry) -> String {
+    format!("snapshots/{}/{}", layout::snapshot_name(snapshot), entry.path)
 }
 
 #[derive(Deserialize)]

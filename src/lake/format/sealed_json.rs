@@ -9,8 +9,11 @@
 //!
 //! It stays JSON: whoever does not care reads past the seal.
 
+use crate::lake::error::LakeError;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io;
+use std::path::Path;
 
 /// What stands between the document and its digest.
 const BEFORE: &[u8] = b",\n  \"seal\": \"";
@@ -23,7 +26,7 @@ const DIGEST: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seal {
     /// It is as it was written.
-    Whole,
+    Intact,
     /// It has no seal: an older sunlake wrote it, or its end is gone.
     Missing,
     /// It is not what was sealed.
@@ -45,7 +48,7 @@ pub(crate) fn sealed(value: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 /// Whether a document is what was sealed.
-pub(crate) fn look(bytes: &[u8]) -> Seal {
+pub(crate) fn check_seal(bytes: &[u8]) -> Seal {
     let Some(start) = bytes.len().checked_sub(BEFORE.len() + DIGEST + AFTER.len()) else {
         return Seal::Missing;
     };
@@ -53,10 +56,22 @@ pub(crate) fn look(bytes: &[u8]) -> Seal {
     let (before, rest) = tail.split_at(BEFORE.len());
     let (digest, after) = rest.split_at(DIGEST);
     match (before == BEFORE, after == AFTER) {
-        (true, true) if blake3::hash(body).to_hex().as_bytes() == digest => Seal::Whole,
+        (true, true) if blake3::hash(body).to_hex().as_bytes() == digest => Seal::Intact,
         (false, false) => Seal::Missing,
         _ => Seal::Broken,
     }
+}
+
+/// The value in a sealed document.
+///
+/// # Errors
+///
+/// [`LakeError::Damaged`] when the document is not what was sealed, or has another shape.
+pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, LakeError> {
+    if check_seal(bytes) == Seal::Broken {
+        return Err(LakeError::damaged(path, "it is not what was written"));
+    }
+    serde_json::from_slice(bytes).map_err(|error| LakeError::damaged(path, error.to_string()))
 }
 
 #[cfg(test)]
@@ -68,21 +83,21 @@ mod tests {
         let bytes = sealed(&serde_json::json!({"snapshot": 42, "state": {"a": [1, 2]}})).expect("sealed");
         let value: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
         assert_eq!((&value["snapshot"], value["seal"].as_str().map(str::len)), (&42.into(), Some(64)));
-        assert_eq!(look(&bytes), Seal::Whole);
+        assert_eq!(check_seal(&bytes), Seal::Intact);
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << bit;
-                assert_ne!(look(&damaged), Seal::Whole, "byte {at}, bit {bit}");
+                assert_ne!(check_seal(&damaged), Seal::Intact, "byte {at}, bit {bit}");
             }
-            assert_ne!(look(&bytes[..at]), Seal::Whole, "cut at {at}");
+            assert_ne!(check_seal(&bytes[..at]), Seal::Intact, "cut at {at}");
         }
     }
 
     #[test]
     fn what_was_never_sealed_says_so() {
-        assert_eq!(look(b"{\n  \"snapshot\": 1\n}\n"), Seal::Missing);
-        assert_eq!(look(b""), Seal::Missing);
+        assert_eq!(check_seal(b"{\n  \"snapshot\": 1\n}\n"), Seal::Missing);
+        assert_eq!(check_seal(b""), Seal::Missing);
         assert!(sealed(&serde_json::json!({})).is_err());
         assert!(sealed(&7).is_err());
     }

@@ -8,9 +8,10 @@
 //! What is torn or damaged is recognised when the archive is opened and does not count: that page is asked for again.
 
 use super::page_frame::{Header, next_magic, record, record_at};
-use crate::lake::backend::Home;
 use crate::lake::backend::disk;
 use crate::lake::backend::disk::{Storage, StoredFile};
+use crate::lake::backend::protocol::Backend;
+use crate::lake::backend::remote_cache::chunk_name;
 use crate::lake::error::LakeError;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -64,7 +65,7 @@ pub struct RawArchive {
 /// The chunks of an archive that are at home, in the object store.
 #[derive(Debug)]
 pub(crate) struct Chunks {
-    home: Arc<dyn Home>,
+    backend: Arc<dyn Backend>,
     /// The archive's folder in the lake.
     folder: String,
     there: BTreeSet<String>,
@@ -73,8 +74,8 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    pub(crate) fn new(home: Arc<dyn Home>, folder: String, there: BTreeSet<String>) -> Self {
-        Self { home, folder, there, settled: BTreeSet::new() }
+    pub(crate) fn new(backend: Arc<dyn Backend>, folder: String, there: BTreeSet<String>) -> Self {
+        Self { backend, folder, there, settled: BTreeSet::new() }
     }
 
     /// Puts segments there that are not. A chunk's name holds its digest, so that two machines that go on with the
@@ -84,21 +85,13 @@ impl Chunks {
         {
             let name = chunk_name(segment)?;
             if !self.there.contains(&name) {
-                self.home.keep(segment, &format!("{}/{name}", self.folder))?;
+                self.backend.upload(segment, &format!("{}/{name}", self.folder))?;
                 self.there.insert(name);
             }
             self.settled.insert(segment.clone());
         }
         Ok(())
     }
-}
-
-/// The name of a segment as a chunk: its number and its digest. One that another machine made has it already.
-pub(crate) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
-    let name = segment.file_name().unwrap_or_default().to_string_lossy();
-    let number = name.split(['-', '.']).next().unwrap_or_default();
-    let (_, blake3) = disk::digest(segment)?;
-    Ok(format!("{number}-{}.zst", blake3.get(..16).unwrap_or(&blake3)))
 }
 
 impl RawArchive {
@@ -114,14 +107,14 @@ impl RawArchive {
 
     pub(crate) fn open_on(dir: &Path, storage: Storage, chunks: Option<Chunks>) -> Result<Self, LakeError> {
         storage.create_durable_dir_all(dir)?;
-        let mut archive = Self::look(dir, storage)?;
+        let mut archive = Self::open_read_only(dir, storage)?;
         archive.chunks = chunks;
         archive.cut_torn_tails()?;
         Ok(archive)
     }
 
     /// The archive as it lies there; nothing is made or cut off.
-    pub(crate) fn look(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
+    pub(crate) fn open_read_only(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
         let names = disk::names(dir)?;
         let segments =
             names.iter().filter(|name| name.ends_with(".zst")).map(|name| dir.join(name)).collect();

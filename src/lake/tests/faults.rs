@@ -187,7 +187,7 @@ fn what_is_committed_outlives_a_loss_of_power_also_in_the_first_load_of_a_new_fo
     let base = folder();
     let power = Power::watch(base.path());
     let faults = Faults::default().watched_by(&power);
-    let lake = Lake::open_on(&base.path().join("new/lake"), Storage::with_faults(faults))?;
+    let lake = open_on(&base.path().join("new/lake"), Storage::with_faults(faults), None)?;
     load(&lake, "r1", &first_rows(), &[], 100)?;
     for (at, loss) in [Loss::Everything, Loss::Contents, Loss::Some(1), Loss::Some(2)].into_iter().enumerate()
     {
@@ -205,7 +205,7 @@ fn a_kill_in_the_first_load_leaves_an_empty_lake_or_a_whole_one() -> Result {
     for at in (1..).step_by(7) {
         let root = folder();
         let faults = Faults::kill_at(at);
-        let lake = Lake::open_on(root.path(), Storage::with_faults(faults.clone()))?;
+        let lake = open_on(root.path(), Storage::with_faults(faults.clone()), None)?;
         let ended = load(&lake, "r1", &first_rows(), &[], 100);
         if !faults.was_hit() {
             return ended.map(|_| ());

@@ -47,8 +47,8 @@ impl Place {
     pub(super) fn open_under(&self, faults: &Faults) -> Result<Lake> {
         let storage = Storage::with_faults(faults.clone());
         match &self.store {
-            None => Lake::open_on(&self.dir, storage),
-            Some(_) => Lake::open_in(self.objects().with_faults(faults.clone()), &self.dir, storage),
+            None => open_on(&self.dir, storage, None),
+            Some(_) => open_on(&self.dir, storage, Some(self.objects().with_faults(faults.clone()))),
         }
     }
 

@@ -28,7 +28,7 @@ fn unchanged_files_are_named_where_they_lie_and_stay_when_their_snapshot_is_prun
     let commit = lake.commit(2)?;
     let entry = |start: &str| {
         let files = commit.tables.values().flat_map(|table| &table.files);
-        files.filter(|file| file.path.starts_with(start)).map(|file| file.lies_in).next()
+        files.filter(|file| file.path.starts_with(start)).map(|file| file.origin_snapshot).next()
     };
     assert_eq!(entry("filings/filed_month=2026-10"), Some(Some(1)));
     assert_eq!(entry("filings/filed_month=2026-11"), Some(None));
@@ -78,7 +78,7 @@ fn of_two_machines_that_commit_at_once_one_is_told_and_no_file_of_the_other_is_h
         let (_base, place) = place();
         load(&place.open()?, "r1", &first_rows(), &[], 100)?;
         let (one, two) = (place.open()?, place.elsewhere().open()?);
-        let staged = |lake: &Lake, run_id: &str, row: &Filing| -> Result<super::super::Staging> {
+        let staged = |lake: &Lake, run_id: &str, row: &Filing| -> Result<crate::lake::Staging> {
             let mut staging = lake.stage(run_id)?;
             staging.spill_filings(filings(std::slice::from_ref(row)))?;
             staging.merge_filings(&BTreeSet::new(), at(200))?;
@@ -89,7 +89,7 @@ fn of_two_machines_that_commit_at_once_one_is_told_and_no_file_of_the_other_is_h
         winner.commit(info())?;
         assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 2 })));
         assert_sound(&place.elsewhere().open()?)?;
-        let named = crate::lake::backend::remote::names(&one.commit(2)?);
+        let named = one.commit(2)?.objects();
         let there = names(&place.objects(), "snapshots/000002")?;
         assert!(there.iter().all(|name| named.contains(name)), "what the loser put there is gone: {there:?}");
         two.refresh()?;
@@ -140,9 +140,9 @@ fn pages_of_a_killed_machine_are_gone_on_with_by_another_as_far_as_the_last_chun
 fn records_of_runs_are_seen_by_other_machines() -> Result {
     let (_base, place) = place();
     let begun = (at(1), jiff::civil::date(2026, 11, 20));
-    let record = |finished: Option<&str>| super::super::RunRecord {
+    let record = |finished: Option<&str>| crate::lake::RunRecord {
         finished: finished.map(str::to_owned),
-        ..super::super::RunRecord::begun("r", "daily", begun)
+        ..crate::lake::RunRecord::begun("r", "daily", begun)
     };
     let (one, two) = (place.open()?, place.elsewhere().open()?);
     one.run("r")?.write_record(&record(None))?;
@@ -197,8 +197,8 @@ fn a_look_at_the_store_takes_nothing_from_the_working_copy_which_puts_damage_the
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(here() == whole && whole.iter().all(Option::is_some));
     for file in &found {
-        let (_, sound) = lake.twin_of(file)?.expect("the working copy has it");
-        lake.put_in_place(&lock, file, &sound)?;
+        let (_, sound) = lake.intact_copy(file)?.expect("the working copy has it");
+        lake.replace_damaged(&lock, file, &sound)?;
     }
     assert_eq!(lake.damaged_files()?.len(), 0);
     assert_no_temporaries(&place)?;
@@ -219,7 +219,7 @@ fn a_look_that_fails_finds_no_damage() -> Result {
     load(&place.open()?, "r1", &first_rows(), &[], 100)?;
     for at in 1.. {
         let faults = Faults::full_once_at(at);
-        let lake = Lake::open_in(place.objects(), &place.dir, Storage::with_faults(faults.clone()))?;
+        let lake = open_on(&place.dir, Storage::with_faults(faults.clone()), Some(place.objects()))?;
         let found = lake.damaged_files();
         if !faults.was_hit() {
             assert!(at > 3, "only {at} operations");
@@ -243,7 +243,7 @@ fn what_a_killed_run_left_of_the_number_after_a_held_snapshot_is_cleared_from_th
     let mut staging = lake.stage("r2")?;
     staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(200)]))?;
     staging.merge_filings(&BTreeSet::new(), at(200))?;
-    assert_eq!(staging.hold(info())?.snapshot, 2);
+    assert_eq!(staging.commit_pending(info())?.snapshot, 2);
     drop(lock);
     fs::create_dir_all(place.dir.join("snapshots/000003/filings")).expect("a folder");
     load(&lake, "r3", &[filing(9, "2026-11-05").seen(300)], &[], 300)?;

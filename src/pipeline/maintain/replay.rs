@@ -5,7 +5,7 @@ use crate::contract::count::DailyCount;
 use crate::contract::param::MAX_DAYS;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
+use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
 use crate::pipeline::error::PipelineError;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
@@ -101,7 +101,7 @@ pub fn replay(
 /// The commits of a run, oldest first, with those pending review.
 fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
     let mut commits = Vec::new();
-    for snapshot in lake.commits()?.into_iter().chain(lake.held_snapshots()?) {
+    for snapshot in lake.commits()?.into_iter().chain(lake.pending_snapshots()?) {
         let (_, commit) = lake.snapshot(snapshot)?;
         if commit.run_id == run_id {
             commits.push(commit);
@@ -119,7 +119,7 @@ pub(crate) struct Remade {
 /// Rebuilds a snapshot under its own number.
 pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_again(commit)?;
+    let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
     fill(&dir, &journal, staging)
 }
 
@@ -137,7 +137,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineEr
 }
 
 fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
-    let pages = Pages::new(dir.raw_as_it_is()?);
+    let pages = Pages::new(dir.raw_read_only()?);
     let mut landing = Landing::new(journal.today, staging, None, pages.clone());
     for step in &journal.steps {
         landing.land_again(step)?;
@@ -198,7 +198,7 @@ fn publish_again(
     today: Date,
 ) -> Result<u64, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_instead(commit)?;
+    let staging = lake.stage_on(Base::Instead(commit), &commit.run_id)?;
     let made = fill(&dir, &journal, staging)?;
     let published = made.staging.commit(CommitInfo {
         committed_at: now,

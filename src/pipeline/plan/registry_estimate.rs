@@ -130,7 +130,7 @@ impl Question<'_> {
 pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel, PipelineError> {
     let mut model = PrefixModel::default();
     let Some(commit) = commit else { return Ok(model) };
-    for file in lake.sound_files(commit, Table::Filings.name())? {
+    for file in lake.open_snapshot(commit).files(Table::Filings.name())? {
         for batch in read_table(Table::Filings, &file, Some(&["name", "entity_type"]))? {
             let batch = batch?;
             let columns = FilingColumns::new(&batch);

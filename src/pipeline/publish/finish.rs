@@ -150,7 +150,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
 /// Leaves the snapshot for review. Readers still see the one before.
 fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let held = landing.staging.hold(commit_info(run, summary))?;
+    let held = landing.staging.commit_pending(commit_info(run, summary))?;
     let number = held.snapshot;
     tracing::warn!(
         "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"

@@ -58,6 +58,12 @@ pub fn paths(text: &str, place: &[String]) -> Vec<Named> {
                 reader.at += 1;
             }
             Token::Sign('.') => reader.at += 2,
+            // A visibility, `pub(super)`, names a module but imports nothing.
+            Token::Word(name)
+                if name == "pub" && tokens.get(reader.at + 1).is_some_and(|t| t.0 == Token::Sign('(')) =>
+            {
+                reader.at += 3;
+            }
             // A path that follows one of these is another path, even where it begins with `::`.
             Token::Word(word)
                 if ["use", "as", "dyn", "impl", "in", "mut", "return"].contains(&word.as_str()) =>

@@ -137,7 +137,8 @@ fn functions_of(path: &Path, text: &str) -> Vec<Function> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     for (at, (token, line)) in tokens.iter().enumerate() {
-        let Some((Token::Word(name), _)) = tokens.get(at + 1).filter(|_| *token == Token::Word("fn".into())) else {
+        let Some((Token::Word(name), _)) = tokens.get(at + 1).filter(|_| *token == Token::Word("fn".into()))
+        else {
             continue;
         };
         if let Some(end) = body_end(&tokens[at..]) {
