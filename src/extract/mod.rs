@@ -13,6 +13,7 @@
 //!
 //! - [`error`]: why extraction stopped
 //! - [`fetch`]: sends one request after another; answers from the archive when it can
+//! - `blocking_work`: other work while requests are under way
 //! - `reference`: account, lists, counts, and the plan's limits
 //! - [`query`]: a query over a range of days, its rows, and the narrower queries it can be split into
 //! - [`plan`]: which days are read together, and what reading costs
@@ -20,6 +21,7 @@
 //! - [`registry`]: all names with a prefix, of any age
 //! - [`detail`]: one business: its details, its officers
 
+mod blocking_work;
 pub mod detail;
 pub mod error;
 pub mod fetch;

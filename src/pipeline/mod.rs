@@ -6,18 +6,18 @@
 //! - [`state`]: what a run learns for the next one
 //! - `context`: what a run takes from outside, and what its steps share
 //! - `run`: the order of a run, and resuming one
-//! - [`plan`]: what must be read, and what that costs
+//! - `plan`: what must be read, and what that costs
 //! - `load`: reading from the API, and rows of the next snapshot
 //! - [`publish`]: aggregates, checks, commit
-//! - [`maintain`]: status, replay and repair of a lake
+//! - `maintain`: status, replay and repair of a lake
 //! - `error`: why a run ended early
 
 pub mod config;
 mod context;
 mod error;
 mod load;
-pub mod maintain;
-pub mod plan;
+pub(crate) mod maintain;
+pub(crate) mod plan;
 pub mod publish;
 mod run;
 pub mod state;

@@ -2,10 +2,10 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`status`]: snapshots, coverage, requests and runs of a lake
-//! - [`replay`]: rebuilding a run's snapshots from its archived pages
-//! - [`repair`]: repairing damaged files
+//! - `status`: snapshots, coverage, requests and runs of a lake
+//! - `replay`: rebuilding a run's snapshots from its archived pages
+//! - `repair`: repairing damaged files
 
-pub mod repair;
-pub mod replay;
-pub mod status;
+pub(crate) mod repair;
+pub(crate) mod replay;
+pub(crate) mod status;

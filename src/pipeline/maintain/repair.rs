@@ -20,33 +20,26 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What a repair did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Repaired {
-    /// What was done, file by file.
-    pub actions: Vec<Action>,
+pub(crate) struct Repaired {
+    pub(crate) actions: Vec<Action>,
     /// The new snapshot that omits lost rows, if one was needed.
-    pub snapshot: Option<u64>,
-    /// What could not be repaired.
-    pub left: Vec<Problem>,
+    pub(crate) snapshot: Option<u64>,
+    pub(crate) left: Vec<Problem>,
 }
 
-/// What was done about one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Action {
-    /// The file.
-    pub path: PathBuf,
-    /// What was wrong with it.
-    pub what: String,
-    /// What was done.
-    pub done: String,
+pub(crate) struct Action {
+    pub(crate) path: PathBuf,
+    pub(crate) what: String,
+    pub(crate) done: String,
 }
 
 /// Repairs the lake as far as possible, and returns what was done.
 ///
 /// # Errors
 /// What the lake returns while writing. Damage that could not be repaired is in the result.
-pub fn repair(
+pub(crate) fn repair(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
@@ -141,7 +134,6 @@ impl Repair<'_> {
         restored.map(|()| origin.run_id)
     }
 
-    /// Publishes a snapshot without the lost files.
     fn leave_out(
         &mut self,
         newest: &Commit,

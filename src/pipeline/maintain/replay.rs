@@ -20,44 +20,37 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a replay found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Replayed {
-    /// The run.
-    pub run_id: String,
+pub(crate) struct Replayed {
+    pub(crate) run_id: String,
     /// Its snapshots, oldest first.
-    pub snapshots: Vec<ReplayedSnapshot>,
+    pub(crate) snapshots: Vec<ReplayedSnapshot>,
     /// The new snapshot with the result, if one was published.
-    pub published: Option<u64>,
+    pub(crate) published: Option<u64>,
 }
 
-/// One rebuilt snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ReplayedSnapshot {
-    /// Number.
-    pub snapshot: u64,
+pub(crate) struct ReplayedSnapshot {
+    pub(crate) snapshot: u64,
     /// Archived pages that were read.
-    pub pages: u64,
+    pub(crate) pages: u64,
     /// Files that are equal byte for byte.
-    pub equal: u64,
+    pub(crate) equal: u64,
     /// Files that differ.
-    pub different: Vec<DifferentFile>,
+    pub(crate) different: Vec<DifferentFile>,
 }
 
-/// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DifferentFile {
-    /// Its table.
-    pub table: String,
+pub(crate) struct DifferentFile {
+    pub(crate) table: String,
     /// The committed file, if any.
-    pub committed: Option<String>,
+    pub(crate) committed: Option<String>,
     /// The rebuilt file, if any.
-    pub replayed: Option<String>,
+    pub(crate) replayed: Option<String>,
 }
 
 impl Replayed {
-    /// Whether every file is equal.
-    pub fn is_equal(&self) -> bool {
+    pub(crate) fn is_equal(&self) -> bool {
         self.snapshots.iter().all(|snapshot| snapshot.different.is_empty())
     }
 }
@@ -67,7 +60,7 @@ impl Replayed {
 ///
 /// # Errors
 /// `NotReplayable`, `PageGone`; the lake's errors, [`crate::lake::LakeError::Pruned`] when a parent's tables are gone.
-pub fn replay(
+pub(crate) fn replay(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,

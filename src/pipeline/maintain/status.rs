@@ -15,101 +15,80 @@ use std::path::Path;
 /// Number of runs that are shown.
 const LAST_RUNS: usize = 10;
 
-/// One snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SnapshotStatus {
-    /// Number.
-    pub snapshot: u64,
-    /// When it was committed.
-    pub committed_at: Timestamp,
-    /// Eastern day of its run.
-    pub today: Date,
-    /// The run.
-    pub run_id: String,
-    /// Requests it had sent.
-    pub requests_sent: u64,
+pub(crate) struct SnapshotStatus {
+    pub(crate) snapshot: u64,
+    pub(crate) committed_at: Timestamp,
+    pub(crate) today: Date,
+    pub(crate) run_id: String,
+    pub(crate) requests_sent: u64,
 }
 
 /// Coverage of one day of one listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DayStatus {
-    /// The day.
-    pub day: Date,
+pub(crate) struct DayStatus {
+    pub(crate) day: Date,
     /// `*` or a type.
-    pub entity_type: String,
+    pub(crate) entity_type: String,
     /// Rows the API reports.
-    pub expected: i64,
+    pub(crate) expected: i64,
     /// Rows of it in the lake.
-    pub landed: i64,
-    /// Whether it is complete.
-    pub complete: bool,
+    pub(crate) landed: i64,
+    pub(crate) complete: bool,
 }
 
-/// One run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RunStatus {
-    /// The run.
-    pub run_id: String,
-    /// Its pipeline.
-    pub pipeline: String,
-    /// Eastern day of the run.
-    pub today: Date,
+pub(crate) struct RunStatus {
+    pub(crate) run_id: String,
+    pub(crate) pipeline: String,
+    pub(crate) today: Date,
     /// How it ended; none while it can still resume.
-    pub finished: Option<String>,
+    pub(crate) finished: Option<String>,
 }
 
 /// Requests one account has used, by this host's ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct BudgetStatus {
-    /// Address of the service.
-    pub service: String,
+pub(crate) struct BudgetStatus {
+    pub(crate) service: String,
     /// Digests of the account's keys.
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     /// Used in the last 60 s.
-    pub minute: u32,
-    /// Used this Eastern day.
-    pub day: u32,
-    /// Used this Eastern month.
-    pub month: u32,
+    pub(crate) minute: u32,
+    pub(crate) day: u32,
+    pub(crate) month: u32,
 }
 
 /// How far the register has been read, by the newest snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RegisterReading {
-    /// Which businesses were requested.
-    pub status: RegisterStatus,
+pub(crate) struct RegisterReading {
+    pub(crate) status: RegisterStatus,
     /// Complete prefixes.
-    pub starts: u64,
+    pub(crate) starts: u64,
     /// Rows of them.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Oldest day on which one of them was read.
-    pub oldest_read: Option<Date>,
+    pub(crate) oldest_read: Option<Date>,
 }
 
-/// The status of a lake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LakeStatus {
+pub(crate) struct LakeStatus {
     /// Newest snapshot; none in a lake without one.
-    pub snapshot: Option<u64>,
+    pub(crate) snapshot: Option<u64>,
     /// Kept snapshots, newest first.
-    pub snapshots: Vec<SnapshotStatus>,
+    pub(crate) snapshots: Vec<SnapshotStatus>,
     /// Rows by table of the newest snapshot.
-    pub rows: BTreeMap<String, u64>,
+    pub(crate) rows: BTreeMap<String, u64>,
     /// How far the register has been read; none in a lake that never read it.
-    pub register: Option<RegisterReading>,
+    pub(crate) register: Option<RegisterReading>,
     /// Coverage, newest day first.
-    pub coverage: Vec<DayStatus>,
-    /// Requests used by the accounts of this host.
-    pub budgets: Vec<BudgetStatus>,
+    pub(crate) coverage: Vec<DayStatus>,
+    pub(crate) budgets: Vec<BudgetStatus>,
     /// Last runs, newest first.
-    pub runs: Vec<RunStatus>,
+    pub(crate) runs: Vec<RunStatus>,
 }
 
 /// Returns the status of a lake, and of the ledgers in the host's state folder.
-///
-/// # Errors
-/// A lake that cannot be read.
-pub fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<LakeStatus, PipelineError> {
+pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<LakeStatus, PipelineError> {
     let current = lake.current()?;
     let mut snapshots = Vec::new();
     for number in lake.kept_snapshots()?.into_iter().rev() {

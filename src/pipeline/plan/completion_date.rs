@@ -10,15 +10,14 @@ const LONGEST_DAYS: u32 = 3_660;
 
 /// Requests that may be spent, today and on later days.
 #[derive(Debug, Clone, Copy)]
-pub struct SpendableBudget {
-    /// Left today and this month.
-    pub remaining: Remaining,
+pub(crate) struct SpendableBudget {
+    pub(crate) remaining: Remaining,
     /// Requests of a full day and a full month, less those kept for other users.
-    pub allowance: Allowance,
+    pub(crate) allowance: Allowance,
     /// The pipeline's limit for one run; one run a day is assumed.
-    pub per_run: Option<u64>,
+    pub(crate) per_run: Option<u64>,
     /// Days, today included, on which nothing more can be sent: a run has reached its limit, or the API asked for a pause.
-    pub idle_days: u32,
+    pub(crate) idle_days: u32,
 }
 
 impl SpendableBudget {
@@ -31,7 +30,7 @@ impl SpendableBudget {
 }
 
 /// The Eastern day on which the last of `requests` can be sent, if a run resumes every day; none if it never can.
-pub fn complete_on(requests: u64, today: Date, budget: &SpendableBudget) -> Option<Date> {
+pub(crate) fn complete_on(requests: u64, today: Date, budget: &SpendableBudget) -> Option<Date> {
     let (mut left, mut month_left) = (requests, u64::from(budget.remaining.month));
     let per_run = budget.per_run.unwrap_or(u64::MAX);
     for ahead in 0..LONGEST_DAYS {

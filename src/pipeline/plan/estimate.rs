@@ -31,38 +31,28 @@ use crate::pipeline::state::run_state::RunState;
 use jiff::civil::Date;
 use serde::Serialize;
 
-/// The estimate of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Price {
-    /// The pipeline.
-    pub pipeline: String,
-    /// Eastern day of the run.
-    pub today: Date,
-    /// The plan's numbers.
-    pub plan: PlanLimits,
+pub(crate) struct Price {
+    pub(crate) pipeline: String,
+    pub(crate) today: Date,
+    pub(crate) plan: PlanLimits,
     /// What is left of the account's windows, less what the pipeline keeps for other users.
-    pub remaining: Remaining,
-    /// Stages.
-    pub stages: Vec<StagePrice>,
-    /// Requests of all stages.
-    pub requests: u64,
+    pub(crate) remaining: Remaining,
+    pub(crate) stages: Vec<StagePrice>,
+    pub(crate) requests: u64,
     /// The sum over listings of ceil(rows ÷ rows per call): no reader needs fewer.
-    pub lower_bound: u64,
+    pub(crate) lower_bound: u64,
     /// Minutes at the plan's rate limit.
-    pub minutes: f64,
+    pub(crate) minutes: f64,
     /// Eastern days it takes, today included; 0 when it never ends.
-    pub days: u64,
-    /// The last of these days.
-    pub complete_on: Option<Date>,
+    pub(crate) days: u64,
+    pub(crate) complete_on: Option<Date>,
     /// Whether it fits what is left today and this month.
-    pub fits: bool,
+    pub(crate) fits: bool,
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.
-///
-/// # Errors
-/// What the client returns, or a lake that cannot be read.
-pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
     let lake = &context.lake;
     let client = make_client(pipeline, context)?;
     let account = client.account().await?;

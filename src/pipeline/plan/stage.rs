@@ -2,20 +2,16 @@
 
 use serde::Serialize;
 
-/// Stage of the lists.
 pub(crate) const REFERENCE: &str = "reference";
 
 /// One stage of a run and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StagePrice {
-    /// Name.
-    pub name: String,
+pub(crate) struct StagePrice {
+    pub(crate) name: String,
     /// Queries, each read to its end.
-    pub slices: u64,
-    /// Rows expected.
-    pub rows: u64,
-    /// Requests expected.
-    pub requests: u64,
+    pub(crate) slices: u64,
+    pub(crate) rows: u64,
+    pub(crate) requests: u64,
 }
 
 impl StagePrice {

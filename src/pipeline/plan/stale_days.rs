@@ -22,31 +22,30 @@ const RECENT_DAYS: u32 = 7;
 
 /// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KnownDay {
+pub(crate) struct KnownDay {
     /// Rows the API reports.
-    pub expected: u64,
-    /// Whether it is complete.
-    pub complete: bool,
+    pub(crate) expected: u64,
+    pub(crate) complete: bool,
 }
 
 /// What is to be read of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Need {
+pub(crate) struct Need {
     /// Incomplete days.
-    pub unread: BTreeSet<Date>,
+    pub(crate) unread: BTreeSet<Date>,
     /// Days whose count changed.
-    pub moved: BTreeSet<Date>,
+    pub(crate) moved: BTreeSet<Date>,
     /// Days without a count on which filings still arrive, with their rows. One total shows whether any changed.
-    pub filling: BTreeMap<Date, u64>,
+    pub(crate) filling: BTreeMap<Date, u64>,
     /// Other days without a count, with their rows. A binary search over totals finds those that changed.
-    pub proven: BTreeMap<Date, u64>,
+    pub(crate) proven: BTreeMap<Date, u64>,
     /// Complete days that are due for another complete reading.
-    pub settling: BTreeSet<Date>,
+    pub(crate) settling: BTreeSet<Date>,
 }
 
 /// What is to be read of a window. `count_moved` returns whether the API's count of a day has changed since the day was complete;
 /// none without such a count.
-pub fn need(
+pub(crate) fn need(
     (from, today): (Date, Date),
     known: &BTreeMap<Date, KnownDay>,
     count_moved: &dyn Fn(Date) -> Option<bool>,
