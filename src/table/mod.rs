@@ -22,6 +22,8 @@ mod read;
 mod reference;
 mod row;
 
+#[cfg(test)]
+pub(crate) use business::tests::filing;
 pub use business::{DetailRow, FilingRow, dissolved_day};
 pub use change::{Change, ChangeRow};
 pub use column::{Column, ColumnKind, columns};

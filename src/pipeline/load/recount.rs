@@ -119,32 +119,13 @@ fn bits(is_dissolved: bool, is_fictitious: bool, is_later: bool) -> usize {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::table::{FilingRow, write_rows};
+    use crate::table::{self, FilingRow, write_rows};
     use jiff::Timestamp;
     use jiff::civil::date;
 
     pub(crate) fn filing(id: i64, day: Date, kind: &str, status: &str) -> FilingRow {
-        FilingRow {
-            business_id: id,
-            id: id.to_string(),
-            document_number: format!("L{id:011}"),
-            name: "SUN".to_owned(),
-            entity_type: kind.to_owned(),
-            company_type: "LLC".to_owned(),
-            status: status.to_owned(),
-            filed_date: day,
-            dissolved_date: None,
-            city: String::new(),
-            zip: String::new(),
-            county: String::new(),
-            industry_sector: "s".to_owned(),
-            industry_type: "s.t".to_owned(),
-            url: String::new(),
-            listed: status == ACTIVE,
-            first_seen_at: Timestamp::UNIX_EPOCH,
-            last_seen_at: Timestamp::UNIX_EPOCH,
-            extra: None,
-        }
+        let (entity_type, status, listed) = (kind.to_owned(), status.to_owned(), status == ACTIVE);
+        FilingRow { entity_type, status, listed, ..table::filing(id, day, Timestamp::UNIX_EPOCH) }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How one snapshot was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// The Eastern day of the run.
     pub(crate) today: Date,
@@ -34,7 +34,6 @@ pub(crate) struct Journal {
     pub(crate) aggregates: Option<Vec<(String, String)>>,
 }
 
-/// One thing that landed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JournalStep {
@@ -58,7 +57,6 @@ pub(crate) fn key_of((occurrence, target): &JournalPage) -> PageKey {
 }
 
 impl JournalStep {
-    /// Number of pages.
     pub(crate) fn pages(&self) -> u64 {
         match self {
             Self::Listing(reading) => reading.pages.len() as u64,
@@ -67,14 +65,10 @@ impl JournalStep {
     }
 }
 
-/// One reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JournalReading {
-    /// The listing.
     pub(crate) label: String,
-    /// When it landed.
     pub(crate) at: Timestamp,
-    /// Its pages.
     pub(crate) pages: Vec<JournalPage>,
     /// Its days, newest first.
     pub(crate) days: Vec<JournalDay>,
@@ -103,17 +97,7 @@ pub(crate) struct JournalDay {
 
 impl Journal {
     pub(crate) fn new(today: Date) -> Self {
-        Self {
-            today,
-            steps: Vec::new(),
-            merged_at: None,
-            has_lists: false,
-            counted_days: None,
-            follows_listed: false,
-            readable_from: None,
-            silent_about: None,
-            aggregates: None,
-        }
+        Self { today, ..Self::default() }
     }
 
     /// Whether counts of days were merged. Readings of the register and look-ups request none.
