@@ -22,7 +22,7 @@ use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::{Layout, Mark};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
-use crate::lake::format::sealed_json::{Seal, check_seal};
+use crate::lake::format::sealed_json::is_sealed;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -94,13 +94,12 @@ impl Backend for RemoteBackend {
 
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
         let local = &self.cache.local;
-        let is_intact = |bytes: &Vec<u8>| check_seal(bytes) == Seal::Intact;
-        if let Some(bytes) = local.read_commit(snapshot)?.filter(is_intact) {
+        if let Some(bytes) = local.read_commit(snapshot)?.filter(|bytes| is_sealed(bytes)) {
             return Ok(Some(bytes));
         }
         let name = Layout::commit_name(snapshot);
         let bytes = self.read(&name)?;
-        if let Some(intact) = bytes.as_ref().filter(|bytes| is_intact(bytes)) {
+        if let Some(intact) = bytes.as_ref().filter(|bytes| is_sealed(bytes)) {
             local.write(&name, intact)?;
         }
         Ok(bytes)

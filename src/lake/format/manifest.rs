@@ -1,7 +1,7 @@
 //! The commit of a snapshot: its files, and the run state that belongs to them.
 
 use super::layout;
-use super::sealed_json::{Seal, check_seal, sealed};
+use super::sealed_json::{is_sealed, sealed};
 use crate::lake::error::LakeError;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
@@ -142,16 +142,12 @@ impl Commit {
     /// [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`] also when a path leads out of its table.
     pub(crate) fn decode(bytes: &[u8], path: &Path) -> Result<Self, LakeError> {
         let damaged = |error: serde_json::Error| LakeError::damaged(path, error.to_string());
-        let seal = check_seal(bytes);
-        if seal == Seal::Broken {
+        if !is_sealed(bytes) {
             return Err(LakeError::damaged(path, "it is not what was committed"));
         }
         let versions: Versions = serde_json::from_slice(bytes).map_err(damaged)?;
         refuse_newer(path, "format version", versions.format_version, FORMAT_VERSION)?;
         refuse_newer(path, "schema version", versions.schema_version, SCHEMA_VERSION)?;
-        if seal == Seal::Missing {
-            return Err(LakeError::damaged(path, "its end is missing"));
-        }
         let commit: Self = serde_json::from_slice(bytes).map_err(damaged)?;
         for (table, manifest) in &commit.tables {
             if let Some(file) = manifest.files.iter().find(|file| !layout::is_entry_path(table, &file.path)) {

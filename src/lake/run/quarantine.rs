@@ -1,34 +1,38 @@
 //! Quarantined records of a run, for people to look at.
 
+use super::run_dir::RunDir;
 use crate::lake::backend::disk;
-use crate::lake::backend::disk::{Storage, StoredFile};
-use crate::lake::backend::protocol::Backend;
+use crate::lake::backend::disk::StoredFile;
 use crate::lake::error::LakeError;
+use crate::lake::format::layout::QUARANTINE;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+
+/// Name of the file.
+const RECORDS: &str = "records.jsonl";
 
 /// A file of records that could not be normalized, one JSON document a line. The first record creates it.
 #[derive(Debug)]
 pub struct Quarantine {
+    run: RunDir,
     path: PathBuf,
-    /// The file's name in the lake.
-    name: String,
-    storage: Storage,
-    backend: Arc<dyn Backend>,
     file: Option<StoredFile>,
     /// Digests of the file's lines.
     kept: HashSet<blake3::Hash>,
     count: u64,
 }
 
-impl Quarantine {
-    pub(super) fn new(path: PathBuf, name: String, storage: Storage, backend: Arc<dyn Backend>) -> Self {
-        Self { path, name, storage, backend, file: None, kept: HashSet::new(), count: 0 }
+impl RunDir {
+    /// The run's quarantined records.
+    pub fn quarantine(&self) -> Quarantine {
+        let path = self.path().join(QUARANTINE).join(RECORDS);
+        Quarantine { run: self.clone(), path, file: None, kept: HashSet::new(), count: 0 }
     }
+}
 
+impl Quarantine {
     /// Adds a record: the data, why it could not be used, and its source. A resumed run adds no record a second time.
     ///
     /// # Errors
@@ -54,11 +58,11 @@ impl Quarantine {
     /// Opens the file. Ends a torn line that a kill left, so that the next record gets a line of its own.
     fn open(&mut self) -> Result<StoredFile, LakeError> {
         if let Some(folder) = self.path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
+            self.run.storage.create_durable_dir_all(folder)?;
         }
         let bytes = disk::read(&self.path)?.unwrap_or_default();
         self.kept.extend(bytes.split(|byte| *byte == b'\n').map(blake3::hash));
-        let mut file = self.storage.append(&self.path)?;
+        let mut file = self.run.storage.append(&self.path)?;
         if bytes.last().is_some_and(|last| *last != b'\n') {
             file.write_all(b"\n").map_err(LakeError::storage("write", &self.path))?;
         }
@@ -79,9 +83,9 @@ impl Quarantine {
         let Some(file) = &self.file else { return Ok(()) };
         file.sync()?;
         if let Some(folder) = self.path.parent() {
-            self.storage.sync_dir(folder)?;
+            self.run.storage.sync_dir(folder)?;
         }
-        self.backend.upload(&self.path, &self.name)
+        self.run.backend.upload(&self.path, &self.run.name_in_lake(&format!("{QUARANTINE}/{RECORDS}")))
     }
 }
 

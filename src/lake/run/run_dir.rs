@@ -2,7 +2,6 @@
 
 use super::chunk_upload::ChunkUpload;
 use super::page_archive::RawArchive;
-use super::quarantine::Quarantine;
 use crate::lake::backend::disk;
 use crate::lake::backend::disk::Storage;
 use crate::lake::backend::protocol::Backend;
@@ -26,8 +25,8 @@ pub(crate) const NEWEST_RUNS: usize = 20;
 pub struct RunDir {
     run_id: String,
     dir: PathBuf,
-    storage: Storage,
-    backend: Arc<dyn Backend>,
+    pub(super) storage: Storage,
+    pub(super) backend: Arc<dyn Backend>,
 }
 
 impl Lake {
@@ -122,7 +121,7 @@ impl RunDir {
         self.backend.write(&self.name_in_lake(name), &bytes)
     }
 
-    fn name_in_lake(&self, name: &str) -> String {
+    pub(super) fn name_in_lake(&self, name: &str) -> String {
         format!("runs/{}/{name}", self.run_id)
     }
 
@@ -212,13 +211,6 @@ impl RunDir {
     pub fn raw_read_only(&self) -> Result<RawArchive, LakeError> {
         self.backend.download_pages(&self.run_id)?;
         RawArchive::open_read_only(&self.dir.join(RAW), self.storage.clone())
-    }
-
-    /// The run's quarantined records.
-    pub fn quarantine(&self) -> Quarantine {
-        let name = format!("{QUARANTINE}/records.jsonl");
-        let (storage, backend) = (self.storage.clone(), Arc::clone(&self.backend));
-        Quarantine::new(self.dir.join(&name), self.name_in_lake(&name), storage, backend)
     }
 }
 
