@@ -1,22 +1,29 @@
-//! The lake: snapshots of Parquet files, each made whole or not at all.
+//! The lake: snapshots of Parquet files. A snapshot appears complete or not at all.
 //!
 //! ```text
 //! <root>/
-//!   current -> snapshots/000042      what readers open; swapped by rename
+//!   current -> snapshots/000042      the snapshot that readers open; replaced by rename
 //!   commits/000042.json              the truth: created once, never changed
 //!   snapshots/000042/<table>/…       only Parquet; unchanged files are hard links to the snapshot before
-//!   catalog/                         what others read about the newest snapshot
+//!   catalog/                         descriptions of the newest snapshot for other programs
 //!   runs/<run_id>/raw/               pages as received
-//!   runs/<run_id>/staged/            a snapshot being made
-//!   held/000043.json                 the commit of a snapshot that a check held
+//!   runs/<run_id>/staged/            a snapshot in the making
+//!   held/000043.json                 the commit of a snapshot that is pending review
 //!   pins/ pruned/                    marks on snapshots
-//!   state/lock                       who writes
+//!   state/lock                       the lock of the one writer
 //! ```
 //!
-//! The order of a run: raw page archived → rows spilled → months merged into staged files (each synced, re-opened,
-//! checked) → files linked into a snapshot folder under a temporary name → that folder renamed → commit created if
-//! absent → `current` swapped. A kill between any two leaves the old snapshot whole, and the next lock clears what
-//! was left behind; from the commit on, the new snapshot is the lake, and the next lock moves `current` to it.
+//! The technique is optimistic commit by put-if-absent, as Delta Lake and `object_store` do it, with
+//! write-audit-publish for snapshots that fail a check. The order of a run:
+//!
+//! 1. Archive each raw page.
+//! 2. Spill rows, then merge them by month into staged files. Sync, reopen and check each file.
+//! 3. Link the files into a snapshot folder under a temporary name, and rename that folder.
+//! 4. Create the commit if it is absent. From here the new snapshot is the lake.
+//! 5. Replace `current`.
+//!
+//! After a kill before step 4 the old snapshot is unchanged, and the next lock deletes the leftovers. After a kill before
+//! step 5 the next lock points `current` to the new snapshot.
 //!
 //! # Files, in reading order
 //!
@@ -25,7 +32,7 @@
 //! - [`backend`]: where a lake is stored: a folder, or an object store with a working copy
 //! - [`handle`]: an open lake
 //! - [`data_file`]: one Parquet file of a lake
-//! - [`run`]: the folder of a run: its record, raw pages, quarantine
+//! - [`run`]: the folder of a run: its record, raw pages and quarantine
 //! - [`snapshot`]: snapshots: made, committed, read, compared, pruned
 //! - [`merge`]: observed rows and existing rows become the new files of a table
 //! - [`integrity`]: verification of a lake, and its repair

@@ -63,6 +63,15 @@ fn journal(lake: &Path, run_id: &str, snapshot: u64) -> (Value, PathBuf) {
     (journal, path)
 }
 
+/// Seals a journal and writes it.
+fn write_journal(path: &Path, journal: &Value) {
+    let mut bytes = serde_json::to_vec_pretty(journal).expect("JSON");
+    bytes.truncate(bytes.len() - 2);
+    let digest = blake3::hash(&bytes).to_hex();
+    bytes.extend_from_slice(format!(",\n  \"seal\": \"{digest}\"\n}}\n").as_bytes());
+    std::fs::write(path, bytes).expect("written");
+}
+
 #[test]
 fn snapshots_are_listed_shown_and_compared() {
     let lake = &source::history().lake;
@@ -124,7 +133,7 @@ fn what_a_replay_finds_otherwise_is_published_when_asked() {
     let pages = |step: &Value| step["listing"]["pages"].as_array().map_or(0, Vec::len);
     let largest = (0..steps.len()).max_by_key(|at| pages(&steps[*at])).expect("a step");
     steps.remove(largest);
-    std::fs::write(&path, serde_json::to_vec_pretty(&journal).expect("JSON")).expect("written");
+    write_journal(&path, &journal);
     let done = sunlake(&lake, &["replay", &last, "--json"]).exits(7);
     assert_ne!(done.json()["snapshots"][0]["different"], json!([]), "{}", done.shown());
     assert_eq!(lake::commits(&lake).len(), 2);
@@ -138,25 +147,17 @@ fn what_a_replay_finds_otherwise_is_published_when_asked() {
 }
 
 #[test]
-fn counts_of_days_are_replayed_from_the_page_that_the_journal_or_else_the_archive_tells_of() {
+fn counts_of_days_are_replayed_from_the_page_that_the_journal_names() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
     let last = runs(&lake).pop().expect("a run");
     let (mut journal, path) = journal(&lake, &last, 2);
     let days = journal["counted_days"].as_u64().expect("days");
-    let mut write = |days: Option<u64>| {
-        let fields = journal.as_object_mut().expect("an object");
-        match days {
-            Some(days) => fields.insert("counted_days".to_owned(), days.into()),
-            None => fields.remove("counted_days"),
-        };
-        std::fs::write(&path, serde_json::to_vec_pretty(&journal).expect("JSON")).expect("written");
-    };
-    // A journal of before counts were told of.
-    write(None);
+    write_journal(&path, &journal);
     let replayed = told(&lake, &["replay", &last]);
     assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
-    write(Some(days + 1));
+    journal["counted_days"] = (days + 1).into();
+    write_journal(&path, &journal);
     sunlake(&lake, &["replay", &last]).exits(9).says(&format!("daily?days={} is gone", days + 1));
 }
 
@@ -236,7 +237,7 @@ fn a_held_snapshot_waits_for_a_person_and_its_run_is_over() {
     assert_eq!(told(&lake, &words)["files"][1]["rows"], shown["filings"]);
     let replayed = told(&lake, &["replay", shown["run_id"].as_str().expect("a run")]);
     assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
-    sunlake(&lake, &["snapshot", "accept", "2"]).exits(3).says("snapshot 2 is not held");
+    sunlake(&lake, &["snapshot", "accept", "2"]).exits(3).says("snapshot 2 is not pending review");
     sunlake(&lake, &["snapshot", "accept", "9"]).exits(3).says("no snapshot 9");
     let status = told(&lake, &["status"]);
     assert_eq!(status["runs"][0]["finished"], "held", "{status}");

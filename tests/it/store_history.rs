@@ -151,9 +151,9 @@ fn a_held_snapshot_is_looked_at_replayed_and_accepted_and_another_is_gone_back_t
     let run = coast.told("five", &["snapshot", "show", "3"])["run_id"].as_str().expect("a run").to_owned();
     let replayed = coast.told("five", &["replay", &run]);
     assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
-    coast.on("six", &["snapshot", "accept", "2"]).exits(3).says("is not held");
+    coast.on("six", &["snapshot", "accept", "2"]).exits(3).says("is not pending review");
     assert_eq!(coast.told("six", &["snapshot", "accept", "3"])["accepted"], true);
-    coast.on("two", &["snapshot", "accept", "3"]).exits(3).says("is not held");
+    coast.on("two", &["snapshot", "accept", "3"]).exits(3).says("is not pending review");
     assert_eq!(coast.told("two", &["status"])["snapshot"], 3);
     coast.on("seven", &["verify"]).exits(0);
 

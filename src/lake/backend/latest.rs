@@ -5,7 +5,7 @@ use super::object_client::Objects;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::Commit;
-use crate::lake::format::sealed_json::{Seal, check_seal, sealed};
+use crate::lake::format::sealed_json::{sealed, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,6 +55,5 @@ pub(super) fn advance(objects: &Objects, commit: &Commit) -> Result<(), LakeErro
 }
 
 fn snapshot_of(latest: &[u8]) -> Option<u64> {
-    let unbroken = Some(latest).filter(|bytes| check_seal(bytes) != Seal::Broken)?;
-    serde_json::from_slice::<Latest>(unbroken).ok().map(|latest| latest.snapshot)
+    unseal::<Latest>(latest, Path::new(LATEST)).ok().map(|latest| latest.snapshot)
 }

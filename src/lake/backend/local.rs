@@ -223,9 +223,9 @@ impl LocalBackend {
         numbers.extend(pruned.difference(&self.commits()?));
         let mut found: Vec<PathBuf> =
             numbers.difference(&pending).map(|number| layout.snapshot(*number)).collect();
-        let mut folders = vec![layout.root.clone(), layout.commits(), layout.snapshots(), layout.state()];
-        folders.extend([layout.catalog(), layout.held()]);
-        folders.extend(Mark::ALL.map(|mark| layout.root.join(mark.folder())));
+        let small = ["commits", "snapshots", "state", "catalog", "held"].into_iter();
+        let small = small.chain(Mark::ALL.map(Mark::folder)).map(|name| layout.root.join(name));
+        let mut folders: Vec<PathBuf> = small.chain([layout.root.clone()]).collect();
         for run in disk::names(&layout.runs())? {
             let dir = layout.run(&run);
             found.push(dir.join("staged"));

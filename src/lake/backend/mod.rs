@@ -12,11 +12,13 @@
 //! - [`local`]: the backend that is a folder
 //! - [`commit_copy`]: the copy of a commit in its run's folder
 //! - [`url`]: which object store an address means
+//! - [`blocking`]: asynchronous requests for blocking callers
 //! - [`object_client`]: every request to an object store
 //! - [`latest`]: `latest.json`, the pointer in an object store
 //! - [`remote_cache`]: the working copy of a lake in an object store
 //! - [`remote`]: the backend that is an object store
 
+mod blocking;
 pub(super) mod commit_copy;
 pub(super) mod disk;
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub struct Repair {
     /// Unfinished files and folders that were deleted.
     pub removed: Vec<PathBuf>,
-    /// The committed snapshot that `current` or `latest.json` was moved to.
+    /// The committed snapshot that `current` or `latest.json` now points to.
     pub shown: Option<u64>,
 }
 

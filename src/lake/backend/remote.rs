@@ -22,7 +22,7 @@ use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::{Layout, Mark};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
-use crate::lake::format::sealed_json::{Seal, check_seal};
+use crate::lake::format::sealed_json::is_sealed;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -94,13 +94,12 @@ impl Backend for RemoteBackend {
 
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
         let local = &self.cache.local;
-        let is_intact = |bytes: &Vec<u8>| check_seal(bytes) == Seal::Intact;
-        if let Some(bytes) = local.read_commit(snapshot)?.filter(is_intact) {
+        if let Some(bytes) = local.read_commit(snapshot)?.filter(|bytes| is_sealed(bytes)) {
             return Ok(Some(bytes));
         }
         let name = Layout::commit_name(snapshot);
         let bytes = self.read(&name)?;
-        if let Some(intact) = bytes.as_ref().filter(|bytes| is_intact(bytes)) {
+        if let Some(intact) = bytes.as_ref().filter(|bytes| is_sealed(bytes)) {
             local.write(&name, intact)?;
         }
         Ok(bytes)
@@ -156,7 +155,7 @@ impl Backend for RemoteBackend {
         self.cache.local.advance_pointer(commit)
     }
 
-    /// Another machine may have moved it further since the last refresh.
+    /// Reads the pointer again: another machine may have advanced it since the last refresh.
     fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
         let is_stale = latest::pointed_to(&self.objects)? < Some(newest);
         Ok(is_stale.then(|| self.cache.local.layout.root.join(LATEST)))
@@ -225,7 +224,7 @@ impl RemoteBackend {
             named.extend(Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?.objects());
         }
         for snapshot in layout::snapshot_numbers(&self.names("held")?) {
-            let name = Layout::held_name(snapshot);
+            let name = Layout::pending_name(snapshot);
             let Some(bytes) = self.read(&name)? else { continue };
             named.extend(Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?.objects());
         }

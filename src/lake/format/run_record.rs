@@ -1,17 +1,17 @@
-//! What a run is, and what it left behind.
+//! The record of a run.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-/// What a run is, in `runs/<run_id>/run.json`.
+/// The content of `runs/<run_id>/run.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Name of the run and of its folder.
     pub run_id: String,
     /// Name of the pipeline.
     pub pipeline: String,
-    /// Digest of the pipeline as it was read; a run goes on only with the same.
+    /// Digest of the pipeline file; a run resumes only with the same.
     pub pipeline_digest: String,
     /// The Eastern day it runs as.
     pub today: Date,
@@ -19,13 +19,13 @@ pub struct RunRecord {
     pub started_at: Timestamp,
     /// How it ended; none while it runs, or when it was killed.
     pub finished: Option<String>,
-    /// What it means to do, in the planner's own form.
+    /// Its plan, as the planner writes it.
     #[serde(default)]
     pub plan: serde_json::Value,
-    /// What it left behind, once it is finished.
+    /// Its files, once it is finished.
     #[serde(default)]
     pub files: Vec<RunFile>,
-    /// Whether a rule let its raw pages go.
+    /// Whether its raw pages were pruned.
     #[serde(default)]
     pub raw_pruned: bool,
 }
@@ -37,12 +37,12 @@ pub struct RunFile {
     pub path: String,
     /// Size.
     pub bytes: u64,
-    /// blake3 digest of the whole file, hex.
+    /// blake3 digest of the file, hex.
     pub blake3: String,
 }
 
 impl RunRecord {
-    /// The record of something done to the lake that is no pipeline, say a rollback.
+    /// The record of a run that begins now, with nothing planned. A rollback is such a run too.
     pub fn begun(run_id: &str, pipeline: &str, (started_at, today): (Timestamp, Date)) -> Self {
         Self {
             run_id: run_id.to_owned(),

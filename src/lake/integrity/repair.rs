@@ -135,7 +135,7 @@ impl Lake {
                 "written again from the copy in its run's folder".to_owned()
             }
             ProblemKind::Pending(snapshot) => {
-                let name = Layout::held_name(*snapshot);
+                let name = Layout::pending_name(*snapshot);
                 if let Some(bytes) = self.backend.read(&name)? {
                     self.backend.write(&format!("{name}.damaged"), &bytes)?;
                 }

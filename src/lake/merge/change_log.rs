@@ -1,8 +1,7 @@
 //! Rows of the `changes` table.
 
 use super::row_key::keys;
-use super::upsert::upsert;
-use crate::lake::data_file::{column, may_hold_text, sorted};
+use crate::lake::data_file::{column, may_hold_text};
 use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
 use crate::table::{Change, ChangeRow, Row as _, Table};
@@ -74,13 +73,7 @@ impl Staging {
         let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
         let existing = self.read(table, files.iter().filter(|file| joined.contains(&file.path)))?;
         let rows = keep_first_old(&existing, rows)?;
-        let merged = upsert(table, &existing, &rows, &BTreeSet::new())?;
-        if let Some(rows) = &merged.rows {
-            let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;
-            self.swap(table.name(), |old| joined.contains(&old.path), Some(file))?;
-        }
-        let (read, total) = (rows.num_rows() as u64, self.rows(table.name()));
-        Ok(TableDelta { read, added: merged.added, changed: merged.changed, total, ..TableDelta::default() })
+        self.upsert_file(table, &existing, &rows, &BTreeSet::new(), |old| joined.contains(&old.path))
     }
 
     /// Files that may have change rows of this run.

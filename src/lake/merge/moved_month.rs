@@ -2,7 +2,7 @@
 
 use super::latest::Observation;
 use super::spill::SpilledFilings;
-use crate::lake::data_file::{ids_in_part, read_part};
+use crate::lake::data_file::{business_ids, ids_in_part, read_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
 use crate::table::{FilingColumns, Table};
@@ -56,10 +56,7 @@ fn arrivals(
     let mut arrivals = Vec::new();
     for (month, observed) in by_month {
         let known: HashSet<i64> = match parts.get(&month) {
-            Some(path) => {
-                let rows = read_part(path, Some(&["business_id"]))?;
-                FilingColumns::new(&rows).business_id()?.values().iter().copied().collect()
-            }
+            Some(path) => business_ids(path)?.into_iter().collect(),
             None => HashSet::new(),
         };
         arrivals.extend(observed.into_iter().filter(|observation| !known.contains(&observation.business_id)));

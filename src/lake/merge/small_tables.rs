@@ -3,6 +3,7 @@
 use super::upsert::upsert;
 use crate::lake::data_file::{check_schema, sorted};
 use crate::lake::error::LakeError;
+use crate::lake::format::manifest::StagedFile;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
 use crate::table::{Table, typed_column};
 use arrow::array::Int64Array;
@@ -48,10 +49,22 @@ impl Staging {
             replaced.extend(ids.values());
         }
         let existing = self.read(table, self.of_table(table.name()).iter())?;
-        let merged = upsert(table, &existing, rows, &replaced)?;
+        self.upsert_file(table, &existing, rows, &replaced, |_| true)
+    }
+
+    /// Upserts rows into the `existing` ones, which are those of the files that `is_old` picks. One file replaces those.
+    pub(super) fn upsert_file(
+        &mut self,
+        table: Table,
+        existing: &RecordBatch,
+        rows: &RecordBatch,
+        replaced: &BTreeSet<i64>,
+        is_old: impl Fn(&StagedFile) -> bool,
+    ) -> Result<TableDelta, LakeError> {
+        let merged = upsert(table, existing, rows, replaced)?;
         if let Some(rows) = &merged.rows {
             let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;
-            self.swap(table.name(), |_| true, Some(file))?;
+            self.swap(table.name(), is_old, Some(file))?;
         }
         Ok(TableDelta {
             read: rows.num_rows() as u64,

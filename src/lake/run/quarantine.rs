@@ -1,36 +1,39 @@
-//! Records that could not be used.
+//! Quarantined records of a run, for people to look at.
 
-use crate::lake::backend::disk::{Storage, StoredFile};
-use crate::lake::backend::protocol::Backend;
+use super::run_dir::RunDir;
+use crate::lake::backend::disk;
+use crate::lake::backend::disk::StoredFile;
 use crate::lake::error::LakeError;
+use crate::lake::format::layout::QUARANTINE;
 use serde::Serialize;
 use std::collections::HashSet;
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
 
-/// Records that could not be used, kept whole, one JSON a line. The file is made with the first.
+/// Name of the file.
+const RECORDS: &str = "records.jsonl";
+
+/// A file of records that could not be normalized, one JSON document a line. The first record creates it.
 #[derive(Debug)]
 pub struct Quarantine {
+    run: RunDir,
     path: PathBuf,
-    /// The file's name in the lake.
-    name: String,
-    storage: Storage,
-    backend: Arc<dyn Backend>,
     file: Option<StoredFile>,
     /// Digests of the file's lines.
     kept: HashSet<blake3::Hash>,
     count: u64,
 }
 
-impl Quarantine {
-    pub(super) fn new(path: PathBuf, name: String, storage: Storage, backend: Arc<dyn Backend>) -> Self {
-        Self { path, name, storage, backend, file: None, kept: HashSet::new(), count: 0 }
+impl RunDir {
+    /// The run's quarantined records.
+    pub fn quarantine(&self) -> Quarantine {
+        let path = self.path().join(QUARANTINE).join(RECORDS);
+        Quarantine { run: self.clone(), path, file: None, kept: HashSet::new(), count: 0 }
     }
+}
 
-    /// Keeps a record: what came, why it could not be used, where it came from. What the run kept before it was interrupted stands there
-    /// once.
+impl Quarantine {
+    /// Adds a record: the data, why it could not be used, and its source. A resumed run adds no record a second time.
     ///
     /// # Errors
     ///
@@ -52,29 +55,26 @@ impl Quarantine {
         Ok(())
     }
 
-    /// Opens the file; a line that a kill left torn is ended, so that the next one stands alone.
+    /// Opens the file. Ends a torn line that a kill left, so that the next record gets a line of its own.
     fn open(&mut self) -> Result<StoredFile, LakeError> {
         if let Some(folder) = self.path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
+            self.run.storage.create_durable_dir_all(folder)?;
         }
-        let bytes = match fs::read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(LakeError::storage("read", &self.path))?,
-        };
+        let bytes = disk::read(&self.path)?.unwrap_or_default();
         self.kept.extend(bytes.split(|byte| *byte == b'\n').map(blake3::hash));
-        let mut file = self.storage.append(&self.path)?;
+        let mut file = self.run.storage.append(&self.path)?;
         if bytes.last().is_some_and(|last| *last != b'\n') {
             file.write_all(b"\n").map_err(LakeError::storage("write", &self.path))?;
         }
         Ok(file)
     }
 
-    /// Records given to this appender.
+    /// Number of records added.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Makes what was kept outlive the machine.
+    /// Makes the records outlive the machine.
     ///
     /// # Errors
     ///
@@ -83,9 +83,9 @@ impl Quarantine {
         let Some(file) = &self.file else { return Ok(()) };
         file.sync()?;
         if let Some(folder) = self.path.parent() {
-            self.storage.sync_dir(folder)?;
+            self.run.storage.sync_dir(folder)?;
         }
-        self.backend.upload(&self.path, &self.name)
+        self.run.backend.upload(&self.path, &self.run.name_in_lake(&format!("{QUARANTINE}/{RECORDS}")))
     }
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn quarantine_goes_on_after_a_torn_line() {
+    fn quarantine_continues_after_a_torn_line() {
         let root = tempfile::tempdir().expect("a folder");
         let run = Lake::open(root.path()).and_then(|lake| lake.run("r")).expect("a run");
         run.quarantine().append(&serde_json::json!({"reason": "one"})).expect("kept");

@@ -1,7 +1,7 @@
-//! A run's own folder: what it is, what it planned, how it ended, what it could not use.
+//! The folder of a run: its record, journals, summary, raw pages and quarantine.
 
-use super::page_archive::{Chunks, RawArchive};
-use super::quarantine::Quarantine;
+use super::chunk_upload::ChunkUpload;
+use super::page_archive::RawArchive;
 use crate::lake::backend::disk;
 use crate::lake::backend::disk::Storage;
 use crate::lake::backend::protocol::Backend;
@@ -13,12 +13,11 @@ use crate::lake::format::sealed_json::{sealed, unseal};
 use crate::lake::handle::Lake;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Of how many runs, the newest, an object store's records are brought where no more are asked for.
+/// Number of newest runs whose records are downloaded from an object store by default.
 pub(crate) const NEWEST_RUNS: usize = 20;
 
 /// The folder of a run.
@@ -26,12 +25,12 @@ pub(crate) const NEWEST_RUNS: usize = 20;
 pub struct RunDir {
     run_id: String,
     dir: PathBuf,
-    storage: Storage,
-    backend: Arc<dyn Backend>,
+    pub(super) storage: Storage,
+    pub(super) backend: Arc<dyn Backend>,
 }
 
 impl Lake {
-    /// The folder of a run, made where it is missing.
+    /// The folder of a run; creates a missing one.
     ///
     /// # Errors
     ///
@@ -42,14 +41,14 @@ impl Lake {
         Ok(run)
     }
 
-    /// The folder of a run as it lies there; nothing is made.
+    /// The folder of a run as it is; creates nothing.
     pub(crate) fn existing_run(&self, run_id: &str) -> Result<RunDir, LakeError> {
         layout::check_run_id(run_id)?;
         let (dir, storage) = (self.layout.run(run_id), self.storage.clone());
         Ok(RunDir { run_id: run_id.to_owned(), dir, storage, backend: Arc::clone(&self.backend) })
     }
 
-    /// The records of runs, oldest first: of a lake in a folder all, of one in an object store at least the newest.
+    /// The records of runs, oldest first: all in a folder, at least the newest 20 in an object store.
     ///
     /// # Errors
     ///
@@ -58,7 +57,7 @@ impl Lake {
         self.newest_runs(NEWEST_RUNS)
     }
 
-    /// As [`Lake::runs`], with at least so many of the newest.
+    /// As [`Lake::runs`], with at least the newest `most`.
     pub(crate) fn newest_runs(&self, most: usize) -> Result<Vec<RunRecord>, LakeError> {
         self.backend.download_run_records(most)?;
         let mut records = Vec::new();
@@ -73,7 +72,7 @@ impl Lake {
         Ok(records)
     }
 
-    /// The newest run of a pipeline if it did not finish: the one to go on with.
+    /// The newest run of a pipeline if it is unfinished: the one to resume.
     ///
     /// # Errors
     ///
@@ -89,20 +88,16 @@ fn journal_name(snapshot: u64) -> String {
 }
 
 fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
-    let bytes = match fs::read(path) {
-        Err(error) if disk::is_absent(&error) => return Ok(None),
-        other => other.map_err(LakeError::storage("read", path))?,
-    };
-    unseal(&bytes, path).map(Some)
+    disk::read(path)?.map(|bytes| unseal(&bytes, path)).transpose()
 }
 
 impl RunDir {
-    /// Where it lies.
+    /// Its local path.
     pub fn path(&self) -> &Path {
         &self.dir
     }
 
-    /// The run's record, once there is one.
+    /// The run's record; none before it is written.
     ///
     /// # Errors
     ///
@@ -111,7 +106,7 @@ impl RunDir {
         read_record(&self.dir.join(RECORD))
     }
 
-    /// Replaces the run's record, whole.
+    /// Replaces the run's record atomically.
     ///
     /// # Errors
     ///
@@ -120,16 +115,17 @@ impl RunDir {
         self.write(RECORD, sealed(record))
     }
 
-    /// Replaces a file of the run, whole, and keeps it at home.
+    /// Replaces a file of the run atomically, and uploads it.
     fn write(&self, name: &str, bytes: io::Result<Vec<u8>>) -> Result<(), LakeError> {
-        let path = self.dir.join(name);
-        let bytes = bytes.map_err(LakeError::storage("write", &path))?;
-        self.storage.replace(&path, &bytes)?;
-        self.backend.upload(&path, &format!("runs/{}/{name}", self.run_id))
+        let bytes = bytes.map_err(LakeError::storage("write", &self.dir.join(name)))?;
+        self.backend.write(&self.name_in_lake(name), &bytes)
     }
 
-    /// Writes the record of a run that has ended its work for now. A finished one names what it leaves behind, each file
-    /// with its digest.
+    pub(super) fn name_in_lake(&self, name: &str) -> String {
+        format!("runs/{}/{name}", self.run_id)
+    }
+
+    /// Writes the record of a run that stops. The record of a finished run lists its files with their digests.
     ///
     /// # Errors
     ///
@@ -161,17 +157,16 @@ impl RunDir {
         Ok(RunFile { path: path.to_owned(), bytes, blake3 })
     }
 
-    /// Writes how a snapshot came about, whole, before the snapshot is committed.
+    /// Writes the journal of a snapshot atomically, before the snapshot is committed.
     ///
     /// # Errors
     ///
     /// [`LakeError::Storage`].
     pub fn write_journal(&self, snapshot: u64, journal: &impl Serialize) -> Result<(), LakeError> {
-        self.storage.create_durable_dir_all(&self.dir.join(JOURNAL))?;
         self.write(&journal_name(snapshot), sealed(journal))
     }
 
-    /// How a snapshot came about; none where this run kept no journal of it.
+    /// The journal of a snapshot; none where this run wrote none.
     ///
     /// # Errors
     ///
@@ -179,41 +174,36 @@ impl RunDir {
     pub fn journal<T: DeserializeOwned>(&self, snapshot: u64) -> Result<Option<T>, LakeError> {
         let name = journal_name(snapshot);
         let path = self.dir.join(&name);
-        let here = disk::read(&path)?;
-        let bytes = match here {
+        let bytes = match disk::read(&path)? {
             Some(bytes) => Some(bytes),
-            None => self.backend.read(&format!("runs/{}/{name}", self.run_id))?,
+            None => self.backend.read(&self.name_in_lake(&name))?,
         };
         bytes.map(|bytes| unseal(&bytes, &path)).transpose()
     }
 
-    /// Replaces `summary.json`, whole.
+    /// Replaces `summary.json` atomically.
     ///
     /// # Errors
     ///
     /// [`LakeError::Storage`].
     pub fn write_summary(&self, summary: &impl Serialize) -> Result<(), LakeError> {
-        let bytes = serde_json::to_vec_pretty(summary).map(|mut bytes| {
-            bytes.push(b'\n');
-            bytes
-        });
-        self.write(SUMMARY, bytes.map_err(io::Error::from))
+        let text = serde_json::to_string_pretty(summary).map(|text| (text + "\n").into_bytes());
+        self.write(SUMMARY, text.map_err(io::Error::from))
     }
 
-    /// The run's raw pages, those that another machine archived among them.
+    /// The run's raw pages, with those that another machine archived.
     ///
     /// # Errors
     ///
     /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn raw(&self) -> Result<RawArchive, LakeError> {
-        let there = self.backend.download_pages(&self.run_id)?;
-        let chunks = there.map(|there| {
-            Chunks::new(Arc::clone(&self.backend), format!("runs/{}/{RAW}", self.run_id), there)
-        });
+        let stored = self.backend.download_pages(&self.run_id)?;
+        let chunks =
+            stored.map(|stored| ChunkUpload::new(Arc::clone(&self.backend), self.name_in_lake(RAW), stored));
         RawArchive::open_on(&self.dir.join(RAW), self.storage.clone(), chunks)
     }
 
-    /// The run's raw pages, to read alone: what is torn or damaged in them stays as it is, and does not count.
+    /// The run's raw pages, read-only: torn or damaged pages do not count, and stay as they are.
     ///
     /// # Errors
     ///
@@ -221,18 +211,6 @@ impl RunDir {
     pub fn raw_read_only(&self) -> Result<RawArchive, LakeError> {
         self.backend.download_pages(&self.run_id)?;
         RawArchive::open_read_only(&self.dir.join(RAW), self.storage.clone())
-    }
-
-    /// The run's rejected records.
-    pub fn quarantine(&self) -> Quarantine {
-        let name = format!("{QUARANTINE}/records.jsonl");
-        let path = self.dir.join(&name);
-        Quarantine::new(
-            path,
-            format!("runs/{}/{name}", self.run_id),
-            self.storage.clone(),
-            Arc::clone(&self.backend),
-        )
     }
 }
 
@@ -247,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_run_is_gone_on_with_only_while_it_is_unfinished() {
+    fn newest_run_is_resumed_only_while_it_is_unfinished() {
         let root = tempfile::tempdir().expect("a folder");
         let lake = Lake::open(root.path()).expect("a lake");
         assert_eq!(lake.unfinished_run("daily").expect("read"), None);

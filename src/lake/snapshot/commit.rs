@@ -58,7 +58,7 @@ impl Staging {
     pub fn commit_pending(self, info: CommitInfo) -> Result<Commit, LakeError> {
         let (commit, bytes) = self.place_files(info)?;
         // If this fails, the next lock deletes the placed files.
-        self.check_created(self.lake.backend.create(&Layout::held_name(self.snapshot), &bytes)?)?;
+        self.check_created(self.lake.backend.create(&Layout::pending_name(self.snapshot), &bytes)?)?;
         self.clear();
         Ok(commit)
     }

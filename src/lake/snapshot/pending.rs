@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 impl Lake {
     /// The commit of a snapshot that is pending review.
     pub(crate) fn pending_commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        let bytes = self.backend.read(&Layout::held_name(snapshot))?;
-        self.decoded(snapshot, bytes, &self.layout.held_commit(snapshot))
+        let bytes = self.backend.read(&Layout::pending_name(snapshot))?;
+        self.decoded(snapshot, bytes, &self.layout.pending_commit(snapshot))
     }
 
     /// Publishes a snapshot that is pending review: creates its commit and points readers to it. Its files stay where
@@ -38,7 +38,7 @@ impl Lake {
             return Err(LakeError::Conflict { snapshot });
         }
         self.show(&commit)?;
-        self.backend.remove(&Layout::held_name(snapshot))?;
+        self.backend.remove(&Layout::pending_name(snapshot))?;
         Ok(commit)
     }
 
@@ -49,7 +49,7 @@ impl Lake {
             return Ok(false);
         }
         // Its commit goes first: from then on its folder is a leftover that any recovery clears.
-        self.backend.remove(&Layout::held_name(snapshot))?;
+        self.backend.remove(&Layout::pending_name(snapshot))?;
         self.backend.drop_snapshots(&BTreeSet::from([snapshot]))?;
         Ok(true)
     }

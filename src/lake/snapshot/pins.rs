@@ -4,7 +4,7 @@
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::Mark;
-use crate::lake::format::sealed_json::{Seal, check_seal, sealed};
+use crate::lake::format::sealed_json::{is_sealed, sealed};
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Lake {
         let bytes = self.backend.read(&mark.file(snapshot))?.unwrap_or_default();
         let names_it =
             serde_json::from_slice::<Content>(&bytes).is_ok_and(|content| content.snapshot == snapshot);
-        Ok((check_seal(&bytes) != Seal::Intact || !names_it).then_some("it is not what was written"))
+        Ok((!is_sealed(&bytes) || !names_it).then_some("it is not what was written"))
     }
 
     /// Pins a snapshot: it is never pruned. False when it was pinned already.

@@ -1,8 +1,6 @@
 //! Rebuilds a run's snapshots from its archived pages and its journal, on top of the same parent, without a request.
 
 use crate::client::Call;
-use crate::contract::count::DailyCount;
-use crate::contract::param::MAX_DAYS;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
@@ -138,7 +136,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
     if let Some(observed_at) = journal.merged_at {
         let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
         let counts = match journal.has_counts() {
-            true => daily_counts(&pages, journal.counted_days)?,
+            true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
             false => Vec::new(),
         };
         let covered = journal.follows_listed.then(|| staged_coverage_rows(&landing.staging)).transpose()?;
@@ -168,13 +166,6 @@ fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
         counties: answer(pages, &Call::counties())?.data,
         stats: answer(pages, &Call::stats())?.data,
     })
-}
-
-/// The counts of days as the run got them. Their number of days is in the journal, or else found in the archive.
-fn daily_counts(pages: &Pages, recorded: Option<u32>) -> Result<Vec<DailyCount>, PipelineError> {
-    let is_there = |days: &u32| pages.archive().contains(Call::daily_counts(*days).target(), 0);
-    let days = recorded.or_else(|| (1..=MAX_DAYS).rev().find(is_there)).unwrap_or(MAX_DAYS);
-    Ok(answer(pages, &Call::daily_counts(days))?.data)
 }
 
 fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {

@@ -40,7 +40,7 @@ pub(super) fn merge_landed(
     landing.journal.merged_at = Some(observed_at);
     landing.journal.has_lists = reference.is_some();
     landing.journal.follows_listed = follows_listed;
-    landing.journal.counted_days = Some(run.counted_days.unwrap_or(0));
+    landing.journal.counted_days = run.counted_days.unwrap_or(0);
     landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
     let covered = follows_listed.then(|| staged_coverage_rows(&landing.staging)).transpose()?;
     let lists = reference.map(|reference| (reference, &run.counts[..]));

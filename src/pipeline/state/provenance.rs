@@ -19,14 +19,11 @@ pub(crate) struct Journal {
     pub(crate) merged_at: Option<Timestamp>,
     /// Whether lists were merged too.
     pub(crate) has_lists: bool,
-    /// Number of days whose counts were merged; none in a journal of an older sunlake.
-    #[serde(default)]
-    pub(crate) counted_days: Option<u32>,
+    /// Number of days whose counts were merged; 0 where none were requested.
+    pub(crate) counted_days: u32,
     /// Whether coverage was recounted from the tables.
     pub(crate) follows_listed: bool,
-    /// Oldest day that could be read again, where coverage followed rows that changed their day; none in a journal of an older
-    /// sunlake.
-    #[serde(default)]
+    /// Oldest day that could be read again, where coverage followed rows that changed their day.
     pub(crate) readable_from: Option<Date>,
     /// What the journal does not record, so that the snapshot cannot be rebuilt.
     pub(crate) silent_about: Option<String>,
@@ -102,7 +99,7 @@ impl Journal {
 
     /// Whether counts of days were merged. Readings of the register and look-ups request none.
     pub(crate) fn has_counts(&self) -> bool {
-        self.counted_days.map_or(self.has_lists && !self.follows_listed, |days| days > 0)
+        self.counted_days > 0
     }
 }
 
