@@ -5,20 +5,20 @@
 --   county                  county name; '' is outside Florida or unknown
 --   entity_type             a type, or '*' for all types together (leave '*' out when adding up)
 --   filings                 businesses filed in the month
---   previous_month_filings  the month before; null unless the lake holds that month whole
---   month_over_month        filings / previous_month_filings - 1; null unless both months are whole
---   year_ago_filings        the same month a year ago; null unless the lake holds it whole
---   year_over_year          filings / year_ago_filings - 1; null unless both months are whole
+--   previous_month_filings  the month before; null unless the lake has that month completely
+--   month_over_month        filings / previous_month_filings - 1; null unless both months are complete
+--   year_ago_filings        the same month a year ago; null unless the lake has it completely
+--   year_over_year          filings / year_ago_filings - 1; null unless both months are complete
 --   share_of_state          part of the state's filings of this type and month
 --   rank_in_state           1 has the most filings of this type and month; equal counts share a rank
 --   is_whole                the month is over and coverage proves every day of it complete, fictitious names included,
---                          as last read; its last days go on filling for two weeks (see settling)
+--                          as last read; filings of its last days still arrive for two weeks (see settling)
 -- Adds up: SELECT SUM(filings) FROM agg_county_type_month WHERE entity_type <> '*' equals SELECT COUNT(*) FROM filings WHERE listed
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
-    -- Both listings of a day were read: '*' leaves fictitious names out.
+    -- Both listings of the day were read: '*' has all types but fictitious names.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
@@ -28,7 +28,7 @@ proven_days AS (
         AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 numbered_days AS (
-    -- Months numbered through, so that the month before is 1 less and a year ago 12 less.
+    -- Month numbers: the month before is 1 less, a year ago 12 less.
     SELECT
         CAST(EXTRACT(YEAR FROM p.filed_date) AS BIGINT) * 12
             + CAST(EXTRACT(MONTH FROM p.filed_date) AS BIGINT) AS month_number,
@@ -41,7 +41,7 @@ proven_months AS (
     GROUP BY d.month_number
 ),
 whole_months AS (
-    -- As many proven days as the number of the last one, which is over, and the day after it is a 1st.
+    -- The number of complete days equals the last one's day of month; that day is over, and a 1st follows it.
     SELECT m.month_number AS month_number
     FROM proven_months m
     CROSS JOIN anchor a
@@ -65,7 +65,7 @@ typed AS (
     GROUP BY d.month_number, d.filed_month, d.county, d.entity_type
 ),
 spread AS (
-    -- Every count once for its own month, once for the month after and once for a year after; for its type and for all.
+    -- Every count 3 times: for its own month, the month after and a year after; each for its type and for all.
     SELECT
         t.month_number + o.months AS month_number,
         CASE WHEN o.months = 0 THEN t.filed_month END AS filed_month,

@@ -9,8 +9,8 @@
 --   filings_last_30_days        filings of the last 30 days
 --   filings_previous_30_days    filings of the 30 days before the last 30
 --   filings_last_365_days       filings of the last 365 days; compare days_proven_last_365
---   growth_30_days              last 30 days / previous 30 days - 1; null unless all 60 days are proven complete.
---                               The newest days still fill (see settling), so it leans to the low side
+--   growth_30_days              last 30 days / previous 30 days - 1; null unless all 60 days are complete.
+--                               Filings of the newest days still arrive (see settling), so it is too low
 --   share_of_state_30_days      part of the state's filings of this type in the last 30 days
 --   rank_30_days                1 has the most filings of this type in the last 30 days; equal counts share a rank
 --   days_proven_last_60         of the last 60 days, those that coverage proves complete, fictitious names included
@@ -19,7 +19,7 @@ WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
-    -- Both listings of a day were read: '*' leaves fictitious names out.
+    -- Both listings of the day were read: '*' has all types but fictitious names.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
@@ -28,7 +28,7 @@ proven_days AS (
     HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
         AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
-proven AS (
+proven_counts AS (
     SELECT
         CAST(SUM(CASE WHEN p.filed_date > a.today - INTERVAL '60 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_60,
         CAST(SUM(CASE WHEN p.filed_date > a.today - INTERVAL '365 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_365
@@ -100,5 +100,5 @@ SELECT
     COALESCE(d.last_60, CAST(0 AS BIGINT)) AS days_proven_last_60,
     COALESCE(d.last_365, CAST(0 AS BIGINT)) AS days_proven_last_365
 FROM ranked r
-CROSS JOIN proven d
+CROSS JOIN proven_counts d
 ORDER BY entity_type, rank_30_days, county

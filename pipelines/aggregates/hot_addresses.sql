@@ -1,7 +1,7 @@
--- Which ZIP codes are address factories: one ZIP that draws far more filings than its county's others?
+-- Which ZIP codes have far more filings than the others of their county?
 --
 -- One row a county and ZIP code with filings in the 365 days up to today. Registration services file thousands of
--- businesses from one street; left in, they make a county look busy. Counts are listed businesses; in
+-- businesses from one street, which makes a county look busy. Counts are listed businesses; in
 -- ratios 1 is 100 %.
 --   as_of                 today: the newest day on which the API was asked for its statewide figures
 --   zip                   first five characters of the ZIP code as sent; '' where the record has none

@@ -1,7 +1,7 @@
 -- Do our counts agree with the API's own?
 --
--- One row a count that the API gave: each day (/filings/daily), month and type (/stats), county (/counties).
--- Of every count the newest observation. Counts are businesses.
+-- One row for each count of the API: each day (/filings/daily), month and type (/stats), county (/counties).
+-- Only the newest observation of a count. Counts are businesses.
 --   scope          day, month or county
 --   period         YYYY-MM-DD, YYYY-MM, or 'last 30 days'
 --   subject        '*' for all; of a month also a type, of a county its name
@@ -9,15 +9,15 @@
 --   api_count      the API's count
 --   lake_count     listed businesses in the lake; of a day without fictitious names, which the API's day listing omits
 --   difference     lake_count - api_count
---   is_comparable  whether coverage proves the period complete: of months and counties fictitious names included, of a
---                  day without them. Then a day must agree to the row; months and counties may differ by what the
---                  API counts and does not list (dissolved businesses). A day of which the register has given rows
---                  since its listing was proven, or records are in quarantine, is not comparable before it is proven again
+--   is_comparable  whether the period is complete: months and counties with fictitious names, days without them.
+--                  A comparable day must agree exactly. Months and counties may differ by what the API counts and
+--                  does not list (dissolved businesses). A day is not comparable while records are in quarantine, or
+--                  after a reading of the register added rows, until the day is read completely again
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
-    -- Both listings of a day were read: '*' leaves fictitious names out.
+    -- Both listings of the day were read: '*' has all types but fictitious names.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
@@ -27,7 +27,7 @@ proven_days AS (
         AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 numbered_days AS (
-    -- Months numbered through, so that the month before is 1 less and a year ago 12 less.
+    -- Month numbers: the month before is 1 less, a year ago 12 less.
     SELECT
         CAST(EXTRACT(YEAR FROM p.filed_date) AS BIGINT) * 12
             + CAST(EXTRACT(MONTH FROM p.filed_date) AS BIGINT) AS month_number,
@@ -40,7 +40,7 @@ proven_months AS (
     GROUP BY d.month_number
 ),
 whole_months AS (
-    -- As many proven days as the number of the last one, which is over, and the day after it is a 1st.
+    -- The number of complete days equals the last one's day of month; that day is over, and a 1st follows it.
     SELECT m.month_number AS month_number
     FROM proven_months m
     CROSS JOIN anchor a

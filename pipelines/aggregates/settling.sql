@@ -7,14 +7,14 @@
 --   filings        businesses the lake lists for the day
 --   expected       rows the API said the day has, when it was last read
 --   is_proven      whether coverage proves the day complete as last read, fictitious names included
---   usual_filings  mean of the same weekday over the proven days from 30 to 113 days back, 1sts of a month apart;
---                  null when there is none. Office closures and 1sts of a month are far from it by nature
+--   usual_filings  mean of the same weekday over the complete days from 30 to 113 days back, without 1sts of a month;
+--                  null when there is none. Office closures and 1sts of a month always differ from it
 --   fullness       filings / usual_filings; 1 is as full as usual
 WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
-    -- Both listings of a day were read: '*' leaves fictitious names out.
+    -- Both listings of the day were read: '*' has all types but fictitious names.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
@@ -31,7 +31,7 @@ read_days AS (
     GROUP BY c.filed_date
 ),
 marched AS (
-    -- Years counted from March, so that a leap day comes last: what the calendar's day number is made of.
+    -- Years begin in March, so that a leap day comes last. The day number is computed from them.
     SELECT
         r.filed_date AS filed_date,
         CAST(EXTRACT(DAY FROM r.filed_date) AS BIGINT) AS day_of_month,

@@ -1,8 +1,8 @@
 -- What does an ordinary week look like, by type?
 --
--- One row a weekday and type. Over the days of the last 365 up to today that are proven complete, fictitious names
--- included, 1sts of a month apart (they draw about 1.7 times a day's filings) and the newest 14 apart (they still
--- fill). Counts are listed businesses.
+-- One row for each weekday and type, over the complete days (fictitious names included) of the last 365 up to today.
+-- Left out: 1sts of a month (about 1.7 times a day's filings) and the newest 14 days (filings still arrive).
+-- Counts are listed businesses.
 --   weekday          1 Monday to 7 Sunday, by filing date
 --   entity_type      a type, or '*' for all types together (leave '*' out when adding up)
 --   days             days counted
@@ -13,7 +13,7 @@ WITH anchor AS (
     SELECT MAX(s.observed_on) AS today FROM statewide s
 ),
 proven_days AS (
-    -- Both listings of a day were read: '*' leaves fictitious names out.
+    -- Both listings of the day were read: '*' has all types but fictitious names.
     SELECT c.filed_date AS filed_date
     FROM coverage c
     CROSS JOIN anchor a
@@ -23,7 +23,7 @@ proven_days AS (
         AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
 ),
 marched AS (
-    -- Years counted from March, so that a leap day comes last: what the calendar's day number is made of.
+    -- Years begin in March, so that a leap day comes last. The day number is computed from them.
     SELECT
         p.filed_date AS filed_date,
         CAST(EXTRACT(DAY FROM p.filed_date) AS BIGINT) AS day_of_month,

@@ -1,6 +1,6 @@
 -- How do the postal regions (first three ZIP digits) do, month by month?
 --
--- One row a month and region that has filings. Florida's regions are 320-349; others are addresses elsewhere.
+-- One row a month and region that has filings. Florida's regions are 320-349; others are out of state.
 -- Counts are listed businesses; in ratios 1 is 100 %.
 --   filed_month     YYYY-MM
 --   zip3            first three characters of the ZIP code as sent; '' where the record has none

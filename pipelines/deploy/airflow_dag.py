@@ -13,7 +13,7 @@ import pendulum
 from airflow.exceptions import AirflowException, AirflowFailException
 from airflow.sdk import dag, task
 
-# 5: stopped in good order, 6: API unavailable, 8: another run holds the lake. The others need a person.
+# 5: paused, 6: API unavailable, 8: another run holds the lake. The others need a person.
 AGAIN_LATER = {5, 6, 8}
 
 

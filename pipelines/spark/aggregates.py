@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 def session():
     builder = SparkSession.builder.appName("sunlake aggregates")
-    # Instants are UTC in the lake, and days must not move with the machine's zone.
+    # Timestamps are UTC in the lake; days must not depend on the machine's time zone.
     return builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
 
 

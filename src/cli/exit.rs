@@ -126,6 +126,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Aggregate(error) => aggregate(error),
         PipelineError::Export(error) => export(error),
         PipelineError::CheckFailed { .. } => CHECK_FAILED,
+        PipelineError::Bug(_) => BUG,
     }
 }
 

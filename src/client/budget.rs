@@ -1,6 +1,7 @@
-//! Holds each request back until the account's windows, the API's pauses and the run's own bounds allow it.
+//! The budget: delays each request until the account's limits, the API's pauses and the run's own bounds allow it.
 
-use super::counts::{Allowance, Counts, Ticket, Verdict};
+use super::allowance::{Allowance, Ticket, Verdict};
+use super::counts::Counts;
 use super::error::{ClientError, Window};
 use super::ledger::Ledger;
 use super::stop::Stop;
@@ -13,10 +14,10 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-/// The wall clock, passed in by the outermost layer.
+/// Returns the current time; the outermost layer passes it in.
 pub type Clock = fn() -> Timestamp;
 
-/// What a run may spend.
+/// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds {
     /// Requests a day left for the account's other users.
@@ -29,42 +30,42 @@ pub struct Bounds {
     pub max_time: Option<Duration>,
 }
 
-/// The gate each request passes.
+/// Lets a request pass when it may be sent.
 #[derive(Debug)]
 pub struct Budget {
     ledger: Ledger,
     clock: Clock,
     bounds: Bounds,
-    /// One request at a time waits for its turn, in the order in which they came.
+    /// One request at a time waits, in order of arrival.
     gate: Mutex<()>,
     sent: AtomicU64,
-    settled: AtomicU64,
+    released: AtomicU64,
     deadline: Option<Instant>,
     stop: Stop,
 }
 
-/// Before `/v1/me` has ever spoken: the smallest plan's pace.
+/// Limits before the first answer of `/v1/me`: the pace of the smallest plan.
 const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, per_month: u32::MAX };
 
-/// Added to a pause, so that a clock running a little faster than the server's does not end it early.
+/// Added to a pause, because this clock may run faster than the server's.
 const PAUSE_MARGIN_MS: i64 = 50;
 
 impl Budget {
-    /// A gate over the ledger of one account.
+    /// A budget over the ledger of one account.
     pub fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
-        let (gate, sent, settled) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        Self { ledger, clock, bounds, gate, sent, settled, deadline, stop }
+        let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        Self { ledger, clock, bounds, gate, sent, released, deadline, stop }
     }
 
-    /// Requests sent through this gate.
+    /// Requests sent by this run.
     pub fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Requests sent through this gate that have no answer yet.
+    /// Requests of this run without an answer.
     pub fn under_way(&self) -> u64 {
-        self.sent().saturating_sub(self.settled.load(Ordering::Relaxed))
+        self.sent().saturating_sub(self.released.load(Ordering::Relaxed))
     }
 
     /// The run's own bound on its requests.
@@ -72,7 +73,7 @@ impl Budget {
         self.bounds.max_requests
     }
 
-    /// Requests this run may still send in each window, by the ledger.
+    /// Requests that this run may still send in each window, by the ledger.
     ///
     /// # Errors
     /// `Ledger` when the file cannot be read.
@@ -81,7 +82,7 @@ impl Budget {
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
-    /// Requests this run may send in windows of which nothing is used.
+    /// Requests that this run may send in a window with none used.
     ///
     /// # Errors
     /// `Ledger` when the file cannot be read.
@@ -89,19 +90,19 @@ impl Budget {
         self.update(|counts| self.allowance(counts))
     }
 
-    /// Caps of the account, where `/v1/me` gave them this Eastern day and nothing speaks against the counts since.
+    /// Limits of the account, if `/v1/me` reported them this Eastern day and the counts are not marked stale since.
     pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>, ClientError> {
         let now = (self.clock)();
         self.update(|counts| counts.caps_of_today(now))
     }
 
-    /// Takes over what `/v1/me` said.
+    /// Takes over an answer of `/v1/me`.
     pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<(), ClientError> {
         let learned = self.ledger.learn(asked, (self.clock)(), &account.limits.into(), &account.remaining);
         learned.map_err(|source| self.unkept(source))
     }
 
-    /// Waits until one request may go out and counts it.
+    /// Waits until a request may be sent, and counts it.
     ///
     /// # Errors
     /// `BudgetSpent`, `WaitTooLong`, `Stopped` or `Ledger`; nothing was counted then.
@@ -127,24 +128,24 @@ impl Budget {
         }
     }
 
-    /// The request of this ticket has its answer, or will have none.
-    pub(super) fn settle(&self, ticket: &Ticket) -> Result<(), ClientError> {
-        self.settled.fetch_add(1, Ordering::Relaxed);
+    /// Notes that a request was answered, or will not be.
+    pub(super) fn release(&self, ticket: &Ticket) -> Result<(), ClientError> {
+        self.released.fetch_add(1, Ordering::Relaxed);
         let now = (self.clock)();
-        self.update(|counts| counts.settle(ticket, now))
+        self.update(|counts| counts.release(ticket, now))
     }
 
-    /// The API refused a request that the ledger had room for.
-    pub(super) fn doubt(&self) -> Result<(), ClientError> {
-        self.update(Counts::doubt)
+    /// Marks the counts as too low: the API refused a request for which the ledger had room.
+    pub(super) fn mark_stale(&self) -> Result<(), ClientError> {
+        self.update(Counts::mark_stale)
     }
 
-    /// What tells the run to stop.
+    /// The flag that stops the run.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// Holds every request of the account back for as long as the API asked.
+    /// Delays every request of the account by the pause that the API asked for.
     pub(super) fn pause(&self, pause: Duration) -> Result<(), ClientError> {
         let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;
         let until = (self.clock)().as_millisecond().saturating_add(ms);
@@ -152,24 +153,24 @@ impl Budget {
         self.update(|counts| counts.pause_until(until))
     }
 
-    /// Sleeps, unless that would pass the deadline or the run is told to stop meanwhile.
+    /// Sleeps; fails when the pause is too long or the run is stopped.
     pub(super) async fn wait(&self, pause: Duration) -> Result<(), ClientError> {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(()),
-            () = self.stop.told() => Err(ClientError::Stopped),
+            () = self.stop.requested() => Err(ClientError::Stopped),
         }
     }
 
-    /// Whether a pause ends before the run must.
+    /// Whether a pause ends before the deadline of the run.
     pub(super) fn may_wait(&self, pause: Duration) -> bool {
         pause <= self.longest_pause()
             && self.deadline.is_none_or(|deadline| Instant::now() + pause <= deadline)
     }
 
-    /// The error of a pause that is longer than the run may wait.
+    /// The error of a pause that is too long for the run.
     pub(super) fn too_long(&self, pause: Duration) -> ClientError {
         let wait_secs = pause.as_secs_f64().ceil() as u64;
         let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
@@ -177,12 +178,12 @@ impl Budget {
         ClientError::WaitTooLong { wait_secs, until }
     }
 
-    /// Without a deadline of its own a run sits out minutes, not days.
+    /// The longest pause: the time of the run, or 15 minutes.
     fn longest_pause(&self) -> Duration {
         self.bounds.max_time.unwrap_or(Duration::from_secs(15 * 60))
     }
 
-    /// Ends the run's requests once its time is over.
+    /// Fails once the time of the run is over.
     fn check_deadline(&self) -> Result<(), ClientError> {
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, None)),
@@ -190,7 +191,7 @@ impl Budget {
         }
     }
 
-    /// What may be used: the caps that `/v1/me` gave last, less what is kept for others.
+    /// Requests that may be used: the account's limits minus what is kept for others.
     fn allowance(&self, counts: &Counts) -> Allowance {
         let caps = counts.caps().unwrap_or(UNKNOWN_CAPS);
         Allowance {

@@ -1,19 +1,19 @@
-//! The calls a client can make: one constructor an operation, typed by its answer.
+//! The calls a client can make: one constructor per operation, typed by its answer.
 //!
 //! Source: API document, "Endpoints".
 
-use super::ClientError;
+use super::error::ClientError;
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
+use crate::contract::endpoint::Endpoint;
 use crate::contract::page::{Data, Page};
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::BusinessSearch;
-use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::marker::PhantomData;
 
-/// A record of a listing as sent; read no further here, because one bad record must not break its page.
+/// A record of a listing as sent. It is not decoded here, because one bad record must not break its page.
 pub type RawRecord = Box<RawValue>;
 
 /// One GET: its path and query, and the type of its answer.
@@ -30,92 +30,88 @@ impl<T> Clone for Call<T> {
 }
 
 impl<T: DeserializeOwned> Call<T> {
-    fn to(target: impl Into<String>) -> Self {
-        Self { target: target.into(), answer: PhantomData }
+    fn to(endpoint: Endpoint, argument: &str, query: &str) -> Self {
+        let separator = if query.is_empty() { "" } else { "?" };
+        Self { target: endpoint.path(argument) + separator + query, answer: PhantomData }
     }
 
-    /// Path and query, the same text for the same call.
+    /// Path and query; equal for equal calls.
     pub fn target(&self) -> &str {
         &self.target
     }
 
-    /// Reads an answer's body.
+    /// Decodes an answer's body.
     ///
     /// # Errors
     /// `OutsideContract` when the body is not the JSON that the API document shows.
     pub fn decode(&self, body: &[u8]) -> Result<T, ClientError> {
         serde_json::from_slice(body).map_err(|error| ClientError::OutsideContract {
             target: self.target.clone(),
-            reason: format!("the body does not read as documented: {error}"),
+            reason: format!("the body does not match the documented form: {error}"),
             retryable: true,
         })
     }
 }
 
 impl Call<Account> {
-    /// `GET /v1/me`.
+    /// Key, limits and remaining requests.
     pub fn account() -> Self {
-        Self::to("/v1/me")
+        Self::to(Endpoint::Account, "", "")
     }
 }
 
 impl Call<Page<RawRecord>> {
-    /// `GET /v1/fl/businesses`.
+    /// One page of a search.
     pub fn search(search: &BusinessSearch) -> Self {
-        Self::to(format!("/v1/fl/businesses?{}", search.to_query()))
-    }
-
-    /// `GET /v1/fl/filings/daily/{date}`.
-    pub fn day(date: Date, limit: u32, offset: u32) -> Self {
-        Self::to(format!("/v1/fl/filings/daily/{date}?limit={limit}&offset={offset}"))
+        Self::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
 }
 
 impl Call<Page<DailyCount>> {
-    /// `GET /v1/fl/filings/daily`.
+    /// Counts of the last `days` days.
     pub fn daily_counts(days: u32) -> Self {
-        Self::to(format!("/v1/fl/filings/daily?days={days}"))
+        Self::to(Endpoint::DailyCounts, "", &format!("days={days}"))
     }
 }
 
 impl Call<Data<RawRecord>> {
-    /// `GET /v1/fl/businesses/{id}`.
+    /// One business in detail.
     pub fn business(business_id: i64) -> Self {
-        Self::to(format!("/v1/fl/businesses/{business_id}"))
+        Self::to(Endpoint::Business, &business_id.to_string(), "")
     }
 }
 
 impl Call<Data<Vec<RawRecord>>> {
-    /// `GET /v1/fl/businesses/{id}/officers`.
+    /// The officers of a business.
     pub fn officers(business_id: i64) -> Self {
-        Self::to(format!("/v1/fl/businesses/{business_id}/officers"))
+        Self::to(Endpoint::Officers, &business_id.to_string(), "")
     }
 }
 
 impl Call<Data<Vec<County>>> {
-    /// `GET /v1/fl/counties`.
+    /// Counts of every county.
     pub fn counties() -> Self {
-        Self::to("/v1/fl/counties")
+        Self::to(Endpoint::Counties, "", "")
     }
 }
 
 impl Call<Data<Stats>> {
-    /// `GET /v1/fl/stats`.
+    /// Statewide counts.
     pub fn stats() -> Self {
-        Self::to("/v1/fl/stats")
+        Self::to(Endpoint::Stats, "", "")
     }
 }
 
 impl Call<Data<Industries>> {
-    /// `GET /v1/fl/industries`.
+    /// Values of the industry filter.
     pub fn industries() -> Self {
-        Self::to("/v1/fl/industries")
+        Self::to(Endpoint::Industries, "", "")
     }
 }
 
 impl Call<Data<Vec<EntityTypeEntry>>> {
-    /// `GET /v1/fl/entity-types`.
+    /// Values of the type filter.
     pub fn entity_types() -> Self {
-        Self::to("/v1/fl/entity-types")
+        Self::to(Endpoint::EntityTypes, "", "")
     }
 }

@@ -1,4 +1,4 @@
-//! Why a request gave no answer that can be used.
+//! Why a request gave no usable answer.
 
 use jiff::Timestamp;
 use std::time::Duration;
@@ -19,8 +19,8 @@ pub enum Window {
 impl std::fmt::Display for Window {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
-            Self::Day => "the requests that the run may use of the account's this Eastern day",
-            Self::Month => "the requests that the run may use of the account's this Eastern month",
+            Self::Day => "the account's requests of this Eastern day",
+            Self::Month => "the account's requests of this Eastern month",
             Self::Run => "the run's max_requests",
             Self::Time => "the run's max_minutes",
         })
@@ -37,37 +37,37 @@ pub enum ClientError {
         target: String,
         /// HTTP status.
         status: u16,
-        /// The API's own words.
+        /// The API's message.
         message: String,
     },
-    /// The API asked for a pause, or was briefly unable: 429, 500, 502, 503, 504.
+    /// The API is busy or over a limit: 429, 500, 502, 503, 504.
     #[error("GET {target} answered {status}: {message}")]
     Busy {
         /// Path and query asked for.
         target: String,
         /// HTTP status.
         status: u16,
-        /// The API's own words, if it had any.
+        /// The API's message, if it sent one.
         message: String,
-        /// `Retry-After`, when one was sent.
+        /// `Retry-After`, if sent.
         retry_after: Option<Duration>,
     },
-    /// No connection, no answer in time, or a body that broke off.
+    /// No connection, no answer in time, or an incomplete body.
     #[error("GET {target} failed: {reason}")]
     Transport {
         /// Path and query asked for.
         target: String,
-        /// What the network said.
+        /// The cause.
         reason: String,
     },
-    /// An answer that is not what the API document promises: a redirect, HTML, broken JSON, a body beyond bounds.
+    /// An answer that the API document does not describe: a redirect, HTML, broken JSON, a body that is too large.
     #[error("GET {target} answered outside its contract: {reason}")]
     OutsideContract {
         /// Path and query asked for.
         target: String,
-        /// What was wrong with it.
+        /// What does not fit.
         reason: String,
-        /// Whether the same call may well give a good answer.
+        /// Whether the same call may give a good answer.
         retryable: bool,
     },
     /// Every attempt failed.
@@ -75,37 +75,37 @@ pub enum ClientError {
     GaveUp {
         /// Attempts made.
         attempts: u32,
-        /// What the last one met.
+        /// The error of the last one.
         last: Box<ClientError>,
     },
     /// A budget is spent; nothing was sent.
     #[error("{window} are spent")]
     BudgetSpent {
-        /// Whose budget.
+        /// Which budget.
         window: Window,
-        /// When it opens again; none for a bound of the run's own.
+        /// When it is available again; none for a bound of the run.
         until: Option<Timestamp>,
     },
     /// The API asked for a longer pause than the run may take.
     #[error("the API asks for a pause of {wait_secs} s, longer than the run may wait")]
     WaitTooLong {
-        /// Whole seconds asked for.
+        /// Seconds asked for.
         wait_secs: u64,
         /// When they are over.
         until: Timestamp,
     },
-    /// The run was told to stop.
+    /// The run was stopped.
     #[error("stopped by a signal")]
     Stopped,
-    /// The ledger of requests cannot be kept; nothing is sent without it.
+    /// The ledger of requests cannot be read or written; nothing is sent without it.
     #[error("the request ledger {path} cannot be kept: {source}")]
     Ledger {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The address, or the way to it, cannot be used.
+    /// The address or the connection settings cannot be used.
     #[error("{0}")]
     Settings(String),
 }
@@ -120,7 +120,7 @@ impl ClientError {
         }
     }
 
-    /// The pause the API asked for; no request goes out before it has passed.
+    /// The pause that the API asked for; no request is sent before it has passed.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. } => *retry_after,
@@ -128,8 +128,8 @@ impl ClientError {
         }
     }
 
-    /// When it is worth to go on, where that is known.
-    pub fn go_on_after(&self) -> Option<Timestamp> {
+    /// Earliest time to run again; none if unknown.
+    pub fn run_again_after(&self) -> Option<Timestamp> {
         match self {
             Self::BudgetSpent { until, .. } => *until,
             Self::WaitTooLong { until, .. } => Some(*until),
@@ -145,7 +145,7 @@ impl ClientError {
         }
     }
 
-    /// Whether the run may go on later from where it stands: budget, pause, deadline, signal.
+    /// Whether a later run may resume: a spent budget, a long pause, a deadline, a signal.
     pub fn is_pause(&self) -> bool {
         matches!(self, Self::BudgetSpent { .. } | Self::WaitTooLong { .. } | Self::Stopped)
     }

@@ -1,9 +1,9 @@
-//! The API key: read once, sent as a header, shown nowhere.
+//! The API key: read once, sent as a header, never printed.
 
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-/// An API key. Its `Debug` prints nothing of it; the memory is wiped when it goes.
+/// An API key. `Debug` does not print it; its memory is wiped on drop.
 #[derive(Debug, Clone)]
 pub struct ApiKey(SecretString);
 
@@ -13,16 +13,16 @@ pub enum KeyError {
     /// Nothing but white space.
     #[error("the API key is empty")]
     Empty,
-    /// A character that cannot stand in a header.
-    #[error("the API key holds a character that no header can carry; was a whole file pasted?")]
+    /// A character that a header cannot contain.
+    #[error("the API key contains a character that a header cannot; was an entire file pasted?")]
     NotAHeader,
 }
 
 impl ApiKey {
-    /// The one door: surrounding white space goes, as files end with a line break.
+    /// The key in a text; surrounding white space is removed, because files end with a line break.
     ///
     /// # Errors
-    /// Empty text, or characters that a header cannot carry.
+    /// Empty text, or characters that a header cannot contain.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         if text.is_empty() {
@@ -42,12 +42,12 @@ impl ApiKey {
         Ok(value)
     }
 
-    /// A text of others, the key in it blotted out: an error may give back what was sent.
-    pub(super) fn blot(&self, text: &str) -> String {
+    /// A text with the key replaced: an error may repeat what was sent.
+    pub(super) fn redact(&self, text: &str) -> String {
         text.replace(self.0.expose_secret(), "[key]")
     }
 
-    /// A short digest that tells accounts' ledgers apart without telling the key.
+    /// A short digest that identifies the key without revealing it.
     pub fn fingerprint(&self) -> String {
         blake3::hash(self.0.expose_secret().as_bytes()).to_hex()[..16].to_owned()
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_shows_nothing_of_itself() {
+    fn key_is_never_printed() {
         let key = ApiKey::parse(" flb_secret\n").expect("a key");
         assert!(!format!("{key:?}").contains("secret"));
         assert!(!format!("{:?}", key.header().expect("a header")).contains("secret"));
@@ -66,13 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_holds_the_key_is_told_without_it() {
+    fn key_is_redacted_from_text() {
         let key = ApiKey::parse("flb_secret").expect("a key");
-        assert_eq!(key.blot("Bearer flb_secret: flb_secret is gone"), "Bearer [key]: [key] is gone");
+        assert_eq!(key.redact("Bearer flb_secret: flb_secret is gone"), "Bearer [key]: [key] is gone");
     }
 
     #[test]
-    fn what_no_header_carries_is_no_key() {
+    fn text_that_no_header_can_contain_is_rejected() {
         assert_eq!(ApiKey::parse(" \n").unwrap_err(), KeyError::Empty);
         assert_eq!(ApiKey::parse("two\nlines").unwrap_err(), KeyError::NotAHeader);
     }

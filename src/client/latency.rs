@@ -1,32 +1,31 @@
-//! How long answers take, and how many requests must overlap so that the waiting does not cost pace.
+//! How long answers take, and how many requests must overlap to use the allowed pace.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// More than these are never under way at once.
+/// Requests under way at once, at most.
 pub const MOST_UNDER_WAY: usize = 8;
 
-/// Where one of the last answers came sooner, answers are waited for: the time to be won is less than what a kill would cost,
-/// which loses every answer that is under way.
+/// Answers faster than this are not overlapped: the time saved is less than the loss by a kill, which loses every answer under way.
 const WORTH_HIDING: Duration = Duration::from_millis(100);
 
-/// So many answers in a row must have been slow: a first connection or a busy moment alone is no slow API.
+/// Answers in a row that must be slow; one slow answer may be a new connection.
 const IN_A_ROW: usize = 5;
 
-/// Times from a request to its whole answer.
+/// Times from a request to its complete answer.
 #[derive(Debug, Default)]
 pub(super) struct Latency(Mutex<Answers>);
 
 #[derive(Debug, Default)]
 struct Answers {
-    /// A running mean; none before the first.
+    /// Moving average; none before the first answer.
     mean: Option<Duration>,
     last: VecDeque<Duration>,
 }
 
 impl Latency {
-    /// Notes an answer; the last five count most.
+    /// Adds an answer; the last five have most weight.
     pub(super) fn note(&self, took: Duration) {
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         answers.mean = Some(answers.mean.map_or(took, |mean| mean - mean / 5 + took / 5));
@@ -36,8 +35,7 @@ impl Latency {
         }
     }
 
-    /// Requests that must be under way at once to use this many a minute, with a quarter to spare for the moments in which
-    /// the next question is not known yet.
+    /// Requests that must be under way at once to send `per_minute`, plus a quarter, because the next request is not always known.
     pub(super) fn overlap(&self, per_minute: u32) -> usize {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_slow = answers.last.len() == IN_A_ROW && answers.last.iter().all(|took| *took >= WORTH_HIDING);
@@ -58,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_overlap_no_more_than_the_pace_needs() {
+    fn overlap_is_what_the_pace_needs() {
         for (ms, per_minute, expected) in [
             (300, 20, 1),
             (300, 60, 1),
@@ -72,17 +70,17 @@ mod tests {
         ] {
             assert_eq!(overlap(ms, per_minute), expected, "{ms} ms, {per_minute} a minute");
         }
-        assert_eq!(Latency::default().overlap(120), 1, "nothing is known before the first answer");
+        assert_eq!(Latency::default().overlap(120), 1, "unknown before the first answer");
     }
 
     #[test]
-    fn one_quick_answer_among_the_last_ends_the_overlap() {
+    fn one_fast_answer_ends_the_overlap() {
         let latency = Latency::default();
         let note = |ms: u64| {
             latency.note(Duration::from_millis(ms));
             latency.overlap(60_000)
         };
-        assert_eq!([2_000, 900, 900, 900].map(note), [1; 4], "too few to tell");
+        assert_eq!([2_000, 900, 900, 900].map(note), [1; 4], "too few answers");
         assert_eq!([900, 20].map(note), [8, 1]);
         assert_eq!([900, 900, 900, 900, 900].map(note), [1, 1, 1, 1, 8]);
     }

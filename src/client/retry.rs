@@ -1,9 +1,9 @@
-//! What is tried again, and after how long.
+//! What is retried, and after how long.
 //!
 //! Source: API document, "Errors" (429: clients must not retry sooner; 503: retry shortly).
 
-use super::ClientError;
 use super::budget::Budget;
+use super::error::ClientError;
 use super::stop::Stop;
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
@@ -11,14 +11,14 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// How often and how patiently a request is tried.
+/// How often a request is tried, and the pauses between.
 #[derive(Debug, Clone, Copy)]
 pub struct RetryPolicy {
-    /// Attempts in all, the first included.
+    /// Attempts, the first included.
     pub attempts: u32,
     /// Pause after the first failure; doubles from there, with jitter.
     pub first_pause: Duration,
-    /// Longest pause of our own; a longer Retry-After is still obeyed.
+    /// Longest pause of our own; a longer `Retry-After` is still obeyed.
     pub longest_pause: Duration,
 }
 
@@ -28,10 +28,10 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Runs `attempt` until it succeeds, fails for good, or the policy's attempts are used up.
+/// Runs `attempt` until it succeeds, fails permanently, or the attempts are used up.
 ///
-/// The pause is the larger of the policy's and the API's Retry-After; a Retry-After beyond what the run may wait ends the
-/// call with `WaitTooLong` at once.
+/// The pause is the larger of the policy's and the API's `Retry-After`. A `Retry-After` longer than the run may wait fails at once
+/// with `WaitTooLong`.
 pub(super) async fn with_retries<T, F, Fut>(
     policy: &RetryPolicy,
     budget: &Budget,
@@ -53,22 +53,22 @@ where
     })
     .retry(schedule)
     .when(|error| error.is_retryable() && budget.may_wait(error.retry_after().unwrap_or_default()))
-    // A run told to stop wakes at once; the attempt that then begins sends nothing.
+    // A stopped run wakes at once; its next attempt sends nothing.
     .sleep(pauses(budget.stop().clone()))
     .adjust(|error, pause| pause.map(|pause| pause.max(error.retry_after().unwrap_or_default())))
-    .notify(|error, pause| tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; trying again"))
+    .notify(|error, pause| tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; retrying"))
     .await;
     result.map_err(|error| given_up(error, attempts.load(Ordering::Relaxed), budget))
 }
 
-/// Sleeps that end early when the run is told to stop.
+/// Sleeps that end early when the run is stopped.
 fn pauses(stop: Stop) -> impl Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     move |pause| {
         let stop = stop.clone();
         Box::pin(async move {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
-                () = stop.told() => {}
+                () = stop.requested() => {}
             }
         })
     }

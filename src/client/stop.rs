@@ -1,44 +1,44 @@
-//! The one way to tell a run to stop asking: set once, seen everywhere.
+//! The flag that stops a run: set once, seen everywhere.
 
-use super::ClientError;
+use super::error::ClientError;
 use tokio::sync::watch;
 
-/// A flag that waits can listen to.
+/// Whether the run is to stop; can be awaited.
 #[derive(Debug, Clone)]
 pub struct Stop {
-    told: watch::Receiver<bool>,
+    requested: watch::Receiver<bool>,
 }
 
-/// The other end of a [`Stop`].
+/// Sets a [`Stop`].
 #[derive(Debug)]
 pub struct StopSwitch(watch::Sender<bool>);
 
 impl StopSwitch {
     /// A switch and the flag it sets.
     pub fn new() -> (Self, Stop) {
-        let (sender, told) = watch::channel(false);
-        (Self(sender), Stop { told })
+        let (sender, requested) = watch::channel(false);
+        (Self(sender), Stop { requested })
     }
 
-    /// Tells every holder of the flag.
+    /// Sets the flag.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Stop {
-    /// An error once the run was told to stop.
+    /// Fails once the run is to stop.
     ///
     /// # Errors
     /// `Stopped`.
     pub fn check(&self) -> Result<(), ClientError> {
-        if *self.told.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
+        if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
     }
 
-    /// Comes back once the run was told to stop; never, when nobody can tell it any more.
-    pub async fn told(&self) {
-        let mut told = self.told.clone();
-        if told.wait_for(|told| *told).await.is_err() {
+    /// Returns once the run is to stop; never, if the switch was dropped before.
+    pub async fn requested(&self) {
+        let mut requested = self.requested.clone();
+        if requested.wait_for(|requested| *requested).await.is_err() {
             std::future::pending::<()>().await;
         }
     }

@@ -1,12 +1,12 @@
-//! One question after another, each answered from the run's archive when it was asked before a kill.
+//! Sends one request after another; each is answered from the run's archive when it was answered before a kill.
 //!
-//! Extraction asks in an order that depends on the answers alone. So a run started again asks the same
-//! questions, gets the archived answers for nothing, and pays from the first one that is not there.
+//! The order of requests depends on answers alone. So a resumed run sends the same requests, gets archived answers for
+//! free, and uses the account's requests from the first one that is missing.
 //!
-//! Where answers take so long that one question after another would fall behind the account's pace, the questions that
-//! extraction has said it will ask next are sent ahead. It still asks and is answered in its own order.
+//! When answers are so slow that one request at a time would not use the allowed pace, expected requests are sent ahead. Extraction
+//! still gets its answers in its own order.
 
-use super::ExtractError;
+use super::error::{ExtractError, StoreError};
 use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -16,39 +16,36 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 
-/// Names one answer of a run: what was asked, and how often it had been asked before.
+/// Identifies one answer of a run: the request, and how often it was sent before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PageKey {
     /// Path and query.
     pub target: String,
-    /// 0 for the first time this run asked it.
+    /// 0 for the first time.
     pub occurrence: u32,
 }
 
-/// An answer kept from before.
+/// An archived answer.
 #[derive(Debug, Clone)]
-pub struct HeldPage {
+pub struct StoredPage {
     /// Its HTTP status.
     pub status: u16,
-    /// Its body; for a refusal, the API's words.
+    /// Its body; for a refusal, the API's message.
     pub body: Vec<u8>,
 }
 
-/// Why a store failed.
-pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Where answers are kept before they count.
+/// The archive of answers; an answer counts only once it is archived.
 pub trait PageStore {
-    /// The answer kept under this key, if there is one.
+    /// The answer of this key, if it is archived.
     ///
     /// # Errors
-    /// When the store cannot be read.
-    fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, StoreError>;
+    /// When the archive cannot be read.
+    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError>;
 
-    /// Keeps an answer; it counts once this returns.
+    /// Archives an answer; it counts once this returns.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// When the archive cannot be written.
     fn keep(
         &mut self,
         key: &PageKey,
@@ -58,50 +55,50 @@ pub trait PageStore {
     ) -> Result<(), StoreError>;
 }
 
-/// A body and when it came.
-type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
+/// A body and its time of arrival.
+pub(super) type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
 
 /// A request under way.
-type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
+pub(super) type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
 
-/// A question that extraction will ask, unless what comes before it says otherwise.
-struct Expected<'a> {
+/// A request that extraction will probably send next.
+struct ExpectedCall<'a> {
     key: PageKey,
-    /// Sends it; none once that was done.
+    /// Sends it; none once sent.
     send: Option<Sending<'a>>,
 }
 
-/// Asks for one run.
-pub struct Asker<'a> {
+/// Fetches the pages of one run.
+pub struct PageFetcher<'a> {
     client: &'a Client,
     pages: &'a mut dyn PageStore,
     asked: HashMap<String, u32>,
-    expected: VecDeque<Expected<'a>>,
-    under_way: FuturesUnordered<Sending<'a>>,
-    /// Answers in the archive that were not asked for yet, and what went wrong with others.
+    expected: VecDeque<ExpectedCall<'a>>,
+    pub(super) under_way: FuturesUnordered<Sending<'a>>,
+    /// Answers to expected requests that extraction has not sent yet, and errors of others.
     arrived: HashMap<PageKey, Outcome>,
     sent_by_stage: BTreeMap<&'static str, u64>,
-    /// Requests that are counted under a stage.
+    /// Requests already counted for a stage.
     counted: u64,
     answered: u64,
     replayed: u64,
     now: fn() -> Timestamp,
-    tell: &'a dyn Fn(&'static str, u64),
+    report: &'a dyn Fn(&'static str, u64),
 }
 
-/// Refusals that extraction may take for an answer; those it does not are disowned.
+/// Refusals that extraction may use as answers; the others are invalidated.
 const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
 
-/// Kept under the key of an answer that is none: the question is asked anew.
-const DISOWNED: u16 = 0;
+/// Status archived for an invalid answer: the request is sent again.
+const INVALIDATED: u16 = 0;
 
-impl<'a> Asker<'a> {
-    /// `tell` hears of every answer: the stage it belongs to and the requests it took.
+impl<'a> PageFetcher<'a> {
+    /// `report` is called for every answer, with its stage and the requests that it took.
     pub fn new(
         client: &'a Client,
         pages: &'a mut dyn PageStore,
         now: fn() -> Timestamp,
-        tell: &'a dyn Fn(&'static str, u64),
+        report: &'a dyn Fn(&'static str, u64),
     ) -> Self {
         Self {
             client,
@@ -115,7 +112,7 @@ impl<'a> Asker<'a> {
             answered: 0,
             replayed: 0,
             now,
-            tell,
+            report,
         }
     }
 
@@ -124,20 +121,20 @@ impl<'a> Asker<'a> {
         &self.sent_by_stage
     }
 
-    /// Questions answered, by the API or from the archive.
+    /// Answers, from the API or the archive.
     pub fn answered(&self) -> u64 {
         self.answered
     }
 
-    /// Answers that came from the archive.
+    /// Answers from the archive.
     pub fn replayed(&self) -> u64 {
         self.replayed
     }
 
-    /// Asks, unless this run holds the answer already.
+    /// Sends a request, unless its answer is archived.
     ///
     /// # Errors
-    /// What the client says, kept refusals included; `Store` when the archive fails.
+    /// Errors of the client, archived refusals included; `Store` when the archive fails.
     pub async fn ask<T: DeserializeOwned + 'a>(
         &mut self,
         stage: &'static str,
@@ -146,11 +143,11 @@ impl<'a> Asker<'a> {
         let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
-            while let Some(held) = self.held(&key)? {
-                if held.status != DISOWNED {
+            while let Some(stored) = self.stored(&key)? {
+                if stored.status != INVALIDATED {
                     self.replayed += 1;
-                    (self.tell)(stage, 0);
-                    return Ok((replay(call, &held)?, key));
+                    (self.report)(stage, 0);
+                    return Ok((replay(call, &stored)?, key));
                 }
                 key = self.new_key(call.target());
             }
@@ -162,49 +159,48 @@ impl<'a> Asker<'a> {
         Ok((call.decode(&body)?, key))
     }
 
-    /// Says which calls will be asked next, in this order, as far as is known now. They may be sent ahead; a call asked
-    /// out of this order ends the expectation.
+    /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them.
     pub fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
         let mut before = std::mem::take(&mut self.expected);
         for call in calls.into_iter().take(MOST_UNDER_WAY) {
             let known = before.iter().position(|expected| expected.key.target == call.target());
             let expected = known.and_then(|at| before.remove(at)).unwrap_or_else(|| {
                 let key = self.new_key(call.target());
-                Expected { send: Some(sending(self.client, key.clone(), call)), key }
+                ExpectedCall { send: Some(sending(self.client, key.clone(), call)), key }
             });
             self.expected.push_back(expected);
         }
         before.iter().for_each(|unwanted| drop(self.arrived.remove(&unwanted.key)));
     }
 
-    /// Says that a call will be asked before those that are expected.
+    /// Announces a call before those that are expected.
     pub fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
         let key = self.new_key(call.target());
         let send = Some(sending(self.client, key.clone(), call.clone()));
-        self.expected.push_front(Expected { key, send });
+        self.expected.push_front(ExpectedCall { key, send });
     }
 
-    /// An answer turned out not to be one: this run and those that go on with it ask anew.
+    /// Invalidates an archived answer: this run and those that resume it send the request again.
     ///
     /// # Errors
     /// `Store` when the archive fails.
-    pub fn disown(&mut self, key: &PageKey) -> Result<(), ExtractError> {
-        self.pages.keep(key, DISOWNED, (self.now)(), b"").map_err(ExtractError::Store)
+    pub fn invalidate(&mut self, key: &PageKey) -> Result<(), ExtractError> {
+        self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
     }
 
-    /// A refusal ends the run: once its cause is gone, whoever goes on asks anew.
+    /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
     ///
     /// # Errors
     /// `Store` when the archive fails.
-    pub fn disown_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
+    pub fn invalidate_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
         let ClientError::Refused { target, .. } = error else { return Ok(()) };
         let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
             return Ok(());
         };
-        self.disown(&PageKey { target: target.clone(), occurrence })
+        self.invalidate(&PageKey { target: target.clone(), occurrence })
     }
 
-    /// Waits for the answers that are under way and keeps them: they are paid for.
+    /// Waits for the answers under way and archives them: their requests are already counted.
     ///
     /// # Errors
     /// `Store` when the archive fails.
@@ -241,7 +237,7 @@ impl<'a> Asker<'a> {
         key
     }
 
-    /// Waits for one answer, and meanwhile keeps as many requests under way as the pace needs.
+    /// Waits for one answer, while the number of requests under way is kept at what the pace needs.
     async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp), ExtractError> {
         loop {
             if let Some(outcome) = self.arrived.remove(key) {
@@ -249,13 +245,24 @@ impl<'a> Asker<'a> {
             }
             self.send_ahead()?;
             let Some((came, outcome)) = self.under_way.next().await else {
-                return Err(ExtractError::Store("a request under way was lost".into()));
+                return Err(ExtractError::Lost { target: key.target.clone() });
             };
-            self.keep(&came, &outcome)?;
-            if came == *key || self.expected.iter().any(|expected| expected.key == came) {
-                self.arrived.insert(came, outcome);
-            }
+            self.arrive(came, outcome, Some(key))?;
         }
+    }
+
+    /// Keeps an answer, and remembers it where it is wanted or expected.
+    pub(super) fn arrive(
+        &mut self,
+        came: PageKey,
+        outcome: Outcome,
+        wanted: Option<&PageKey>,
+    ) -> Result<(), ExtractError> {
+        self.keep(&came, &outcome)?;
+        if wanted == Some(&came) || self.expected.iter().any(|expected| expected.key == came) {
+            self.arrived.insert(came, outcome);
+        }
+        Ok(())
     }
 
     fn send_ahead(&mut self) -> Result<(), ExtractError> {
@@ -269,7 +276,7 @@ impl<'a> Asker<'a> {
             }
             let Some(sending) = self.expected[at].send.take() else { continue };
             let key = self.expected[at].key.clone();
-            match self.held(&key)? {
+            match self.stored(&key)? {
                 Some(_) => self.expected[at].send = Some(sending),
                 None => self.under_way.push(sending),
             }
@@ -277,18 +284,18 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, ExtractError> {
-        self.pages.held(key).map_err(ExtractError::Store)
+    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, ExtractError> {
+        self.pages.stored(key).map_err(ExtractError::Store)
     }
 
     fn count(&mut self, stage: &'static str) {
         let sent = self.client.budget().sent() - self.counted;
         self.counted += sent;
         *self.sent_by_stage.entry(stage).or_default() += sent;
-        (self.tell)(stage, sent);
+        (self.report)(stage, sent);
     }
 
-    /// Writes down what an answer is worth keeping for.
+    /// Archives an answer, or a refusal that may be used as one.
     fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<(), ExtractError> {
         let kept = match outcome {
             Ok((body, received_at)) => self.pages.keep(key, 200, *received_at, body),
@@ -308,10 +315,10 @@ fn sending<'a, T: DeserializeOwned + 'a>(client: &'a Client, key: PageKey, call:
     })
 }
 
-fn replay<T: DeserializeOwned>(call: &Call<T>, held: &HeldPage) -> Result<T, ClientError> {
-    if held.status == 200 {
-        return call.decode(&held.body);
+fn replay<T: DeserializeOwned>(call: &Call<T>, stored: &StoredPage) -> Result<T, ClientError> {
+    if stored.status == 200 {
+        return call.decode(&stored.body);
     }
-    let message = String::from_utf8_lossy(&held.body).into_owned();
-    Err(ClientError::Refused { target: call.target().to_owned(), status: held.status, message })
+    let message = String::from_utf8_lossy(&stored.body).into_owned();
+    Err(ClientError::Refused { target: call.target().to_owned(), status: stored.status, message })
 }

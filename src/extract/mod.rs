@@ -1,31 +1,29 @@
-//! Reads the API completely under its limits: questions, in an order that pays least, and the proof that nothing is missing.
+//! Reads the API completely within its limits: which requests to send, in which order, and the proof that no row is missing.
 //!
-//! | file | what it knows |
-//! | --- | --- |
-//! | [`ask`] | one question after another, answered from the archive where it was asked before |
-//! | [`slice`](mod@slice) | a query over a range of days |
-//! | [`seen`] | the rows seen, countable under any filter |
-//! | [`shares`] | how rows are spread, learned from those seen (pure) |
-//! | [`stretch`] | which days are read in one go (pure) |
-//! | [`planner`] | how days beyond reach are cut, and what reading costs (pure) |
-//! | [`narrow`] | the narrower filters of a cell (pure) |
-//! | `walk` | reading past the offset cap by date |
-//! | `parts` | reading in parts what one query cannot reach |
-//! | `drift` | whether rows move while they are read (pure) |
-//! | `tail` | what of a day stands below a row, and proves it where rows move |
-//! | `rest` | finding rows that no part held |
-//! | `arrivals` | days held before: what came, what went |
-//! | [`pace`] | how days held before go on to change (pure) |
-//! | `rank` | finding a few rows without reading all |
-//! | [`listing`] | one listing, stretch by stretch, proven |
-//! | [`starts`] | which starts of a name to ask for next (pure) |
-//! | [`register`] | all names with a start, of any age |
-//! | [`detail`] | one business: its details, its officers |
-//! | [`reference`](mod@reference) | account, lists, counts |
+//! The API lists rows in pages, up to a maximum offset. What one query can reach (rows per call plus max offset) is its
+//! *reach*. A listing larger than that is read by the date walk ([`listing`]), and single days over reach are split by filters
+//! ([`query`], [`plan`]). Every listing is checked: distinct ids must equal the API's `total`.
+//!
+//! The order of requests depends on answers alone. A run that was killed sends the same requests again, and the archive answers
+//! those that were answered before ([`fetch`]).
 //!
 //! Knows no Arrow and no disk.
+//!
+//! # Files, in reading order
+//!
+//! - [`error`]: why extraction stopped
+//! - [`fetch`]: sends one request after another; answers from the archive when it can
+//! - `blocking_work`: other work while requests are under way
+//! - `reference`: account, lists, counts, and the plan's limits
+//! - [`query`]: a query over a range of days, its rows, and the narrower queries it can be split into
+//! - [`plan`]: which days are read together, and what reading costs
+//! - [`listing`]: one listing, read completely and checked
+//! - [`registry`]: all names with a prefix, of any age
+//! - [`detail`]: one business: its details, its officers
 
+mod blocking_work;
 pub mod detail;
+pub mod error;
 pub mod fetch;
 pub mod listing;
 pub mod plan;
@@ -33,39 +31,5 @@ pub mod query;
 pub mod reference;
 pub mod registry;
 
-use crate::client::ClientError;
-use serde::{Deserialize, Serialize};
-
-/// Numbers of the plan that a pipeline file gives, because neither `/v1/me` nor the limits table tells them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlanOverride {
-    /// Rows one call can give.
-    pub rows_per_call: Option<u32>,
-    /// Largest offset that is not a 400.
-    pub max_offset: Option<u32>,
-    /// Days that searches by date reach back.
-    pub window_days: Option<u32>,
-}
-
-/// Why extraction stopped.
-#[derive(Debug, thiserror::Error)]
-pub enum ExtractError {
-    /// A request gave nothing that can be used, or may not be sent.
-    #[error(transparent)]
-    Client(#[from] ClientError),
-    /// The run's archive of pages failed; nothing counts that is not in it.
-    #[error("the archive of pages failed: {0}")]
-    Store(fetch::StoreError),
-    /// What was read could not be handed over.
-    #[error("{0}")]
-    HandOver(fetch::StoreError),
-    /// A page that is not the answer to its question.
-    #[error("GET {target} answered outside its contract: {reason}")]
-    WrongPage {
-        /// Path and query asked for.
-        target: String,
-        /// What does not fit.
-        reason: String,
-    },
-}
+pub use error::ExtractError;
+pub use reference::PlanOverride;

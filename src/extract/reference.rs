@@ -1,7 +1,7 @@
-//! The first stage: the account, the lists, the counts. Everything the planner wants to know costs six requests.
+//! The first stage: account, lists, counts, and the limits of the plan.
 
-use super::fetch::{Asker, PageKey};
-use super::{ExtractError, PlanOverride};
+use super::error::ExtractError;
+use super::fetch::PageFetcher;
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
@@ -10,11 +10,24 @@ use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 /// Stage name of the reference lists.
 pub const REFERENCE: &str = "reference";
 /// Stage name of the daily counts.
 pub const COUNTS: &str = "counts";
+
+/// Limits of the plan given in a pipeline file, for a plan that neither `/v1/me` nor the limits table describes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanOverride {
+    /// Rows per call.
+    pub rows_per_call: Option<u32>,
+    /// Largest offset that is not a 400.
+    pub max_offset: Option<u32>,
+    /// Days that searches by date reach back.
+    pub window_days: Option<u32>,
+}
 
 /// Answers of the reference stage.
 #[derive(Debug, Clone)]
@@ -29,15 +42,15 @@ pub struct Reference {
     pub stats: Stats,
 }
 
-/// Asks for the lists and statewide counts.
+/// Requests the lists and statewide counts.
 ///
 /// # Errors
-/// What the client or the archive says.
-pub async fn extract_reference(asker: &mut Asker<'_>) -> Result<Reference, ExtractError> {
-    let (entity_types, _) = asker.ask(REFERENCE, &Call::entity_types()).await?;
-    let (industries, _) = asker.ask(REFERENCE, &Call::industries()).await?;
-    let (counties, _) = asker.ask(REFERENCE, &Call::counties()).await?;
-    let (stats, _): (_, PageKey) = asker.ask(REFERENCE, &Call::stats()).await?;
+/// Errors of the client or the archive.
+pub async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference, ExtractError> {
+    let (entity_types, _) = fetcher.ask(REFERENCE, &Call::entity_types()).await?;
+    let (industries, _) = fetcher.ask(REFERENCE, &Call::industries()).await?;
+    let (counties, _) = fetcher.ask(REFERENCE, &Call::counties()).await?;
+    let (stats, _) = fetcher.ask(REFERENCE, &Call::stats()).await?;
     Ok(Reference {
         entity_types: entity_types.data,
         industries: industries.data,
@@ -46,17 +59,20 @@ pub async fn extract_reference(asker: &mut Asker<'_>) -> Result<Reference, Extra
     })
 }
 
-/// Asks for the counts of so many recent days, today included.
+/// Requests the counts of the last `days` days, today included.
 ///
 /// # Errors
-/// What the client or the archive says.
-pub async fn extract_daily_counts(asker: &mut Asker<'_>, days: u32) -> Result<Vec<DailyCount>, ExtractError> {
-    let (page, _) = asker.ask(COUNTS, &Call::daily_counts(days)).await?;
+/// Errors of the client or the archive.
+pub async fn extract_daily_counts(
+    fetcher: &mut PageFetcher<'_>,
+    days: u32,
+) -> Result<Vec<DailyCount>, ExtractError> {
+    let (page, _) = fetcher.ask(COUNTS, &Call::daily_counts(days)).await?;
     Ok(page.data)
 }
 
-/// The plan's numbers: what the pipeline overrides, then what an earlier run learned under the same caps, then the row of
-/// the limits table with these caps, then Enterprise's row, which reading corrects downwards.
+/// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of
+/// the limits table with these caps, the row of Enterprise, which reading corrects downwards.
 pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
     let learned = learned.filter(|plan| is_of(plan, caps));
     let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
@@ -71,13 +87,13 @@ pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOve
     }
 }
 
-/// Whether numbers were learned under the account's present caps: another plan has others.
+/// Whether limits were learned under the account's current caps.
 fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
     (learned.per_minute, learned.per_day, learned.per_month)
         == (caps.per_minute, caps.per_day, caps.per_month)
 }
 
-/// Whether the plan's numbers are written anywhere, so that they need not be found out.
+/// Whether the plan's limits are known without probing.
 pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
     all_given
@@ -85,45 +101,48 @@ pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanO
         || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
 }
 
-/// Finds out the numbers of a plan that no table knows, for four requests at most. What the pipeline gives is taken as it
-/// is.
+/// Probes the limits of a plan that no table has, with four requests at most. Limits of the pipeline are not probed.
 ///
 /// # Errors
-/// What the client or the archive says.
+/// Errors of the client or the archive.
 pub async fn find_plan(
-    asker: &mut Asker<'_>,
+    fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
     given: &PlanOverride,
     counted_days: u32,
     today: Date,
 ) -> Result<(), ExtractError> {
     if given.window_days.is_none() {
-        plan.window_days = find_window(asker, counted_days, today).await?;
+        plan.window_days = find_window(fetcher, counted_days, today).await?;
     }
     if given.max_offset.is_none() {
-        plan.max_offset = find_max_offset(asker, plan, today).await?;
+        plan.max_offset = find_max_offset(fetcher, plan, today).await?;
     }
     Ok(())
 }
 
-/// The daily counts end where a short window does; beyond them, the windows of the table are tried, longest first (a 403
-/// says no).
-async fn find_window(asker: &mut Asker<'_>, counted_days: u32, today: Date) -> Result<u32, ExtractError> {
+/// The plan's window. A window shorter than the daily counts ends where they do. Longer ones of the table are tried, longest first; a
+/// 403 means no.
+async fn find_window(
+    fetcher: &mut PageFetcher<'_>,
+    counted_days: u32,
+    today: Date,
+) -> Result<u32, ExtractError> {
     if counted_days < MAX_DAYS {
         return Ok(counted_days.max(1));
     }
     for row in Plan::ALL.map(Plan::limits).into_iter().rev().filter(|row| row.window_days > MAX_DAYS) {
         let from = window_start(today, row.window_days);
-        if probe(asker, from, from, 1, 0, 403).await?.is_some() {
+        if probe(fetcher, from, from, 1, 0, 403).await?.is_some() {
             return Ok(row.window_days);
         }
     }
     Ok(MAX_DAYS)
 }
 
-/// The max offsets of the table are tried, largest first (a 400 says no); the answers also tell the rows per call.
+/// The plan's max offset. Those of the table are tried, largest first; a 400 means no. The answers also show the rows per call.
 async fn find_max_offset(
-    asker: &mut Asker<'_>,
+    fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
     today: Date,
 ) -> Result<u32, ExtractError> {
@@ -132,7 +151,7 @@ async fn find_max_offset(
     offsets.sort_unstable_by(|a, b| b.cmp(a));
     let smallest = Plan::Starter.limits().max_offset;
     for offset in offsets {
-        if let Some(limit) = probe(asker, from, today, MAX_LIMIT, offset, 400).await? {
+        if let Some(limit) = probe(fetcher, from, today, MAX_LIMIT, offset, 400).await? {
             plan.rows_per_call = plan.rows_per_call.min(limit.max(1));
             return Ok(offset);
         }
@@ -140,9 +159,9 @@ async fn find_max_offset(
     Ok(smallest)
 }
 
-/// Asks for a page and gives the limit applied; none when it is refused with `no`.
+/// Requests a page and returns the limit applied; none when it is refused with `no`.
 async fn probe(
-    asker: &mut Asker<'_>,
+    fetcher: &mut PageFetcher<'_>,
     from: Date,
     to: Date,
     limit: u32,
@@ -156,9 +175,9 @@ async fn probe(
         offset: Some(offset),
         ..BusinessSearch::default()
     };
-    match asker.ask(COUNTS, &Call::search(&search)).await {
+    match fetcher.ask(COUNTS, &Call::search(&search)).await {
         Ok((page, _)) => Ok(Some(page.pagination.limit)),
-        Err(ExtractError::Client(error)) if error.refused_status() == Some(no) => Ok(None),
+        Err(error) if error.is_refused_with(no) => Ok(None),
         Err(error) => Err(error),
     }
 }

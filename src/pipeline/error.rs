@@ -1,12 +1,49 @@
-//! Why a run ended without doing all it was asked to, told apart by what its caller does about it.
+//! Why a run ended early, by what its caller does about it.
 
-use super::config::file::SpecError;
+use super::state::source_kind::SourceKind;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::extract::ExtractError;
 use crate::lake::LakeError;
 use crate::table::TableError;
+use jiff::civil::Date;
+use std::path::PathBuf;
+
+/// A pipeline file that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// The file cannot be read.
+    #[error("cannot read the pipeline file {path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+        /// The existing file with the nearest name, or nothing.
+        hint: String,
+    },
+    /// The file is not a valid pipeline.
+    #[error("{path}, line {line}: {problem}")]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+        /// The nearest right word, or nothing.
+        hint: String,
+    },
+    /// The folder of aggregates does not exist.
+    #[error("{path}: its folder of aggregates, {folder}, is not there")]
+    NoAggregates {
+        /// The file.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
+}
 
 /// Why a run ended early.
 #[derive(Debug, thiserror::Error)]
@@ -14,10 +51,10 @@ pub enum PipelineError {
     /// The pipeline file.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// The API, or the way to it.
+    /// The API, or the connection to it.
     #[error(transparent)]
     Client(#[from] ClientError),
-    /// A page that is not the answer to its question.
+    /// An answer that does not fit its request.
     #[error("{0}")]
     OutsideContract(String),
     /// The lake.
@@ -33,24 +70,24 @@ pub enum PipelineError {
     #[error(transparent)]
     Export(#[from] ExportError),
     /// The lake holds rows of another kind of source.
-    #[error("the lake {lake} was filled from {held}, this run would read {asked}")]
+    #[error("the lake {lake} was filled from {filled_from}, this run would read {asked}")]
     OtherSource {
         /// The lake.
         lake: String,
         /// What filled it.
-        held: super::state::SourceKind,
+        filled_from: SourceKind,
         /// What the run would read.
-        asked: super::state::SourceKind,
+        asked: SourceKind,
     },
-    /// The day to run as is before the newest that the lake was read as of.
+    /// The run's day is before the newest day of the lake.
     #[error("the lake {lake} was read as of {newest} and would now be as of {today}")]
     EarlierDay {
         /// The lake.
         lake: String,
-        /// Newest day that it was read as of.
-        newest: jiff::civil::Date,
-        /// Day of the run.
-        today: jiff::civil::Date,
+        /// Newest day of a run on it.
+        newest: Date,
+        /// Day of this run.
+        today: Date,
     },
     /// A check failed; nothing was published.
     #[error("nothing was published: {}", failures.join("; "))]
@@ -58,13 +95,13 @@ pub enum PipelineError {
         /// What each failed check found.
         failures: Vec<String>,
     },
-    /// A page that a run archived is not there, or no longer readable.
+    /// An archived page of a run is missing, or no longer readable.
     #[error("the archived page of {target} is gone")]
     PageGone {
         /// The request it answered.
         target: String,
     },
-    /// A run whose snapshot cannot be made again.
+    /// A run whose snapshot cannot be rebuilt.
     #[error("run {run_id} cannot be replayed: {why}")]
     NotReplayable {
         /// The run.
@@ -72,35 +109,53 @@ pub enum PipelineError {
         /// Why.
         why: String,
     },
-    /// A file beside the lake's tables, say the report.
+    /// A file outside the lake's tables, such as the report.
     #[error("cannot write {path}: {source}")]
     Write {
         /// The file.
-        path: std::path::PathBuf,
-        /// What the system said.
+        path: PathBuf,
+        /// The system's error.
         source: std::io::Error,
     },
+    /// An error that only a bug can cause.
+    #[error("{0}; this is a bug in sunlake")]
+    Bug(String),
 }
 
 impl From<ExtractError> for PipelineError {
+    /// Extraction stores pages and hands readings over through this module, so a boxed error is one of its own.
     fn from(error: ExtractError) -> Self {
         match error {
             ExtractError::Client(error) => Self::Client(error),
             ExtractError::WrongPage { .. } => Self::OutsideContract(error.to_string()),
+            ExtractError::Lost { .. } => Self::Bug(error.to_string()),
             ExtractError::Store(source) | ExtractError::HandOver(source) => match source.downcast::<Self>() {
                 Ok(error) => *error,
-                Err(source) => match source.downcast::<LakeError>() {
-                    Ok(error) => Self::Lake(*error),
-                    Err(source) => Self::OutsideContract(source.to_string()),
-                },
+                Err(source) => Self::Bug(source.to_string()),
             },
         }
     }
 }
 
 impl PipelineError {
-    /// Whether the run may go on later from where it stands.
+    /// Whether a later run can resume.
     pub fn is_pause(&self) -> bool {
         matches!(self, Self::Client(error) if error.is_pause())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_error_of_extraction_is_a_bug_and_not_the_apis_fault() {
+        let unknown = PipelineError::from(ExtractError::HandOver("no such error".into()));
+        assert!(matches!(&unknown, PipelineError::Bug(why) if why == "no such error"), "{unknown}");
+        let lost = PipelineError::from(ExtractError::Lost { target: "/v1/me".to_owned() });
+        assert!(matches!(&lost, PipelineError::Bug(_)), "{lost}");
+        let own = PipelineError::PageGone { target: "/v1/me".to_owned() };
+        let own = PipelineError::from(ExtractError::Store(own.into()));
+        assert!(matches!(&own, PipelineError::PageGone { .. }), "{own}");
     }
 }

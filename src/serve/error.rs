@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The lake has no snapshot yet.
-    #[error("the lake {0} has no current snapshot; `sunlake run` makes one")]
+    #[error("the lake {0} has no current snapshot")]
     NoSnapshot(PathBuf),
     /// The link to the current snapshot cannot be read.
     #[error("cannot read {0}: {1}")]

@@ -41,7 +41,7 @@ pub(super) fn never_null<'a, A: Array>(column: &'a A, table: Table, name: &str) 
     }
 }
 
-/// A batch of `filings`, all columns or some. Each method returns one column, or the error of [`typed_column`].
+/// A batch of `filings`, all columns or some. Each method returns one column.
 #[derive(Debug, Clone, Copy)]
 pub struct FilingColumns<'a>(&'a RecordBatch);
 

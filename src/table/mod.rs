@@ -38,6 +38,8 @@ mod reference;
 mod row;
 mod tables;
 
+#[cfg(test)]
+pub(crate) use business::tests::filing;
 pub use business::{DetailRow, FilingRow, OfficerRow, dissolved_day};
 pub use change::{Change, ChangeRow};
 pub use column::{Column, ColumnKind, columns};

@@ -230,7 +230,8 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &files {
         let read = Pipeline::read(file).map_err(PipelineError::from);
-        let checked = read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.told(error)));
+        let checked =
+            read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.with_file(error)));
         // An aggregate that several files use is reported once.
         let found = checked.err().map(|error| failed(subject, error));
         let new = found.filter(|finding| !findings.contains(finding));

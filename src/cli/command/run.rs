@@ -166,7 +166,7 @@ fn stop_on_signals(switch: StopSwitch) -> Result<(), CommandError> {
 fn with_context(error: CommandError, pipeline: &Pipeline, access: Option<&Access>) -> CommandError {
     match (error, access) {
         (CommandError::Pipeline(PipelineError::Client(error)), Some(access)) => access.with_context(error),
-        (CommandError::Pipeline(error), _) => pipeline.told(error).into(),
+        (CommandError::Pipeline(error), _) => pipeline.with_file(error).into(),
         (other, _) => other,
     }
 }

@@ -7,12 +7,12 @@ use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::text;
 use crate::cli::session::Session;
 use crate::export::catalog::write_catalog;
-use crate::pipeline::maintain::status::standing;
+use crate::pipeline::maintain::status::lake_status;
 use crate::pipeline::publish::report::write_report;
 
 pub(crate) fn status(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
-    let status = standing(&lake, &existing_state_dir(session, &lake), session.now())?;
+    let status = lake_status(&lake, &existing_state_dir(session, &lake), session.now())?;
     session.report(&status, || text::status(&status, &lake))
 }
 

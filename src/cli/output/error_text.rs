@@ -6,7 +6,7 @@ use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
-use crate::pipeline::config::file::SpecError;
+use crate::pipeline::SpecError;
 use crate::serve::{KeysError, LoadError, ServeError};
 use crate::table::TableError;
 use std::error::Error;
@@ -108,6 +108,7 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         PipelineError::OutsideContract(_)
+        | PipelineError::Bug(_)
         | PipelineError::CheckFailed { .. }
         | PipelineError::PageGone { .. }
         | PipelineError::NotReplayable { .. } => None,

@@ -4,9 +4,10 @@ use super::error_text::MAKE_SNAPSHOT;
 use super::words::{count, lines, noun, snapshots};
 use crate::cli::context::open_lake::no_snapshot;
 use crate::lake::Lake;
-use crate::pipeline::maintain::status::Standing;
+use crate::pipeline::maintain::status::LakeStatus;
 use crate::pipeline::plan::estimate::Price;
-use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary, UnprovenStart};
+use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
+use crate::pipeline::state::registry::UnprovenStart;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -154,7 +155,7 @@ pub(crate) fn price(price: &Price) -> String {
 }
 
 /// The state of a lake.
-pub(crate) fn status(status: &Standing, lake: &Lake) -> String {
+pub(crate) fn status(status: &LakeStatus, lake: &Lake) -> String {
     lines(|text| {
         let Some(newest) = status.snapshots.first() else {
             writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?;
@@ -203,7 +204,7 @@ pub(crate) fn status(status: &Standing, lake: &Lake) -> String {
     })
 }
 
-fn runs(text: &mut String, status: &Standing) -> std::fmt::Result {
+fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
     for run in &status.runs {
         let ended = run.finished.as_deref().unwrap_or("unfinished, the next run resumes it");
         writeln!(text, "run {} as of {}: {ended}", run.run_id, run.today)?;

@@ -71,6 +71,17 @@ impl Endpoint {
         }
     }
 
+    /// The path with its parameter replaced by an argument, which must need no percent-encoding.
+    pub fn path(self, argument: &str) -> String {
+        match self.template().split_once('{') {
+            Some((before, parameter)) => {
+                let after = parameter.split_once('}').map_or("", |(_, after)| after);
+                format!("{before}{argument}{after}")
+            }
+            None => self.template().to_owned(),
+        }
+    }
+
     /// The name of its MCP tool.
     pub const fn tool(self) -> &'static str {
         match self {

@@ -1,44 +1,44 @@
-//! What of one day's cell stands below a row: it can only grow fewer.
+//! The rows of one day below a known row: their number can only decrease.
 //!
-//! Within a day the newest rows stand first, so what arrives while the cell is read stands above every row seen before. The rows
-//! below one were as many as a page told; whoever has seen as many of them has seen all, whatever moved since.
+//! Within a day the newest rows come first, so rows that arrive during the reading are above every row already read. The last page
+//! within reach shows how many rows are below it. When that number of rows below it was read, none is missing, despite drift.
 
 use super::pager::{PageRead, PageSeen, Reader};
-use crate::extract::ExtractError;
+use crate::extract::error::ExtractError;
 use crate::extract::query::row_set::Seen;
 use crate::extract::query::slice::Slice;
 use std::collections::HashSet;
 
-/// The rows of one day's cell that stand below a page of it.
+/// The rows of one day's slice below one of its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tail {
-    /// Rows below the page when it came.
+    /// Rows below the page when it was read.
     rows: u64,
     /// Last row of the page.
     last: i64,
 }
 
 impl Tail {
-    /// Rows of it that were not seen; none is known where more were seen than there were, so that it grew.
-    pub(crate) fn unseen(&self, seen: &Seen, cell: &Slice) -> Option<u64> {
-        self.rows.checked_sub(seen.ids(cell, i64::MIN, self.last).count() as u64)
+    /// Rows of it that were not read; none (unknown) when more rows were read than there were.
+    pub(crate) fn unseen(&self, seen: &Seen, slice: &Slice) -> Option<u64> {
+        self.rows.checked_sub(seen.ids(slice, i64::MIN, self.last).count() as u64)
     }
 }
 
-/// The total of one day's cell that was read as deep as pages reach, and what stands below: by the last page within reach, which is
-/// asked for where it is not at hand. None where that page does not begin with one of the rows seen, since rows moved.
+/// The total of one day's slice that was read as far as reach, and the rows below. Both come from the last page within reach, which is
+/// requested if it is not `at_hand`. No tail when that page does not begin with a row already read, because rows drifted.
 pub(crate) async fn look_below(
     reader: &mut Reader<'_, '_>,
-    cell: &Slice,
+    slice: &Slice,
     seen: &HashSet<i64>,
     at_hand: Option<PageSeen>,
 ) -> Result<(u64, Option<Tail>), ExtractError> {
     let offset = reader.plan.max_offset;
     let page = match at_hand {
         Some(page) => page,
-        None => match reader.page(cell, offset).await? {
+        None => match reader.page(slice, offset).await? {
             PageRead::Rows(page) => page,
-            PageRead::BeyondReach | PageRead::Refused => return Ok((reader.total(cell).await?, None)),
+            PageRead::OverReach | PageRead::Rejected => return Ok((reader.total(slice).await?, None)),
         },
     };
     let joins = page.rows.first().is_some_and(|(id, _)| seen.contains(id));
@@ -50,12 +50,12 @@ pub(crate) async fn look_below(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::query::row_set::Interner;
+    use crate::extract::query::row::Interner;
     use jiff::civil::date;
     use serde_json::value::RawValue;
 
     #[test]
-    fn what_stands_below_a_row_is_whole_when_as_many_rows_were_seen_whatever_came_above() {
+    fn tail_of_day_is_complete_when_counts_match_despite_new_rows() {
         let day = date(2026, 7, 3);
         let cell = Slice { filter: Default::default(), from: day, to: day };
         let (mut seen, mut interner) = (Seen::default(), Interner::default());
@@ -67,12 +67,12 @@ mod tests {
         for id in [60, 50, 40] {
             see(&mut seen, id);
         }
-        assert_eq!(tail.unseen(&seen, &cell), Some(2), "one of three was seen");
+        assert_eq!(tail.unseen(&seen, &cell), Some(2), "1 of 3 was read");
         see(&mut seen, 70);
-        assert_eq!(tail.unseen(&seen, &cell), Some(2), "what comes stands above");
+        assert_eq!(tail.unseen(&seen, &cell), Some(2), "new rows are above");
         (30..32).for_each(|id| see(&mut seen, id));
         assert_eq!(tail.unseen(&seen, &cell), Some(0));
         see(&mut seen, 29);
-        assert_eq!(tail.unseen(&seen, &cell), None, "more than there were: it grew");
+        assert_eq!(tail.unseen(&seen, &cell), None, "more rows than there were");
     }
 }

@@ -1,141 +1,111 @@
 //! The date walk: one filter over a range of days, read newest first and past the offset cap.
 //!
-//! A listing is ordered by filing date, newest first. Where reach ends, the rows seen cover the newest
-//! days whole and one day in part; the walk goes on with `filed_to` at that day and `offset` at the rows
-//! of it already seen. Only a single day beyond reach stops it; that day is read in parts.
+//! A listing is ordered by filing date, newest first. Where reach ends, the rows read cover the newest days completely and one
+//! day in part. The walk resumes with `filed_to` at that day and `offset` at its rows already read. Only a single day over reach stops
+//! it.
 
 use super::pager::{PageRead, PageSeen, Reader};
-use super::split_read;
-use super::split_read::Expected;
-use crate::contract::eastern::minus_days;
-use crate::extract::ExtractError;
+use crate::extract::error::ExtractError;
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
 use std::collections::HashSet;
 
-/// Pages a walk may go back for because rows moved under it, before it leaves the rest to the proof.
+/// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;
 
-/// How a walk went.
-pub(crate) struct Walked {
-    /// Rows of the slice, by its first page.
-    pub(crate) total: u64,
-    /// Days, from the first to the second, of which it may have passed over a row that was there all the time, because rows moved.
-    pub(crate) doubtful: Vec<(Date, Date)>,
-}
-
-impl Walked {
-    /// Whether it may have passed over a row of a day.
-    pub(crate) fn doubts(&self, day: Date) -> bool {
-        self.doubtful.iter().any(|(from, to)| (*from..=*to).contains(&day))
-    }
-}
-
-/// How a stretch of pages ended.
-enum End {
-    /// The listing ended.
-    Listing,
-    /// The offset cap was met on this day, of which so many rows are behind the walk; `deepest` is the page at the cap.
-    Reach { day: Date, rows_of_day: u32, deepest: Option<PageSeen> },
-    /// Rows moved more often than the walk could follow, or the API does not take a word of the filter.
-    Adrift,
-}
-
-/// Where the walk stands.
-struct Position {
+/// Where a walk is.
+pub(crate) struct Position {
     /// Newest day still to read.
-    upper: Date,
-    /// Rows of `upper` already seen.
-    offset: u32,
-    /// Ids seen by this walk.
-    seen: HashSet<i64>,
-    /// Rows of the whole slice, by its first page.
-    total: Option<u64>,
+    pub(crate) upper: Date,
+    /// Rows of `upper` already read.
+    pub(crate) offset: u32,
+    /// Ids read by this walk.
+    pub(crate) seen: HashSet<i64>,
+    /// The slice's total, by its first page.
+    pub(crate) total: Option<u64>,
     steps_back: u32,
 }
 
-/// Reads every row of a slice that its days' cells let one reach.
+impl Position {
+    /// The start of a slice, of whose newest day `offset` rows are among those already read.
+    pub(crate) fn start(slice: &Slice, offset: u32, seen: HashSet<i64>) -> Self {
+        Self { upper: slice.to, offset, seen, total: None, steps_back: 0 }
+    }
+}
+
+/// Why a walk ended.
+pub(crate) enum End {
+    /// The listing is read.
+    Listing,
+    /// The day of its position is over reach. `deepest` is the last page within reach, if it was read.
+    OverReach { deepest: Option<PageSeen> },
+    /// Rows drifted more often than the walk could follow, or the API rejects a value of the filter.
+    Adrift,
+}
+
+/// Where a query ended.
+enum Stop {
+    Listing,
+    /// At the offset cap, after `rows_of_day` rows of this day.
+    Reach {
+        day: Date,
+        rows_of_day: u32,
+        deepest: Option<PageSeen>,
+    },
+    Adrift,
+}
+
+/// Reads a slice from a position until it ends, or a single day is over reach.
 ///
-/// Rows may arrive or leave between pages. Then the walk goes back until a page begins with a row it has seen, so that no
-/// row that was there all the time is passed over; the reader is told that rows moved.
-pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked, ExtractError> {
-    walk_on(reader, slice, &Expected::new(), &HashSet::new()).await
-}
-
-/// The same, where rows are known to be expected, and `head` are rows seen of the newest day that stand first in it. A
-/// narrower query keeps the order of a wider one, so as many rows of it as are among those are skipped.
-pub(crate) async fn walk_on(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    expected: &Expected,
-    head: &HashSet<i64>,
-) -> Result<Walked, ExtractError> {
-    let skipped = rows_among(reader, slice, head);
-    let seen = if skipped > 0 { head.clone() } else { HashSet::new() };
-    let mut at = Position { upper: slice.to, offset: skipped, seen, total: None, steps_back: 0 };
-    let mut doubtful = Vec::new();
-    while at.upper >= slice.from {
-        match read_pages(reader, slice, &mut at).await? {
-            End::Listing => break,
-            End::Adrift => {
-                doubtful.push((slice.from, at.upper));
-                break;
-            }
-            End::Reach { day, rows_of_day, .. } if day < at.upper => {
-                (at.upper, at.offset) = (day, rows_of_day);
-            }
-            End::Reach { day, deepest, .. } => {
-                let (left, head) = (slice.between(slice.from, day), std::mem::take(&mut at.seen));
-                // Only of a single day does a page tell the total of that day.
-                let deepest = deepest.filter(|_| left.is_one_day());
-                let split = Box::pin(split_read::split(reader, &left, expected, &head, deepest)).await?;
-                if !split.is_whole {
-                    doubtful.push((split.oldest, day));
-                }
-                (at.upper, at.offset) = (minus_days(split.oldest, 1), 0);
-            }
-        }
-    }
-    Ok(Walked { total: at.total.unwrap_or(0), doubtful })
-}
-
-fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
-    if ids.is_empty() {
-        return 0;
-    }
-    let rows = reader.seen.rows_of(slice.from, slice.to);
-    rows.filter(|row| ids.contains(&row.id) && slice.filter.matches(row)).count() as u32
-}
-
-/// Reads pages from where the walk stands until the listing or reach ends.
-async fn read_pages(
+/// Rows may arrive or leave between pages. Then the walk goes back until a page begins with a row already read, so that it
+/// misses no row that was there all the time.
+pub(crate) async fn walk_within_reach(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     at: &mut Position,
 ) -> Result<End, ExtractError> {
+    while at.upper >= slice.from {
+        match read_pages(reader, slice, at).await? {
+            Stop::Listing => break,
+            Stop::Adrift => return Ok(End::Adrift),
+            Stop::Reach { day, rows_of_day, .. } if day < at.upper => {
+                (at.upper, at.offset) = (day, rows_of_day);
+            }
+            Stop::Reach { deepest, .. } => return Ok(End::OverReach { deepest }),
+        }
+    }
+    Ok(End::Listing)
+}
+
+/// Reads the pages of one query, from a position until the listing or reach ends.
+async fn read_pages(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    at: &mut Position,
+) -> Result<Stop, ExtractError> {
     let span = slice.between(slice.from, at.upper);
     let (mut day, mut rows_of_day) = (at.upper, at.offset);
-    // Where an earlier query left off, one row is read again: it shows whether the two queries join.
+    // One row of the query before is read again: it shows whether the two queries join.
     let mut offset = at.offset.saturating_sub(1).min(reader.plan.max_offset);
     let mut must_join = at.offset > 0;
     let (mut total, mut deepest) = (None, None);
     loop {
         if offset > reader.plan.max_offset {
-            return Ok(End::Reach { day, rows_of_day, deepest });
+            return Ok(Stop::Reach { day, rows_of_day, deepest });
         }
         let page = match reader.page(&span, offset).await? {
             PageRead::Rows(page) => page,
-            PageRead::BeyondReach => return Ok(End::Reach { day, rows_of_day, deepest: None }),
-            PageRead::Refused => return Ok(End::Adrift),
+            PageRead::OverReach => return Ok(Stop::Reach { day, rows_of_day, deepest: None }),
+            PageRead::Rejected => return Ok(Stop::Adrift),
         };
         at.total.get_or_insert(page.total);
-        let moved = total.replace(page.total).is_some_and(|before| before != page.total);
-        if moved || (!must_join && repeats(&page, at)) {
-            reader.drift.note();
+        let drifted = total.replace(page.total).is_some_and(|before| before != page.total);
+        if drifted || (!must_join && repeats(&page, at)) {
+            reader.range.drift.note();
         }
-        if offset > 0 && !joins(&page, at, must_join || moved) {
+        if offset > 0 && !joins(&page, at, must_join || drifted) {
             if at.steps_back == MAX_STEPS_BACK {
-                return Ok(End::Adrift);
+                return Ok(Stop::Adrift);
             }
             (at.steps_back, must_join) = (at.steps_back + 1, true);
             offset = offset.saturating_sub(reader.plan.rows_per_call);
@@ -151,10 +121,10 @@ async fn read_pages(
         let is_deepest = offset == reader.plan.max_offset;
         offset += page.rows.len() as u32;
         if page.rows.is_empty() || u64::from(offset) >= page.total {
-            return Ok(End::Listing);
+            return Ok(Stop::Listing);
         }
-        if reader.drift.is_likely() && page.rows.len() > 1 {
-            // Two changes may cancel each other in the total: only a row that is seen twice shows that pages join.
+        if reader.range.drift.is_likely() && page.rows.len() > 1 {
+            // Two changes may cancel each other in the total: only a row that is read twice shows that pages join.
             (offset, must_join) = (offset - 1, true);
         }
         reader.expect_pages(&span, offset, page.total);
@@ -162,14 +132,13 @@ async fn read_pages(
     }
 }
 
-/// Whether a page goes on where the walk stands: it begins with a row seen before, or, while nothing says that rows moved,
-/// it holds new rows alone.
+/// Whether a page continues the walk. It begins with a row already read; without signs of drift, it may also have only new rows.
 fn joins(page: &PageSeen, at: &Position, must_join: bool) -> bool {
     let begins_with_known = page.rows.first().is_some_and(|(id, _)| at.seen.contains(id));
     begins_with_known || (!must_join && !repeats(page, at))
 }
 
-/// Whether a page holds a row that the walk has seen.
+/// Whether a page has a row that the walk has already read.
 fn repeats(page: &PageSeen, at: &Position) -> bool {
     page.rows.iter().any(|(id, _)| at.seen.contains(id))
 }

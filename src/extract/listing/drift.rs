@@ -1,42 +1,42 @@
-//! Whether rows move while a listing is read (pure).
+//! Whether rows change while a listing is read (pure).
 
-/// What was seen of rows that move.
+/// What was noticed of drift: rows that arrive, leave or change while they are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Drift {
     reading: bool,
-    stretch: bool,
-    stretch_before: bool,
+    range: bool,
+    range_before: bool,
 }
 
 impl Drift {
-    /// Rows were seen to move.
+    /// Notes that rows drifted.
     pub(crate) fn note(&mut self) {
-        (self.reading, self.stretch) = (true, true);
+        (self.reading, self.range) = (true, true);
     }
 
-    /// Another reading begins.
+    /// Begins another reading of the same day range.
     pub(crate) fn begin_reading(&mut self) {
         self.reading = false;
     }
 
-    /// Another stretch begins.
-    pub(crate) fn begin_stretch(&mut self) {
-        *self = Self { stretch_before: self.stretch, ..Self::default() };
+    /// The state for the next day range.
+    pub(crate) fn of_next_range(self) -> Self {
+        Self { range_before: self.range, ..Self::default() }
     }
 
-    /// Whether rows moved during the reading in hand.
-    pub(crate) fn is_seen(&self) -> bool {
+    /// Whether rows drifted during the current reading.
+    pub(crate) fn is_seen(self) -> bool {
         self.reading
     }
 
-    /// Whether rows moved during this stretch.
-    pub(crate) fn is_in_stretch(&self) -> bool {
-        self.stretch
+    /// Whether rows drifted during this day range.
+    pub(crate) fn is_in_range(self) -> bool {
+        self.range
     }
 
-    /// Whether rows moved during this stretch or the one before, so that no sum over several readings proves anything.
-    pub(crate) fn is_likely(&self) -> bool {
-        self.stretch || self.stretch_before
+    /// Whether rows drifted during this day range or the one before. No sum over several queries proves anything then.
+    pub(crate) fn is_likely(self) -> bool {
+        self.range || self.range_before
     }
 }
 
@@ -45,15 +45,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_moved_are_likely_to_move_until_a_stretch_was_calm() {
+    fn drift_is_likely_until_a_day_range_without_it() {
         let mut drift = Drift::default();
         assert!(!drift.is_seen() && !drift.is_likely());
         drift.note();
         drift.begin_reading();
-        assert!(!drift.is_seen() && drift.is_in_stretch() && drift.is_likely(), "another reading of it");
-        drift.begin_stretch();
-        assert!(!drift.is_in_stretch() && drift.is_likely(), "the stretch after");
-        drift.begin_stretch();
-        assert_eq!(drift, Drift::default());
+        assert!(!drift.is_seen() && drift.is_in_range() && drift.is_likely(), "another reading of it");
+        drift = drift.of_next_range();
+        assert!(!drift.is_in_range() && drift.is_likely(), "the next range");
+        assert_eq!(drift.of_next_range(), Drift::default());
     }
 }

@@ -1,24 +1,24 @@
-//! Finds by rank what one day's cell holds more or less than is believed.
+//! Finds the rows by which one day's slice differs from the known rows, by bisection of ranks.
 //!
-//! A listing is ordered by day, then by id, newest first. So the rows believed to stand in a cell say on which rank each of them must
-//! be found, and a page says how far they are off: by as many rows as came or went above it. What differs is found by halving
-//! the ranks between two pages, in a few requests a row, instead of reading the whole cell.
+//! A listing is ordered by day, then by id, newest first. So the known rows predict the rank of each row. A page shows the true
+//! ranks: the difference is the number of rows that came or went above it. Bisecting the ranks between two pages finds each
+//! difference in a few requests, without reading all rows.
 
-use super::date_walk::walk;
-use super::pager::{PageRead, PageSeen, Reader, Standing};
-use crate::extract::ExtractError;
+use super::date_walk::{Position, walk_within_reach};
+use super::pager::{PageRead, PageSeen, Reader, RowState};
+use crate::extract::error::ExtractError;
 use crate::extract::query::histogram::zip3;
-use crate::extract::query::row_set::SeenRow;
+use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split;
 use crate::extract::query::split::{Dimension, askable};
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Times that the parts of a cell are looked into, as long as rows turn out to have changed.
+/// Rounds over the parts of a slice, as long as rows turn out to have changed.
 const MOST_ROUNDS: u32 = 4;
 
-/// Ranks between two pages already read, and the ids that bound them, left out themselves.
+/// The ranks between two pages already read, and the ids around them, both exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Gap {
     from: u64,
@@ -32,83 +32,85 @@ impl Gap {
         self.to.saturating_sub(self.from)
     }
 
-    /// The rank at which a page tells most, of those the plan lets one reach; none when all lie deeper.
+    /// The offset of the page in the middle, or the deepest within reach; none when all ranks are deeper.
     fn probe(&self, limit: u64, max_offset: u64) -> Option<u64> {
         let middle = self.from + self.rows().saturating_sub(limit) / 2;
         (self.from <= max_offset).then_some(middle.min(max_offset))
     }
 }
 
-/// How a search went.
+/// The state of a search.
 pub(crate) struct Search<'s> {
-    cell: &'s Slice,
-    /// The cell's total, once a page told it.
+    slice: &'s Slice,
+    /// The slice's total, once known.
     total: Option<u64>,
-    /// Whether rows moved while it lasted.
-    moved: bool,
-    /// Ids at and below this one stand deeper than pages reach.
+    /// Whether rows drifted during the search.
+    drifted: bool,
+    /// Ids up to this one are below reach.
     deep: Option<i64>,
 }
 
-/// Makes the rows believed to stand in one day's cell those that do, as far as ids below `newest` go; those above are known to be
-/// right. Asks `left` pages at most. Gives the cell's total when the rows now believed are as many.
+/// Corrects the known rows of one day's slice with ids below `newest`; those above are correct. Requests `left` pages at most. Returns
+/// the slice's total when the known rows now match it.
 pub(crate) async fn find(
     reader: &mut Reader<'_, '_>,
-    cell: &Slice,
+    slice: &Slice,
     total: Option<u64>,
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<u64>, ExtractError> {
-    let search = match look_for(reader, cell, total, newest, left).await? {
+    let search = match look_for(reader, slice, total, newest, left).await? {
         Some(search) => search,
         None => return Ok(None),
     };
     if let (Some(total), Some(newest)) = (search.total, search.deep)
-        && reader.seen.count(cell) != total
+        && reader.range.seen.count(slice) != total
     {
-        find_in_parts(reader, cell, total, newest.saturating_add(1), left).await?;
+        find_in_parts(reader, slice, total, newest.saturating_add(1), left).await?;
     }
-    Ok(search.total.filter(|total| !search.moved && !reader.unordered && reader.seen.count(cell) == *total))
+    Ok(search.total.filter(|total| {
+        !search.drifted && !reader.range.unordered && reader.range.seen.count(slice) == *total
+    }))
 }
 
-/// The same, as deep as pages reach; none when there were not requests enough.
+/// The same, as far as reach; none when the requests did not suffice.
 pub(crate) async fn look_for<'s>(
     reader: &mut Reader<'_, '_>,
-    cell: &'s Slice,
+    slice: &'s Slice,
     total: Option<u64>,
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<Search<'s>>, ExtractError> {
-    let above = reader.seen.ids(cell, newest.saturating_sub(1), i64::MAX).count() as u64;
-    let below = reader.seen.ids(cell, i64::MIN, newest).count() as u64;
-    let mut search = Search { cell, total, moved: false, deep: None };
+    let above = reader.range.seen.ids(slice, newest.saturating_sub(1), i64::MAX).count() as u64;
+    let below = reader.range.seen.ids(slice, i64::MIN, newest).count() as u64;
+    let mut search = Search { slice, total, drifted: false, deep: None };
     let mut open = vec![Gap { from: above, to: total.unwrap_or(above + below), oldest: i64::MIN, newest }];
     while let Some(gap) = open.pop() {
-        if !reader.unordered && !look(reader, &mut search, gap, &mut open, left).await? {
+        if !reader.range.unordered && !probe_gap(reader, &mut search, gap, &mut open, left).await? {
             return Ok(None);
         }
     }
     Ok(Some(search))
 }
 
-/// Looks into one gap, unless what is believed of it fits; says whether there were requests left for it.
-async fn look(
+/// Reads a page of one gap, unless its known rows match; false when no request is left.
+async fn probe_gap(
     reader: &mut Reader<'_, '_>,
     search: &mut Search<'_>,
     gap: Gap,
     open: &mut Vec<Gap>,
     left: &mut u32,
 ) -> Result<bool, ExtractError> {
-    let cell = search.cell;
+    let slice = search.slice;
     if search.total.is_some() {
-        let believed = reader.seen.ids(cell, gap.oldest, gap.newest).count() as u64;
-        if believed == gap.rows() {
+        let known = reader.range.seen.ids(slice, gap.oldest, gap.newest).count() as u64;
+        if known == gap.rows() {
             return Ok(true);
         }
     }
     let limit = u64::from(reader.plan.rows_per_call);
-    // Two pages may have been apart when they came: only one that begins with the row above shows that nothing stands between.
-    let must_join = search.moved || gap.rows() == 0;
+    // There may have been rows between two pages: only a page that begins with the last row of the one above shows that there are none.
+    let must_join = search.drifted || gap.rows() == 0;
     let gap = if must_join { Gap { from: gap.from.saturating_sub(1), ..gap } } else { gap };
     let Some(offset) = gap.probe(limit, u64::from(reader.plan.max_offset)) else {
         search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
@@ -118,49 +120,51 @@ async fn look(
         return Ok(false);
     }
     *left -= 1;
-    let page = match reader.page(cell, offset as u32).await? {
+    let page = match reader.page(slice, offset as u32).await? {
         PageRead::Rows(page) => page,
-        PageRead::BeyondReach | PageRead::Refused => {
+        PageRead::OverReach | PageRead::Rejected => {
             search.deep = search.deep.max(Some(gap.newest.saturating_sub(1)));
             return Ok(true);
         }
     };
     let guessed = search.total.is_none();
     if search.total.replace(page.total).is_some_and(|before| before != page.total) {
-        search.moved = true;
-        reader.drift.note();
+        search.drifted = true;
+        reader.range.drift.note();
     }
     let to = if guessed { page.total.max(gap.from) } else { gap.to };
-    let dropped = split(reader, cell, Gap { to, ..gap }, offset, &page, open);
-    if cell.filter != reader.listing {
-        keep_changed(reader, cell.to, dropped, left).await?;
+    let dropped = split(reader, slice, Gap { to, ..gap }, offset, &page, open);
+    if slice.filter != reader.listing {
+        keep_changed(reader, slice.to, dropped, left).await?;
     }
     Ok(true)
 }
 
-/// Looks up each row that a part of a cell does not hold any more: one that has changed stands in another part, and is listed still.
+/// Looks up each row that left a part of a day: a changed row is in another part and still listed.
 async fn keep_changed(
     reader: &mut Reader<'_, '_>,
     day: Date,
     dropped: Vec<SeenRow>,
     left: &mut u32,
 ) -> Result<(), ExtractError> {
-    let whole = Slice { filter: reader.listing.clone(), from: day, to: day };
+    let listing = Slice { filter: reader.listing.clone(), from: day, to: day };
     for row in dropped {
         *left = left.saturating_sub(1);
-        match reader.look_up(row.id, &whole).await? {
-            Standing::Listed(row) => {
-                reader.seen.keep(row);
-                reader.kept += 1;
+        match reader.look_up(row.id, &listing).await? {
+            RowState::Listed(row) => {
+                reader.range.seen.keep(row);
+                reader.range.kept += 1;
             }
-            Standing::Elsewhere => {}
-            // A service that tells no details may list the row: under the start of its name.
-            Standing::Unknown => {
-                let filter = |start| Filter { name_start: Some(start), ..whole.filter.clone() };
-                if let Some(start) = askable(&row.name_start) {
+            RowState::NotListed => {}
+            // A service without details may list the row, by the prefix of its name.
+            RowState::Unknown => {
+                let filter = |prefix| Filter { name_prefix: Some(prefix), ..listing.filter.clone() };
+                if let Some(prefix) = askable(&row.name_prefix) {
                     *left = left.saturating_sub(1);
-                    Box::pin(walk(reader, &whole.under(filter(start)))).await?;
-                    reader.kept += u64::from(reader.seen.has(row.id));
+                    let part = listing.under(filter(prefix));
+                    // A part over reach is read as far as reach; if the row is deeper, the day's total does not match.
+                    walk_within_reach(reader, &part, &mut Position::start(&part, 0, HashSet::new())).await?;
+                    reader.range.kept += u64::from(reader.range.seen.has(row.id));
                 }
             }
         }
@@ -168,11 +172,11 @@ async fn keep_changed(
     Ok(())
 }
 
-/// Takes a page's rows for what stands between its first and its last, and above or below where the cell begins or ends with it, and
-/// leaves the ranks on the other sides open. Gives the rows of the lake that it passes over.
+/// Replaces the known rows between the first and the last row of a page, and up to the end of the slice if it ends there. The ranks on
+/// the other sides stay open. Returns the rows of the lake that the page no longer has.
 fn split(
     reader: &mut Reader<'_, '_>,
-    cell: &Slice,
+    slice: &Slice,
     gap: Gap,
     offset: u64,
     page: &PageSeen,
@@ -180,18 +184,18 @@ fn split(
 ) -> Vec<SeenRow> {
     let ids: Vec<i64> = page.rows.iter().map(|(id, _)| *id).collect();
     let (Some(first), Some(last)) = (ids.first().copied(), ids.last().copied()) else {
-        // Fewer rows than believed: none stands so deep.
+        // Fewer rows than expected: none is this deep.
         open.push(Gap { from: gap.from.min(page.total), to: gap.to.min(page.total), ..gap });
         return Vec::new();
     };
-    if reader.unordered {
+    if reader.range.unordered {
         return Vec::new();
     }
     let end = offset + ids.len() as u64;
     let (is_start, is_end) = (offset == 0, end >= page.total);
     let oldest = if is_end { i64::MIN } else { last };
     let newest = if is_start { i64::MAX } else { first };
-    let dropped = reader.seen.drop_between(cell, oldest, newest, &ids);
+    let dropped = reader.range.seen.drop_between(slice, oldest, newest, &ids);
     if last > gap.oldest && !is_end {
         open.push(Gap { from: end, to: gap.to.max(end), newest: last, ..gap });
     }
@@ -201,37 +205,36 @@ fn split(
     dropped
 }
 
-/// Looks for what differs deeper than pages of the cell reach: in the narrower cells along one dimension after another, those with
-/// most rows first, until the rows believed are as many as the total. A row that turned out to have changed tells of another part than
-/// believed, so that those are looked into once more whose totals are known and do not fit.
+/// Searches below reach: in the parts along one dimension after another, largest first, until the known rows match the total. A changed
+/// row belongs to another part than expected, so parts whose totals do not match are searched again.
 async fn find_in_parts(
     reader: &mut Reader<'_, '_>,
-    cell: &Slice,
+    slice: &Slice,
     total: u64,
     newest: i64,
     left: &mut u32,
 ) -> Result<(), ExtractError> {
     let mut totals: BTreeMap<String, u64> = BTreeMap::new();
     for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
-        if !dimension.applies(&cell.filter) {
+        if !dimension.applies(&slice.filter) {
             continue;
         }
-        // Each round but the last keeps a row that has changed.
+        // Each round but the last finds a row that has changed.
         for _ in 0..MOST_ROUNDS {
-            let kept = reader.kept;
-            for (believed, part) in parts(reader, cell, dimension, total, newest) {
-                let held = reader.seen.count(cell);
-                if held == total || *left == 0 || reader.unordered {
+            let kept = reader.range.kept;
+            for (known, part) in parts(reader, slice, dimension, total, newest) {
+                let rows = reader.range.seen.count(slice);
+                if rows == total || *left == 0 || reader.range.unordered {
                     return Ok(());
                 }
-                // A row that went can only be missing where rows are believed to stand.
-                if believed > 0 || held < total {
-                    let known = totals.get(&part.to_string()).copied();
-                    let fits = Box::pin(find(reader, &part, known, newest, left)).await?;
+                // A row can only be removed from a part that has known rows.
+                if known > 0 || rows < total {
+                    let total = totals.get(&part.to_string()).copied();
+                    let fits = Box::pin(find(reader, &part, total, newest, left)).await?;
                     totals.extend(fits.map(|rows| (part.to_string(), rows)));
                 }
             }
-            if reader.kept == kept {
+            if reader.range.kept == kept {
                 break;
             }
         }
@@ -243,27 +246,27 @@ async fn find_in_parts(
     Ok(())
 }
 
-/// The narrower cells along a dimension with the rows believed to stand in them below an id, most first.
+/// The parts along a dimension with the number of their known rows below an id, largest first.
 fn parts(
     reader: &Reader<'_, '_>,
-    cell: &Slice,
+    slice: &Slice,
     dimension: Dimension,
     total: u64,
     newest: i64,
 ) -> Vec<(u64, Slice)> {
-    let narrower = split::parts(&cell.filter, dimension, total, reader.words, reader.shares);
+    let narrower = split::parts(&slice.filter, dimension, total, reader.values, reader.shares);
     let mut filters: Vec<Filter> = narrower.into_iter().map(|part| part.filter).collect();
-    if dimension == Dimension::Zip && cell.filter.zip.is_none() {
-        let believed = reader.seen.rows_of(cell.from, cell.to).filter(|row| cell.filter.matches(row));
-        let prefixes: BTreeSet<&str> = believed.filter_map(|row| zip3(&row.zip)).collect();
-        let known: BTreeSet<String> = filters.iter().filter_map(|filter| filter.zip.clone()).collect();
-        let others = prefixes.into_iter().filter(|zip| !known.contains(*zip));
-        filters.extend(others.map(|zip| split::under_zip(&cell.filter, zip.to_owned())));
+    if dimension == Dimension::Zip && slice.filter.zip.is_none() {
+        let known = reader.range.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
+        let prefixes: BTreeSet<&str> = known.filter_map(|row| zip3(&row.zip)).collect();
+        let published: BTreeSet<String> = filters.iter().filter_map(|filter| filter.zip.clone()).collect();
+        let others = prefixes.into_iter().filter(|zip| !published.contains(*zip));
+        filters.extend(others.map(|zip| split::under_zip(&slice.filter, zip.to_owned())));
     }
-    let weighed = filters.into_iter().map(|filter| cell.under(filter));
+    let weighed = filters.into_iter().map(|filter| slice.under(filter));
     let mut parts: Vec<(u64, Slice)> =
-        weighed.map(|part| (reader.seen.ids(&part, i64::MIN, newest).count() as u64, part)).collect();
-    parts.sort_by_key(|(believed, _)| std::cmp::Reverse(*believed));
+        weighed.map(|part| (reader.range.seen.ids(&part, i64::MIN, newest).count() as u64, part)).collect();
+    parts.sort_by_key(|(known, _)| std::cmp::Reverse(*known));
     parts
 }
 
@@ -274,7 +277,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_page_is_asked_for_within_the_gap_and_within_reach(
+        fn probed_offset_is_in_the_gap_and_within_reach(
             from in 0u64..3_000,
             rows in 1u64..3_000,
             limit in 1u64..200,

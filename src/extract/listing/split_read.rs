@@ -1,99 +1,152 @@
-//! Reads in parts what one query cannot reach: a core, whose first and last days are beyond reach.
+//! Reads a slice completely: date walks, and parts where a single day is over reach.
 //!
-//! No dimension is sure to be exhaustive, so a core is done when the distinct rows seen of it are as
-//! many as its `total` says, and not before. What no part held is sought ([`super::residual`]); what is not found
-//! stays a hole, which the proof finds and tells.
+//! Hot days are split along the dimension with the least cost. No dimension is sure to be exhaustive, so hot days are complete
+//! when the distinct rows equal their total, and not before. Rows that no part returned are searched ([`super::residual`]). Rows that
+//! are not found stay missing; the check finds the gap and reports it.
 //!
-//! Where rows move, a row that left after it was seen may hide one that no part held, so that no sum over parts proves
-//! anything. Parts that hold every row between them and are within reach prove themselves one by one. Where there are none, days are
-//! read one by one, and of each the rows below a page are held against what that page told ([`super::below_reach`]).
+//! Under drift, a row that left after it was read may hide a row that no part returned, so no sum over parts proves anything.
+//! Parts that are exhaustive and within reach are checked one by one. Without such parts, days are read one by one, and the rows
+//! below a page must match the number that this page showed ([`super::below_reach`]).
 
 use super::below_reach::{Tail, look_below};
-use super::date_walk::{Walked, walk_on};
+use super::date_walk::{End, Position, walk_within_reach};
+use super::outcome::{Expected, Walked};
 use super::pager::{PageRead, PageSeen, Reader};
 use super::residual;
-use crate::extract::ExtractError;
-use crate::extract::plan::cost;
-use crate::extract::plan::cost::NEAR_REACH;
-use crate::extract::plan::day_range::{Outline, set_cores_apart};
+use crate::contract::eastern::minus_days;
+use crate::extract::error::ExtractError;
+use crate::extract::plan::cost::{self, NEAR_REACH};
+use crate::extract::plan::day_range::separate_hot_days;
+use crate::extract::plan::outline::Outline;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Slice;
-use crate::extract::query::split;
-use crate::extract::query::split::{Dimension, Part};
+use crate::extract::query::split::{self, Dimension, Part};
+use futures::future::LocalBoxFuture;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
-/// Rows expected of a cell by day; of days that are left out nothing is known.
-pub(crate) type Expected = BTreeMap<Date, f64>;
-
-/// What reading on in parts gave.
-pub(crate) struct Split {
-    /// The oldest day read.
-    pub(crate) oldest: Date,
-    /// Whether no row was passed over that was there all the time.
-    pub(crate) is_whole: bool,
+/// Reads every row of a slice.
+pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked, ExtractError> {
+    walk_after(reader, slice, &Expected::new(), &HashSet::new()).await
 }
 
-/// What shows that no row was passed over that was there all the time; the better the greater.
+fn walk_boxed<'w>(
+    reader: &'w mut Reader<'_, '_>,
+    slice: &'w Slice,
+) -> LocalBoxFuture<'w, Result<Walked, ExtractError>> {
+    Box::pin(walk(reader, slice))
+}
+
+/// Reads every row of a slice with known expected rows. `head` are rows of its newest day that a wider query has read: a narrower
+/// query keeps their order, so those among them come first and are skipped.
+pub(crate) async fn walk_after(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    expected: &Expected,
+    head: &HashSet<i64>,
+) -> Result<Walked, ExtractError> {
+    let skipped = rows_among(reader, slice, head);
+    let seen = if skipped > 0 { head.clone() } else { HashSet::new() };
+    let mut at = Position::start(slice, skipped, seen);
+    let mut doubtful = Vec::new();
+    loop {
+        match walk_within_reach(reader, slice, &mut at).await? {
+            End::Listing => break,
+            End::Adrift => {
+                doubtful.push((slice.from, at.upper));
+                break;
+            }
+            End::OverReach { deepest } => {
+                let (left, head) = (slice.between(slice.from, at.upper), std::mem::take(&mut at.seen));
+                // A page has the total of a day only when its query is that day.
+                let deepest = deepest.filter(|_| left.is_one_day());
+                let split = Box::pin(split(reader, &left, expected, &head, deepest)).await?;
+                if !split.is_complete {
+                    doubtful.push((split.oldest, at.upper));
+                }
+                (at.upper, at.offset) = (minus_days(split.oldest, 1), 0);
+            }
+        }
+    }
+    Ok(Walked { total: at.total.unwrap_or(0), doubtful })
+}
+
+/// Rows of a slice among ids.
+fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
+    if ids.is_empty() {
+        return 0;
+    }
+    let rows = reader.range.seen.rows_of(slice.from, slice.to);
+    rows.filter(|row| ids.contains(&row.id) && slice.filter.matches(row)).count() as u32
+}
+
+/// The result of reading the newest days of a slice in parts.
+struct Split {
+    /// The oldest day read.
+    oldest: Date,
+    /// Whether it missed no row that was there all the time.
+    is_complete: bool,
+}
+
+/// What proves that no row was missed that was there all the time; a greater value is a better proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Proof {
-    /// Nothing does.
+    /// Nothing.
     Missing,
-    /// As many rows were seen as there are, unless some moved meanwhile.
+    /// The rows equal the total, unless some drifted.
     Sum,
-    /// Walks that left none out, over parts that hold every row between them.
+    /// Walks without gaps over exhaustive parts.
     Parts,
 }
 
-/// A core, and what is known of it.
-struct Core<'c> {
+/// Days that are read in parts, and what is known of them.
+struct HotDays<'c> {
     slice: &'c Slice,
-    /// Its rows.
+    /// Their rows.
     total: u64,
     expected: &'c Expected,
-    /// Rows seen of its newest day that stand first in it.
+    /// Rows already read of the newest day, which come first in it.
     head: &'c HashSet<i64>,
-    /// What stands below those.
+    /// The rows below those.
     tail: Option<Tail>,
 }
 
-impl Core<'_> {
-    /// Rows expected of its days.
+impl HotDays<'_> {
+    /// Expected rows of the days.
     fn rows_by_day(&self) -> impl Iterator<Item = f64> + '_ {
         self.expected.range(self.slice.from..=self.slice.to).map(|(_, rows)| *rows)
     }
 
-    /// Rows that were not seen; none is known where rows moved and nothing tells how many are left.
+    /// Rows that were not read; none (unknown) under drift without a tail.
     fn unseen(&self, reader: &Reader<'_, '_>) -> Option<u64> {
         match &self.tail {
-            Some(tail) if !reader.unordered => tail.unseen(&reader.seen, self.slice),
-            _ if reader.drift.is_seen() => None,
-            _ => Some(self.total.saturating_sub(reader.seen.count(self.slice))),
+            Some(tail) if !reader.range.unordered => tail.unseen(&reader.range.seen, self.slice),
+            _ if reader.range.drift.is_seen() => None,
+            _ => Some(self.total.saturating_sub(reader.range.seen.count(self.slice))),
         }
     }
 }
 
-/// Reads a core of a listing.
-pub(crate) async fn read_core(
+/// Reads days in parts.
+pub(crate) async fn read_hot_days(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     expected: &Expected,
 ) -> Result<Walked, ExtractError> {
-    // A page costs no more than a total and shows how rows are spread.
+    // A page takes one request, like a total, and also shows how rows are distributed.
     let total = match reader.page(slice, 0).await? {
         PageRead::Rows(page) => page.total,
-        PageRead::BeyondReach | PageRead::Refused => reader.total(slice).await?,
+        PageRead::OverReach | PageRead::Rejected => reader.total(slice).await?,
     };
-    let core = Core { slice, total, expected, head: &HashSet::new(), tail: None };
-    let is_whole = cut_outermost(reader, &core).await?;
-    let doubtful = if is_whole { Vec::new() } else { vec![(slice.from, slice.to)] };
+    let days = HotDays { slice, total, expected, head: &HashSet::new(), tail: None };
+    let is_complete = cut_outermost(reader, &days).await?;
+    let doubtful = if is_complete { Vec::new() } else { vec![(slice.from, slice.to)] };
     Ok(Walked { total, doubtful })
 }
 
-/// Goes on where a walk ended because the newest day of what is left of its slice is beyond reach; `head` are the rows seen of that
-/// day, which stand first in it, and `deepest` the day's last page within reach, where it was read. Reads that day in parts, with
-/// those that are then expected beyond reach too, unless rows move.
-pub(crate) async fn split(
+/// Reads the newest day of `left` in parts, together with other hot days unless drift is likely. `head` are the day's rows already read,
+/// which come first in it. `deepest` is its last page within reach, if read.
+async fn split(
     reader: &mut Reader<'_, '_>,
     left: &Slice,
     expected: &Expected,
@@ -104,42 +157,43 @@ pub(crate) async fn split(
     let (mut total, mut tail) = look_below(reader, &day, head, deepest).await?;
     let expected = &corrected(&day, expected, total);
     let shares = reader.shares_now();
-    let outline = Outline { filter: &left.filter, shares: &shares, is_listed: false, plan: reader.plan };
+    let outline = Outline::unlisted(&left.filter, &shares, reader.plan);
     let rows = |day: Date| expected.get(&day).copied().unwrap_or(0.0);
-    let stretches = set_cores_apart((left.from, left.to), &rows, &outline);
-    let oldest = stretches.first().filter(|_| !reader.drift.is_likely()).map_or(left.to, |core| core.from);
+    let ranges = separate_hot_days((left.from, left.to), &rows, &outline);
+    let hot = ranges.first().filter(|_| !reader.range.drift.is_likely());
+    let oldest = hot.map_or(left.to, |days| days.from);
     let slice = &left.between(oldest, left.to);
     if !slice.is_one_day() {
         (total, tail) = (reader.total(slice).await?, None);
     }
-    let is_whole = cut_outermost(reader, &Core { slice, total, expected, head, tail }).await?;
-    Ok(Split { oldest, is_whole })
+    let days = HotDays { slice, total, expected, head, tail };
+    Ok(Split { oldest, is_complete: cut_outermost(reader, &days).await? })
 }
 
-/// Cuts a core that is no part of another; says whether it passed over no row that was there all the time. Rows may have moved in one
-/// part while others were read; where a sum is all the proof there is, the total tells.
-async fn cut_outermost(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<bool, ExtractError> {
-    let proof = cut(reader, core).await?;
-    if proof != Proof::Sum || core.tail.is_some() {
+/// Reads hot days that are no part of others; returns whether it missed no row that was there all the time. Rows may have drifted in
+/// one part while others were read: if a sum is the only proof, the total is requested again.
+async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<bool, ExtractError> {
+    let proof = cut(reader, days).await?;
+    if proof != Proof::Sum || days.tail.is_some() {
         return Ok(proof != Proof::Missing);
     }
-    // Of several days, what one lost may hide what another got.
-    let is_sound = core.slice.is_one_day() || !reader.drift.is_likely();
-    if !reader.drift.is_seen() && reader.total(core.slice).await? != core.total {
-        reader.drift.note();
+    // In a sum over several days, a lost row may hide a new one.
+    let is_sound = days.slice.is_one_day() || !reader.range.drift.is_likely();
+    if !reader.range.drift.is_seen() && reader.total(days.slice).await? != days.total {
+        reader.range.drift.note();
     }
-    Ok(is_sound && !reader.drift.is_seen())
+    Ok(is_sound && !reader.range.drift.is_seen())
 }
 
-/// Whether the days of a core are expected to be within reach under each sector.
-pub(crate) fn stands_on_sectors(
+/// Whether each sector of the days is expected within reach.
+pub(crate) fn is_within_reach_by_sector(
     reader: &Reader<'_, '_>,
     slice: &Slice,
     expected: &Expected,
     shares: &Shares,
 ) -> bool {
-    let core = Core { slice, total: 0, expected, head: &HashSet::new(), tail: None };
-    let sectors = parts(reader, &core, Dimension::Sector, shares);
+    let days = HotDays { slice, total: 0, expected, head: &HashSet::new(), tail: None };
+    let sectors = parts(reader, &days, Dimension::Sector, shares);
     Dimension::Sector.applies(&slice.filter) && are_within_reach(reader, slice, &sectors)
 }
 
@@ -149,7 +203,7 @@ fn are_within_reach(reader: &Reader<'_, '_>, slice: &Slice, parts: &[(Slice, Exp
     parts.iter().all(|(_, rows)| is_near(rows))
 }
 
-/// What is expected, now that a day turned out to hold so many rows.
+/// The expected rows, scaled by the total of one day.
 fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
     let total = total as f64;
     let factor = expected.get(&day.to).filter(|rows| **rows > 0.0).map_or(1.0, |rows| total / rows);
@@ -158,87 +212,91 @@ fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
     corrected
 }
 
-/// Reads a core along the dimension that wastes least, and then whatever is still missing.
-async fn cut(reader: &mut Reader<'_, '_>, core: &Core<'_>) -> Result<Proof, ExtractError> {
-    reader.narrow();
-    let shares = match reader.hinted(core.slice) {
+/// Reads hot days by the parts with the least waste, then searches the rows that are missing.
+async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof, ExtractError> {
+    reader.range.begin_split();
+    let shares = match reader.range.hinted(days.slice) {
         Some(hinted) => hinted,
-        None if core.slice.is_one_day() => reader.shares_of_day(core.slice),
+        None if days.slice.is_one_day() => reader.range.shares_of_day(days.slice, reader.shares),
         None => reader.shares_now(),
     };
-    let way = way_to_cut(reader, core, &shares);
-    tracing::debug!(core = %core.slice, core.total, ?way, "read in parts");
+    let way = way_to_cut(reader, days, &shares);
+    tracing::debug!(slice = %days.slice, days.total, ?way, "reading in parts");
     let is_exhaustive =
-        way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(|key| reader.words.lists(key));
-    let parts = way.map_or_else(Vec::new, |way| parts(reader, core, way, &shares));
-    let stands_on_parts = is_exhaustive && are_within_reach(reader, core.slice, &parts);
+        way.is_some_and(Dimension::is_exhaustive) && shares.sector.keys().all(|key| reader.values.lists(key));
+    let parts = way.map_or_else(Vec::new, |way| parts(reader, days, way, &shares));
+    let are_sufficient = is_exhaustive && are_within_reach(reader, days.slice, &parts);
     let mut proof = if is_exhaustive { Proof::Parts } else { Proof::Missing };
     for (part, rows) in parts {
-        match core.unseen(reader) {
-            Some(0) if !stands_on_parts => return Ok(Proof::Sum),
-            None if !stands_on_parts && core.tail.is_none() => return Ok(Proof::Missing),
+        match days.unseen(reader) {
+            Some(0) if !are_sufficient => return Ok(Proof::Sum),
+            None if !are_sufficient && days.tail.is_none() => return Ok(Proof::Missing),
             _ => {}
         }
-        reader.seeking.note_asked(&part);
-        proof = proof.min(Box::pin(read_range(reader, &part, &rows, core.head)).await?);
+        reader.range.residual.note_requested(&part);
+        proof = proof.min(Box::pin(read_range(reader, &part, &rows, days.head)).await?);
     }
-    // Where rows are likely to move and parts prove themselves, what was not seen has left.
-    let may_be_found = proof < Proof::Parts || !reader.drift.is_likely();
-    if let Some(unseen) = core.unseen(reader).filter(|unseen| *unseen > 0 && may_be_found) {
-        find_rest(reader, core, unseen).await?;
+    // Under drift, exhaustive parts without gaps prove that rows not read have left.
+    let may_be_found = proof < Proof::Parts || !reader.range.drift.is_likely();
+    if let Some(unseen) = days.unseen(reader).filter(|unseen| *unseen > 0 && may_be_found) {
+        find_residual(reader, days, unseen).await?;
     }
-    Ok(match core.unseen(reader) {
+    Ok(match days.unseen(reader) {
         _ if proof == Proof::Parts => Proof::Parts,
         Some(0) => Proof::Sum,
         _ => Proof::Missing,
     })
 }
 
-/// Seeks the rows of a core that no part held, unless they are likely to have left before they were read.
-async fn find_rest(reader: &mut Reader<'_, '_>, core: &Core<'_>, unseen: u64) -> Result<(), ExtractError> {
-    if reader.total(core.slice).await? != core.total {
-        reader.drift.note();
+/// Searches the rows that no part returned, unless the total has changed.
+async fn find_residual(
+    reader: &mut Reader<'_, '_>,
+    days: &HotDays<'_>,
+    unseen: u64,
+) -> Result<(), ExtractError> {
+    if reader.total(days.slice).await? != days.total {
+        reader.range.drift.note();
         return Ok(());
     }
-    // Of a day that was read as deep as pages reach, nothing is left to find by rank.
-    let by_rank = core.head.is_empty() || !core.slice.is_one_day();
-    let total = reader.seen.count(core.slice) + unseen;
-    residual::find(reader, core.slice, total, by_rank).await
+    // A single day was read as far as reach: nothing is left to find by rank.
+    let by_rank = days.head.is_empty() || !days.slice.is_one_day();
+    let total = reader.range.seen.count(days.slice) + unseen;
+    residual::find(reader, days.slice, total, by_rank, walk_boxed).await
 }
 
-/// The dimension along which a core is cut: where rows move, one that holds every row, if there is any; else the cheapest.
-fn way_to_cut(reader: &Reader<'_, '_>, core: &Core<'_>, shares: &Shares) -> Option<Dimension> {
-    let filter = &core.slice.filter;
-    if reader.drift.is_likely() && Dimension::Sector.applies(filter) {
+/// The dimension of the split: under drift, an exhaustive one if possible; else the one with the least cost.
+fn way_to_cut(reader: &Reader<'_, '_>, days: &HotDays<'_>, shares: &Shares) -> Option<Dimension> {
+    let filter = &days.slice.filter;
+    if reader.range.drift.is_likely() && Dimension::Sector.applies(filter) {
         return Some(Dimension::Sector);
     }
-    let days: Vec<f64> = core.rows_by_day().collect();
-    let is_listed = reader.hinted(core.slice).is_some();
-    cost::cut(&days, &Outline { filter, shares, is_listed, plan: reader.plan })
+    let rows: Vec<f64> = days.rows_by_day().collect();
+    let is_listed = reader.range.hinted(days.slice).is_some();
+    cost::cut(&rows, &Outline { filter, shares, is_listed, plan: reader.plan })
 }
 
-/// The parts of a core with the rows expected of each: the largest first, but those that are to be cut again when the others have
-/// taught what addresses there are, and those without any rows last.
+/// The parts with their expected rows, largest first. Parts that need another split come later, when others have shown the addresses
+/// that exist; parts without expected rows come last.
 fn parts(
     reader: &Reader<'_, '_>,
-    core: &Core<'_>,
+    days: &HotDays<'_>,
     way: Dimension,
     shares: &Shares,
 ) -> Vec<(Slice, Expected)> {
     let near = f64::from(reader.plan.reach_rows()) * NEAR_REACH;
     let order = |part: &Part| {
-        let is_deep = core.rows_by_day().any(|rows| rows * part.share > near);
-        (part.share * (core.total as f64) < 0.5, is_deep)
+        let is_deep = days.rows_by_day().any(|rows| rows * part.share > near);
+        (part.share * (days.total as f64) < 0.5, is_deep)
     };
-    let unseen = core.total.saturating_sub(reader.seen.count(core.slice));
-    let mut parts = split::parts(&core.slice.filter, way, unseen, reader.words, shares);
-    // A stable sort keeps the largest first among equals.
+    let unseen = days.total.saturating_sub(reader.range.seen.count(days.slice));
+    let mut parts = split::parts(&days.slice.filter, way, unseen, reader.values, shares);
+    // A stable sort keeps the largest first.
     parts.sort_by_key(order);
-    let of_part = |share: f64| core.expected.iter().map(|(day, rows)| (*day, rows * share)).collect();
-    parts.into_iter().map(|part| (core.slice.under(part.filter), of_part(part.share))).collect()
+    let of_part = |share: f64| days.expected.iter().map(|(day, rows)| (*day, rows * share)).collect();
+    parts.into_iter().map(|part| (days.slice.under(part.filter), of_part(part.share))).collect()
 }
 
-/// Reads a part of a core: its own days beyond reach in parts again.
+/// Reads a part; its own hot days again in parts.
 async fn read_range(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
@@ -247,14 +305,14 @@ async fn read_range(
 ) -> Result<Proof, ExtractError> {
     let shares = reader.shares_now();
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
-    let outline = Outline { filter: &slice.filter, shares: &shares, is_listed: false, plan: reader.plan };
+    let outline = Outline::unlisted(&slice.filter, &shares, reader.plan);
     let mut proof = Proof::Parts;
-    for stretch in set_cores_apart((slice.from, slice.to), &near, &outline) {
-        let slice = &slice.between(stretch.from, stretch.to);
-        proof = proof.min(if stretch.in_parts {
+    for range in separate_hot_days((slice.from, slice.to), &near, &outline) {
+        let slice = &slice.between(range.from, range.to);
+        proof = proof.min(if range.in_parts {
             let total = reader.total(slice).await?;
-            cut(reader, &Core { slice, total, expected, head, tail: None }).await?
-        } else if walk_on(reader, slice, expected, head).await?.doubtful.is_empty() {
+            cut(reader, &HotDays { slice, total, expected, head, tail: None }).await?
+        } else if walk_after(reader, slice, expected, head).await?.doubtful.is_empty() {
             Proof::Parts
         } else {
             Proof::Missing

@@ -1,15 +1,15 @@
-//! How days read before go on to change, and what finding it out costs: learned from one morning to the next (pure).
+//! How often days change after they were read, and what it costs to find out: learned from earlier runs (pure).
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Mornings that are remembered: two weeks of them, weekends included.
+/// Runs that are remembered: two weeks of daily runs.
 const REMEMBERED: usize = 14;
 
-/// Days and requests by which what was assumed before the first morning counts.
+/// Weight of the assumption made before the first run, in days.
 const ASSUMED_DAYS: f64 = 5.0;
 
-/// Days, and the requests that bringing them up to date took.
+/// Days, and the requests that refreshed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effort {
     /// Days.
@@ -23,66 +23,68 @@ impl Effort {
         (self.days, self.requests) = (self.days + 1, self.requests + requests);
     }
 
-    /// Requests a day, where so many were assumed.
+    /// Requests per day, when `assumed` were assumed.
     pub fn of_day(self, assumed: f64) -> f64 {
         (self.requests as f64 + ASSUMED_DAYS * assumed) / (self.days as f64 + ASSUMED_DAYS)
     }
 }
 
-/// What one run met among days of a listing that the lake held whole.
+/// What one run found out about the complete days of a listing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Morning {
-    /// Days of which totals told whether they moved, each once for every night since they were proven.
+pub struct RefreshStats {
+    /// Days whose totals were compared, each once for every night since it was complete.
     pub asked: u64,
-    /// Days that moved by those totals, each with all its requests.
-    pub found: Effort,
-    /// Days known to have moved, or likely to, that hold no fewer rows than before; with the requests that making their rows fit took,
-    /// beside those that read what came.
-    pub grown: Effort,
+    /// Days that changed by those totals, with all their requests.
+    #[serde(rename = "found")]
+    pub discovered: Effort,
+    /// Days known or likely to have changed, with at least as many rows as before. Requests are those that made the rows match the
+    /// total, without those that read new rows.
+    #[serde(rename = "grown")]
+    pub grew: Effort,
     /// The same, with fewer rows than before.
-    pub fallen: Effort,
+    #[serde(rename = "fallen")]
+    pub shrank: Effort,
 }
 
-/// The last mornings of a listing.
+/// The last runs of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pace(VecDeque<Morning>);
+pub struct Pace(VecDeque<RefreshStats>);
 
 impl Pace {
-    /// Remembers a morning, unless nothing was looked into.
-    pub fn note(&mut self, morning: Morning) {
-        if morning == Morning::default() {
+    /// Adds a run, unless it compared nothing.
+    pub fn note(&mut self, run: RefreshStats) {
+        if run == RefreshStats::default() {
             return;
         }
-        self.0.push_back(morning);
+        self.0.push_back(run);
         if self.0.len() > REMEMBERED {
             self.0.pop_front();
         }
     }
 
-    /// How likely it is that a total tells of a day that it moved since it was proven so many nights ago; none where none was
-    /// asked for.
-    pub fn found_after(&self, nights: u32) -> Option<f64> {
-        let asked: u64 = self.0.iter().map(|morning| morning.asked).sum();
-        let a_night = self.found().days as f64 / asked as f64;
+    /// Probability that a day changed in the `nights` since it was complete; none before the first comparison.
+    pub fn discovered_after(&self, nights: u32) -> Option<f64> {
+        let asked: u64 = self.0.iter().map(|run| run.asked).sum();
+        let a_night = self.discovered().days as f64 / asked as f64;
         (asked > 0).then(|| 1.0 - (1.0 - a_night.min(1.0)).powi(nights as i32))
     }
 
-    /// Days that moved by their totals.
-    pub fn found(&self) -> Effort {
-        self.sum(|morning| morning.found)
+    /// Days that changed by their totals.
+    pub fn discovered(&self) -> Effort {
+        self.sum(|run| run.discovered)
     }
 
-    /// Days that moved, or were likely to, and hold no fewer rows than before.
-    pub fn grown(&self) -> Effort {
-        self.sum(|morning| morning.grown)
+    /// Days known or likely to have changed, with at least as many rows as before.
+    pub fn grew(&self) -> Effort {
+        self.sum(|run| run.grew)
     }
 
     /// The same, with fewer rows than before.
-    pub fn fallen(&self) -> Effort {
-        self.sum(|morning| morning.fallen)
+    pub fn shrank(&self) -> Effort {
+        self.sum(|run| run.shrank)
     }
 
-    fn sum(&self, effort: impl Fn(&Morning) -> Effort) -> Effort {
+    fn sum(&self, effort: impl Fn(&RefreshStats) -> Effort) -> Effort {
         self.0.iter().map(effort).fold(Effort::default(), |sum, effort| Effort {
             days: sum.days + effort.days,
             requests: sum.requests + effort.requests,
@@ -95,23 +97,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_assumed_gives_way_to_what_mornings_took() {
+    fn measured_requests_replace_the_assumption() {
         let mut pace = Pace::default();
-        assert_eq!((pace.found_after(1), pace.grown().of_day(3.0)), (None, 3.0));
-        pace.note(Morning::default());
-        assert_eq!(pace, Pace::default(), "nothing was looked into");
-        let morning = Morning {
+        assert_eq!((pace.discovered_after(1), pace.grew().of_day(3.0)), (None, 3.0));
+        pace.note(RefreshStats::default());
+        assert_eq!(pace, Pace::default(), "nothing was compared");
+        let run = RefreshStats {
             asked: 100,
-            found: Effort { days: 10, requests: 40 },
-            grown: Effort { days: 15, requests: 15 },
-            ..Morning::default()
+            discovered: Effort { days: 10, requests: 40 },
+            grew: Effort { days: 15, requests: 15 },
+            ..RefreshStats::default()
         };
-        pace.note(morning);
-        assert_eq!(pace.grown().of_day(3.0), 1.5);
+        pace.note(run);
+        assert_eq!(pace.grew().of_day(3.0), 1.5);
         let near =
-            |nights, likely: f64| pace.found_after(nights).is_some_and(|of| (of - likely).abs() < 1e-9);
-        assert!(near(1, 0.1) && near(3, 0.271), "a tenth of the days each night");
-        (0..REMEMBERED).for_each(|_| pace.note(Morning { found: Effort::default(), ..morning }));
-        assert_eq!(pace.found_after(1), Some(0.0), "mornings long past are forgotten");
+            |nights, likely: f64| pace.discovered_after(nights).is_some_and(|of| (of - likely).abs() < 1e-9);
+        assert!(near(1, 0.1) && near(3, 0.271), "10% of the days each night");
+        (0..REMEMBERED).for_each(|_| pace.note(RefreshStats { discovered: Effort::default(), ..run }));
+        assert_eq!(pace.discovered_after(1), Some(0.0), "old runs are forgotten");
     }
 }

@@ -1,6 +1,6 @@
-//! How rows are spread over the values of a filter, learned from rows seen (pure).
+//! How rows are distributed over the values of a filter, learned from rows (pure).
 
-use super::row_set::SeenRow;
+use super::row::SeenRow;
 use crate::contract::reference::EntityType;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,11 +11,12 @@ pub(crate) const FLORIDA_ZIP3: [&str; 26] = [
     "327", "349", "329", "344", "320", "325", "323", "324", "326", "332", "321",
 ];
 
-/// Sectors assumed while none is known, and the share of the heaviest: names that tell nothing have one of their own.
+/// Number of sectors assumed before any row is known.
 pub(crate) const USUAL_SECTORS: usize = 20;
+/// Share of the largest sector, which has the names without a known industry.
 const USUAL_HEAVIEST: f64 = 0.55;
 
-/// Shares of the types but for fictitious names.
+/// Shares of the types, without fictitious names.
 const USUAL_KINDS: [(EntityType, f64); 5] = [
     (EntityType::Llc, 0.895),
     (EntityType::Corporation, 0.08),
@@ -24,16 +25,16 @@ const USUAL_KINDS: [(EntityType, f64); 5] = [
     (EntityType::Trust, 0.001),
 ];
 
-/// The heaviest ZIP prefix of Florida, while none is known, beside an even share of the others.
+/// Share of the largest ZIP prefix of Florida, before any row is known; the others have equal shares.
 const USUAL_ZIP3: f64 = 0.17;
 
-/// The heaviest further digit of a ZIP prefix, beside an even share of the others.
+/// Share of the largest next digit of a ZIP prefix; the others have equal shares.
 const USUAL_DIGIT: f64 = 0.35;
 
-/// Of the prefixes outside Florida, those that the first 1,000 rows hold once.
+/// Number of ZIP prefixes outside Florida that the first 1,000 rows have once.
 const USUAL_ONCE: f64 = 1.0;
 
-/// How often each value of a dimension occurs, learned from rows.
+/// How often each value of a filter occurs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shares {
     /// Rows counted.
@@ -45,15 +46,15 @@ pub struct Shares {
     /// By the first three digits of the ZIP code.
     pub zip3: BTreeMap<String, u64>,
     /// By city, of rows without a ZIP code.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub abroad: BTreeMap<String, u64>,
+    #[serde(rename = "abroad", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub no_zip_cities: BTreeMap<String, u64>,
 }
 
-/// Cities of rows without a ZIP code that are remembered.
-const MOST_ABROAD: usize = 1_000;
+/// Cities of rows without a ZIP code that are counted, at most.
+const MOST_NO_ZIP_CITIES: usize = 1_000;
 
 impl Shares {
-    /// Counts rows in.
+    /// Counts rows.
     pub fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
         for row in rows {
             self.rows += 1;
@@ -61,8 +62,10 @@ impl Shares {
             *self.kind.entry(row.entity_type.to_string()).or_default() += 1;
             if let Some(prefix) = zip3(&row.zip) {
                 *self.zip3.entry(prefix.to_owned()).or_default() += 1;
-            } else if self.abroad.len() < MOST_ABROAD || self.abroad.contains_key(&*row.city) {
-                *self.abroad.entry(row.city.to_string()).or_default() += 1;
+            } else if self.no_zip_cities.len() < MOST_NO_ZIP_CITIES
+                || self.no_zip_cities.contains_key(&*row.city)
+            {
+                *self.no_zip_cities.entry(row.city.to_string()).or_default() += 1;
             }
         }
     }
@@ -72,9 +75,9 @@ impl Shares {
         self.share(&self.sector, key).unwrap_or(1.0 / USUAL_SECTORS as f64)
     }
 
-    /// Share of the rows without a ZIP code that have a city, 0 to 1.
-    pub(crate) fn of_city_abroad(&self, city: &str) -> f64 {
-        self.share(&self.abroad, city).unwrap_or(0.0)
+    /// Share of the rows that have this city and no ZIP code, 0 to 1.
+    pub(crate) fn of_no_zip_city(&self, city: &str) -> f64 {
+        self.share(&self.no_zip_cities, city).unwrap_or(0.0)
     }
 
     /// Share of a type, 0 to 1.
@@ -120,22 +123,22 @@ impl Shares {
         }
     }
 
-    /// Shares of the other ZIP prefixes seen so far, largest first.
-    pub(crate) fn zip3s_elsewhere(&self) -> Vec<f64> {
-        self.elsewhere().iter().map(|zip| self.of_zip3(zip)).collect()
+    /// Shares of the other known ZIP prefixes, largest first.
+    pub(crate) fn zip3s_out_of_state(&self) -> Vec<f64> {
+        self.out_of_state().iter().map(|zip| self.of_zip3(zip)).collect()
     }
 
     fn all(&self, counts: &BTreeMap<String, u64>) -> Vec<f64> {
         counts.values().map(|count| *count as f64 / self.rows as f64).collect()
     }
 
-    /// Shares of one digit more of a ZIP prefix.
+    /// Shares of the next digit of a ZIP prefix.
     pub(crate) fn digits() -> Vec<f64> {
         one_heavy(USUAL_DIGIT, 10)
     }
 
-    /// Rows of a thousand whose ZIP prefix nobody has seen, once so many more rows will have been: by Good and Turing, the share of
-    /// prefixes seen once, which falls as rows grow.
+    /// Share of rows with a ZIP prefix that no row had so far, after `more` rows: the Good–Turing estimate, the share of prefixes
+    /// that occurred once.
     pub(crate) fn unseen_zip3(&self, more: f64) -> f64 {
         let once = match self.rows {
             0 => USUAL_ONCE,
@@ -144,8 +147,8 @@ impl Shares {
         once / (self.rows.max(1_000) as f64 + more)
     }
 
-    /// ZIP prefixes outside Florida seen so far, most frequent first.
-    pub(crate) fn elsewhere(&self) -> Vec<String> {
+    /// Known ZIP prefixes outside Florida, most frequent first.
+    pub(crate) fn out_of_state(&self) -> Vec<String> {
         by_weight(self.zip3.keys().filter(|zip| !is_of_florida(zip)).cloned(), &self.zip3)
     }
 }
@@ -155,17 +158,17 @@ fn one_heavy(heaviest: f64, values: usize) -> Vec<f64> {
     std::iter::once(heaviest).chain(std::iter::repeat_n(other, values - 1)).collect()
 }
 
-/// Whether a ZIP prefix of three digits is one of Florida's.
+/// Whether a ZIP prefix of three digits is in Florida.
 pub(crate) fn is_of_florida(prefix: &str) -> bool {
     FLORIDA_ZIP3.contains(&prefix)
 }
 
-/// The first three digits of a ZIP code; none of what is no ZIP code.
+/// The first three digits of a ZIP code; none if the text is no ZIP code.
 pub(crate) fn zip3(zip: &str) -> Option<&str> {
     zip.get(..3).filter(|prefix| prefix.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Keys by weight, the heaviest first; the given order among equals.
+/// Keys by weight, largest first; equal weights keep the given order.
 pub(crate) fn by_weight(keys: impl Iterator<Item = String>, weights: &BTreeMap<String, u64>) -> Vec<String> {
     let mut keys: Vec<String> = keys.collect();
     keys.sort_by_key(|key| std::cmp::Reverse(weights.get(key).copied().unwrap_or(0)));

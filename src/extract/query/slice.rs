@@ -1,15 +1,15 @@
-//! A slice: one query over a range of filing dates, and the rows it would hold among those already seen.
+//! A slice: one filter over a range of filing dates, and which rows match it.
 
-use super::row_set::SeenRow;
+use super::row::SeenRow;
 use crate::contract::eastern::span_days;
 use crate::contract::reference::EntityType;
 use crate::contract::search::{BusinessSearch, StatusFilter};
 use jiff::civil::{Date, date};
 
-/// The oldest day of a slice that reaches back without end, which only a name search may.
+/// The oldest day of a slice without a start; only a name search may have none.
 pub const ANY_AGE: Date = date(1, 1, 1);
 
-/// Filters of a query beside its days. The empty filter is the whole untyped listing.
+/// The filters of a query, without its days. The empty filter is the untyped listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Business type.
@@ -20,17 +20,17 @@ pub struct Filter {
     pub city: Option<String>,
     /// ZIP code or its first 3 or 4 digits.
     pub zip: Option<String>,
-    /// Start of the name.
-    pub name_start: Option<String>,
-    /// Whether dissolved businesses are asked for too, which needs a start of the name. Says that the start is a question
-    /// of its own, not a part of a wider one.
+    /// Prefix of the name.
+    pub name_prefix: Option<String>,
+    /// Whether dissolved businesses are included; needs a name prefix. When set, the prefix is the query itself, not a part of a
+    /// wider one.
     pub status: Option<StatusFilter>,
 }
 
 impl Filter {
-    /// Whether it asks for a word that came from a record, which the API may not take back as a parameter.
-    pub fn holds_words_of_records(&self) -> bool {
-        self.city.is_some() || (self.name_start.is_some() && self.status.is_none())
+    /// Whether it contains a value from a record, which the API may reject as a parameter.
+    pub fn has_values_of_records(&self) -> bool {
+        self.city.is_some() || (self.name_prefix.is_some() && self.status.is_none())
     }
 
     /// Whether the API would list this row under the filter.
@@ -39,20 +39,20 @@ impl Filter {
             && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
             && self.city.as_ref().is_none_or(|city| city.eq_ignore_ascii_case(&row.city))
             && self.zip.as_ref().is_none_or(|zip| row.zip.starts_with(zip.as_str()))
-            && self.name_start.as_ref().is_none_or(|start| begins_with(&row.name_start, start))
+            && self.name_prefix.as_ref().is_none_or(|prefix| begins_with(&row.name_prefix, prefix))
     }
 }
 
-/// Whether a name begins with a start, of which a row keeps three characters.
-fn begins_with(name: &str, start: &str) -> bool {
+/// Whether a name begins with a prefix; a row keeps three characters of its name.
+fn begins_with(name: &str, prefix: &str) -> bool {
     let mut letters = name.chars();
-    start.chars().flat_map(char::to_uppercase).take(3).all(|letter| letters.next() == Some(letter))
+    prefix.chars().flat_map(char::to_uppercase).take(3).all(|letter| letters.next() == Some(letter))
 }
 
-/// One query over the filing dates `from` to `to`, both included.
+/// One filter over the filing dates `from` to `to`, both inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Slice {
-    /// Filters beside the days.
+    /// Its filter.
     pub filter: Filter,
     /// Oldest day.
     pub from: Date,
@@ -76,26 +76,26 @@ impl Slice {
         Self { filter, ..self.clone() }
     }
 
-    /// Whether it covers a single day.
+    /// Whether it is a single day.
     pub fn is_one_day(&self) -> bool {
         self.from == self.to
     }
 
-    /// Days covered.
+    /// The number of its days.
     pub fn days(&self) -> u32 {
         span_days(self.from, self.to)
     }
 
-    /// Whether a row seen elsewhere belongs to it.
+    /// Whether a row matches it.
     pub fn holds(&self, row: &SeenRow) -> bool {
         self.from <= row.filed_date && row.filed_date <= self.to && self.filter.matches(row)
     }
 
-    /// The query for one page of it.
+    /// The search for one of its pages.
     pub fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
         let filter = self.filter.clone();
         BusinessSearch {
-            q: filter.name_start,
+            q: filter.name_prefix,
             city: filter.city,
             zip: filter.zip,
             county: None,
@@ -121,7 +121,7 @@ impl std::fmt::Display for Slice {
             ("industry", &filter.industry),
             ("city", &filter.city),
             ("zip", &filter.zip),
-            ("q", &filter.name_start),
+            ("q", &filter.name_prefix),
         ];
         for (name, value) in parts {
             if let Some(value) = value {

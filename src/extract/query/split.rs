@@ -1,35 +1,44 @@
-//! The narrower filters of a cell along one dimension, and the share of its rows that each is likely to hold (pure).
+//! The narrower filters of a query along one dimension, and the share of its rows that each probably has (pure).
 
 use super::histogram::{FLORIDA_ZIP3, Shares, by_weight, is_of_florida};
-use super::row_set::SeenRow;
+use super::row::SeenRow;
 use super::slice::Filter;
-use crate::contract::reference::EntityType;
+use crate::contract::reference::{EntityType, EntityTypeEntry, Industries};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A way of cutting a cell into narrower ones.
+/// A filter by which a query is split into narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dimension {
-    /// `industry` by sector: every record has one, as a rule a published one.
+    /// `industry` by sector: every record has one, usually a published one.
     Sector,
-    /// `type`: counts know a seventh value.
+    /// `type`: statewide counts have a seventh value, so it may not be exhaustive.
     Kind,
-    /// `industry` by the types of the cell's sector.
+    /// `industry` by the types of the query's sector.
     IndustryType,
-    /// `zip` by prefixes of three digits; by one digit more where the cell has a prefix.
+    /// `zip` by prefixes of three digits, or by one more digit of its prefix.
     Zip,
 }
 
-/// Lists that narrow a cell, known from the reference stage.
+/// The published values of the filters, from the reference stage.
 #[derive(Debug, Clone, Default)]
-pub struct Vocabulary {
+pub struct FilterValues {
     /// Sectors with their types.
     pub sectors: Vec<(String, Vec<String>)>,
-    /// Type keys; the untyped listing may leave fictitious names out.
+    /// Type keys.
     pub kinds: Vec<EntityType>,
 }
 
-impl Vocabulary {
-    /// Whether a sector is published, so that rows can be asked for by it.
+impl FilterValues {
+    /// The values in the lists of the API.
+    pub fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
+        let sectors = industries.sectors.iter();
+        Self {
+            sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
+            kinds: entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
+        }
+    }
+
+    /// Whether a sector is published, so that it can be a filter.
     pub(crate) fn lists(&self, sector: &str) -> bool {
         self.sectors.iter().any(|(key, _)| key == sector)
     }
@@ -39,20 +48,20 @@ impl Vocabulary {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) filter: Filter,
-    /// Share of the cell's rows, 0 to 1.
+    /// Share of the query's rows, 0 to 1.
     pub(crate) share: f64,
 }
 
-/// A ZIP prefix outside Florida that is likely to hold fewer rows of a cell is not asked for before it must.
+/// A ZIP prefix outside Florida with fewer expected rows is requested only when rows are missing.
 pub(crate) const LEAST_ROWS: f64 = 0.25;
 
 impl Dimension {
-    /// Whether every row comes under one of its published values: the types may leave some out, and ZIP codes do.
+    /// Whether every row has one of its published values. Types may miss some rows; ZIP codes do.
     pub(crate) fn is_exhaustive(self) -> bool {
         matches!(self, Self::Sector | Self::IndustryType)
     }
 
-    /// Whether a cell can be cut along it.
+    /// Whether a query can be split by it.
     pub(crate) fn applies(self, filter: &Filter) -> bool {
         match self {
             Self::Sector => filter.industry.is_none(),
@@ -63,29 +72,29 @@ impl Dimension {
     }
 }
 
-/// The parts of a cell of so many rows along a dimension, those likely to hold most first.
+/// The parts of a query with this number of rows along a dimension, largest first.
 pub(crate) fn parts(
     filter: &Filter,
     dimension: Dimension,
     rows: u64,
-    words: &Vocabulary,
+    values: &FilterValues,
     shares: &Shares,
 ) -> Vec<Part> {
     let industry = |key: String| Filter { industry: Some(key), ..filter.clone() };
     let mut parts: Vec<Part> = match dimension {
         Dimension::Sector => {
-            let keys = words.sectors.iter().map(|(sector, _)| sector.clone());
+            let keys = values.sectors.iter().map(|(sector, _)| sector.clone());
             keys.map(|key| Part { share: shares.of_sector(&key), filter: industry(key) }).collect()
         }
         Dimension::IndustryType => {
             let sector = filter.industry.as_deref().unwrap_or("");
-            let known = words.sectors.iter().find(|(key, _)| key == sector);
+            let known = values.sectors.iter().find(|(key, _)| key == sector);
             let types = known.map(|(_, types)| types.clone()).unwrap_or_default();
             let share = 1.0 / types.len().max(1) as f64;
             types.into_iter().map(|key| Part { share, filter: industry(key) }).collect()
         }
         Dimension::Kind => {
-            let kinds = words.kinds.iter().filter(|kind| **kind != EntityType::Fictitious);
+            let kinds = values.kinds.iter().filter(|kind| **kind != EntityType::Fictitious);
             let part = |kind: &EntityType| Part {
                 share: shares.of_kind(*kind),
                 filter: Filter { kind: Some(*kind), ..filter.clone() },
@@ -97,12 +106,12 @@ pub(crate) fn parts(
             .map(|(zip, share)| Part { share, filter: under_zip(filter, zip) })
             .collect(),
     };
-    // A stable sort keeps the given order among equals.
+    // A stable sort keeps the given order of equal shares.
     parts.sort_by(|a, b| b.share.total_cmp(&a.share));
     parts
 }
 
-/// A cell's filter under a ZIP prefix.
+/// A filter with a ZIP prefix added.
 pub(crate) fn under_zip(filter: &Filter, zip: String) -> Filter {
     Filter { zip: Some(zip), ..filter.clone() }
 }
@@ -114,25 +123,19 @@ fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
         return (0..digits.len()).map(|digit| (format!("{prefix}{digit}"), even)).collect();
     }
     let florida = FLORIDA_ZIP3.iter().map(|zip| (*zip).to_owned());
-    let elsewhere = likely_prefixes(rows, shares);
-    florida.chain(elsewhere).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
+    let others = shares.out_of_state().into_iter();
+    let others = others.filter(|zip| shares.of_zip3(zip) * rows as f64 > LEAST_ROWS);
+    florida.chain(others).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
 }
 
-/// ZIP prefixes outside Florida under which rows of a cell of so many rows are likely, most likely first.
-fn likely_prefixes(rows: u64, shares: &Shares) -> Vec<String> {
-    let mut prefixes = shares.elsewhere();
-    prefixes.retain(|zip| shares.of_zip3(zip) * rows as f64 > LEAST_ROWS);
-    prefixes
-}
-
-/// The narrower filters of a cell under which rows from outside Florida are known, with the share of its rows that each is likely to hold,
-/// most first: by ZIP prefix, and by city for those that have no ZIP code.
-pub(crate) fn known_elsewhere(filter: &Filter, shares: &Shares) -> Vec<Part> {
-    let prefixes = shares.elsewhere().into_iter();
+/// The parts of a query with addresses outside Florida, largest first: by known ZIP prefix, and by city for rows without a ZIP
+/// code.
+pub(crate) fn known_out_of_state(filter: &Filter, shares: &Shares) -> Vec<Part> {
+    let prefixes = shares.out_of_state().into_iter();
     let prefixes = prefixes.map(|zip| Part { share: shares.of_zip3(&zip), filter: under_zip(filter, zip) });
-    let cities = shares.abroad.keys().filter(|city| is_askable_city(city));
+    let cities = shares.no_zip_cities.keys().filter(|city| is_askable_city(city));
     let cities = cities.map(|city| Part {
-        share: shares.of_city_abroad(city),
+        share: shares.of_no_zip_city(city),
         filter: Filter { city: Some(city.clone()), ..filter.clone() },
     });
     let mut parts: Vec<Part> = prefixes.chain(cities).collect();
@@ -140,47 +143,46 @@ pub(crate) fn known_elsewhere(filter: &Filter, shares: &Shares) -> Vec<Part> {
     parts
 }
 
-/// Whether the API takes a text as a city: 1 to 40 characters, none of them a control character.
+/// Whether the API accepts a text as a city: 1 to 40 characters, no control characters.
 fn is_askable_city(city: &str) -> bool {
     (1..=40).contains(&city.chars().count()) && !city.chars().any(char::is_control) && city.trim() == city
 }
 
-/// Every ZIP prefix outside Florida, the likely ones first: whoever asks on until the last row is there finds it, where it
-/// has a ZIP code at all.
-pub(crate) fn everywhere(shares: &Shares) -> Vec<String> {
-    let mut zips = shares.elsewhere();
+/// All ZIP prefixes outside Florida, known ones first. Together they find every row that has a ZIP code.
+pub(crate) fn all_out_of_state_zip3(shares: &Shares) -> Vec<String> {
+    let mut zips = shares.out_of_state();
     let known: BTreeSet<String> = zips.iter().cloned().collect();
     let all = (0..1_000).map(|number| format!("{number:03}"));
     zips.extend(all.filter(|zip| !is_of_florida(zip) && !known.contains(zip)));
     zips
 }
 
-/// Characters that stand second or third in names, beside letters and digits.
+/// Other characters than letters and digits that are second or third in names.
 const ODD: [char; 4] = ['&', '\'', '.', '-'];
 
-/// Starts of names: those of the rows seen, the most frequent first, then the others that letters and digits make. Two characters, or
-/// three where the second is a blank, which a search does not count as the end of a start.
-pub(crate) fn name_starts<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
+/// Name prefixes: those of the rows, most frequent first, then all others of letters and digits. They have two characters, or three
+/// if the second is a blank, because a search ignores a blank at the end of `q`.
+pub(crate) fn name_prefixes<'a>(seen: impl Iterator<Item = &'a SeenRow>) -> Vec<String> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for start in seen.filter_map(|row| askable(&row.name_start)) {
-        *counts.entry(start).or_default() += 1;
+    for prefix in seen.filter_map(|row| askable(&row.name_prefix)) {
+        *counts.entry(prefix).or_default() += 1;
     }
-    let mut starts = by_weight(counts.keys().cloned(), &counts);
+    let mut prefixes = by_weight(counts.keys().cloned(), &counts);
     let letters = || ('A'..='Z').chain('0'..='9');
     for gap in ["", " "] {
         let second = |first: char| letters().chain(ODD).map(move |second| format!("{first}{gap}{second}"));
-        starts.extend(letters().flat_map(second).filter(|start| !counts.contains_key(start)));
+        prefixes.extend(letters().flat_map(second).filter(|prefix| !counts.contains_key(prefix)));
     }
-    starts
+    prefixes
 }
 
-/// The start by which a name can be asked for; none where it has none.
+/// The prefix by which a name can be searched; none if it has none.
 pub(crate) fn askable(name: &str) -> Option<String> {
     let letters = if name.chars().nth(1)? == ' ' { 3 } else { 2 };
-    let start: String = name.chars().take(letters).collect();
+    let prefix: String = name.chars().take(letters).collect();
     let fits =
-        start.chars().count() == letters && !start.ends_with(' ') && !start.chars().any(char::is_control);
-    fits.then_some(start)
+        prefix.chars().count() == letters && !prefix.ends_with(' ') && !prefix.chars().any(char::is_control);
+    fits.then_some(prefix)
 }
 
 #[cfg(test)]
@@ -188,9 +190,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_elsewhere_are_asked_for_under_every_prefix_there_is() {
+    fn all_prefixes_outside_florida_are_listed_once_known_ones_first() {
         let shares = Shares { zip3: [("891".to_owned(), 3)].into(), rows: 3, ..Shares::default() };
-        let asked = everywhere(&shares);
+        let asked = all_out_of_state_zip3(&shares);
         let all: BTreeSet<&String> = asked.iter().collect();
         assert_eq!((all.len(), asked.len()), (1_000 - FLORIDA_ZIP3.len(), 1_000 - FLORIDA_ZIP3.len()));
         assert_eq!(asked[0], "891");
@@ -198,29 +200,29 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_one_letter_and_a_blank_is_asked_for_by_three() {
+    fn name_with_a_blank_second_is_searched_by_three_characters() {
         let asked = |name| askable(name);
         assert_eq!(asked("A 1").as_deref(), Some("A 1"));
         assert_eq!(asked("SUN").as_deref(), Some("SU"));
         assert_eq!((asked("A"), asked("A  ")), (None, None));
-        let starts = name_starts(std::iter::empty());
-        assert!(starts.contains(&"A &".to_owned()) && starts.contains(&"1S".to_owned()));
-        assert!(starts.iter().all(|start| askable(start).as_ref() == Some(start)));
+        let prefixes = name_prefixes(std::iter::empty());
+        assert!(prefixes.contains(&"A &".to_owned()) && prefixes.contains(&"1S".to_owned()));
+        assert!(prefixes.iter().all(|prefix| askable(prefix).as_ref() == Some(prefix)));
     }
 
     #[test]
-    fn a_prefix_elsewhere_is_asked_for_where_it_is_likely_to_hold_a_row() {
+    fn prefix_outside_florida_is_a_part_when_a_row_is_likely() {
         let zip3 = [("331", 900), ("100", 9), ("891", 1)].map(|(zip, rows)| (zip.to_owned(), rows));
         let shares = Shares { rows: 1_000, zip3: zip3.into(), ..Shares::default() };
         let asked = |rows| {
-            let parts =
-                parts(&Filter::default(), Dimension::Zip, rows, &Vocabulary::default(), &shares).into_iter();
+            let parts = parts(&Filter::default(), Dimension::Zip, rows, &FilterValues::default(), &shares)
+                .into_iter();
             parts.filter_map(|part| part.filter.zip).collect::<Vec<_>>()
         };
         assert_eq!(asked(200)[..2], ["331", "100"]);
         assert_eq!((asked(20).len(), asked(200).len(), asked(300).len()), (26, 27, 28));
         let narrow = Filter { zip: Some("331".to_owned()), ..Filter::default() };
-        let digits = parts(&narrow, Dimension::Zip, 9, &Vocabulary::default(), &shares);
+        let digits = parts(&narrow, Dimension::Zip, 9, &FilterValues::default(), &shares);
         assert_eq!(digits.len(), 10);
         assert_eq!(digits[3].filter.zip.as_deref(), Some("3313"));
     }

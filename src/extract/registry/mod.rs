@@ -1,105 +1,109 @@
-//! The whole register, one start of a name after another: with `q` the period is free, so each start is walked by date
-//! from its newest filing back to its first, whatever its size.
+//! The complete register, one name prefix after another.
+//!
+//! With `q` the period is free. So the date walk reads every name with a prefix from its newest filing back to its first, whatever
+//! their number. Nothing lists the prefixes that exist: known names and a model of their letters suggest them.
+//!
+//! # Files, in reading order
+//!
+//! - [`prefixes`]: which name prefixes to request next
 
 pub mod prefixes;
 
-use super::ExtractError;
-use super::fetch::{Asker, PageKey};
-use super::listing::date_walk::walk;
+use super::error::ExtractError;
+use super::fetch::{PageFetcher, PageKey};
 use super::listing::pager::Reader;
+use super::listing::split_read::walk;
 use super::query::histogram::Shares;
 use super::query::row_set::Seen;
 use super::query::slice::{ANY_AGE, Filter, Slice};
-use super::query::split::Vocabulary;
+use super::query::split::FilterValues;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
 use crate::contract::search::StatusFilter;
 use jiff::civil::Date;
-use prefixes::{Start, text};
+use prefixes::{NamePrefix, text};
 
 /// Stage name of the register.
 pub const REGISTER: &str = "register";
 
-/// Times a start is read before it is left unproven.
+/// Readings of a prefix before it is left incomplete.
 const READINGS: u32 = 2;
 
-/// One start to read.
+/// A prefix to read.
 #[derive(Debug, Clone, Copy)]
-pub struct StartJob {
-    /// The start.
-    pub start: Start,
-    /// Whether fictitious names are meant; a listing without a type leaves them out.
+pub struct PrefixJob {
+    /// The prefix.
+    pub prefix: NamePrefix,
+    /// Whether to read fictitious names; a listing without a type excludes them.
     pub is_fictitious: bool,
-    /// Active businesses, or dissolved ones too.
+    /// Active businesses, or also dissolved ones.
     pub status: StatusFilter,
-    /// Newest filing date asked for.
+    /// Newest filing date.
     pub to: Date,
 }
 
-/// What reading a start gave.
+/// The result of reading a prefix.
 #[derive(Debug)]
-pub struct StartReading {
-    /// Rows the API says there are.
+pub struct PrefixReading {
+    /// Rows by the API's total.
     pub expected: u64,
-    /// Distinct rows that came.
+    /// Distinct rows read.
     pub held: u64,
-    /// Whether that is proven to be all.
+    /// Whether these are all rows.
     pub is_proven: bool,
-    /// Pages that hold the rows.
+    /// Pages with the rows.
     pub pages: Vec<PageKey>,
 }
 
-impl StartJob {
+impl PrefixJob {
     fn slice(&self) -> Slice {
         let filter = Filter {
             kind: self.is_fictitious.then_some(EntityType::Fictitious),
-            name_start: Some(text(self.start)),
+            name_prefix: Some(text(self.prefix)),
             status: Some(self.status),
             ..Filter::default()
         };
         Slice { filter, from: ANY_AGE, to: self.to }
     }
 
-    /// Whether the API may refuse this start for its characters alone: a search may not take every one.
+    /// Whether the API may reject the prefix because of its characters.
     fn is_odd(&self) -> bool {
-        self.start.iter().any(|letter| !letter.is_ascii_alphanumeric())
+        self.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric())
     }
 }
 
-/// Reads all names with a start; none when the API does not take the start as a search.
+/// Reads all names with a prefix; none when the API rejects the prefix.
 ///
 /// # Errors
-/// What stops the reading: a refusal, a spent budget, a broken archive.
-pub async fn read_start(
-    asker: &mut Asker<'_>,
+/// A refusal, a spent budget, a broken archive.
+pub async fn read_prefix(
+    fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
-    words: &Vocabulary,
+    values: &FilterValues,
     shares: &mut Shares,
-    job: &StartJob,
-) -> Result<Option<StartReading>, ExtractError> {
+    job: &PrefixJob,
+) -> Result<Option<PrefixReading>, ExtractError> {
     let slice = job.slice();
-    let mut reader = Reader::new(asker, REGISTER, plan, words, shares);
-    let mut reading = StartReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
+    let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
+    let mut reading = PrefixReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
     for _ in 0..READINGS {
-        reader.seen = Seen::default();
-        reader.drift.begin_reading();
+        reader.range.seen = Seen::default();
+        reader.range.drift.begin_reading();
         let walked = match walk(&mut reader, &slice).await {
-            Err(ExtractError::Client(error)) if job.is_odd() && error.refused_status() == Some(400) => {
-                return Ok(None);
-            }
+            Err(error) if job.is_odd() && error.is_rejected_query() => return Ok(None),
             other => other?,
         };
         reading.expected = walked.total;
-        reading.held = reader.seen.count_between(ANY_AGE, job.to);
-        reading.is_proven = reader.is_whole(reading.held, &walked);
+        reading.held = reader.range.seen.count_between(ANY_AGE, job.to);
+        reading.is_proven = reader.range.is_complete(reading.held, &walked);
         if reading.is_proven {
             break;
         }
     }
     if !reading.is_proven {
         let (expected, held) = (reading.expected, reading.held);
-        tracing::warn!(%slice, expected, held, "the start could not be read whole");
+        tracing::warn!(%slice, expected, held, "the prefix could not be read completely");
     }
-    reading.pages = std::mem::take(&mut reader.pages);
+    reading.pages = std::mem::take(&mut reader.range.pages);
     Ok(Some(reading))
 }

@@ -105,12 +105,6 @@ impl TableManifest {
 }
 
 impl Commit {
-    /// Absolute paths of a table's files, given the folder of this snapshot; none when the table is absent.
-    pub fn table_files(&self, snapshot_dir: &Path, table: &str) -> Vec<PathBuf> {
-        let files = self.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
-        files.iter().map(|file| snapshot_dir.join(&file.path)).collect()
-    }
-
     /// Rows of all tables together.
     pub fn rows(&self) -> u64 {
         self.tables.values().map(|table| table.rows).sum()

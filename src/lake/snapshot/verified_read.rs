@@ -65,9 +65,13 @@ impl Snapshot<'_> {
     ///
     /// [`LakeError::Damaged`], [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn file(&self, entry: &FileEntry) -> Result<PathBuf, LakeError> {
+        self.lake.backend.download_files(self.commit, entry.path.split('/').next())?;
+        self.compared(entry)
+    }
+
+    fn compared(&self, entry: &FileEntry) -> Result<PathBuf, LakeError> {
         let path = self.dir.join(&entry.path);
         if !self.intact.borrow().contains(&path) {
-            self.lake.backend.download_files(self.commit, entry.path.split('/').next())?;
             check_digest(&path, entry)?;
             self.intact.borrow_mut().insert(path.clone());
         }
@@ -80,7 +84,8 @@ impl Snapshot<'_> {
     ///
     /// As [`Snapshot::file`].
     pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, LakeError> {
-        self.commit.files(Some(table)).map(|entry| self.file(entry)).collect()
+        self.lake.backend.download_files(self.commit, Some(table))?;
+        self.commit.files(Some(table)).map(|entry| self.compared(entry)).collect()
     }
 
     /// As [`Snapshot::files`], of every table.

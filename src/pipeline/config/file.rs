@@ -1,61 +1,25 @@
-//! A pipeline file: read, checked, and what is wrong with it told by its line.
+//! Reads and checks a pipeline file. An error names the line.
 
 use super::spec::{ChecksSpec, PipelineSpec};
 use crate::aggregate::AggregateError;
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
-use crate::pipeline::PipelineError;
+use crate::pipeline::error::{PipelineError, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
-/// A pipeline file that cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum SpecError {
-    /// The file cannot be read.
-    #[error("cannot read the pipeline file {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-        /// The nearest file there is, or nothing.
-        hint: String,
-    },
-    /// The file is no pipeline.
-    #[error("{path}, line {line}: {problem}")]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-        /// The nearest right word, or nothing.
-        hint: String,
-    },
-    /// The folder of aggregates is not there.
-    #[error("{path}: its folder of aggregates, {folder}, is not there")]
-    NoAggregates {
-        /// The file.
-        path: PathBuf,
-        /// The folder.
-        folder: PathBuf,
-    },
-}
-
 /// A pipeline file read and checked.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
-    /// What it says.
+    /// Its values.
     pub spec: PipelineSpec,
-    /// Digest of what it asks for: an unfinished run goes on only where that is the same. Budget, checks, aggregates and
-    /// report may change meanwhile.
+    /// Digest of what it reads. A run resumes only while this is unchanged; budget, checks, aggregates and report may change.
     pub digest: String,
-    /// Folder it lies in; its own paths start there.
+    /// Its folder, which its own paths are relative to.
     pub folder: PathBuf,
     /// The file.
     pub path: PathBuf,
-    /// What is written there.
+    /// Its text.
     text: String,
 }
 
@@ -77,15 +41,15 @@ impl Pipeline {
         Ok(Self { spec, digest, folder, path: path.to_owned(), text })
     }
 
-    /// An error of its SQL with the file to look into; any other as it is.
-    pub fn told(&self, error: PipelineError) -> PipelineError {
+    /// Adds the file to an error of its SQL; returns other errors unchanged.
+    pub fn with_file(&self, error: PipelineError) -> PipelineError {
         match error {
-            PipelineError::Aggregate(error) => self.sql_told(error),
+            PipelineError::Aggregate(error) => self.with_sql_file(error),
             other => other,
         }
     }
 
-    fn sql_told(&self, error: AggregateError) -> PipelineError {
+    fn with_sql_file(&self, error: AggregateError) -> PipelineError {
         let folder = self.folder.join(&self.spec.aggregates.folder);
         match error {
             AggregateError::Condition { .. } => {
@@ -110,7 +74,7 @@ const LONGEST_WINDOW: u32 = 3_660;
 /// Minutes of a year.
 const A_YEAR: u64 = 525_600;
 
-/// A key by the words that lead to it, with dots between, and what is wrong with its value.
+/// A dotted key, and what is wrong with its value.
 type WrongKey = (&'static str, String);
 
 fn check_numbers(spec: &PipelineSpec) -> Result<(), WrongKey> {
@@ -188,7 +152,7 @@ fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> SpecError {
     SpecError::Wrong { path: path.to_owned(), line, problem, hint }
 }
 
-/// What is wrong with a key that reads as TOML, told with the line it stands in.
+/// The error of a key whose value breaks a rule, with its line.
 fn wrong_at(path: &Path, text: &str, key: &str, problem: String) -> SpecError {
     let line = line_at(text, place_of(text, key));
     SpecError::Wrong { path: path.to_owned(), line, problem, hint: String::new() }
@@ -199,7 +163,7 @@ fn line_at(text: &str, place: usize) -> usize {
     text[..place.min(text.len())].matches('\n').count() + 1
 }
 
-/// The byte at which a key begins; of one that is not written down, its section, or the file.
+/// The byte at which a key begins. For an absent key: its section's, or 0.
 fn place_of(text: &str, key: &str) -> usize {
     let Ok(root) = DeTable::parse(text) else { return 0 };
     let (mut table, mut place) = (Some(root.get_ref()), 0);
@@ -210,7 +174,7 @@ fn place_of(text: &str, key: &str) -> usize {
     place
 }
 
-/// The right word nearest to the wrong one, both as serde's message quotes them: the wrong one first.
+/// The right word nearest to the wrong one. Serde's message quotes the wrong word first, then the right ones.
 fn nearest(problem: &str) -> Option<String> {
     if !problem.starts_with("unknown ") {
         return None;
@@ -220,7 +184,7 @@ fn nearest(problem: &str) -> Option<String> {
     nearest_of(wrong, quoted).map(str::to_owned)
 }
 
-/// The pipeline file of the same folder whose name is nearest to that of a missing one.
+/// The pipeline file of the same folder whose name is nearest to a missing one's.
 fn nearest_file(path: &Path) -> Option<PathBuf> {
     let wrong = path.file_stem()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -301,22 +265,22 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_sql_is_told_with_the_file_to_look_into() {
+    fn an_error_in_sql_names_its_file() {
         let pipeline =
             read("name = \"p\"\n[enrich]\nlimit = 1\nwhere = \"conty = 1\"\n").expect("a pipeline");
-        let told = |error| pipeline.told(PipelineError::Aggregate(error)).to_string();
+        let shown = |error| pipeline.with_file(PipelineError::Aggregate(error)).to_string();
         let condition =
             AggregateError::Condition { condition: "conty = 1".to_owned(), reason: "no".to_owned() };
-        assert!(told(condition).contains("p.toml, line 4: "));
+        assert!(shown(condition).contains("p.toml, line 4: "));
         let unreadable = |path| {
-            told(AggregateError::Unreadable { path, source: io::Error::from(io::ErrorKind::NotFound) })
+            shown(AggregateError::Unreadable { path, source: io::Error::from(io::ErrorKind::NotFound) })
         };
         let folder = pipeline.folder.join("aggregates");
         let missing = unreadable(folder.clone());
         assert!(missing.contains("p.toml: ") && missing.ends_with("is not there"), "{missing}");
         assert!(unreadable(folder.join("mine.sql")).contains("mine.sql"));
         let (table, known) = ("no".to_owned(), "filings".to_owned());
-        let named = told(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, known });
+        let named = shown(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, known });
         assert!(named.contains(&folder.join("mine.sql").display().to_string()), "{named}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a pipeline file says, typed.
+//! The keys of a pipeline file, typed.
 
 use crate::contract::plan::Plan;
 use crate::contract::reference::EntityType;
@@ -21,25 +21,25 @@ pub struct PipelineSpec {
     /// What is read.
     #[serde(default)]
     pub extract: ExtractSpec,
-    /// The whole register, by the start of the name; days are not read then.
+    /// Reads the entire register by name prefix, instead of days.
     #[serde(default)]
     pub registry: Option<RegistrySpec>,
-    /// Details and officers of chosen businesses; days are not read then.
+    /// Reads details and officers of selected businesses, instead of days.
     #[serde(default)]
     pub enrich: Option<EnrichSpec>,
     /// What may be spent.
     #[serde(default)]
     pub budget: BudgetSpec,
-    /// Numbers of the plan that the API does not tell.
+    /// Numbers of the plan that the API does not report.
     #[serde(default)]
     pub plan: PlanOverride,
-    /// What is added up.
+    /// The aggregates.
     #[serde(default)]
     pub aggregates: AggregatesSpec,
-    /// What happens when something is not as it should be.
+    /// What each failed check does.
     #[serde(default)]
     pub checks: ChecksSpec,
-    /// Which old snapshots stay.
+    /// Which old snapshots are kept.
     #[serde(default)]
     pub retention: RetentionSpec,
     /// The report.
@@ -51,9 +51,9 @@ pub struct PipelineSpec {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SourceSpec {
-    /// Address; `--base-url` goes before it.
+    /// Address; `--base-url` overrides it.
     pub base_url: Option<String>,
-    /// Whether the program serves itself a sample of Florida, so that no account is needed.
+    /// Whether the program serves itself a sample of Florida. No account is needed.
     pub embedded: bool,
     /// The sample.
     pub sample: SampleSource,
@@ -65,13 +65,13 @@ pub struct SourceSpec {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SampleSource {
-    /// Same seed, same Florida.
+    /// Seed: the same seed gives the same businesses.
     pub seed: u64,
     /// Days of filings, today included.
     pub days: u32,
-    /// 1.0 is the whole of Florida.
+    /// Size; 1.0 is as large as Florida.
     pub scale: f64,
-    /// How its businesses are spread.
+    /// How its businesses are distributed.
     pub shape: Shape,
     /// Plan whose rows per call, max offset and window apply.
     pub plan: Plan,
@@ -104,7 +104,7 @@ impl Default for SampleSource {
 /// Days to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Days {
-    /// All that the plan's window reaches.
+    /// All days of the plan's window.
     Window,
     /// This many, today included.
     Last(u32),
@@ -144,7 +144,7 @@ impl Default for ExtractSpec {
     }
 }
 
-/// The whole register.
+/// Reading the entire register.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RegistrySpec {
@@ -152,7 +152,7 @@ pub struct RegistrySpec {
     pub status: RegisterStatus,
     /// Whether fictitious names are read.
     pub fictitious: bool,
-    /// A start of a name read longer ago than this is read again; never, when absent.
+    /// A prefix read more than this many days ago is read again; never, when absent.
     pub max_age_days: Option<u32>,
 }
 
@@ -162,20 +162,20 @@ impl Default for RegistrySpec {
     }
 }
 
-/// Which businesses are looked up.
+/// Which businesses are looked up, and what is requested.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnrichSpec {
-    /// Condition over `filings`, as it stands after `WHERE`.
+    /// SQL condition over `filings`, without `WHERE`.
     #[serde(rename = "where")]
     pub condition: String,
-    /// Businesses of one run; no bound when absent.
+    /// Most businesses of one run; no limit when absent.
     #[serde(default)]
     pub limit: Option<u64>,
-    /// A look-up older than this is done again; only a changed record is, when absent.
+    /// A look-up older than this many days is repeated. When absent, only changed records are looked up again.
     #[serde(default)]
     pub max_age_days: Option<u32>,
-    /// Whether officers are asked for, too.
+    /// Whether officers are requested, too.
     #[serde(default = "yes")]
     pub officers: bool,
 }
@@ -200,11 +200,11 @@ pub struct BudgetSpec {
     pub attempts: Option<u32>,
 }
 
-/// What is added up.
+/// The aggregates.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AggregatesSpec {
-    /// Folder of `*.sql` files, beside the pipeline file.
+    /// Folder of `*.sql` files, relative to the pipeline file.
     pub folder: PathBuf,
     /// Whether they run.
     pub enabled: bool,
@@ -220,24 +220,13 @@ impl Default for AggregatesSpec {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
-    /// It is told and the run goes on.
+    /// It is logged, and the run continues.
     #[default]
     Tell,
-    /// The snapshot is kept whole beside the others, and published once a person accepts it.
+    /// The snapshot waits for review; readers see it once a person accepts it.
     Hold,
     /// Nothing is published.
     Fail,
-}
-
-impl OnFailure {
-    /// The word in a pipeline file.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tell => "tell",
-            Self::Hold => "hold",
-            Self::Fail => "fail",
-        }
-    }
 }
 
 /// Checks before a snapshot is published, and what each does when it fails.
@@ -248,25 +237,25 @@ pub struct ChecksSpec {
     pub quarantine: OnFailure,
     /// A record has a field the schema does not know.
     pub unknown_fields: OnFailure,
-    /// A day could not be read whole.
+    /// A day could not be read completely.
     pub incomplete_days: OnFailure,
-    /// The register was read to its end, and the API counts more or fewer businesses.
+    /// The entire register was read, and the API counts more or fewer businesses.
     pub missing_businesses: OnFailure,
-    /// A proven day holds another number of rows than the API counts.
+    /// A complete day has more or fewer rows than the API counts.
     pub counts: OnFailure,
-    /// More filings than allowed are gone since the last snapshot.
+    /// More filings were removed since the last snapshot than allowed.
     pub vanished: OnFailure,
-    /// Largest share of the lake's filings that may be gone since the last snapshot, in percent.
+    /// Largest share of the lake's filings that may be removed since the last snapshot, in percent.
     pub max_vanished_percent: f64,
     /// A settled month lists fewer filings than allowed.
     pub drop: OnFailure,
-    /// By how much the listed filings of a settled month may shrink since the last snapshot, in percent.
+    /// Largest drop of a settled month's listed filings since the last snapshot, in percent.
     pub max_drop_percent: f64,
-    /// A key stands in a table twice, or is null.
+    /// A key occurs twice in a table, or is null.
     pub keys: OnFailure,
-    /// A date lies outside what can be.
+    /// A date is impossible.
     pub dates: OnFailure,
-    /// An aggregate does not add up to what it was made from.
+    /// An aggregate's sum differs from its source's.
     pub aggregates: OnFailure,
 }
 
@@ -289,11 +278,11 @@ impl Default for ChecksSpec {
     }
 }
 
-/// Which old snapshots stay at the end of a run; the newest and pinned ones always do. Without a key nothing goes.
+/// Which old snapshots a run keeps. It always keeps the newest and pinned ones; without a key it keeps all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionSpec {
-    /// This many of the newest.
+    /// Number of the newest.
     pub last: u32,
     /// The newest of each of this many days.
     pub daily: u32,
@@ -301,7 +290,7 @@ pub struct RetentionSpec {
     pub weekly: u32,
     /// The newest of each of this many months.
     pub monthly: u32,
-    /// Days that the raw pages of a finished run stay once its snapshots are pruned; without it they stay for ever.
+    /// Days to keep the raw pages of a finished run once its snapshots are pruned; for ever, when absent.
     pub raw_days: Option<u32>,
 }
 

@@ -1,10 +1,10 @@
-//! The SQL of a pipeline: its aggregates, and the condition that chooses businesses to look up.
+//! The SQL of a pipeline: its aggregates, and the condition that selects businesses to look up.
 
 use super::file::Pipeline;
 use crate::aggregate::{check_aggregate, check_condition, load_aggregates};
-use crate::pipeline::PipelineError;
+use crate::pipeline::error::PipelineError;
 
-/// Names and SQL of the aggregates; none where the pipeline leaves them alone.
+/// Names and SQL of the aggregates; none where the pipeline disables them.
 pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, String)>>, PipelineError> {
     let spec = &pipeline.spec.aggregates;
     match spec.enabled {
@@ -13,10 +13,10 @@ pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, S
     }
 }
 
-/// Tries the SQL of a pipeline on tables without rows: what cannot run is told before a request is spent.
+/// Runs the SQL of a pipeline on empty tables, so that errors show before a request is spent.
 ///
 /// # Errors
-/// An aggregate that cannot be read or run, or a condition that cannot.
+/// An aggregate or a condition that cannot be read or run.
 pub fn check_sql(pipeline: &Pipeline) -> Result<(), PipelineError> {
     for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
         check_aggregate(&name, &sql)?;

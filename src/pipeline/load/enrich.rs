@@ -1,45 +1,24 @@
-//! Looking businesses up: which are due, one request or two for each, and the rows they give.
+//! Looks up what is due: one request or two for each business, and the rows they give.
 //!
-//! A business is due when a condition over the lake chooses it and its details are missing, older than a change of its
-//! filing, or older than the pipeline allows. What is due is written down when the run begins, so that a run that goes
-//! on that day asks for the rest and nothing else.
+//! What is due is written down when the run begins. A run that resumes the same day requests only the rest.
 
 use super::landing::Landing;
-use crate::aggregate::choose_businesses;
 use crate::contract::business::ACTIVE;
 use crate::extract::detail::{LookUp, look_up};
-use crate::extract::fetch::{Asker, PageKey};
-use crate::lake::{Commit, Lake, TableDelta};
+use crate::extract::fetch::{PageFetcher, PageKey};
+use crate::lake::{Commit, TableDelta};
 use crate::normalize::{normalize_detail, normalize_officers};
-use crate::pipeline::PipelineError;
 use crate::pipeline::config::spec::EnrichSpec;
-use crate::pipeline::plan::jobs::RunPlan;
+use crate::pipeline::context::Run;
+use crate::pipeline::error::PipelineError;
+use crate::pipeline::plan::due::{Known, LookUps, due};
 use crate::pipeline::publish::summary::EnrichSummary;
-use crate::pipeline::run::Run;
-use crate::pipeline::state::enrich::EnrichState;
-use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, read_table};
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{Int32Type, Int64Type, TimestampMicrosecondType};
-use arrow::record_batch::RecordBatch;
+use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
 use jiff::civil::Date;
-use jiff::{Span, Timestamp};
-use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
-/// Businesses of one run at most: what is chosen beyond waits for the next.
-const MOST_AT_ONCE: usize = 100_000;
-
-/// Look-ups whose rows wait in memory.
+/// Look-ups that are merged together.
 const BATCH: usize = 4_096;
-
-/// What a run means to look up, kept in its record.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LookUps {
-    /// Businesses, newest filing first.
-    ids: Vec<i64>,
-    /// Chosen and due, but more than one run takes.
-    beyond: u64,
-}
 
 /// Rows of look-ups on their way to their tables.
 #[derive(Default)]
@@ -47,27 +26,27 @@ struct LookedUp {
     filings: Vec<FilingRow>,
     details: Vec<DetailRow>,
     officers: Vec<OfficerRow>,
-    /// Businesses whose officers are now known, none included.
+    /// Businesses whose officers were requested, with or without a result.
     with_officers: BTreeSet<i64>,
     count: usize,
 }
 
 impl Run<'_> {
-    /// Looks up what is due, newest first; what came is kept when a request fails.
+    /// Looks up what is due, newest first. Results are kept when a later request fails.
     pub(crate) async fn read_enrich(
         &mut self,
         spec: &EnrichSpec,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         real_today: Date,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
         let commit = self.lake.current()?;
         let plan = self.enrich_plan(spec, commit.as_ref(), real_today)?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
-        // Of an earlier part of this run: its rows are in the lake.
+        // Look-ups of an earlier part of this run are in the lake.
         let is_done = |id: &i64| known.asked_at(*id).is_some_and(|at| at >= self.record.started_at);
         let (done, due): (Vec<i64>, Vec<i64>) = plan.ids.iter().copied().partition(is_done);
-        let mut told = EnrichSummary {
+        let mut summary = EnrichSummary {
             chosen: plan.ids.len() as u64 + plan.beyond,
             looked_up: done.len() as u64,
             unknown: done.iter().filter(|id| known.is_without(**id)).count() as u64,
@@ -84,45 +63,42 @@ impl Run<'_> {
             rest = next;
             let found = look_up(asker, id, next, spec.officers).await.map_err(PipelineError::from);
             result = match found {
-                Ok(found) => self.take(id, spec, &found, &known, landing, &mut looked_up, &mut told),
+                Ok(found) => self.take(id, spec, &found, &known, landing, &mut looked_up, &mut summary),
                 Err(error) => Err(error),
             };
             if result.is_err() {
                 break;
             }
             if looked_up.count >= BATCH {
-                std::mem::take(&mut looked_up).land(landing)?;
+                let batch = std::mem::take(&mut looked_up);
+                asker.alongside(|| batch.land(landing))??;
             }
         }
         looked_up.land(landing)?;
-        self.enrich = Some(told);
+        self.enrich = Some(summary);
         result
     }
 
-    /// What this run looks up: as its record says, or chosen now. On a later day than the run's own the lake may hold newer businesses,
-    /// which come first: what is left is chosen anew.
+    /// What this run looks up: as in its record, or selected now. When a run resumes on a later day, the lake may have newer businesses,
+    /// which come first, so they are selected anew.
     fn enrich_plan(
         &mut self,
         spec: &EnrichSpec,
         commit: Option<&Commit>,
         real_today: Date,
     ) -> Result<LookUps, PipelineError> {
-        let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
+        let mut planned = self.planned();
         if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == real_today) {
             return Ok(look_ups);
         }
         let due = due(self.lake, commit, spec, &self.state.enrich, (self.now)())?;
-        let most = spec.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-        let wanted = due.len().min(most);
-        let ids: Vec<i64> = due.into_iter().take(wanted.min(MOST_AT_ONCE)).collect();
-        let look_ups = LookUps { beyond: (wanted - ids.len()) as u64, ids };
+        let look_ups = LookUps::of(due, spec.limit);
         planned.look_ups = Some(look_ups.clone());
-        self.record.plan = serde_json::to_value(&planned).unwrap_or_default();
-        self.dir.write_record(&self.record)?;
+        self.write_plan(&planned)?;
         Ok(look_ups)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one look-up, and everywhere it is noted")]
+    #[expect(clippy::too_many_arguments, reason = "one look-up, and every place that records it")]
     fn take(
         &mut self,
         id: i64,
@@ -131,15 +107,15 @@ impl Run<'_> {
         known: &Known,
         landing: &mut Landing,
         looked_up: &mut LookedUp,
-        told: &mut EnrichSummary,
+        summary: &mut EnrichSummary,
     ) -> Result<(), PipelineError> {
-        told.looked_up += 1;
-        told.left -= 1;
+        summary.looked_up += 1;
+        summary.left -= 1;
         looked_up.count += 1;
         let detail = match &found.detail {
             Some(key) => self.take_detail(id, key, known, landing, looked_up)?,
             None => {
-                told.unknown += 1;
+                summary.unknown += 1;
                 None
             }
         };
@@ -160,7 +136,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Takes a detail record in; how many officers it tells of, or nothing where it is no row.
+    /// Adds a detail record; returns its number of officers, or nothing where it could not be normalized.
     fn take_detail(
         &mut self,
         id: i64,
@@ -214,165 +190,11 @@ impl LookedUp {
     }
 }
 
-/// A later merge of the same run on top of an earlier one.
+/// Adds the counts of a later merge of the same run.
 fn add(all: &mut TableDelta, delta: &TableDelta) {
     all.read += delta.read;
     all.added += delta.added;
     all.changed += delta.changed;
     all.vanished += delta.vanished;
     all.total = delta.total;
-}
-
-/// Businesses chosen whose look-up is due, newest first.
-pub(crate) fn due(
-    lake: &Lake,
-    commit: Option<&Commit>,
-    spec: &EnrichSpec,
-    state: &EnrichState,
-    now: Timestamp,
-) -> Result<Vec<i64>, PipelineError> {
-    let Some(commit) = commit else { return Ok(Vec::new()) };
-    let chosen = choose_businesses(&spec.condition, &lake.open_snapshot(commit).tables()?)?;
-    let known = Known::of(lake, Some(commit), &chosen, state)?;
-    let oldest = spec
-        .max_age_days
-        .and_then(|days| now.checked_sub(Span::new().try_hours(i64::from(days) * 24).ok()?).ok());
-    Ok(chosen.into_iter().filter(|id| known.is_due(*id, oldest, spec.officers)).collect())
-}
-
-/// What the lake knows of the look-ups of some businesses.
-#[derive(Default)]
-struct Known {
-    fetched: HashMap<i64, Timestamp>,
-    without: HashMap<i64, Timestamp>,
-    /// When its filing last changed, by another run than a look-up's.
-    changed: HashMap<i64, Timestamp>,
-    /// Businesses that have officers by their details.
-    officered: HashSet<i64>,
-    /// Businesses whose officers were asked for: they are there, or there are none.
-    asked_for_officers: HashSet<i64>,
-    /// Fields of the listing that the schema does not know.
-    extra: HashMap<i64, String>,
-}
-
-impl Known {
-    fn of(
-        lake: &Lake,
-        commit: Option<&Commit>,
-        ids: &[i64],
-        state: &EnrichState,
-    ) -> Result<Self, PipelineError> {
-        let mut known = Self::default();
-        let Some(commit) = commit else { return Ok(known) };
-        let wanted: HashSet<i64> = ids.iter().copied().collect();
-        known.without = state
-            .without
-            .iter()
-            .filter(|(id, _)| wanted.contains(id))
-            .map(|(id, asked_at)| (*id, *asked_at))
-            .collect();
-        let each = |table: Table, columns: &[&str], take: &mut dyn FnMut(&RecordBatch) -> Option<()>| {
-            for file in lake.open_snapshot(commit).files(table.name())? {
-                for batch in read_table(table, &file, Some(columns))? {
-                    take(&batch?);
-                }
-            }
-            Ok::<(), PipelineError>(())
-        };
-        each(Table::Details, &["business_id", "fetched_at", "officer_count"], &mut |batch| {
-            let counts = batch.column_by_name("officer_count")?.as_primitive::<Int32Type>();
-            for (row, id) in wanted_rows(batch, &wanted)? {
-                known.fetched.extend(instant(batch, "fetched_at", row).map(|at| (id, at)));
-                if counts.value(row) != 0 {
-                    known.officered.insert(id);
-                }
-            }
-            Some(())
-        })?;
-        known.asked_for_officers =
-            state.without_officers.iter().copied().filter(|id| wanted.contains(id)).collect();
-        each(Table::Officers, &["business_id"], &mut |batch| {
-            known.asked_for_officers.extend(wanted_rows(batch, &wanted)?.into_iter().map(|(_, id)| id));
-            Some(())
-        })?;
-        each(Table::Changes, &["business_id", "observed_at", "run_id"], &mut |batch| {
-            let runs = batch.column_by_name("run_id")?.as_string::<i32>();
-            for (row, id) in wanted_rows(batch, &wanted)? {
-                if state.runs.contains(runs.value(row)) {
-                    continue;
-                }
-                if let Some(at) = instant(batch, "observed_at", row) {
-                    let last = known.changed.entry(id).or_insert(at);
-                    *last = at.max(*last);
-                }
-            }
-            Some(())
-        })?;
-        each(Table::Filings, &["business_id", "extra"], &mut |batch| {
-            let extras = batch.column_by_name("extra")?.as_string::<i32>();
-            let rows = wanted_rows(batch, &wanted)?.into_iter().filter(|(row, _)| extras.is_valid(*row));
-            known.extra.extend(rows.map(|(row, id)| (id, extras.value(row).to_owned())));
-            Some(())
-        })?;
-        Ok(known)
-    }
-
-    fn asked_at(&self, id: i64) -> Option<Timestamp> {
-        self.fetched.get(&id).max(self.without.get(&id)).copied()
-    }
-
-    fn is_without(&self, id: i64) -> bool {
-        self.without.contains_key(&id)
-    }
-
-    fn is_due(&self, id: i64, oldest: Option<Timestamp>, with_officers: bool) -> bool {
-        let Some(asked_at) = self.asked_at(id) else { return true };
-        let lacks_officers =
-            with_officers && self.officered.contains(&id) && !self.asked_for_officers.contains(&id);
-        let has_changed = self.changed.get(&id).is_some_and(|changed| *changed > asked_at);
-        has_changed || lacks_officers || oldest.is_some_and(|oldest| asked_at < oldest)
-    }
-}
-
-/// Rows of a batch that belong to wanted businesses.
-fn wanted_rows(batch: &RecordBatch, wanted: &HashSet<i64>) -> Option<Vec<(usize, i64)>> {
-    let ids = batch.column_by_name("business_id")?.as_primitive::<Int64Type>();
-    Some(ids.values().iter().copied().enumerate().filter(|(_, id)| wanted.contains(id)).collect())
-}
-
-fn instant(batch: &RecordBatch, name: &str, row: usize) -> Option<Timestamp> {
-    let column = batch.column_by_name(name)?.as_primitive::<TimestampMicrosecondType>();
-    Timestamp::from_microsecond(column.value(row)).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
-
-    #[test]
-    fn a_look_up_is_due_once_and_again_only_for_a_reason() {
-        let mut known = Known::default();
-        assert!(known.is_due(1, None, true), "never asked");
-        known.fetched.insert(1, at(100));
-        assert!(!known.is_due(1, None, true));
-        assert!(known.is_due(1, Some(at(101)), true) && !known.is_due(1, Some(at(100)), true), "too old");
-        known.changed.insert(1, at(100));
-        assert!(!known.is_due(1, None, true), "changed before it was looked up");
-        known.changed.insert(1, at(101));
-        assert!(known.is_due(1, None, true), "changed since");
-        known.without.insert(1, at(102));
-        assert!(!known.is_due(1, None, true), "asked in vain since");
-        known.fetched.insert(2, at(100));
-        known.officered.insert(2);
-        assert!(
-            known.is_due(2, None, true) && !known.is_due(2, None, false),
-            "officers were never asked for"
-        );
-        known.asked_for_officers.insert(2);
-        assert!(!known.is_due(2, None, true));
-    }
 }

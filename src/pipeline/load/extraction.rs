@@ -1,34 +1,32 @@
-//! What a run reads, in order: lists, counts, listings, each stretch landed as it is proven.
+//! What a run reads, in order: lists, counts, listings. Each day range lands when it is read.
 
 use super::landing::Landing;
 use super::page_store::Pages;
 use crate::client::{Allowance, Client};
 use crate::contract::eastern::window_start;
-use crate::contract::reference::EntityType;
+use crate::contract::listing::Listing;
 use crate::extract::ExtractError;
-use crate::extract::fetch::Asker;
-use crate::extract::listing::{Surroundings, extract_listing};
-use crate::extract::query::split::Vocabulary;
+use crate::extract::fetch::PageFetcher;
+use crate::extract::listing::{ListingJob, ReadContext, extract_listing};
+use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{
     Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
 };
 use crate::lake::Quarantine;
-use crate::pipeline::PipelineError;
-use crate::pipeline::plan::estimate::{listing_price, settling_price};
-use crate::pipeline::plan::forecast::Outlook;
-use crate::pipeline::plan::jobs::{
-    Knowledge, RunPlan, counted_days, first_day, job, listings, within_bounds,
-};
-use crate::pipeline::plan::lake_view::{KnownRows, staged_coverage};
+use crate::pipeline::context::{Run, RunContext};
+use crate::pipeline::error::PipelineError;
+use crate::pipeline::plan::forecast::Forecast;
+use crate::pipeline::plan::inputs::PlanInputs;
+use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
+use crate::pipeline::plan::lake_view::{Coverage, KnownRows, staged_coverage};
+use crate::pipeline::plan::refresh_cost::{listing_price, settling_price};
+use crate::pipeline::plan::stage::REFERENCE;
 use crate::pipeline::publish::summary::Requests;
-use crate::pipeline::run::{Run, RunContext};
 use crate::table::Table;
 use jiff::civil::Date;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-/// What the reading of a run gave.
+/// What a run has read.
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
     pub(crate) read: Result<Option<Reference>, Interrupted>,
@@ -45,20 +43,20 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// As of now.
+    /// The counters now.
     pub(crate) fn now(client: &Client) -> Self {
         Self { sent: client.budget().sent(), retried: client.retried() }
     }
 
-    /// What was sent since.
+    /// Requests sent since then.
     pub(crate) fn requests_since(self, client: &Client) -> Requests {
         let (sent, retried) = (client.budget().sent() - self.sent, client.retried() - self.retried);
         Requests { sent, retried, ..Requests::default() }
     }
 }
 
-/// Reads and lands all that the run wants; `before` is what was sent before it began. What reading alone needs is let go of at
-/// its end, for the archive's index grows with the pages.
+/// Reads and lands everything that the run needs; `before` is what was sent before it began. The archive's index is freed at the end, for
+/// it grows with the pages.
 pub(crate) async fn extract(
     run: &mut Run<'_>,
     client: &Client,
@@ -67,23 +65,23 @@ pub(crate) async fn extract(
     before: Before,
 ) -> Result<Extracted, PipelineError> {
     let asked_for_account = before.requests_since(client).sent;
-    let archive = Rc::new(RefCell::new(run.dir.raw()?));
-    let mut pages = Pages(archive.clone());
+    let mut pages = Pages::new(run.dir.raw()?);
+    let archive = pages.clone();
     let staging = run.lake.stage(&run.record.run_id)?;
     let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
-    let mut asker = Asker::new(client, &mut pages, context.now, context.tell);
+    let mut asker = PageFetcher::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
     if let Err((_, PipelineError::Client(refused))) = &read {
-        asker.disown_refusal(refused)?;
+        asker.invalidate_refusal(refused)?;
     }
     let finished = asker.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
         asker.sent_by_stage().iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
-    *by_stage.entry("reference".to_owned()).or_default() += asked_for_account;
+    *by_stage.entry(REFERENCE.to_owned()).or_default() += asked_for_account;
     let requests = Requests { replayed: asker.replayed(), by_stage, ..before.requests_since(client) };
     (context.spent)(&requests);
     finished?;
-    archive.borrow_mut().sync()?;
+    archive.archive().sync()?;
     landing.end()?;
     landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
     Ok(Extracted { landing, read, requests, answered: asker.answered() })
@@ -93,10 +91,10 @@ pub(crate) async fn extract(
 type Interrupted = (Option<Reference>, PipelineError);
 
 impl Run<'_> {
-    /// Reads lists, counts and listings, landing each stretch as it is proven.
+    /// Reads lists, counts and listings. Each day range lands when it is read.
     async fn read(
         &mut self,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         client: &Client,
         caps: Allowance,
         real_today: Date,
@@ -126,8 +124,12 @@ impl Run<'_> {
         }
     }
 
-    /// Counts of days, and the plan's numbers where they must be found out.
-    async fn read_counts(&mut self, asker: &mut Asker<'_>, real_today: Date) -> Result<(), ExtractError> {
+    /// Reads counts of days, and the plan's numbers where they must be measured.
+    async fn read_counts(
+        &mut self,
+        asker: &mut PageFetcher<'_>,
+        real_today: Date,
+    ) -> Result<(), ExtractError> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.counts = extract_daily_counts(asker, days).await?;
         self.counted_days = Some(days);
@@ -141,69 +143,65 @@ impl Run<'_> {
 
     async fn read_listings(
         &mut self,
-        asker: &mut Asker<'_>,
+        asker: &mut PageFetcher<'_>,
         client: &Client,
         reference: &Reference,
         real_today: Date,
         landing: &mut Landing,
     ) -> Result<(), PipelineError> {
-        let coverage = staged_coverage(&landing.staging)?;
         let filings = landing.staging.sound_table(Table::Filings)?;
-        let words = vocabulary(reference);
-        let days = self.pipeline.spec.extract.days;
-        // The window has moved on under a run of an earlier day: what has left it cannot be read any more.
+        // A run of an earlier day cannot read days that have left the window since.
         let oldest = window_start(real_today, self.plan.window_days);
-        self.from = first_day(days, self.record.today, &self.plan).max(oldest);
-        let mut planned: RunPlan = serde_json::from_value(self.record.plan.clone()).unwrap_or_default();
-        let stats = Some(&reference.stats);
-        let outlook = Outlook { stats, told: None };
-        let mut jobs = Vec::new();
-        let mut needed = asker.answered();
-        for listing in listings(&self.pipeline.spec) {
-            let knowledge = Knowledge {
-                coverage: &coverage,
-                state: &self.state,
-                counts: &self.counts,
-                plan: &self.plan,
-                remaining: within_bounds(
-                    client.budget().remaining()?,
-                    &self.pipeline.spec.budget,
-                    &self.plan,
-                ),
-                from: self.from,
-                today: self.record.today,
-            };
-            needed += listing_price(listing, &knowledge, &outlook).requests;
-            needed += settling_price(&[listing], &knowledge).requests;
-            jobs.push(job(listing, &knowledge, &mut planned));
-        }
-        // Only the untyped listing has any.
-        self.expected = jobs.iter().flat_map(|job| job.expected.clone()).collect();
-        self.needed = Some(needed);
-        planned.left = Some(needed - asker.answered());
-        self.record.plan = serde_json::to_value(&planned).unwrap_or_default();
-        self.dir.write_record(&self.record)?;
-        for job in jobs {
-            let label = job.label;
-            let mut rows = KnownRows::new(filings.clone(), label);
+        self.from = first_day(self.pipeline.spec.extract.days, self.record.today, &self.plan).max(oldest);
+        let coverage = staged_coverage(&landing.staging)?;
+        let jobs = self.plan_listings(&coverage, client, reference, asker.answered())?;
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
+        for (listing, job) in jobs {
+            let label = listing.label();
+            let mut rows = KnownRows::new(filings.clone(), listing);
             let mut known = |from: Date, to: Date| rows.between(from, to).map_err(Into::into);
             let shares = self.state.shares.entry(label.to_owned()).or_default();
             let pace = self.state.pace.entry(label.to_owned()).or_default();
             let around =
-                Surroundings { known: &mut known, plan: &mut self.plan, words: &words, shares, pace };
-            let mut hand_over = |reading| {
-                landing.land(&reading, (self.now)()).map_err(|error| ExtractError::HandOver(error.into()))
-            };
+                ReadContext { known: &mut known, plan: &mut self.plan, values: &words, shares, pace };
+            let now = self.now;
+            let mut hand_over =
+                |reading| landing.land(&reading, now()).map_err(|error| ExtractError::HandOver(error.into()));
             extract_listing(asker, around, job, &mut hand_over).await?;
         }
         Ok(())
     }
-}
 
-pub(crate) fn vocabulary(reference: &Reference) -> Vocabulary {
-    let sectors = reference.industries.sectors.iter();
-    Vocabulary {
-        sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
-        kinds: reference.entity_types.iter().filter_map(|entry| EntityType::from_key(&entry.key)).collect(),
+    /// The jobs of all listings. Writes the plan and the number of requests it takes into the run's record.
+    fn plan_listings(
+        &mut self,
+        coverage: &Coverage,
+        client: &Client,
+        reference: &Reference,
+        answered: u64,
+    ) -> Result<Vec<(Listing, ListingJob)>, PipelineError> {
+        let inputs = PlanInputs {
+            coverage,
+            state: &self.state,
+            counts: &self.counts,
+            plan: &self.plan,
+            remaining: within_bounds(client.budget().remaining()?, &self.pipeline.spec.budget, &self.plan),
+            from: self.from,
+            today: self.record.today,
+        };
+        let forecast = Forecast { stats: Some(&reference.stats), total: None };
+        let mut planned = self.planned();
+        let (mut jobs, mut left) = (Vec::new(), 0);
+        for listing in listings(&self.pipeline.spec) {
+            left += listing_price(listing, &inputs, &forecast).requests;
+            left += settling_price(&[listing], &inputs).requests;
+            jobs.push((listing, job(listing, &inputs, &mut planned)));
+        }
+        // Only the untyped listing has expected rows.
+        self.expected = jobs.iter().flat_map(|(_, job)| job.expected.clone()).collect();
+        self.needed = Some(answered + left);
+        planned.left = Some(left);
+        self.write_plan(&planned)?;
+        Ok(jobs)
     }
 }

@@ -1,52 +1,48 @@
-//! From a reading to rows of the coming snapshot: raw pages → rows and rejects → the lake's spill and coverage.
+//! Turns readings into rows of the next snapshot: raw pages → rows and rejects → the lake's spill and coverage.
 
+use super::answer_times::{CameAt, came_at};
 use super::page_store::Pages;
-use super::reference_tables::{CameAt, came_at};
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::span_days;
-use crate::contract::reference::EntityType;
+use crate::contract::listing::Listing;
 use crate::extract::fetch::PageKey;
 use crate::extract::listing::Reading;
 use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
 use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page};
-use crate::pipeline::PipelineError;
-use crate::pipeline::plan::lake_view::read_coverage_files;
-use crate::pipeline::state::provenance::{Journal, JournalReading, JournalStep, key_of, told};
+use crate::pipeline::error::PipelineError;
+use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::plan::stale_days::SETTLED_DAYS;
+use crate::pipeline::state::provenance::{Journal, JournalReading, JournalStep, key_of, page_of};
 use crate::table::{CoverageRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Rows of a batch on its way to the spill.
+/// Rows of a batch for the spill.
 const BATCH_ROWS: usize = 8 * 1024;
-
-/// A day this old when it was read whole has settled.
-pub(crate) const SETTLED_DAYS: u32 = 31;
 
 /// What has landed so far.
 pub(crate) struct Landing {
     pub(crate) today: Date,
     pub(crate) staging: Staging,
-    /// Where records that are no rows go; none when they went there before.
+    /// Where records go that could not be normalized; none in a replay.
     pub(crate) quarantine: Option<Quarantine>,
-    /// How the snapshot came about.
+    /// How the snapshot is made.
     pub(crate) journal: Journal,
     /// Coverage of the days read.
     pub(crate) coverage: Vec<CoverageRow>,
-    /// Days read whole: what the lake lists on them and was not seen is gone.
-    pub(crate) whole: BTreeSet<(Date, bool)>,
-    /// Listing label and day of every day proven.
-    pub(crate) proven: BTreeSet<(String, Date)>,
-    /// Listing label and day of every day read whole.
+    /// Listing label and day of every complete day.
+    pub(crate) complete: BTreeSet<(String, Date)>,
+    /// Listing label and day of every day read from its first row to its last.
     pub(crate) read_whole: BTreeSet<(String, Date)>,
-    /// Listing label and day of every day read while rows moved.
-    pub(crate) stirred: BTreeSet<(String, Date)>,
+    /// Listing label and day of every day that drifted while it was read.
+    pub(crate) drifted: BTreeSet<(String, Date)>,
     pub(crate) unknown_fields: UnknownFields,
     pub(crate) open_values: OpenValues,
     pub(crate) rejected: HashSet<blake3::Hash>,
-    /// What look-ups did to their tables.
+    /// What look-ups changed in their tables.
     pub(crate) looked_up: BTreeMap<String, TableDelta>,
-    /// When lists and counts came; nothing while pages land.
+    /// When lists and counts arrived; empty while pages land.
     pub(crate) lists_came: CameAt,
     /// The archive, while pages land.
     pages: Option<Pages>,
@@ -60,10 +56,9 @@ impl Landing {
             quarantine,
             journal: Journal::new(today),
             coverage: Vec::new(),
-            whole: BTreeSet::new(),
-            proven: BTreeSet::new(),
+            complete: BTreeSet::new(),
             read_whole: BTreeSet::new(),
-            stirred: BTreeSet::new(),
+            drifted: BTreeSet::new(),
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
@@ -73,8 +68,7 @@ impl Landing {
         }
     }
 
-    /// Takes a reading in, and notes in the journal how. Rows of days that were not proven wait in the archive and are not
-    /// landed.
+    /// Lands a reading and records it in the journal. Rows of incomplete days stay in the archive and do not land.
     pub(crate) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<(), PipelineError> {
         let mut entry = JournalReading::of(reading, now);
         let mut skipped = BTreeSet::new();
@@ -86,13 +80,13 @@ impl Landing {
             counts
         })?;
         entry.skipped = skipped;
-        let stirred = reading.days.iter().filter(|_| reading.is_stirred);
-        self.stirred.extend(stirred.map(|day| (reading.label.to_owned(), day.day)));
+        let drifted = reading.days.iter().filter(|_| reading.is_drifted);
+        self.drifted.extend(drifted.map(|day| (reading.label.to_owned(), day.day)));
         self.journal.steps.push(JournalStep::Listing(entry));
         Ok(())
     }
 
-    /// Takes in again what the journal tells of.
+    /// Lands a step of a journal again.
     pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<(), PipelineError> {
         match step {
             JournalStep::Listing(entry) => {
@@ -100,7 +94,7 @@ impl Landing {
             }
             JournalStep::Start { pages, with_dissolved } => {
                 let keys: Vec<PageKey> = pages.iter().map(key_of).collect();
-                self.land_start(&keys, *with_dissolved, &mut |_| {})
+                self.land_prefix(&keys, *with_dissolved, &mut |_| {})
             }
         }
     }
@@ -110,33 +104,28 @@ impl Landing {
         entry: &JournalReading,
         counts: &mut dyn FnMut(i64, Date) -> bool,
     ) -> Result<(), PipelineError> {
-        let proven = entry.proven();
+        let complete = entry.complete_days();
         let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
         let mut batch = Vec::new();
         for key in entry.keys() {
             for row in self.rows_of(&key)? {
                 let day = row.filed_date;
-                if !proven.contains_key(&day) || !counts(row.business_id, day) {
-                    continue;
+                if complete.contains(&day) && counts(row.business_id, day) {
+                    landed.entry(day).or_default().insert(row.business_id);
+                    batch.push(row);
                 }
-                landed.entry(day).or_default().insert(row.business_id);
-                batch.push(row);
             }
-            if batch.len() >= BATCH_ROWS {
-                self.staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch))?)?;
-            }
+            self.spill(&mut batch, BATCH_ROWS)?;
         }
-        if !batch.is_empty() {
-            self.staging.spill_filings(FilingRow::batch(&batch)?)?;
-        }
+        self.spill(&mut batch, 1)?;
         self.staging.note_gone(entry.gone.iter().map(|(id, day)| (*id, *day)));
         self.cover(entry, &landed);
         Ok(())
     }
 
-    /// Takes the pages of a start of a name in: each row is an observation in its own right. Where dissolved businesses
-    /// were asked for too, a row is listed if it is active; `note` sees every row.
-    pub(crate) fn land_start(
+    /// Lands the pages of a prefix. Every row is observed on its own. Where dissolved businesses were requested too, a row is listed if
+    /// it is active; `note` receives every row.
+    pub(crate) fn land_prefix(
         &mut self,
         pages: &[PageKey],
         with_dissolved: bool,
@@ -149,20 +138,23 @@ impl Landing {
                 note(&row);
                 batch.push(row);
             }
-            if batch.len() >= BATCH_ROWS {
-                self.staging.spill_filings(FilingRow::batch(&std::mem::take(&mut batch))?)?;
-            }
+            self.spill(&mut batch, BATCH_ROWS)?;
         }
-        if !batch.is_empty() {
-            self.staging.spill_filings(FilingRow::batch(&batch)?)?;
-        }
-        self.journal
-            .steps
-            .push(JournalStep::Start { pages: pages.iter().map(told).collect(), with_dissolved });
+        self.spill(&mut batch, 1)?;
+        let pages = pages.iter().map(page_of).collect();
+        self.journal.steps.push(JournalStep::Start { pages, with_dissolved });
         Ok(())
     }
 
-    /// A page of the archive, and where it was asked for.
+    /// Spills a batch that has at least `least` rows.
+    fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<(), PipelineError> {
+        if batch.len() >= least {
+            self.staging.spill_filings(FilingRow::batch(&std::mem::take(batch))?)?;
+        }
+        Ok(())
+    }
+
+    /// A page of the archive, and the slice and offset of its request.
     pub(crate) fn page(&self, key: &PageKey) -> Result<(RawPage, Place), PipelineError> {
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
         let pages = self.pages.as_ref();
@@ -170,15 +162,14 @@ impl Landing {
         Ok((pages.ok_or_else(gone)?.page(key)?, place))
     }
 
-    /// Counts fields the schema does not know.
+    /// Counts unknown fields.
     pub(crate) fn note_unknown(&mut self, fields: UnknownFields) {
         for (field, count) in fields {
             *self.unknown_fields.entry(field).or_default() += count;
         }
     }
 
-    /// No page lands any more: notes when lists and counts came, and lets go of the archive, whose index grows with the pages
-    /// read.
+    /// Ends the landing: records when lists and counts arrived, and frees the archive, whose index grows with the pages read.
     pub(crate) fn end(&mut self) -> Result<(), PipelineError> {
         if let Some(pages) = self.pages.take() {
             self.lists_came = came_at(&pages)?;
@@ -197,7 +188,7 @@ impl Landing {
         Ok(normalized.rows)
     }
 
-    /// A record that stands on two pages is one record.
+    /// Writes a record to the quarantine, once, even if it is on two pages.
     pub(crate) fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
         if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
             tracing::warn!(
@@ -226,25 +217,24 @@ impl Landing {
                 settled: day.whole && span_days(day.day, self.today) >= SETTLED_DAYS,
                 checked_at: entry.at,
             });
-            if day.whole {
-                self.read_whole.insert((entry.label.clone(), day.day));
-            }
-            if day.complete {
-                self.proven.insert((entry.label.clone(), day.day));
-            }
-            match entry.label.as_str() {
-                crate::pipeline::EVERY_OTHER_TYPE if day.whole => drop(self.whole.insert((day.day, false))),
-                label if label == EntityType::Fictitious.key() && day.whole => {
-                    self.whole.insert((day.day, true));
-                }
-                _ => {}
-            }
+            let key = || (entry.label.clone(), day.day);
+            self.read_whole.extend(day.whole.then(key));
+            self.complete.extend(day.complete.then(key));
         }
     }
 
-    /// Writes the coverage of the days read into the coming snapshot. A day that has settled stays so as long as it is whole.
+    /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.
+    pub(crate) fn days_to_compare(&self) -> BTreeSet<(Date, bool)> {
+        let of_all = |listing: &Listing| Listing::EVERY_TYPE.contains(listing);
+        let listings = |label: &str| Listing::from_label(label).filter(of_all);
+        let days =
+            self.read_whole.iter().filter_map(|(label, day)| Some((*day, listings(label)?.is_fictitious())));
+        days.collect()
+    }
+
+    /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
     pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta, PipelineError> {
-        let before = read_coverage_files(&self.staging.sound_table(Table::Coverage)?)?;
+        let before = staged_coverage_rows(&self.staging)?;
         let settled = before.into_iter().filter(|row| row.settled);
         let settled: BTreeSet<(Date, String)> =
             settled.map(|row| (row.filed_date, row.entity_type)).collect();

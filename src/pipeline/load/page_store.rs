@@ -1,31 +1,42 @@
-//! The run's archive of raw pages as the store that extraction asks before it pays.
+//! The run's archive of raw pages. Extraction asks it before it spends a request.
 
-use crate::extract::fetch::{HeldPage, PageKey, PageStore, StoreError};
+use crate::extract::error::StoreError;
+use crate::extract::fetch::{PageKey, PageStore, StoredPage};
 use crate::lake::{RawArchive, RawPage};
-use crate::pipeline::PipelineError;
+use crate::pipeline::error::PipelineError;
 use jiff::Timestamp;
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A handle on the archive: extraction writes through one while landing reads through another.
+/// A handle on the archive. Extraction writes through one while landing reads through another.
 #[derive(Debug, Clone)]
-pub(crate) struct Pages(pub(crate) Rc<RefCell<RawArchive>>);
+pub(crate) struct Pages(Arc<Mutex<RawArchive>>);
 
 impl Pages {
-    /// A page that must be there.
+    /// A handle on an open archive.
+    pub(crate) fn new(archive: RawArchive) -> Self {
+        Self(Arc::new(Mutex::new(archive)))
+    }
+
+    /// The archive, for this thread alone.
+    pub(crate) fn archive(&self) -> MutexGuard<'_, RawArchive> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A page that must exist.
     pub(crate) fn page(&self, key: &PageKey) -> Result<RawPage, PipelineError> {
-        let page = self.0.borrow().get(&key.target, key.occurrence)?;
+        let page = self.archive().get(&key.target, key.occurrence)?;
         page.ok_or_else(|| PipelineError::PageGone { target: key.target.clone() })
     }
 }
 
 impl PageStore for Pages {
-    fn held(&mut self, key: &PageKey) -> Result<Option<HeldPage>, StoreError> {
-        let page = self.0.borrow().get(&key.target, key.occurrence)?;
-        Ok(page.map(|page| HeldPage { status: page.status, body: page.body }))
+    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError> {
+        let page = self.archive().get(&key.target, key.occurrence).map_err(PipelineError::from)?;
+        Ok(page.map(|page| StoredPage { status: page.status, body: page.body }))
     }
 
     fn keep(&mut self, key: &PageKey, status: u16, at: Timestamp, body: &[u8]) -> Result<(), StoreError> {
-        Ok(self.0.borrow_mut().append(&key.target, key.occurrence, status, at, body)?)
+        let kept = self.archive().append(&key.target, key.occurrence, status, at, body);
+        Ok(kept.map_err(PipelineError::from)?)
     }
 }

@@ -1,25 +1,22 @@
-//! What the filings of a snapshot add up to: rows listed on each day, and rows of each kind.
+//! Counts the rows of a snapshot: listed on each day, and of each kind.
 
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::day_of_epoch;
-use crate::contract::reference::EntityType;
-use crate::pipeline::PipelineError;
-use crate::pipeline::plan::lake_view::belongs;
+use crate::contract::listing::Listing;
+use crate::pipeline::error::PipelineError;
 use crate::pipeline::state::registry::Counted;
-use crate::table::{CoverageRow, EVERY_OTHER_TYPE, Table, read_table};
-use arrow::array::{ArrayRef, AsArray};
-use arrow::datatypes::Date32Type;
+use crate::table::{CoverageRow, FilingColumns, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
-/// Counts of the filings of one snapshot.
+/// Row counts of the filings of one snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct LakeCounts {
     /// Rows listed on a day, by type.
     listed: BTreeMap<Date, HashMap<String, u64>>,
-    /// Rows by whether they are dissolved, fictitious, of a later day.
+    /// Rows by whether they are dissolved, fictitious, dated after today.
     kinds: [u64; 8],
 }
 
@@ -30,26 +27,20 @@ impl LakeCounts {
         for file in files {
             let columns = ["filed_date", "entity_type", "status", "listed"];
             for batch in read_table(Table::Filings, file, Some(&columns))? {
-                counts.add(&batch?, today);
+                counts.add(&batch?, today)?;
             }
         }
         Ok(counts)
     }
 
-    fn add(&mut self, batch: &RecordBatch, today: Date) {
-        let column = |name: &str| -> Option<&ArrayRef> { batch.column_by_name(name) };
-        let (Some(dates), Some(kinds), Some(states), Some(listed)) =
-            (column("filed_date"), column("entity_type"), column("status"), column("listed"))
-        else {
-            return;
-        };
-        let dates = dates.as_primitive::<Date32Type>();
-        let (kinds, states) = (kinds.as_string::<i32>(), states.as_string::<i32>());
-        let listed = listed.as_boolean();
-        for row in 0..dates.len() {
+    fn add(&mut self, batch: &RecordBatch, today: Date) -> Result<(), TableError> {
+        let columns = FilingColumns::new(batch);
+        let (dates, kinds) = (columns.filed_date()?, columns.entity_type()?);
+        let (states, listed) = (columns.status()?, columns.listed()?);
+        for row in 0..columns.rows() {
             let Some(day) = day_of_epoch(dates.value(row)) else { continue };
             let kind = kinds.value(row);
-            let is_fictitious = kind == EntityType::Fictitious.key();
+            let is_fictitious = Listing::FICTITIOUS.holds(kind);
             self.kinds[bits(states.value(row) != ACTIVE, is_fictitious, day > today)] += 1;
             if listed.value(row) {
                 let of_day = self.listed.entry(day).or_default();
@@ -59,9 +50,10 @@ impl LakeCounts {
                 }
             }
         }
+        Ok(())
     }
 
-    /// Rows that a total would count.
+    /// Rows that a total counts.
     pub(crate) fn rows(&self, counted: Counted) -> u64 {
         let counts = |at: usize| {
             (counted.dissolved || at & 4 == 0)
@@ -71,32 +63,38 @@ impl LakeCounts {
         (0..8).filter(|at| counts(*at)).map(|at| self.kinds[at]).sum()
     }
 
-    /// Rows listed on a day under a listing's label.
-    fn listed_on(&self, day: Date, label: &str) -> u64 {
-        let of_day = self.listed.get(&day).into_iter().flatten();
-        of_day.filter(|(kind, _)| belongs(label, kind)).map(|(_, rows)| *rows).sum()
+    /// Rows listed on the day and in the listing of a coverage row.
+    fn listed_of(&self, row: &CoverageRow) -> i64 {
+        let listing = Listing::from_label(&row.entity_type);
+        let of_day = self.listed.get(&row.filed_date).into_iter().flatten();
+        let of_listing = of_day.filter(|(kind, _)| listing.is_some_and(|listing| listing.holds(kind)));
+        of_listing.map(|(_, rows)| *rows).sum::<u64>() as i64
     }
 
-    /// Coverage rows whose `landed` is no longer what the lake lists, put right.
-    pub(crate) fn put_right(&self, coverage: Vec<CoverageRow>) -> Vec<CoverageRow> {
-        let listed = |row: &CoverageRow| self.listed_on(row.filed_date, &row.entity_type) as i64;
-        let moved = coverage.into_iter().filter(|row| row.complete && row.landed != listed(row));
-        moved.map(|row| CoverageRow { landed: listed(&row), ..row }).collect()
+    /// Coverage rows whose `landed` differs from what the lake lists, corrected.
+    pub(crate) fn corrected(&self, coverage: Vec<CoverageRow>) -> Vec<CoverageRow> {
+        let wrong = coverage.into_iter().filter(|row| row.complete && row.landed != self.listed_of(row));
+        wrong.map(|row| CoverageRow { landed: self.listed_of(&row), ..row }).collect()
     }
 
-    /// Coverage rows of proven days whose rows have since moved to other days or types. Where the API counts as many as are left, or
-    /// nothing can tell any more, the day is whole without them; else it must be read again.
-    pub(crate) fn follow_moves(&self, coverage: Vec<CoverageRow>, told: &Told<'_>) -> Vec<CoverageRow> {
+    /// Coverage rows of complete days, corrected for rows that have since changed their day or type. A day stays complete if the API
+    /// counts only the rows that are left, or if nothing can show that it changed. Otherwise it must be read again.
+    pub(crate) fn follow_moves(
+        &self,
+        coverage: Vec<CoverageRow>,
+        context: &MoveContext<'_>,
+    ) -> Vec<CoverageRow> {
         let follow = |row: CoverageRow| {
-            let left = self.listed_on(row.filed_date, &row.entity_type) as i64;
+            let left = self.listed_of(&row);
             if !row.complete || row.landed <= left {
                 return None;
             }
             let expected = row.expected - (row.landed - left);
-            let is_read = told.read_now.contains(&(row.filed_date, row.entity_type.clone()));
-            let counted = told.counted.get(&row.filed_date).filter(|_| row.entity_type == EVERY_OTHER_TYPE);
-            let is_whole = !is_read && counted.is_none_or(|counted| *counted == expected);
-            let complete = is_whole || row.filed_date < told.from;
+            let is_read = context.read_now.contains(&(row.filed_date, row.entity_type.clone()));
+            let is_untyped = row.entity_type == Listing::Untyped.label();
+            let counted = context.counted.get(&row.filed_date).filter(|_| is_untyped);
+            let fits = !is_read && counted.is_none_or(|counted| *counted == expected);
+            let complete = fits || row.filed_date < context.from;
             let expected = if complete { expected } else { row.expected };
             Some(CoverageRow { landed: left, expected, complete, ..row })
         };
@@ -104,13 +102,13 @@ impl LakeCounts {
     }
 }
 
-/// What tells whether a day that lost rows to other days is whole without them.
-pub(crate) struct Told<'t> {
+/// What shows whether a day is complete without the rows that changed their day.
+pub(crate) struct MoveContext<'t> {
     /// Oldest day that can be read again.
     pub(crate) from: Date,
-    /// Rows the API counts, of the untyped listing.
+    /// The API's counts, of the untyped listing.
     pub(crate) counted: BTreeMap<Date, i64>,
-    /// Days read by this run, whose totals are those rows and others.
+    /// Days read by this run.
     pub(crate) read_now: &'t BTreeSet<(Date, String)>,
 }
 
@@ -121,36 +119,17 @@ fn bits(is_dissolved: bool, is_fictitious: bool, is_later: bool) -> usize {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::table::{FilingRow, write_rows};
+    use crate::table::{self, FilingRow, write_rows};
     use jiff::Timestamp;
     use jiff::civil::date;
 
     pub(crate) fn filing(id: i64, day: Date, kind: &str, status: &str) -> FilingRow {
-        FilingRow {
-            business_id: id,
-            id: id.to_string(),
-            document_number: format!("L{id:011}"),
-            name: "SUN".to_owned(),
-            entity_type: kind.to_owned(),
-            company_type: "LLC".to_owned(),
-            status: status.to_owned(),
-            filed_date: day,
-            dissolved_date: None,
-            city: String::new(),
-            zip: String::new(),
-            county: String::new(),
-            industry_sector: "s".to_owned(),
-            industry_type: "s.t".to_owned(),
-            url: String::new(),
-            listed: status == ACTIVE,
-            first_seen_at: Timestamp::UNIX_EPOCH,
-            last_seen_at: Timestamp::UNIX_EPOCH,
-            extra: None,
-        }
+        let (entity_type, status, listed) = (kind.to_owned(), status.to_owned(), status == ACTIVE);
+        FilingRow { entity_type, status, listed, ..table::filing(id, day, Timestamp::UNIX_EPOCH) }
     }
 
     #[test]
-    fn rows_are_counted_by_kind_and_coverage_follows_what_is_listed() {
+    fn rows_are_counted_by_kind_and_coverage_is_corrected() {
         let (day, later) = (date(2026, 11, 20), date(2026, 11, 25));
         let rows = [
             filing(1, day, "llc", "active"),
@@ -176,13 +155,13 @@ pub(crate) mod tests {
             checked_at: Timestamp::UNIX_EPOCH,
         };
         let coverage = vec![covered("*", 2, true), covered("fictitious", 1, true), covered("llc", 9, false)];
-        let right = counts.put_right(coverage);
+        let right = counts.corrected(coverage);
         assert_eq!(right.len(), 1);
         assert_eq!((right[0].entity_type.as_str(), right[0].landed, right[0].expected), ("*", 1, 2));
     }
 
     #[test]
-    fn a_day_whose_rows_moved_elsewhere_is_whole_where_the_api_counts_no_more_or_cannot_be_asked() {
+    fn a_day_without_its_lost_rows_is_complete_if_counts_match_or_it_cannot_be_read_again() {
         let (day, from) = (date(2026, 11, 20), date(2026, 11, 10));
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("part.parquet");
@@ -190,7 +169,7 @@ pub(crate) mod tests {
         let counts = LakeCounts::of(&[file], day).expect("counts");
         let covered = |filed_date| CoverageRow {
             filed_date,
-            entity_type: EVERY_OTHER_TYPE.to_owned(),
+            entity_type: Listing::Untyped.label().to_owned(),
             expected: 2,
             landed: 2,
             complete: true,
@@ -198,16 +177,19 @@ pub(crate) mod tests {
             checked_at: Timestamp::UNIX_EPOCH,
         };
         let follow = |filed_date, counted: Option<i64>, is_read| {
-            let read_now =
-                if is_read { [(filed_date, EVERY_OTHER_TYPE.to_owned())].into() } else { BTreeSet::new() };
+            let read_now = if is_read {
+                [(filed_date, Listing::Untyped.label().to_owned())].into()
+            } else {
+                BTreeSet::new()
+            };
             let counted = counted.map(|rows| (filed_date, rows)).into_iter().collect();
-            let rows =
-                counts.follow_moves(vec![covered(filed_date)], &Told { from, counted, read_now: &read_now });
+            let rows = counts
+                .follow_moves(vec![covered(filed_date)], &MoveContext { from, counted, read_now: &read_now });
             let row = rows.first().expect("a row that follows");
             (row.expected, row.landed, row.complete)
         };
         assert_eq!(follow(day, Some(1), false), (1, 1, true), "one row left, one is counted");
-        assert_eq!(follow(day, Some(2), false), (2, 1, false), "another came meanwhile");
+        assert_eq!(follow(day, Some(2), false), (2, 1, false), "another came during the run");
         assert_eq!(follow(day, Some(1), true), (2, 1, false), "read by this run as two");
         assert_eq!(follow(day, None, false), (1, 1, true), "nothing counts it");
         assert_eq!(follow(date(2026, 11, 1), Some(2), false), (0, 0, true), "it cannot be read again");

@@ -1,5 +1,11 @@
-//! TODO page.
+//! Maintenance of a lake without the API.
+//!
+//! # Files, in reading order
+//!
+//! - `status`: snapshots, coverage, requests and runs of a lake
+//! - `replay`: rebuilding a run's snapshots from its archived pages
+//! - `repair`: repairing damaged files
 
-pub mod repair;
-pub mod replay;
-pub mod status;
+pub(crate) mod repair;
+pub(crate) mod replay;
+pub(crate) mod status;

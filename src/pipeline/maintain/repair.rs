@@ -1,21 +1,18 @@
-//! Damage put right, the surest way first: a sound copy elsewhere in the lake, then the archived pages of the run that wrote
-//! the file, then a new snapshot that leaves the lost rows out and marks their days as unproven, so that the next run
-//! reads them again.
+//! Repairs damaged files, the safest way first: from an intact copy in the lake, or else from the archived pages of the run that wrote
+//! the file. If both fail, a new snapshot omits the lost rows and marks their days as incomplete, so that the next run reads them.
 
 use super::replay::remake;
-use crate::contract::reference::EntityType;
-use crate::extract::registry::prefixes::{Start, start_of};
+use crate::contract::listing::Listing;
+use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{
     Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
 };
-use crate::pipeline::PipelineError;
+use crate::pipeline::error::PipelineError;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
-use crate::pipeline::state::RunState;
 use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
-use crate::table::{CoverageRow, Row, Table, read_table};
-use arrow::array::AsArray;
-use arrow::datatypes::TimestampMicrosecondType;
+use crate::pipeline::state::run_state::RunState;
+use crate::table::{CoverageRow, FilingColumns, Row, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -23,33 +20,26 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What a repair did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Repaired {
-    /// What was done, file by file.
-    pub actions: Vec<Action>,
-    /// The new snapshot that leaves lost rows out, if one was needed.
-    pub snapshot: Option<u64>,
-    /// What could not be put right.
-    pub left: Vec<Problem>,
+pub(crate) struct Repaired {
+    pub(crate) actions: Vec<Action>,
+    /// The new snapshot that omits lost rows, if one was needed.
+    pub(crate) snapshot: Option<u64>,
+    pub(crate) left: Vec<Problem>,
 }
 
-/// What was done about one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Action {
-    /// The file.
-    pub path: PathBuf,
-    /// What was wrong with it.
-    pub what: String,
-    /// What was done.
-    pub done: String,
+pub(crate) struct Action {
+    pub(crate) path: PathBuf,
+    pub(crate) what: String,
+    pub(crate) done: String,
 }
 
-/// Puts right what can be put right in the lake.
+/// Repairs the lake as far as possible, and returns what was done.
 ///
 /// # Errors
-/// What the lake says while writing; damage that stays stands in the result.
-pub fn repair(
+/// What the lake returns while writing. Damage that could not be repaired is in the result.
+pub(crate) fn repair(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
@@ -87,7 +77,7 @@ impl Repair<'_> {
         self.done.actions.push(Action { path, what: what.to_owned(), done: done.into() });
     }
 
-    /// Commits, marks, and the records of runs: what stands on them comes later.
+    /// Repairs commits, marks, and the records of runs; tables depend on them.
     fn small_things(&mut self) -> Result<(), PipelineError> {
         for problem in self.lake.audit()?.problems {
             if let Some(done) = self.lake.repair_small_file(self.lock, &problem, self.now)? {
@@ -97,14 +87,14 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Files of tables; gives those that neither a copy nor archived pages brought back. Oldest first, since a snapshot is made
-    /// again on top of the one before.
+    /// Repairs files of tables, oldest first, since a snapshot is rebuilt on top of the one before. Returns those that neither a copy nor
+    /// archived pages restored.
     fn tables(&mut self) -> Result<Vec<DamagedFile>, PipelineError> {
         let mut lost = Vec::new();
         for file in self.lake.damaged_files()? {
             const WHAT: &str = "missing or damaged";
-            if let Some((snapshot, twin)) = self.lake.intact_copy(&file)? {
-                self.lake.replace_damaged(self.lock, &file, &twin)?;
+            if let Some((snapshot, copy)) = self.lake.intact_copy(&file)? {
+                self.lake.replace_damaged(self.lock, &file, &copy)?;
                 self.note(file.user_path, WHAT, format!("taken from the sound copy in snapshot {snapshot}"));
                 continue;
             }
@@ -116,10 +106,10 @@ impl Repair<'_> {
                         format!("made again from the archived pages of run {run_id}"),
                     );
                 }
-                // What fails for want of a disk or a network says nothing of the file.
+                // A failing disk or network says nothing about the file.
                 Err(why) if may_pass(&why) => return Err(why),
                 Err(why) => {
-                    tracing::debug!(path = %file.path.display(), %why, "no archived pages bring it back");
+                    tracing::debug!(path = %file.path.display(), %why, "archived pages do not restore it");
                     lost.push(file);
                 }
             }
@@ -127,24 +117,23 @@ impl Repair<'_> {
         Ok(lost)
     }
 
-    /// Makes the snapshot again that first had the file, and takes the file from there if it is the same to the byte.
+    /// Rebuilds the snapshot that first had the file, and takes the file from there if it is equal byte for byte.
     fn made_from_pages(&self, file: &DamagedFile) -> Result<String, PipelineError> {
         let refuse = |run_id: &str, why: &str| PipelineError::NotReplayable {
             run_id: run_id.to_owned(),
             why: why.to_owned(),
         };
-        let maker =
+        let origin =
             self.lake.origin_commit(&file.entry)?.ok_or_else(|| refuse("", "no commit names the file"))?;
-        let made = remake(self.lake, &maker)?;
-        let mended = match made.staging.file_of(&file.entry.blake3) {
+        let made = remake(self.lake, &origin)?;
+        let restored = match made.staging.file_of(&file.entry.blake3) {
             Some(path) => self.lake.replace_damaged(self.lock, file, &path).map_err(PipelineError::from),
-            None => Err(refuse(&maker.run_id, "it comes out otherwise")),
+            None => Err(refuse(&origin.run_id, "it is rebuilt differently")),
         };
         made.staging.discard()?;
-        mended.map(|()| maker.run_id)
+        restored.map(|()| origin.run_id)
     }
 
-    /// Publishes a snapshot without the lost files.
     fn leave_out(
         &mut self,
         newest: &Commit,
@@ -175,7 +164,7 @@ impl Repair<'_> {
         let mut lost_starts = BTreeSet::new();
         if !months.is_empty() && !state.register.is_empty() {
             let filings = staging.files().remove(Table::Filings.name()).unwrap_or_default();
-            lost_starts = starts_with_losses(&state.register, &told_at(self.lake)?, &filings)?;
+            lost_starts = starts_with_losses(&state.register, &read_since(self.lake)?, &filings)?;
             state.register.forget(&lost_starts);
         }
         let commit = staging.commit(CommitInfo {
@@ -184,30 +173,26 @@ impl Repair<'_> {
             pipeline: REPAIR.to_owned(),
             requests_sent: 0,
             state: serde_json::to_value(&state).unwrap_or_default(),
-            checks: serde_json::json!({ "findings": ["rows were lost and left out; their days are unproven"] }),
+            checks: serde_json::json!({ "findings": ["rows were lost and omitted; their days are incomplete"] }),
         })?;
         record.finished = Some("complete".to_owned());
         run.close(&mut record)?;
         write_shown(self.lake, &commit)?;
         self.done.snapshot = Some(commit.snapshot);
-        let mut told = BTreeMap::new();
-        for file in lost {
-            told.insert(
-                file.user_path.clone(),
-                format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file, &lost_starts)),
-            );
-        }
-        for (path, done) in told {
-            self.note(path, "lost", done);
+        let lost: BTreeMap<&PathBuf, &DamagedFile> =
+            lost.iter().map(|file| (&file.user_path, file)).collect();
+        for (path, file) in lost {
+            let done = format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file, &lost_starts));
+            self.note(path.clone(), "lost", done);
         }
         Ok(())
     }
 }
 
-/// What stands in the place of a pipeline's name.
+/// Takes the place of a pipeline's name.
 const REPAIR: &str = "repair";
 
-/// Whether trying again may go well: a disk that is full, a store that does not answer.
+/// Whether a retry may succeed: after a full disk, or a store that does not answer.
 fn may_pass(why: &PipelineError) -> bool {
     match why {
         PipelineError::Write { .. } | PipelineError::Lake(LakeError::Remote { .. }) => true,
@@ -223,34 +208,34 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
     file.entry.path.split('/').nth(1).filter(|_| is_filings).and_then(Month::from_folder)
 }
 
-/// A start of a name, and whether fictitious names are meant.
-type Reading = (Start, bool);
+/// A prefix, and whether fictitious names are meant.
+type Reading = (NamePrefix, bool);
 
-/// Since when each start of a name counts as read, with as many rows as it has now: the time of the oldest commit that says so.
-/// Commits of pruned snapshots tell it too; a damaged one does not.
-fn told_at(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeError> {
-    let mut told: BTreeMap<Reading, (u64, Timestamp)> = BTreeMap::new();
+/// Since when each prefix counts as read with its current number of rows: the time of the oldest such commit. Commits of pruned snapshots
+/// count too; damaged ones do not.
+fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeError> {
+    let mut times: BTreeMap<Reading, (u64, Timestamp)> = BTreeMap::new();
     for snapshot in lake.commits()? {
         let commit = match lake.commit(snapshot) {
             Err(LakeError::Damaged { .. }) => continue,
             other => other?,
         };
-        let before = std::mem::take(&mut told);
+        let before = std::mem::take(&mut times);
         let state = RunState::from_commit(&commit.state);
         for (start, is_fictitious, rows) in state.register.starts() {
             let reading = (start, is_fictitious);
             let since = before.get(&reading).filter(|(known, _)| *known == rows).map(|(_, since)| *since);
-            told.insert(reading, (rows, since.unwrap_or(commit.committed_at)));
+            times.insert(reading, (rows, since.unwrap_or(commit.committed_at)));
         }
     }
-    Ok(told)
+    Ok(times)
 }
 
-/// The starts of a name that count as read, and of whose rows some are not in these files of filings. A row that came after its
-/// start was read is none of those that were found then.
+/// Prefixes that count as read, but have fewer rows in these files of filings. A row that was added after its prefix was read does not
+/// count.
 fn starts_with_losses(
     register: &RegisterState,
-    told_at: &BTreeMap<Reading, (u64, Timestamp)>,
+    read_since: &BTreeMap<Reading, (u64, Timestamp)>,
     filings: &[PathBuf],
 ) -> Result<BTreeSet<Reading>, PipelineError> {
     let listed_alone = register.status == Some(RegisterStatus::Active);
@@ -258,7 +243,7 @@ fn starts_with_losses(
     for file in filings {
         let columns = ["name", "entity_type", "listed", "first_seen_at"];
         for batch in read_table(Table::Filings, file, Some(&columns))? {
-            count_rows(&batch?, listed_alone, told_at, &mut left);
+            count_rows(&batch?, listed_alone, read_since, &mut left)?;
         }
     }
     let is_short = |reading: &Reading, rows: u64| left.get(reading).copied().unwrap_or(0) < rows;
@@ -266,50 +251,47 @@ fn starts_with_losses(
     Ok(starts.filter(|(reading, rows)| is_short(reading, *rows)).map(|(reading, _)| reading).collect())
 }
 
-/// Counts rows that were there when their start was read.
+/// Counts rows that existed when their prefix was read.
 fn count_rows(
     batch: &RecordBatch,
     listed_alone: bool,
-    told_at: &BTreeMap<Reading, (u64, Timestamp)>,
+    read_since: &BTreeMap<Reading, (u64, Timestamp)>,
     left: &mut BTreeMap<Reading, u64>,
-) {
-    let column = |name: &str| batch.column_by_name(name);
-    let (Some(names), Some(kinds), Some(listed), Some(seen)) =
-        (column("name"), column("entity_type"), column("listed"), column("first_seen_at"))
-    else {
-        return;
-    };
-    let (names, kinds) = (names.as_string::<i32>(), kinds.as_string::<i32>());
-    let (listed, seen) = (listed.as_boolean(), seen.as_primitive::<TimestampMicrosecondType>());
-    for row in 0..batch.num_rows() {
-        let Some(start) = start_of(names.value(row)) else { continue };
-        let reading = (start, kinds.value(row) == EntityType::Fictitious.key());
-        let was_there = told_at.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
+) -> Result<(), TableError> {
+    let columns = FilingColumns::new(batch);
+    let (names, kinds) = (columns.name()?, columns.entity_type()?);
+    let (listed, seen) = (columns.listed()?, columns.first_seen_at()?);
+    for row in 0..columns.rows() {
+        let Some(start) = prefix_of(names.value(row)) else { continue };
+        let reading = (start, Listing::FICTITIOUS.holds(kinds.value(row)));
+        let was_there =
+            read_since.get(&reading).is_some_and(|(_, at)| seen.value(row) <= at.as_microsecond());
         if was_there && (listed.value(row) || !listed_alone) {
             *left.entry(reading).or_default() += 1;
         }
     }
+    Ok(())
 }
 
-/// What the loss of a file means; with filings, rows of some starts of a name may be lost.
+/// What the loss of a file means. With filings, some prefixes may lose rows.
 fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
     let rows = file.entry.rows;
     match (Table::from_name(&file.table), month_of(file)) {
         (_, Some(month)) => {
             let register = match starts.len() {
                 0 => String::new(),
-                starts => format!("; starts of names that the register is asked for again: {starts}"),
+                starts => format!("; prefixes of names that the register is asked for again: {starts}"),
             };
             format!(
-                "the days of {month} count as unproven, and the next run reads those that the plan still reaches{register}"
+                "the days of {month} count as incomplete, and the next run reads those that the plan still reaches{register}"
             )
         }
         (None, _) => "the next run makes the aggregate again".to_owned(),
         (Some(Table::Coverage), _) => {
-            "every day counts as unproven, and the next run reads it again".to_owned()
+            "every day counts as incomplete, and the next run reads it again".to_owned()
         }
         (Some(Table::Details | Table::Officers), _) => {
-            format!("{rows} rows; they are looked up again as they are chosen")
+            format!("{rows} rows; they are looked up again when they are selected")
         }
         (Some(_), _) => format!("{rows} rows of history"),
     }
@@ -318,6 +300,7 @@ fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::reference::EntityType;
     use crate::table::{FilingRow, write_rows};
     use jiff::civil::date;
 
@@ -332,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_has_losses_where_fewer_rows_are_left_than_were_found_and_later_ones_make_up_for_none() {
+    fn a_prefix_with_fewer_rows_than_when_it_was_read_has_losses_despite_later_rows() {
         let (read_at, today) = (10, date(2026, 11, 20));
         let rows = [
             filing(1, "SUN", EntityType::Llc, true, read_at),
@@ -344,7 +327,7 @@ mod tests {
         let file = folder.path().join("part.parquet");
         write_rows(&rows, &file, &[]).expect("written");
         let found = [((['S', 'U'], false), 2), ((['S', 'U'], true), 1), ((['S', 'A'], false), 1)];
-        let told: BTreeMap<Reading, (u64, Timestamp)> =
+        let read: BTreeMap<Reading, (u64, Timestamp)> =
             found.iter().map(|(reading, rows)| (*reading, (*rows, at(read_at)))).collect();
         for (status, short) in [
             (RegisterStatus::All, vec![(['S', 'U'], false)]),
@@ -355,7 +338,7 @@ mod tests {
             for ((start, is_fictitious), rows) in found {
                 register.finish(start, is_fictitious, today, rows);
             }
-            let lost = starts_with_losses(&register, &told, std::slice::from_ref(&file)).expect("rows");
+            let lost = starts_with_losses(&register, &read, std::slice::from_ref(&file)).expect("rows");
             assert_eq!(lost.into_iter().collect::<Vec<_>>(), short, "{status:?}");
         }
     }

@@ -1,74 +1,64 @@
-//! A run's snapshot made again: from its archived pages and its journal, on top of the snapshot it was made from, without a
-//! request.
+//! Rebuilds a run's snapshots from its archived pages and its journal, on top of the same parent, without a request.
 
 use crate::client::Call;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
-use crate::pipeline::PipelineError;
+use crate::pipeline::error::PipelineError;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
-use crate::pipeline::plan::lake_view::read_coverage_files;
+use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::publish::aggregates::add_up;
+use crate::pipeline::publish::merge::{Facts, merge};
 use crate::pipeline::publish::report::write_shown;
-use crate::pipeline::publish::{Facts, add_up, merge};
 use crate::pipeline::state::provenance::{Journal, JournalStep};
-use crate::table::Table;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What a replay found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Replayed {
-    /// The run.
-    pub run_id: String,
+pub(crate) struct Replayed {
+    pub(crate) run_id: String,
     /// Its snapshots, oldest first.
-    pub snapshots: Vec<ReplayedSnapshot>,
-    /// The new snapshot that shows the result, if one was published.
-    pub published: Option<u64>,
+    pub(crate) snapshots: Vec<ReplayedSnapshot>,
+    /// The new snapshot with the result, if one was published.
+    pub(crate) published: Option<u64>,
 }
 
-/// One snapshot, made again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ReplayedSnapshot {
-    /// Number.
-    pub snapshot: u64,
+pub(crate) struct ReplayedSnapshot {
+    pub(crate) snapshot: u64,
     /// Archived pages that were read.
-    pub pages: u64,
-    /// Files that came out byte for byte as they were committed.
-    pub equal: u64,
-    /// Files that did not.
-    pub different: Vec<DifferentFile>,
+    pub(crate) pages: u64,
+    /// Files that are equal byte for byte.
+    pub(crate) equal: u64,
+    /// Files that differ.
+    pub(crate) different: Vec<DifferentFile>,
 }
 
-/// A file that came out differently.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DifferentFile {
-    /// Its table.
-    pub table: String,
-    /// The committed file; none where there was none.
-    pub committed: Option<String>,
-    /// The file now; none where there is none any more.
-    pub replayed: Option<String>,
+pub(crate) struct DifferentFile {
+    pub(crate) table: String,
+    /// The committed file, if any.
+    pub(crate) committed: Option<String>,
+    /// The rebuilt file, if any.
+    pub(crate) replayed: Option<String>,
 }
 
 impl Replayed {
-    /// Whether every file came out as it was committed.
-    pub fn is_equal(&self) -> bool {
+    pub(crate) fn is_equal(&self) -> bool {
         self.snapshots.iter().all(|snapshot| snapshot.different.is_empty())
     }
 }
 
-/// Makes every snapshot of a run again and compares it with what was committed. With `publish`, a result that differs
-/// becomes a new snapshot, if the run's is still what readers see.
+/// Rebuilds every snapshot of a run and compares it with its commit. With `publish`, a different result becomes a new snapshot, if the
+/// run's snapshot is still the current one.
 ///
 /// # Errors
-/// `NotReplayable`, `PageGone`; what the lake says, [`crate::lake::LakeError::Pruned`] when a parent's tables are gone.
-pub fn replay(
+/// `NotReplayable`, `PageGone`; the lake's errors, [`crate::lake::LakeError::Pruned`] when a parent's tables are gone.
+pub(crate) fn replay(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
@@ -99,7 +89,7 @@ pub fn replay(
     Ok(replayed)
 }
 
-/// The commits a run made, oldest first, held ones included.
+/// The commits of a run, oldest first, with those pending review.
 fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
     let mut commits = Vec::new();
     for snapshot in lake.commits()?.into_iter().chain(lake.pending_snapshots()?) {
@@ -111,13 +101,13 @@ fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
     Ok(commits)
 }
 
-/// A snapshot made again, not yet compared or committed.
+/// A rebuilt snapshot, not yet compared or committed.
 pub(crate) struct Remade {
     pub(crate) staging: Staging,
     pages: u64,
 }
 
-/// Makes a snapshot again under its own number.
+/// Rebuilds a snapshot under its own number.
 pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
     let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
@@ -132,13 +122,13 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineEr
         || refuse(format!("it kept no journal of snapshot {}, or a rule let it go", commit.snapshot));
     let journal: Journal = journal.ok_or_else(no_journal)?;
     match &journal.silent_about {
-        Some(what) => Err(refuse(format!("its journal does not tell of {what}"))),
+        Some(what) => Err(refuse(format!("its journal does not record {what}"))),
         None => Ok((dir, journal)),
     }
 }
 
 fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
-    let pages = Pages(Rc::new(RefCell::new(dir.raw_read_only()?)));
+    let pages = Pages::new(dir.raw_read_only()?);
     let mut landing = Landing::new(journal.today, staging, None, pages.clone());
     for step in &journal.steps {
         landing.land_again(step)?;
@@ -149,10 +139,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
             true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
             false => Vec::new(),
         };
-        let covered = match journal.follows_listed {
-            true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
-            false => None,
-        };
+        let covered = journal.follows_listed.then(|| staged_coverage_rows(&landing.staging)).transpose()?;
         let facts = Facts {
             today: journal.today,
             observed_at,
@@ -186,7 +173,7 @@ fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, Pipel
     Ok(call.decode(&page.body)?)
 }
 
-/// Makes a snapshot again under the next number, on top of its own parent's tables, and publishes it.
+/// Rebuilds a snapshot under the next number, on top of its own parent's tables, and publishes it.
 fn publish_again(
     lake: &Lake,
     _lock: &LakeLock,
@@ -212,14 +199,14 @@ fn publish_again(
 fn compare(commit: &Commit, made: &BTreeMap<String, TableManifest>, pages: u64) -> ReplayedSnapshot {
     let (mut equal, mut different) = (0, Vec::new());
     let nothing = TableManifest::default();
-    let tables: std::collections::BTreeSet<&String> = commit.tables.keys().chain(made.keys()).collect();
+    let tables: BTreeSet<&String> = commit.tables.keys().chain(made.keys()).collect();
     for table in tables {
         let (old, new) = (commit.tables.get(table).unwrap_or(&nothing), made.get(table).unwrap_or(&nothing));
         let (old_only, kept): (Vec<_>, Vec<_>) = old.files.iter().partition(|file| !new.files.contains(file));
         equal += kept.len() as u64;
         let mut new_only = new.files.iter().filter(|file| !old.files.contains(file)).peekable();
         for file in old_only {
-            // Files of one month are told together.
+            // Files of one month are shown together.
             let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
             let same = new_only.next_if(|new| folder(&new.path) == folder(&file.path));
             different.push(DifferentFile {

@@ -1,97 +1,74 @@
-//! What a run would ask for and cost, before it starts: three requests at most.
+//! The estimate of a run, before it starts. It takes at most 3 requests.
 
-use super::completion_date::{Means, complete_on};
-use super::forecast::{Outlook, TotalTold};
-use super::jobs::{
-    Knowledge, Listing, RunPlan, counted_days, filter, first_day, job, listing_need, listings, within_bounds,
-};
+use super::completion_date::{SpendableBudget, complete_on};
+use super::due::due;
+use super::forecast::{Forecast, KnownTotal};
+use super::inputs::{PlanInputs, filter};
+use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
 use super::lake_view::read_coverage;
-use super::refresh_cost;
+use super::refresh_cost::{listing_price, settling_price};
+use super::registry_estimate::{known_names, register_price};
+use super::stage::{REFERENCE, StagePrice};
 use super::stale_days::Need;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{County, Stats};
-use crate::contract::eastern::{days_newest_first, span_days};
+use crate::contract::eastern::span_days;
+use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
-use crate::extract::listing::SETTLING;
-use crate::extract::plan::cost::price_whole;
-use crate::extract::plan::day_range::{Outline, ranges};
-use crate::extract::query::histogram::Shares;
+use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
 use crate::extract::reference::{plan_is_known, plan_limits};
+use crate::lake::Commit;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
-use crate::pipeline::load::enrich::due;
-use crate::pipeline::load::registry::{known_names, register_price};
-use crate::pipeline::run::make_client;
-use crate::pipeline::state::RunState;
+use crate::pipeline::context::{RunContext, make_client};
+use crate::pipeline::error::PipelineError;
 use crate::pipeline::state::registry::RegisterStatus;
-use crate::pipeline::{PipelineError, RunContext};
+use crate::pipeline::state::run_state::RunState;
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
-/// One stage of a run and its price.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StagePrice {
-    /// Name.
-    pub name: String,
-    /// Queries that are each read to their end.
-    pub slices: u64,
-    /// Rows expected.
-    pub rows: u64,
-    /// Requests expected.
-    pub requests: u64,
-}
-
-/// The price of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Price {
-    /// The pipeline.
-    pub pipeline: String,
-    /// Eastern day it would run as.
-    pub today: Date,
-    /// The plan's numbers.
-    pub plan: PlanLimits,
-    /// What is left of the account's windows, less what the pipeline keeps for others.
-    pub remaining: Remaining,
-    /// Stages.
-    pub stages: Vec<StagePrice>,
-    /// Requests of all stages.
-    pub requests: u64,
-    /// The sum over listings of ceil(rows ÷ rows per call): no reader can do with fewer.
-    pub lower_bound: u64,
-    /// Minutes at the plan's pace.
-    pub minutes: f64,
+pub(crate) struct Price {
+    pub(crate) pipeline: String,
+    pub(crate) today: Date,
+    pub(crate) plan: PlanLimits,
+    /// What is left of the account's windows, less what the pipeline keeps for other users.
+    pub(crate) remaining: Remaining,
+    pub(crate) stages: Vec<StagePrice>,
+    pub(crate) requests: u64,
+    /// The sum over listings of ceil(rows ÷ rows per call): no reader needs fewer.
+    pub(crate) lower_bound: u64,
+    /// Minutes at the plan's rate limit.
+    pub(crate) minutes: f64,
     /// Eastern days it takes, today included; 0 when it never ends.
-    pub days: u64,
-    /// The last of these days.
-    pub complete_on: Option<Date>,
+    pub(crate) days: u64,
+    pub(crate) complete_on: Option<Date>,
     /// Whether it fits what is left today and this month.
-    pub fits: bool,
+    pub(crate) fits: bool,
 }
 
-/// Prices a run of this pipeline on this lake.
-///
-/// # Errors
-/// What the client says, or a lake that cannot be read.
-pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
+/// Returns the estimate of a run of this pipeline on this lake.
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
     let lake = &context.lake;
-    let client = make_client(pipeline, context, lake)?;
+    let client = make_client(pipeline, context)?;
     let account = client.account().await?;
     let commit = lake.current()?;
-    let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
+    let state = RunState::of(commit.as_ref());
     let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
-    if let Some(stages) = stages_without_days(pipeline, context, &client, &plan).await? {
-        return Ok(total(pipeline, context.today, &plan, &means(&client)?, stages));
+    if let Some(stages) =
+        stages_without_days(pipeline, context, &client, (commit.as_ref(), &state), &plan).await?
+    {
+        return Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages));
     }
     let coverage = read_coverage(lake, commit.as_ref())?;
     let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
     let counted = counted_days(pipeline.spec.extract.days, is_known);
     let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;
-    let knowledge = Knowledge {
+    let inputs = PlanInputs {
         coverage: &coverage,
         state: &state,
         counts: &counts,
@@ -101,32 +78,29 @@ pub async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Pric
         today: context.today,
     };
     let listings = listings(&pipeline.spec);
-    let mut outlook = Outlook { stats: None, told: None };
+    let mut forecast = Forecast::default();
     let stats;
-    match worth_asking(&listings, &knowledge) {
+    match worth_asking(&listings, &inputs) {
         Question::Stats => {
             stats = fetch(&client, &Call::stats()).await?.data;
-            outlook.stats = Some(&stats);
+            forecast.stats = Some(&stats);
         }
         Question::Total { listing, from, to } => {
             let slice = Slice { filter: filter(listing), from, to };
             let page = fetch(&client, &Call::search(&slice.search(1, 0))).await?;
-            outlook.told = Some(TotalTold { listing, from, to, rows: page.pagination.total });
+            forecast.total = Some(KnownTotal { listing, from, to, rows: page.pagination.total });
         }
         Question::Nothing => {}
     }
-    let mut stages = vec![
-        StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 },
-        StagePrice { name: "counts".to_owned(), slices: 1, rows: 0, requests: 1 },
-    ];
-    for price in listings.iter().map(|listing| listing_price(*listing, &knowledge, &outlook)) {
+    let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new("counts", 0, 1)];
+    for price in listings.iter().map(|listing| listing_price(*listing, &inputs, &forecast)) {
         add(&mut stages, price);
     }
-    stages.extend(Some(settling_price(&listings, &knowledge)).filter(|stage| stage.slices > 0));
-    Ok(total(pipeline, context.today, &plan, &means(&client)?, stages))
+    stages.extend(Some(settling_price(&listings, &inputs)).filter(|stage| stage.slices > 0));
+    Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages))
 }
 
-/// Listings of one stage are priced together, as a run counts them.
+/// Adds a listing's cost to its stage.
 fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
     match stages.iter_mut().find(|stage| stage.name == price.name) {
         Some(stage) => {
@@ -138,53 +112,41 @@ fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
     }
 }
 
-/// What the account may still spend.
-fn means(client: &Client) -> Result<Means, PipelineError> {
-    Ok(Means {
-        remaining: client.budget().remaining()?,
-        allowance: client.budget().per_window()?,
-        per_run: client.budget().max_requests(),
-        idle_days: 0,
-    })
-}
-
 /// The stages of a pipeline that reads the register or looks businesses up; none for one that reads days.
 async fn stages_without_days(
     pipeline: &Pipeline,
     context: &RunContext<'_>,
     client: &Client,
+    (commit, state): (Option<&Commit>, &RunState),
     plan: &PlanLimits,
 ) -> Result<Option<Vec<StagePrice>>, PipelineError> {
     let lake = &context.lake;
-    let commit = lake.current()?;
-    let state = commit.as_ref().map(|commit| RunState::from_commit(&commit.state)).unwrap_or_default();
     if let Some(spec) = &pipeline.spec.enrich {
-        let due = due(lake, commit.as_ref(), spec, &state.enrich, (context.now)())?;
+        let due = due(lake, commit, spec, &state.enrich, (context.now)())?;
         return Ok(Some(enrich_stages(spec, due.len() as u64)));
     }
     let Some(spec) = &pipeline.spec.registry else { return Ok(None) };
     let stats = fetch(client, &Call::stats()).await?.data;
     let counties = fetch(client, &Call::counties()).await?.data;
     let businesses = u64::try_from(businesses(spec, &stats, &counties)).unwrap_or(0);
-    let names = known_names(lake, commit.as_ref())?;
+    let names = known_names(lake, commit)?;
     let priced = register_price(spec, &state.register, names, (businesses, context.today), plan);
-    let lists = StagePrice { name: "reference".to_owned(), slices: 5, rows: 0, requests: 5 };
+    let lists = StagePrice::new(REFERENCE, 0, 5);
     Ok(Some(vec![lists, priced]))
 }
 
 /// A request for the details of each business, and one for its officers, which most have.
 fn enrich_stages(spec: &EnrichSpec, due: u64) -> Vec<StagePrice> {
     let businesses = due.min(spec.limit.unwrap_or(u64::MAX));
-    let stage =
-        |name: &str, slices| StagePrice { name: name.to_owned(), slices, rows: slices, requests: slices };
+    let officers = if spec.officers { businesses } else { 0 };
     vec![
-        StagePrice { name: "reference".to_owned(), slices: 1, rows: 0, requests: 1 },
-        stage(DETAILS, businesses),
-        stage(OFFICERS, if spec.officers { businesses } else { 0 }),
+        StagePrice::new(REFERENCE, 0, 1),
+        StagePrice::new(DETAILS, businesses, businesses),
+        StagePrice::new(OFFICERS, officers, officers),
     ]
 }
 
-/// Businesses a reading of the register finds: all there are, or those that the counties say are active.
+/// Businesses that a reading of the register finds: all there are, or the active ones by the counties' figures.
 fn businesses(spec: &RegistrySpec, stats: &Stats, counties: &[County]) -> i64 {
     match spec.status {
         RegisterStatus::All => stats.businesses_total,
@@ -195,21 +157,21 @@ fn businesses(spec: &RegistrySpec, stats: &Stats, counties: &[County]) -> i64 {
     }
 }
 
-/// What the third request is best spent on.
+/// The best use of the third request.
 #[derive(Debug, PartialEq, Eq)]
 enum Question {
-    /// Statewide figures: days are to be read that no count covers.
+    /// Statewide figures: days without a count must be read.
     Stats,
     /// The total of a listing whose days the API does not count.
     Total { listing: Listing, from: Date, to: Date },
-    /// The counts tell everything.
+    /// The counts suffice.
     Nothing,
 }
 
-fn worth_asking(listings: &[Listing], knowledge: &Knowledge<'_>) -> Question {
-    let needs = listings.iter().map(|listing| (*listing, listing_need(*listing, knowledge)));
-    let (untyped, typed): (Vec<_>, Vec<_>) = needs.partition(|(listing, _)| listing.kind.is_none());
-    let oldest_counted = knowledge.counts.iter().map(|count| count.date).min();
+fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
+    let needs = listings.iter().map(|listing| (*listing, listing_need(*listing, inputs)));
+    let (untyped, typed): (Vec<_>, Vec<_>) = needs.partition(|(listing, _)| *listing == Listing::Untyped);
+    let oldest_counted = inputs.counts.iter().map(|count| count.date).min();
     let beyond_counts = |need: &Need| need.unread.first().is_some_and(|day| Some(*day) < oldest_counted);
     match &typed[..] {
         _ if untyped.iter().any(|(_, need)| beyond_counts(need)) => Question::Stats,
@@ -231,21 +193,21 @@ fn total(
     pipeline: &Pipeline,
     today: Date,
     plan: &PlanLimits,
-    means: &Means,
+    budget: &SpendableBudget,
     stages: Vec<StagePrice>,
 ) -> Price {
-    // One look-up gives one record; a page gives as many as a call can.
+    // A look-up gives 1 record, a page the plan's rows per call.
     let least = |stage: &StagePrice| match stage.name.as_str() {
         DETAILS | OFFICERS => stage.rows,
         _ => plan.pages_for(stage.rows),
     };
     let requests: u64 = stages.iter().map(|stage| stage.requests).sum();
-    let complete_on = complete_on(requests, today, means);
+    let complete_on = complete_on(requests, today, budget);
     Price {
         pipeline: pipeline.spec.name.clone(),
         today,
         plan: *plan,
-        remaining: means.remaining,
+        remaining: budget.remaining,
         requests,
         lower_bound: stages.iter().map(least).sum(),
         minutes: requests as f64 / f64::from(plan.per_minute.max(1)),
@@ -254,47 +216,4 @@ fn total(
         fits: complete_on == Some(today),
         stages,
     }
-}
-
-/// A listing: its stretches as a run would plan them, and the questions that find what moved.
-pub(crate) fn listing_price(
-    listing: Listing,
-    knowledge: &Knowledge<'_>,
-    outlook: &Outlook<'_>,
-) -> StagePrice {
-    let plan = knowledge.plan;
-    let need = listing_need(listing, knowledge);
-    let job = job(listing, knowledge, &mut RunPlan::default());
-    let rows_on = |day: Date| outlook.rows(listing, &need, knowledge, day);
-    let (filter, nothing) = (filter(listing), Shares::default());
-    let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
-    let outline = Outline { filter: &filter, shares, is_listed: false, plan };
-    let mut rows: u64 = need.unread.iter().map(|day| rows_on(*day)).sum();
-    let mut requests = price_whole(&job.unread, &rows_on, &outline);
-    let mut slices = job.unread.len() as u64;
-    let mut came: BTreeMap<Date, u64> =
-        need.moved.iter().map(|day| (*day, refresh_cost::came_to(knowledge, *day))).collect();
-    came.extend(outlook.came(listing, &need, knowledge, rows));
-    rows += came.values().sum::<u64>();
-    requests += refresh_cost::of_days(listing, &came, knowledge)
-        + refresh_cost::of_uncounted(listing, &need, knowledge);
-    slices += came.len() as u64;
-    StagePrice { name: listing.stage.to_owned(), slices, rows, requests }
-}
-
-/// The days of all listings that are due for another whole reading.
-pub(crate) fn settling_price(listings: &[Listing], knowledge: &Knowledge<'_>) -> StagePrice {
-    let mut price = StagePrice { name: SETTLING.to_owned(), slices: 0, rows: 0, requests: 0 };
-    for listing in listings {
-        let job = job(*listing, knowledge, &mut RunPlan::default());
-        let held = |day: Date| refresh_cost::held(*listing, knowledge, day);
-        let (filter, nothing) = (filter(*listing), Shares::default());
-        let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
-        let outline = Outline { filter: &filter, shares, is_listed: true, plan: knowledge.plan };
-        let days = job.settling.iter().flat_map(|stretch| days_newest_first(stretch.from, stretch.to));
-        price.rows += days.map(held).sum::<u64>();
-        price.slices += job.settling.len() as u64;
-        price.requests += price_whole(&job.settling, &held, &outline);
-    }
-    price
 }

@@ -1,58 +1,44 @@
-//! The listings of a pipeline, and what is to be read of each.
+//! The listings of a pipeline, and what is read of each.
 
-use super::lake_view::Coverage;
+use super::due::LookUps;
+use super::inputs::{PlanInputs, filter};
 use super::stale_days::{Need, need};
 use crate::contract::account::Remaining;
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::{span_days, window_start};
+use crate::contract::eastern::window_start;
+use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
-use crate::contract::reference::EntityType;
 use crate::extract::listing::ListingJob;
-use crate::extract::plan::day_range::{Outline, Stretch, plan_stretches};
-use crate::extract::query::histogram::Shares;
-use crate::extract::query::slice::Filter;
-use crate::pipeline::EVERY_OTHER_TYPE;
+use crate::extract::plan::day_range::plan_day_ranges;
+use crate::extract::plan::outline::DayRange;
+use crate::lake::RunRecord;
 use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec};
-use crate::pipeline::load::enrich::LookUps;
-use crate::pipeline::state::RunState;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A listing a pipeline reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Listing {
-    /// `*` for all types but fictitious names, or a type key.
-    pub(crate) label: &'static str,
-    /// Name of its stage.
-    pub(crate) stage: &'static str,
-    /// The type it asks for.
-    pub(crate) kind: Option<EntityType>,
-}
-
-/// The listings of a pipeline: everything, or the types it names. An untyped listing may leave fictitious names out, so
-/// they are a listing of their own.
+/// The listings that a pipeline reads: those that together hold every business, or the types it names.
 pub(crate) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
     if !spec.extract.filings || spec.registry.is_some() || spec.enrich.is_some() {
         return Vec::new();
     }
-    if spec.extract.types.is_empty() {
-        let untyped = Listing { label: EVERY_OTHER_TYPE, stage: "filings", kind: None };
-        return vec![untyped, of_type(EntityType::Fictitious)];
+    match spec.extract.types.is_empty() {
+        true => Listing::EVERY_TYPE.to_vec(),
+        false => spec.extract.types.iter().copied().map(Listing::Of).collect(),
     }
-    spec.extract.types.iter().copied().map(of_type).collect()
 }
 
-pub(crate) const fn of_type(kind: EntityType) -> Listing {
-    let stage = if matches!(kind, EntityType::Fictitious) { "fictitious" } else { "filings" };
-    Listing { label: kind.key(), stage, kind: Some(kind) }
+/// Name of the stage that reads a listing.
+pub(crate) fn stage(listing: Listing) -> &'static str {
+    if listing.is_fictitious() { "fictitious" } else { "filings" }
 }
 
-/// Stretches as they were planned when the run began; a resumed run asks along the same lines.
+/// What a run planned when it began. A resumed run keeps to it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunPlan {
-    pub(crate) stretches: BTreeMap<String, Vec<Stretch>>,
+    #[serde(rename = "stretches")]
+    pub(crate) day_ranges: BTreeMap<String, Vec<DayRange>>,
     /// Requests the run still needed when that was last written down.
     #[serde(default)]
     pub(crate) left: Option<u64>,
@@ -61,7 +47,14 @@ pub(crate) struct RunPlan {
     pub(crate) look_ups: Option<LookUps>,
 }
 
-/// The days to read: what the pipeline asks for, within the plan's window.
+impl RunPlan {
+    /// The plan in a run's record; an empty one where there is none.
+    pub(crate) fn of_record(record: &RunRecord) -> Self {
+        serde_json::from_value(record.plan.clone()).unwrap_or_default()
+    }
+}
+
+/// Oldest day to read: what the pipeline asks for, within the plan's window.
 pub(crate) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
     match days {
         Days::Window => window_start(today, plan.window_days),
@@ -69,7 +62,8 @@ pub(crate) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
     }
 }
 
-/// Days whose counts a run asks for: those it reads. A plan that no table knows is found out by how many there are.
+/// Number of days whose counts a run requests: those it reads. An unknown plan is measured by the number of counts that arrive, so all
+/// are requested.
 pub(crate) fn counted_days(days: Days, is_plan_known: bool) -> u32 {
     match days {
         Days::Last(days) if is_plan_known => days.clamp(1, MAX_DAYS),
@@ -77,7 +71,7 @@ pub(crate) fn counted_days(days: Days, is_plan_known: bool) -> u32 {
     }
 }
 
-/// What a run may still send, where it has bounds of its own.
+/// What a run may still send, where it has limits of its own.
 pub(crate) fn within_bounds(remaining: Remaining, budget: &BudgetSpec, plan: &PlanLimits) -> Remaining {
     let in_time = budget.max_minutes.map(|minutes| minutes.saturating_mul(u64::from(plan.per_minute)));
     let bounds = budget.max_requests.into_iter().chain(in_time);
@@ -85,161 +79,119 @@ pub(crate) fn within_bounds(remaining: Remaining, budget: &BudgetSpec, plan: &Pl
     Remaining { day: remaining.day.min(most), ..remaining }
 }
 
-/// What is known when jobs are made.
-pub(crate) struct Knowledge<'a> {
-    pub(crate) coverage: &'a Coverage,
-    pub(crate) state: &'a RunState,
-    pub(crate) counts: &'a [DailyCount],
-    pub(crate) plan: &'a PlanLimits,
-    /// What the run may still send: of the account's windows, and by its own bounds.
-    pub(crate) remaining: Remaining,
-    pub(crate) from: Date,
-    pub(crate) today: Date,
-}
-
-/// The job of one listing; `planned` are the stretches of the run so far, and gets those made now.
-pub(crate) fn job(listing: Listing, knowledge: &Knowledge<'_>, planned: &mut RunPlan) -> ListingJob {
-    let expected = expected(listing, knowledge);
-    let need = listing_need(listing, knowledge);
-    let earlier = planned.stretches.remove(listing.label).unwrap_or_default();
-    let mut unread: Vec<Stretch> =
-        earlier.into_iter().filter_map(|stretch| still_wanted(stretch, &need, knowledge.from)).collect();
-    let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !holds(&unread, *day)).collect();
-    let reach = u64::from(knowledge.plan.reach_rows());
-    let likely = if listing.kind.is_some() { likely_rows(listing, knowledge) } else { expected.clone() };
-    let bound = rows_within_budget(knowledge, &need, &likely);
-    // A guess sets no day apart; it only serves to fit stretches into a budget.
-    let usual = usual_rows(knowledge.plan, if bound.is_some() { &likely } else { &expected });
+/// The job of one listing. `planned` has the day ranges planned before, and receives those planned now.
+pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPlan) -> ListingJob {
+    let expected = expected(listing, inputs);
+    let need = listing_need(listing, inputs);
+    let earlier = planned.day_ranges.remove(listing.label()).unwrap_or_default();
+    let mut unread: Vec<DayRange> =
+        earlier.into_iter().filter_map(|range| still_wanted(range, &need, inputs.from)).collect();
+    let is_planned = |day: Date| unread.iter().any(|range| range.from <= day && day <= range.to);
+    let rest: BTreeSet<Date> = need.unread.iter().copied().filter(|day| !is_planned(*day)).collect();
+    let reach = u64::from(inputs.plan.reach_rows());
+    let likely = likely_rows(listing, inputs).unwrap_or_else(|| expected.clone());
+    let bound = rows_within_budget(inputs, &need, &likely);
+    // A guess is only used to fit day ranges into a budget, so it is never beyond reach.
+    let usual = usual_rows(inputs.plan, if bound.is_some() { &likely } else { &expected });
     let guess = |day: Date| likely.get(&day).filter(|_| bound.is_some()).map(|rows| (*rows).min(reach));
     let rows = |day: Date| expected.get(&day).copied().or_else(|| guess(day)).unwrap_or(usual) as f64;
-    let (filter, nothing) = (filter(listing), Shares::default());
-    let shares = knowledge.state.shares.get(listing.label).unwrap_or(&nothing);
-    let outline = Outline { filter: &filter, shares, is_listed: false, plan: knowledge.plan };
-    unread.extend(plan_stretches(
-        rest,
-        &rows,
-        &outline,
-        bound.unwrap_or_else(|| rows_at_once(reach, &expected)),
-    ));
-    unread.sort_by_key(|stretch| std::cmp::Reverse(stretch.to));
-    planned.stretches.insert(listing.label.to_owned(), unread.clone());
-    let nights = nights_since_proven(listing, knowledge);
-    let settling = plan_stretches(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
+    let filter = filter(listing);
+    let outline = inputs.outline(listing, &filter, false);
+    let at_once = bound.unwrap_or_else(|| rows_at_once(reach, &expected));
+    unread.extend(plan_day_ranges(rest, &rows, &outline, at_once));
+    unread.sort_by_key(|range| std::cmp::Reverse(range.to));
+    planned.day_ranges.insert(listing.label().to_owned(), unread.clone());
+    let settling = plan_day_ranges(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
     ListingJob {
-        label: listing.label,
-        stage: listing.stage,
+        label: listing.label(),
+        stage: stage(listing),
         filter,
         unread,
         moved,
         proven: need.proven,
         settling,
         expected,
-        stirred: stirred(listing, knowledge),
-        nights,
+        drifted: inputs.drifted(listing),
+        nights: inputs.nights_since_complete(listing),
     }
 }
 
-/// Days of a listing that an earlier run read while rows moved.
-fn stirred(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeSet<Date> {
-    // A run that goes on looks at its own days the next time.
-    let ended = knowledge.state.ended.is_some();
-    knowledge.state.stirred.get(listing.label).filter(|_| ended).cloned().unwrap_or_default()
-}
-
-/// Nights since the days of a listing that the lake holds whole were proven: by the newest of them.
-pub(crate) fn nights_since_proven(listing: Listing, knowledge: &Knowledge<'_>) -> u32 {
-    let held =
-        knowledge.coverage.get(listing.label).and_then(|days| days.iter().rfind(|(_, held)| held.complete));
-    held.map_or(0, |(day, _)| span_days(*day, knowledge.today).saturating_sub(1))
-}
-
-/// The filter of a whole listing.
-pub(crate) fn filter(listing: Listing) -> Filter {
-    Filter { kind: listing.kind, ..Filter::default() }
-}
-
-/// What must be read of a listing. The API counts days for the untyped listing alone; days read while rows moved have moved in any
-/// case.
-pub(crate) fn listing_need(listing: Listing, knowledge: &Knowledge<'_>) -> Need {
-    let nothing = BTreeMap::new();
-    let held = knowledge.coverage.get(listing.label).unwrap_or(&nothing);
-    let counts: BTreeMap<Date, i64> =
-        knowledge.counts.iter().map(|count| (count.date, count.count)).collect();
-    let stirred = stirred(listing, knowledge);
-    let count_moved = |day: Date| match listing.kind {
-        _ if stirred.contains(&day) => Some(true),
-        Some(_) => None,
-        None => {
-            let now = counts.get(&day)?;
-            knowledge.state.counts.get(&day).map(|then| then != now)
-        }
+/// What must be read of a listing. The API counts days of the untyped listing only. Days that drifted count as changed.
+pub(crate) fn listing_need(listing: Listing, inputs: &PlanInputs<'_>) -> Need {
+    let drifted = inputs.drifted(listing);
+    let count_moved = |day: Date| match listing {
+        _ if drifted.contains(&day) => Some(true),
+        Listing::Of(_) => None,
+        Listing::Untyped => inputs.change(day).map(|change| change != 0),
     };
-    let read_whole = knowledge.state.read_whole.get(listing.label);
+    let read_whole = inputs.state.read_whole.get(listing.label());
     let read_whole_on = |day: Date| read_whole.and_then(|days| days.get(&day)).copied();
-    let mut need = need((knowledge.from, knowledge.today), held, &count_moved, &read_whole_on);
-    if let Some(vain) = knowledge.state.vain.get(listing.label) {
-        need.unread.retain(|day| !vain.get(day).is_some_and(|vain| vain.rests(knowledge.today)));
+    let window = (inputs.from, inputs.today);
+    let mut need = need(window, inputs.days(listing), &count_moved, &read_whole_on);
+    if let Some(backoffs) = inputs.state.backoffs.get(listing.label()) {
+        need.unread
+            .retain(|day| !backoffs.get(day).is_some_and(|of_day| of_day.is_backing_off(inputs.today)));
     }
     need
 }
 
-/// Rows of each day that the API counts: of a day proven before, as many as it had and as its count has grown by, whatever else the
-/// API may count in.
-fn expected(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
-    if listing.kind.is_some() {
+/// Rows of each counted day. A day that was complete before has its old rows plus the change of its count, whatever else the API
+/// counts.
+fn expected(listing: Listing, inputs: &PlanInputs<'_>) -> BTreeMap<Date, u64> {
+    if listing != Listing::Untyped {
         return BTreeMap::new();
     }
-    let held = |day: Date| knowledge.coverage.get(listing.label)?.get(&day).filter(|held| held.complete);
-    let rows = |count: &DailyCount| match (held(count.date), knowledge.state.counts.get(&count.date)) {
-        (Some(held), Some(then)) => (held.expected as i64).saturating_add(count.count - then),
+    let known = |day: Date| inputs.days(listing).get(&day).filter(|known| known.complete);
+    let rows = |count: &DailyCount| match (known(count.date), inputs.state.counts.get(&count.date)) {
+        (Some(known), Some(then)) => (known.expected as i64).saturating_add(count.count - then),
         _ => count.count,
     };
-    knowledge.counts.iter().map(|count| (count.date, u64::try_from(rows(count)).unwrap_or(0))).collect()
+    inputs.counts.iter().map(|count| (count.date, u64::try_from(rows(count)).unwrap_or(0))).collect()
 }
 
-fn still_wanted(mut stretch: Stretch, need: &Need, from: Date) -> Option<Stretch> {
-    stretch.from = stretch.from.max(from);
-    let wanted = stretch.from <= stretch.to && need.unread.range(stretch.from..=stretch.to).next().is_some();
-    wanted.then_some(stretch)
+fn still_wanted(mut range: DayRange, need: &Need, from: Date) -> Option<DayRange> {
+    range.from = range.from.max(from);
+    let wanted = range.from <= range.to && need.unread.range(range.from..=range.to).next().is_some();
+    wanted.then_some(range)
 }
 
-fn holds(stretches: &[Stretch], day: Date) -> bool {
-    stretches.iter().any(|stretch| stretch.from <= day && day <= stretch.to)
-}
-
-/// Rows of a stretch that are held in memory while it is read, where a cut costs no more than a page.
+/// Rows of a day range that are kept in memory while it is read. A cut costs no more than 1 page.
 const ROWS_IN_MEMORY: f64 = 50_000.0;
 
-/// Rows of a day that no count covers: the mean of those counted; never beyond reach, for a guess sets no day apart.
+/// Rows of a day without a count: the mean of the counted days, and never beyond reach.
 fn usual_rows(plan: &PlanLimits, expected: &BTreeMap<Date, u64>) -> u64 {
     let mean = expected.values().sum::<u64>() / (expected.len() as u64).max(1);
     mean.min(u64::from(plan.reach_rows()))
 }
 
-/// Rows of a listing that the API does not count by day, as far as the counts of the untyped one tell: more rather than fewer.
-fn likely_rows(listing: Listing, knowledge: &Knowledge<'_>) -> BTreeMap<Date, u64> {
-    let share = if listing.kind == Some(EntityType::Fictitious) { FICTITIOUS_SHARE } else { 1.0 };
+/// Most fictitious names for each row of the untyped listing.
+const MOST_FICTITIOUS: f64 = 0.3;
+
+/// Rows of each day of a typed listing, at most, by the counts of the untyped one; none for the untyped listing.
+fn likely_rows(listing: Listing, inputs: &PlanInputs<'_>) -> Option<BTreeMap<Date, u64>> {
+    let share = match listing {
+        Listing::Untyped => return None,
+        Listing::FICTITIOUS => MOST_FICTITIOUS,
+        Listing::Of(_) => 1.0,
+    };
     let rows = |count: &DailyCount| (count.date, (count.count.max(0) as f64 * share) as u64);
-    knowledge.counts.iter().map(rows).collect()
+    Some(inputs.counts.iter().map(rows).collect())
 }
 
-/// Fictitious names for each row of the untyped listing, at most.
-const FICTITIOUS_SHARE: f64 = 0.3;
-
-/// A run whose budget may end before its window does reads in stretches of a third of the budget, so that whole days get
-/// done; none where all of it is likely to fit.
-fn rows_within_budget(knowledge: &Knowledge<'_>, need: &Need, likely: &BTreeMap<Date, u64>) -> Option<f64> {
-    let usual = usual_rows(knowledge.plan, likely);
+/// Most rows of a day range, where the budget may end before the window does: a third of the budget, so that some days get complete.
+/// None where all is likely to fit.
+fn rows_within_budget(inputs: &PlanInputs<'_>, need: &Need, likely: &BTreeMap<Date, u64>) -> Option<f64> {
+    let usual = usual_rows(inputs.plan, likely);
     let rows: u64 = need.unread.iter().map(|day| likely.get(day).copied().unwrap_or(usual)).sum();
-    let affordable = u64::from(knowledge.remaining.day.min(knowledge.remaining.month));
-    let fits = knowledge.plan.pages_for(rows) * 5 / 4 + 50 <= affordable;
-    (!fits).then(|| ((affordable / 3).max(1) * u64::from(knowledge.plan.rows_per_call)) as f64)
+    let affordable = u64::from(inputs.remaining.day.min(inputs.remaining.month));
+    let fits = inputs.plan.pages_for(rows) * 5 / 4 + 50 <= affordable;
+    (!fits).then(|| ((affordable / 3).max(1) * u64::from(inputs.plan.rows_per_call)) as f64)
 }
 
-/// Any other run reads as much at once as is held in memory; as far as a search may span where days are beyond reach, since a
-/// stretch that is read in parts costs half a page for each.
+/// Most rows of a day range in any other run. Where days are beyond reach there is no limit: a range that is read in parts costs half a
+/// page for each part.
 fn rows_at_once(reach: u64, expected: &BTreeMap<Date, u64>) -> f64 {
     if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { f64::INFINITY }
 }
@@ -247,42 +199,34 @@ fn rows_at_once(reach: u64, expected: &BTreeMap<Date, u64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::eastern::days_newest_first;
+    use crate::contract::eastern::{days_newest_first, span_days};
     use crate::contract::plan::Plan;
+    use crate::pipeline::plan::inputs::tests::Facts;
     use jiff::civil::date;
 
-    /// The days of each stretch of a listing of 30 days with 1,000 counted filings each, by what the run may send.
-    fn stretches(listing: Listing, may_send: u32) -> Vec<u32> {
+    /// Days of each range of a listing with 30 days of 1,000 counted filings, by the requests the run may send.
+    fn range_days(listing: Listing, may_send: u32) -> Vec<u32> {
         let (from, today) = (date(2026, 7, 2), date(2026, 7, 31));
-        let counts: Vec<DailyCount> =
-            days_newest_first(from, today).map(|date| DailyCount { date, count: 1_000 }).collect();
-        let (coverage, state, plan) = (Coverage::new(), RunState::default(), Plan::Starter.limits());
-        let remaining = Remaining { minute: 20, day: may_send, month: 10_000 };
-        let knowledge = Knowledge {
-            coverage: &coverage,
-            state: &state,
-            counts: &counts,
-            plan: &plan,
-            remaining,
-            from,
-            today,
-        };
-        let job = job(listing, &knowledge, &mut RunPlan::default());
-        job.unread.iter().map(|stretch| span_days(stretch.from, stretch.to)).collect()
+        let counts = days_newest_first(from, today).map(|date| DailyCount { date, count: 1_000 }).collect();
+        let facts = Facts { counts, ..Facts::default() };
+        let job = job(listing, &facts.inputs((from, today), may_send), &mut RunPlan::default());
+        job.unread.iter().map(|range| span_days(range.from, range.to)).collect()
     }
 
     #[test]
-    fn a_run_that_may_not_fit_its_budget_reads_in_stretches_that_do_whether_days_are_counted_or_not() {
-        let untyped = Listing { label: EVERY_OTHER_TYPE, stage: "filings", kind: None };
-        let fictitious = of_type(EntityType::Fictitious);
-        assert_eq!((stretches(untyped, 1_000), stretches(fictitious, 1_000)), (vec![30], vec![30]));
-        let (counted, guessed) = (stretches(untyped, 90), stretches(fictitious, 90));
+    fn a_run_beyond_its_budget_reads_shorter_day_ranges_with_and_without_counts() {
+        let untyped = Listing::Untyped;
+        assert_eq!(
+            (range_days(untyped, 1_000), range_days(Listing::FICTITIOUS, 1_000)),
+            (vec![30], vec![30])
+        );
+        let (counted, guessed) = (range_days(untyped, 90), range_days(Listing::FICTITIOUS, 90));
         assert!(counted.len() > 15 && counted.iter().sum::<u32>() == 30, "{counted:?}");
         assert!((3..15).contains(&guessed.len()) && guessed.iter().sum::<u32>() == 30, "{guessed:?}");
     }
 
     #[test]
-    fn bounds_of_a_run_are_within_those_of_the_account() {
+    fn limits_of_a_run_apply_within_those_of_the_account() {
         let plan = Plan::Starter.limits();
         let remaining = Remaining { minute: 20, day: 1_000, month: 10_000 };
         let day = |budget: BudgetSpec| within_bounds(remaining, &budget, &plan).day;

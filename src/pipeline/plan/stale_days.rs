@@ -1,80 +1,59 @@
-//! Which days of a listing must be read, given what the lake holds and what the API counts now (pure).
+//! Which days of a listing must be read, by what the lake has and what the API counts now (pure).
 
 use crate::contract::eastern::{days_newest_first, span_days};
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A day this young still fills: 98.9% of a day's filings have arrived after it.
+/// A day is this young while filings still arrive: 98.9% of them have arrived after 15 days.
 const STILL_FILLING_DAYS: u32 = 15;
 
-/// Ages in days at which a day is read whole again: rows that changed, and those that came and went, are found by nothing else.
+/// Ages in days at which a day is read again from its first row to its last. Nothing else finds rows that changed, or that came and
+/// went.
 const SETTLING_AGES: [u32; 2] = [14, 30];
 
-/// A day read whole so recently has nothing to settle yet.
+/// Days, both ends included, after which a day has settled: its last settling age has passed.
+pub(crate) const SETTLED_DAYS: u32 = SETTLING_AGES[1] + 1;
+
+/// Filings can be dated ahead, but by no more days than this.
+pub(crate) const MAX_DAYS_AHEAD: u32 = 366;
+
+/// A day that was read completely this recently is not due yet.
 const RECENT_DAYS: u32 = 7;
 
-/// What the lake holds of one day of a listing.
+/// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
-    /// Rows the API said it has.
-    pub expected: u64,
-    /// Whether it was proven whole.
-    pub complete: bool,
-}
-
-/// Readings of a day that did not prove it: a row of it that nothing finds is likely to stay out of reach.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Vain {
-    /// How many, one after another.
-    pub times: u32,
-    /// As of which day the last one was.
-    pub on: Date,
-}
-
-/// Days at most between two readings of a day that is read in vain.
-const LONGEST_PAUSE: u32 = 14;
-
-impl Vain {
-    /// After one more reading.
-    pub fn again(before: Option<Self>, on: Date) -> Self {
-        Self { times: before.map_or(0, |vain| vain.times) + 1, on }
-    }
-
-    /// Whether the day is left alone for now. Rows may only have moved the first time: it is read again at once; then after two
-    /// days, four, and so on.
-    pub fn rests(self, today: Date) -> bool {
-        let pause = 1 << self.times.saturating_sub(1).min(4);
-        self.times > 1 && span_days(self.on, today) <= LONGEST_PAUSE.min(pause)
-    }
+pub(crate) struct KnownDay {
+    /// Rows the API reports.
+    pub(crate) expected: u64,
+    pub(crate) complete: bool,
 }
 
 /// What is to be read of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Need {
-    /// Days never proven.
-    pub unread: BTreeSet<Date>,
-    /// Days whose count moved.
-    pub moved: BTreeSet<Date>,
-    /// Days that still fill and have no count of their own: one total tells whether any moved.
-    pub filling: BTreeMap<Date, u64>,
-    /// Other days without a count: totals, halved where they differ, tell which moved.
-    pub proven: BTreeMap<Date, u64>,
-    /// Days known whole whose age calls for another whole reading.
-    pub settling: BTreeSet<Date>,
+pub(crate) struct Need {
+    /// Incomplete days.
+    pub(crate) unread: BTreeSet<Date>,
+    /// Days whose count changed.
+    pub(crate) moved: BTreeSet<Date>,
+    /// Days without a count on which filings still arrive, with their rows. One total shows whether any changed.
+    pub(crate) filling: BTreeMap<Date, u64>,
+    /// Other days without a count, with their rows. A binary search over totals finds those that changed.
+    pub(crate) proven: BTreeMap<Date, u64>,
+    /// Complete days that are due for another complete reading.
+    pub(crate) settling: BTreeSet<Date>,
 }
 
-/// Sorts the days of a window. `count_moved` says of a day whether the API's count of it moved since it was proven; none
-/// when there is no such count.
-pub fn need(
+/// What is to be read of a window. `count_moved` returns whether the API's count of a day has changed since the day was complete;
+/// none without such a count.
+pub(crate) fn need(
     (from, today): (Date, Date),
-    held: &BTreeMap<Date, Held>,
+    known: &BTreeMap<Date, KnownDay>,
     count_moved: &dyn Fn(Date) -> Option<bool>,
     read_whole_on: &dyn Fn(Date) -> Option<Date>,
 ) -> Need {
     let mut need = Need::default();
     for day in days_newest_first(from, today) {
-        let Some(known) = held.get(&day).filter(|held| held.complete) else {
+        let Some(known) = known.get(&day).filter(|known| known.complete) else {
             need.unread.insert(day);
             continue;
         };
@@ -94,8 +73,8 @@ pub fn need(
     need
 }
 
-/// Whether a day, last read whole on `read`, has since reached an age at which it is read whole again. The oldest day of a window does
-/// not wait: tomorrow it is no longer there.
+/// Whether a day, last read completely on `read`, has since reached a settling age. The oldest day of a window does not wait: tomorrow
+/// it cannot be read.
 fn is_due((from, day): (Date, Date), read: Date, today: Date) -> bool {
     let age = |on: Date| span_days(day, on).saturating_sub(1);
     let passed = SETTLING_AGES.iter().any(|due| age(read) < *due && *due <= age(today));
@@ -108,29 +87,17 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn a_day_read_in_vain_is_read_more_and_more_seldom() {
-        let on = date(2026, 7, 1);
-        let mut vain = Vain::again(None, on);
-        let mut pauses = Vec::new();
-        for _ in 0..6 {
-            pauses.push((0..40).find(|nights| !vain.rests(crate::contract::eastern::plus_days(on, *nights))));
-            vain = Vain::again(Some(vain), on);
-        }
-        assert_eq!(pauses, [Some(0), Some(2), Some(4), Some(8), Some(14), Some(14)]);
-    }
-
-    #[test]
-    fn only_days_that_are_missing_or_moved_are_read() {
+    fn only_missing_and_changed_days_are_read() {
         let day = |d| date(2026, 7, d);
-        let whole = |expected| Held { expected, complete: true };
-        let held = BTreeMap::from([
-            (day(1), whole(5)),
-            (day(2), whole(6)),
-            (day(3), Held { expected: 9, complete: false }),
-            (day(30), whole(7)),
+        let complete = |expected| KnownDay { expected, complete: true };
+        let known = BTreeMap::from([
+            (day(1), complete(5)),
+            (day(2), complete(6)),
+            (day(3), KnownDay { expected: 9, complete: false }),
+            (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
-        let need = need((day(1), day(31)), &held, &moved, &|_| None);
+        let need = need((day(1), day(31)), &known, &moved, &|_| None);
         assert_eq!(need.moved, BTreeSet::from([day(2)]));
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
@@ -140,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_read_whole_again_once_at_each_age_and_not_soon_after_it_was() {
+    fn a_day_is_read_again_once_at_each_settling_age_and_not_soon_after_a_reading() {
         let (long_before, day) = (date(2026, 1, 1), date(2026, 7, 1));
         let after = |days: u32| crate::contract::eastern::plus_days(day, days);
         let mut read = after(0);
@@ -158,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_is_due_is_read_whole_whether_it_moved_or_not() {
+    fn a_day_that_is_due_is_read_completely_whether_it_changed_or_not() {
         let (day, today) = (date(2026, 7, 10), date(2026, 7, 24));
-        let held = BTreeMap::from([(day, Held { expected: 5, complete: true })]);
-        let need = need((day, day), &held, &|_| Some(true), &|_| Some(day));
-        assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is not asked about yet");
-        let need = super::need((day, today), &held, &|_| Some(true), &|_| Some(day));
+        let known = BTreeMap::from([(day, KnownDay { expected: 5, complete: true })]);
+        let need = need((day, day), &known, &|_| Some(true), &|_| Some(day));
+        assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is outside the window");
+        let need = super::need((day, today), &known, &|_| Some(true), &|_| Some(day));
         assert!(need.settling.contains(&day) && need.moved.is_empty());
     }
 }

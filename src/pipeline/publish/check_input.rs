@@ -1,34 +1,30 @@
-//! What the checks look at: gathered from the coming snapshot, as far as it differs from the one before.
+//! Collects what the checks compare, from the next snapshot and the one before.
 
 use super::checks::{Evidence, Miscount, MonthRows};
-use super::summary::RunSummary;
+use super::summary::{RegisterSummary, RunSummary};
 use crate::aggregate::check_sum;
 use crate::contract::eastern::{day_of_epoch, minus_days, plus_days};
+use crate::contract::listing::Listing;
 use crate::lake::{Month, MonthFiles};
-use crate::pipeline::EVERY_OTHER_TYPE;
-use crate::pipeline::PipelineError;
-use crate::pipeline::load::landing;
+use crate::pipeline::context::Run;
+use crate::pipeline::error::PipelineError;
 use crate::pipeline::load::landing::Landing;
-use crate::pipeline::load::registry::missing_words;
-use crate::pipeline::plan::lake_view::belongs;
-use crate::pipeline::run::Run;
-use crate::table::{Table, read_parquet};
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Date32Type;
+use crate::pipeline::plan::stale_days::{MAX_DAYS_AHEAD, SETTLED_DAYS};
+use crate::table::{FilingColumns, Table, read_parquet};
+use arrow::array::Array;
+use arrow::record_batch::RecordBatch;
 use jiff::civil::{Date, date};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// No business of the register was filed before.
 const FIRST_DAY: Date = date(1800, 1, 1);
-/// A filing may carry a date to come, but not further than this.
-const DAYS_AHEAD: u32 = 366;
 
 const FILED_EARLY: &str = "filed before 1800";
 const FILED_LATE: &str = "filed more than a year from now";
 const DISSOLVED_BEFORE: &str = "dissolved before they were filed";
 
-/// Looks at what a run is about to publish.
+/// What the checks compare of the snapshot that a run is about to publish.
 pub(crate) fn evidence(
     run: &Run<'_>,
     landing: &Landing,
@@ -42,7 +38,7 @@ pub(crate) fn evidence(
         quarantined: summary.quarantined,
         unknown_fields: summary.unknown_fields.values().sum(),
         incomplete_days: match summary.stopped {
-            // A run that stopped in good order will come back for them.
+            // A paused run reads them when it resumes.
             Some(_) => 0,
             None => summary.coverage.days - summary.coverage.complete,
         },
@@ -52,14 +48,14 @@ pub(crate) fn evidence(
             .register
             .as_ref()
             .filter(|register| summary.stopped.is_none() && register.left == 0)
-            .and_then(missing_words),
+            .and_then(RegisterSummary::missing_words),
         ..Evidence::default()
     };
-    let mut seen = Seen { limit: plus_days(run.record.today, DAYS_AHEAD), ..Seen::default() };
-    let settled = minus_days(run.record.today, landing::SETTLED_DAYS).to_string();
+    let mut seen = Seen { limit: plus_days(run.record.today, MAX_DAYS_AHEAD), ..Seen::default() };
+    let settled = Month::of(minus_days(run.record.today, SETTLED_DAYS));
     for (month, files) in &months {
         let after = seen.read(&files.after)?;
-        if is_over(*month, &settled) {
+        if settled.is_some_and(|settled| *month < settled) {
             let before = Seen::default().read(&files.before)?;
             evidence.settled_months.push(MonthRows { month: month.to_string(), before, after });
         }
@@ -72,21 +68,16 @@ pub(crate) fn evidence(
     Ok(evidence)
 }
 
-/// Whether the whole month lies before a day, `YYYY-MM-DD`.
-fn is_over(month: Month, day: &str) -> bool {
-    month.to_string().as_str() < &day[..7]
-}
-
-/// Days proven now whose rows in the changed months are not as many as the API counts.
+/// Complete days of this run, in changed months, whose number of rows differs from the API's count.
 fn miscounted(
     run: &Run<'_>,
     landing: &Landing,
     months: &BTreeMap<Month, MonthFiles>,
     seen: &Seen,
 ) -> Vec<Miscount> {
-    let is_proven = |day: Date| landing.proven.contains(&(EVERY_OTHER_TYPE.to_owned(), day));
+    let is_complete = |day: Date| landing.complete.contains(&(Listing::Untyped.label().to_owned(), day));
     let is_changed = |day: Date| Month::of(day).is_some_and(|month| months.contains_key(&month));
-    let days = run.counts.iter().filter(|count| is_proven(count.date) && is_changed(count.date));
+    let days = run.counts.iter().filter(|count| is_complete(count.date) && is_changed(count.date));
     days.map(|count| Miscount {
         day: count.date,
         counted: count.count,
@@ -96,7 +87,7 @@ fn miscounted(
     .collect()
 }
 
-/// Aggregates whose sum is not that of their source.
+/// Aggregates whose sum differs from their source's.
 fn wrong_sums(landing: &Landing) -> Result<Vec<(String, i64, i64)>, PipelineError> {
     let tables = landing.staging.files();
     let mut wrong = Vec::new();
@@ -111,43 +102,41 @@ fn wrong_sums(landing: &Landing) -> Result<Vec<(String, i64, i64)>, PipelineErro
     Ok(wrong)
 }
 
-/// What was seen in files of filings.
+/// What was found in files of filings.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Newest filing date that can be.
+    /// Newest possible filing date.
     limit: Date,
-    /// Listed filings by day, fictitious names apart.
+    /// Listed filings by day, without fictitious names.
     listed: BTreeMap<Date, i64>,
     odd: BTreeMap<&'static str, u64>,
 }
 
 impl Seen {
-    /// Takes files in; gives their listed rows.
+    /// Adds files; returns their number of listed rows.
     fn read(&mut self, files: &[PathBuf]) -> Result<u64, PipelineError> {
         let mut listed_rows = 0;
         for file in files {
             let columns = ["entity_type", "filed_date", "dissolved_date", "listed"];
             for batch in read_parquet(file, Some(&columns))? {
-                let batch = batch?;
-                let column = |name: &str| batch.column_by_name(name);
-                let (Some(kinds), Some(filed), Some(dissolved), Some(listed)) =
-                    (column("entity_type"), column("filed_date"), column("dissolved_date"), column("listed"))
-                else {
-                    continue;
-                };
-                let (filed, dissolved) =
-                    (filed.as_primitive::<Date32Type>(), dissolved.as_primitive::<Date32Type>());
-                let (kinds, listed) = (kinds.as_string::<i32>(), listed.as_boolean());
-                for row in 0..batch.num_rows() {
-                    let Some(day) = day_of_epoch(filed.value(row)) else { continue };
-                    let gone = dissolved.is_valid(row) && dissolved.value(row) < filed.value(row);
-                    self.note_dates(day, gone);
-                    if listed.value(row) {
-                        listed_rows += 1;
-                        let counts = belongs(EVERY_OTHER_TYPE, kinds.value(row));
-                        *self.listed.entry(day).or_default() += i64::from(counts);
-                    }
-                }
+                listed_rows += self.add(&batch?)?;
+            }
+        }
+        Ok(listed_rows)
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<u64, PipelineError> {
+        let columns = FilingColumns::new(batch);
+        let (filed, dissolved) = (columns.filed_date()?, columns.dissolved_date()?);
+        let (kinds, listed) = (columns.entity_type()?, columns.listed()?);
+        let mut listed_rows = 0;
+        for row in 0..columns.rows() {
+            let Some(day) = day_of_epoch(filed.value(row)) else { continue };
+            self.note_dates(day, dissolved.is_valid(row) && dissolved.value(row) < filed.value(row));
+            if listed.value(row) {
+                listed_rows += 1;
+                let counts = Listing::Untyped.holds(kinds.value(row));
+                *self.listed.entry(day).or_default() += i64::from(counts);
             }
         }
         Ok(listed_rows)

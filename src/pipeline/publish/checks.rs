@@ -1,9 +1,9 @@
-//! Checks before a snapshot is published (pure): what they find, and what each finding does to the run.
+//! Checks before a snapshot is published (pure): their findings, and what each finding does to the run.
 
 use crate::pipeline::config::spec::{ChecksSpec, OnFailure};
 use jiff::civil::Date;
 
-/// What the checks look at.
+/// What the checks compare.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Evidence {
     pub(crate) quarantined: u64,
@@ -11,21 +11,21 @@ pub(crate) struct Evidence {
     pub(crate) incomplete_days: u64,
     pub(crate) vanished: u64,
     pub(crate) rows_before: u64,
-    /// Businesses the API counts and no start of a name gave, in words.
+    /// Businesses that the API counts and no prefix gave, described.
     pub(crate) missing_businesses: Option<String>,
-    /// Days proven by this run that hold another number of rows than the API counts.
+    /// Complete days of this run with more or fewer rows than the API counts.
     pub(crate) miscounted: Vec<Miscount>,
     /// Settled months whose file changed.
     pub(crate) settled_months: Vec<MonthRows>,
-    /// Rows of new files whose key another row has too, or that have none, by table.
+    /// Rows of new files with a null key or another row's key, by table.
     pub(crate) repeated_keys: Vec<(String, u64)>,
-    /// Rows of new files with a date that cannot be, by what is wrong.
+    /// Rows of new files with an impossible date, by what is wrong.
     pub(crate) odd_dates: Vec<(&'static str, u64)>,
-    /// Aggregates that do not add up: name, their sum, the source's.
+    /// Aggregates whose sum differs: name, their sum, the source's.
     pub(crate) sums: Vec<(String, i64, i64)>,
 }
 
-/// A day whose rows and whose count differ.
+/// A day whose rows and count differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Miscount {
     pub(crate) day: Date,
@@ -48,7 +48,7 @@ pub(crate) struct Finding {
     pub(crate) then: OnFailure,
 }
 
-/// All findings, the worst not first but in a fixed order.
+/// All findings, in a fixed order.
 pub(crate) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
     let checks = [
         (spec.quarantine, quarantine(evidence)),
@@ -65,13 +65,13 @@ pub(crate) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
     checks.into_iter().filter_map(|(then, found)| found.map(|what| Finding { what, then })).collect()
 }
 
-/// What all findings together do to the run: the gravest of them decides.
+/// What the most severe finding does to the run.
 pub(crate) fn verdict(found: &[Finding]) -> OnFailure {
     found.iter().map(|finding| finding.then).max().unwrap_or(OnFailure::Tell)
 }
 
-/// What the findings of one gravity say.
-pub(crate) fn grave(found: &[Finding], then: OnFailure) -> Vec<String> {
+/// The findings of one severity.
+pub(crate) fn findings_that(found: &[Finding], then: OnFailure) -> Vec<String> {
     found.iter().filter(|finding| finding.then == then).map(|finding| finding.what.clone()).collect()
 }
 
@@ -87,14 +87,16 @@ fn unknown_fields(evidence: &Evidence) -> Option<String> {
 
 fn incomplete_days(evidence: &Evidence) -> Option<String> {
     let days = evidence.incomplete_days;
-    (days > 0).then(|| format!("{days} days could not be proven whole"))
+    (days > 0).then(|| format!("{days} days are incomplete"))
 }
 
 fn counts(evidence: &Evidence) -> Option<String> {
     let first = evidence.miscounted.first()?;
     let Miscount { day, counted, listed } = first;
     let days = evidence.miscounted.len();
-    Some(format!("{days} proven days hold other rows than the API counts, {day}: {listed} of {counted}"))
+    Some(format!(
+        "{days} complete days have more or fewer rows than the API counts, {day}: {listed} of {counted}"
+    ))
 }
 
 fn vanished(evidence: &Evidence, limit: f64) -> Option<String> {
@@ -123,27 +125,27 @@ fn drop_of_months(evidence: &Evidence, limit: f64) -> Option<String> {
 }
 
 fn keys(evidence: &Evidence) -> Option<String> {
-    let told = |(table, rows): &(String, u64)| format!("{rows} in {table}");
-    let tables: Vec<String> = evidence.repeated_keys.iter().map(told).collect();
+    let shown = |(table, rows): &(String, u64)| format!("{rows} in {table}");
+    let tables: Vec<String> = evidence.repeated_keys.iter().map(shown).collect();
     (!tables.is_empty())
         .then(|| format!("rows that share their key with another or have none: {}", tables.join(", ")))
 }
 
 fn dates(evidence: &Evidence) -> Option<String> {
-    let told = |(what, rows): &(&str, u64)| format!("{rows} {what}");
-    let odd: Vec<String> = evidence.odd_dates.iter().map(told).collect();
-    (!odd.is_empty()).then(|| format!("filings with dates that cannot be: {}", odd.join(", ")))
+    let shown = |(what, rows): &(&str, u64)| format!("{rows} {what}");
+    let odd: Vec<String> = evidence.odd_dates.iter().map(shown).collect();
+    (!odd.is_empty()).then(|| format!("filings with impossible dates: {}", odd.join(", ")))
 }
 
 fn sums(evidence: &Evidence) -> Option<String> {
-    let told =
+    let shown =
         |(name, sum, source): &(String, i64, i64)| format!("agg_{name} has {sum}, its source {source}");
-    let wrong: Vec<String> = evidence.sums.iter().map(told).collect();
+    let wrong: Vec<String> = evidence.sums.iter().map(shown).collect();
     (!wrong.is_empty()).then(|| format!("aggregates do not add up: {}", wrong.join(", ")))
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
+fn share(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { part as f64 * 100.0 / all as f64 }
 }
 
 #[cfg(test)]
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_loss_is_held_and_a_small_one_is_life() {
+    fn a_large_loss_needs_review_and_a_small_one_does_not() {
         let evidence = |vanished| Evidence { vanished, rows_before: 1_000, ..Evidence::default() };
         assert_eq!(then(&evidence(100)), []);
         assert_eq!(then(&evidence(101)), [OnFailure::Hold]);
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn quarantine_is_told_held_or_fails_as_the_pipeline_says() {
+    fn quarantine_is_logged_reviewed_or_fails_as_configured() {
         let evidence = Evidence { quarantined: 1, ..Evidence::default() };
         for asked in [OnFailure::Tell, OnFailure::Hold, OnFailure::Fail] {
             let spec = ChecksSpec { quarantine: asked, ..ChecksSpec::default() };
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn each_check_says_what_it_found_and_the_gravest_decides() {
+    fn each_check_describes_its_finding_and_the_most_severe_decides() {
         let evidence = Evidence {
             unknown_fields: 2,
             incomplete_days: 3,
@@ -201,14 +203,14 @@ mod tests {
             said,
             [
                 "2 unknown field values were kept in `extra`",
-                "3 days could not be proven whole",
-                "1 proven days hold other rows than the API counts, 2026-11-03: 6 of 7",
+                "3 days are incomplete",
+                "1 complete days have more or fewer rows than the API counts, 2026-11-03: 6 of 7",
                 "rows that share their key with another or have none: 4 in filings",
-                "filings with dates that cannot be: 5 filed before 1800",
+                "filings with impossible dates: 5 filed before 1800",
                 "aggregates do not add up: agg_county_type_day has 10, its source 11",
             ]
         );
         assert_eq!(verdict(&found), OnFailure::Fail);
-        assert_eq!(grave(&found, OnFailure::Hold).len(), 1);
+        assert_eq!(findings_that(&found, OnFailure::Hold).len(), 1);
     }
 }

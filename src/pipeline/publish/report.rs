@@ -1,15 +1,15 @@
-//! The report of a snapshot: `catalog/report.html`, replaced whole; and all of `catalog/` where no run writes it.
+//! Writes the report of a snapshot, `catalog/report.html`, and all of `catalog/` where no run writes it.
 
 use super::summary::RunSummary;
 use crate::aggregate::read_figures;
 use crate::export::catalog::write_catalog;
 use crate::lake::{Commit, Lake, LakeError};
-use crate::pipeline::PipelineError;
+use crate::pipeline::error::PipelineError;
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
 
-/// Writes the catalogue and the report of a snapshot that readers see from now on, though no run has just made it: one gone back
-/// to, accepted, replayed, or published by a repair.
+/// Writes the catalogue and the report of a snapshot that becomes the current one without a run: by a rollback, an accepted review, a
+/// replay or a repair.
 ///
 /// # Errors
 /// Files that cannot be read or written.
@@ -19,7 +19,7 @@ pub fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
     Ok(())
 }
 
-/// Writes the report of a snapshot; `run` are the facts of the run that made it, where they are at hand.
+/// Writes the report of a snapshot; `run` is the summary of the run that made it, where it is known.
 ///
 /// # Errors
 /// Files that cannot be read or written.

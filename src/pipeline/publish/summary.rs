@@ -1,24 +1,25 @@
-//! What a run did, as told to people and schedulers.
+//! What a run did, for people and schedulers.
 
 use crate::lake::TableDelta;
 use crate::normalize::OpenValues;
-use crate::pipeline::state::registry::{Counted, RegisterStatus};
+use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// All that was asked for is in the lake.
+    /// All requested days are in the lake.
     Complete,
-    /// Some of it is; run again to go on.
+    /// Part of them is; run it again to resume.
     Partial,
     /// Nothing differed from the newest snapshot.
     Unchanged,
     /// Nothing was published.
+    #[default]
     Failed,
 }
 
@@ -34,10 +35,10 @@ impl Outcome {
     }
 }
 
-/// Exit code of a run that stopped in good order: run again to go on.
+/// Exit code of a run that paused: run it again to resume.
 pub const EXIT_RUN_AGAIN: u8 = 5;
 
-/// Exit code of a run whose snapshot a check kept from readers.
+/// Exit code of a run whose snapshot is not published because a check failed.
 pub const EXIT_CHECK_FAILED: u8 = 7;
 
 /// Requests of a run.
@@ -53,10 +54,10 @@ pub struct Requests {
     pub by_stage: BTreeMap<String, u64>,
 }
 
-/// What happened to a table.
+/// What a run changed in a table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct TableRows {
-    /// Rows given to it.
+    /// Rows merged into it.
     pub read: u64,
     /// New rows.
     pub added: u64,
@@ -80,83 +81,70 @@ impl From<&TableDelta> for TableRows {
     }
 }
 
-/// A day that is not whole in the lake.
+/// A day that is not complete in the lake.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IncompleteDay {
     /// The day.
     pub day: Date,
     /// Listing: `*` or a type.
     pub entity_type: String,
-    /// Rows the API said it has; none while it was never read.
+    /// Rows the API reports; none if it was never read.
     pub expected: Option<u64>,
     /// Rows of it in the lake.
     pub landed: u64,
 }
 
-/// How much of the window is proven. A day counts once for each listing read.
+/// How much of the window is complete. A day counts once for each listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CoverageSummary {
-    /// Days asked for.
+    /// Days requested.
     pub days: u64,
-    /// Days proven whole.
+    /// Complete days.
     pub complete: u64,
-    /// The others, and days with rows in quarantine.
+    /// Incomplete days, and days with rows in quarantine.
     pub incomplete: Vec<IncompleteDay>,
-}
-
-/// A start of a name that could not be proven whole.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct UnprovenStart {
-    /// The start.
-    pub start: String,
-    /// Listing: `*` or a type.
-    pub entity_type: String,
-    /// Rows the API said it has.
-    pub expected: u64,
-    /// Rows that came; they are in the lake.
-    pub held: u64,
 }
 
 /// How far the register has been read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RegisterSummary {
-    /// Which businesses were asked for.
+    /// Which businesses were requested.
     pub status: RegisterStatus,
-    /// Starts of a name read whole, by this run and earlier ones.
+    /// Complete prefixes, by this run and earlier ones.
     pub starts: u64,
-    /// Starts this run asked for that no name has.
+    /// Prefixes this run searched that no name has.
     pub empty: u64,
-    /// Starts that the API does not take as a search.
+    /// Prefixes that the API refuses to search.
     pub refused: Vec<String>,
-    /// Starts that are likely still to be asked for.
+    /// Prefixes that are likely left to search.
     pub left: u64,
-    /// Rows found under the starts read.
+    /// Rows of the complete prefixes.
     pub rows: u64,
-    /// Businesses there are, as the API counts.
+    /// Businesses there are, by the API's count.
     pub businesses_total: u64,
-    /// What that counts, once a whole reading has shown it.
+    /// What that counts, once a complete reading has shown it.
     pub counted: Option<Counted>,
-    /// Businesses counted that the lake does not hold; none where the count cannot be held against what was read.
+    /// Businesses counted that the lake does not have; none where the count cannot be compared with what was read.
     pub missing: Option<i64>,
-    /// Starts that could not be proven whole.
+    /// Incomplete prefixes.
     pub unproven: Vec<UnprovenStart>,
 }
 
-/// How far the look-ups have come.
+/// Progress of the look-ups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnrichSummary {
-    /// Businesses chosen whose details were due.
+    /// Selected businesses whose details were due.
     pub chosen: u64,
-    /// Of these, looked up by now.
+    /// Of these, looked up so far.
     pub looked_up: u64,
-    /// Of those, not known to the API.
+    /// Of those, unknown to the API.
     pub unknown: u64,
     /// Not looked up yet.
     pub left: u64,
 }
 
 /// What a run did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunSummary {
     /// The run.
     pub run_id: String,
@@ -164,9 +152,9 @@ pub struct RunSummary {
     pub pipeline: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// What the process exits with.
+    /// Exit code of the process.
     pub exit_code: u8,
-    /// Eastern day it ran as.
+    /// Eastern day of the run.
     pub today: Date,
     /// Newest snapshot now; none in a lake without one.
     pub snapshot: Option<u64>,
@@ -178,61 +166,75 @@ pub struct RunSummary {
     pub coverage: CoverageSummary,
     /// How far the register has been read; none where the pipeline does not read it.
     pub register: Option<RegisterSummary>,
-    /// How far look-ups have come; none where the pipeline makes none.
+    /// Progress of look-ups; none where the pipeline makes none.
     pub enrich: Option<EnrichSummary>,
     /// Records in quarantine.
     pub quarantined: u64,
-    /// Fields the schema does not know, and how often each was sent.
+    /// Fields the schema does not know, with their number of values.
     pub unknown_fields: BTreeMap<String, u64>,
-    /// Values never seen before in columns whose sets are open; none on a lake's first run, to which all are new.
+    /// New values in columns without a fixed set of values; none on a lake's first run.
     pub new_values: OpenValues,
     /// What failed checks found.
     pub checks: Vec<String>,
-    /// The snapshot that the checks held instead of publishing it, if they did.
+    /// The snapshot that is pending review instead of published, if any.
     pub held: Option<u64>,
     /// Old snapshots that the pipeline's `[retention]` pruned.
     pub pruned: Vec<u64>,
     /// Why the run stopped early, if it did.
     pub stopped: Option<String>,
-    /// When it is worth to go on: a window of the account opens again, or a pause that the API asked for is over.
+    /// Earliest time to retry: a window of the account opens again, or a pause that the API asked for ends.
     pub go_on_after: Option<Timestamp>,
-    /// Eastern day on which a run that stopped early will be complete, if it goes on every day.
+    /// Eastern day on which a run that stopped early will be complete, if it resumes every day.
     pub complete_on: Option<Date>,
-    /// The run of an earlier day that the same command finished first, if there was one.
+    /// The run of an earlier day that the same command finished first, if any.
     pub finished_first: Option<Box<RunSummary>>,
     /// Wall-clock seconds.
     pub elapsed_secs: f64,
-    /// Most memory the process held at once; 0 where the system does not tell.
+    /// Peak memory of the process in bytes; 0 where the system does not report it.
     pub peak_rss_bytes: u64,
 }
 
 impl RunSummary {
     /// The summary of a run that has done nothing.
     pub fn empty(pipeline: &str, today: Date) -> Self {
-        Self {
-            run_id: String::new(),
-            pipeline: pipeline.to_owned(),
-            outcome: Outcome::Failed,
-            exit_code: 0,
-            today,
-            snapshot: None,
-            requests: Requests::default(),
-            rows: BTreeMap::new(),
-            coverage: CoverageSummary::default(),
-            register: None,
-            enrich: None,
-            quarantined: 0,
-            unknown_fields: BTreeMap::new(),
-            new_values: OpenValues::default(),
-            checks: Vec::new(),
-            held: None,
-            pruned: Vec::new(),
-            stopped: None,
-            go_on_after: None,
-            complete_on: None,
-            finished_first: None,
-            elapsed_secs: 0.0,
-            peak_rss_bytes: 0,
-        }
+        Self { pipeline: pipeline.to_owned(), today, ..Self::default() }
+    }
+
+    /// Sets the outcome, and the exit code that follows from it: the only place that decides the exit code of a run without an error.
+    pub(crate) fn end(&mut self, outcome: Outcome) {
+        self.outcome = outcome;
+        self.exit_code = match outcome {
+            _ if self.held.is_some() => EXIT_CHECK_FAILED,
+            Outcome::Partial => EXIT_RUN_AGAIN,
+            Outcome::Complete | Outcome::Unchanged | Outcome::Failed => 0,
+        };
+    }
+}
+
+impl RegisterSummary {
+    /// Describes the businesses that are missing, where there are any.
+    pub(crate) fn missing_words(&self) -> Option<String> {
+        let missing = self.missing.filter(|missing| *missing != 0)?;
+        let (total, found) = (self.businesses_total, self.businesses_total as i64 - missing);
+        Some(format!("the API counts {total} businesses, the lake holds {found} of those that this counts"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    #[test]
+    fn the_exit_code_follows_from_the_outcome_and_a_snapshot_pending_review() {
+        let mut summary = RunSummary::empty("p", date(2026, 11, 20));
+        let mut code = |outcome, held| {
+            summary.held = held;
+            summary.end(outcome);
+            summary.exit_code
+        };
+        assert_eq!([Outcome::Complete, Outcome::Unchanged].map(|outcome| code(outcome, None)), [0, 0]);
+        assert_eq!(code(Outcome::Partial, None), EXIT_RUN_AGAIN);
+        assert_eq!(code(Outcome::Failed, Some(3)), EXIT_CHECK_FAILED);
     }
 }

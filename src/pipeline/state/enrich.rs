@@ -1,19 +1,19 @@
-//! What look-ups have found out that is no row: businesses and officers the API does not know, and runs whose changes they made.
+//! Results of look-ups that are not rows.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What look-ups have found out beside rows.
+/// Results of look-ups that are not rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnrichState {
-    /// Businesses of which no detail came, and when they were asked for.
+    /// Businesses without a detail record, and when they were looked up.
     #[serde(default)]
     pub without: BTreeMap<i64, Timestamp>,
-    /// Businesses that have officers by their details, and none by the list of them that was asked for.
+    /// Businesses whose detail record counts officers, but whose list of officers is empty.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub without_officers: BTreeSet<i64>,
-    /// Runs that looked businesses up: what they changed is no news to a look-up.
+    /// Runs that looked businesses up. Their changes do not make a look-up due.
     #[serde(default)]
     pub runs: BTreeSet<String>,
 }

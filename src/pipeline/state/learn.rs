@@ -1,81 +1,64 @@
-//! What a run learned of days, for the next one.
+//! What a run learned about days, for the next run.
 
+use super::read_backoff::ReadBackoff;
 use crate::contract::eastern::window_start;
-use crate::pipeline::EVERY_OTHER_TYPE;
+use crate::contract::listing::Listing;
+use crate::pipeline::context::Run;
 use crate::pipeline::load::landing::Landing;
-use crate::pipeline::plan::stale_days::Vain;
-use crate::pipeline::run::Run;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
 impl Run<'_> {
-    /// Takes into the state what the days read turned out to be.
+    /// Updates the state with the days that were read. Days before the plan's window are forgotten: they are never read again.
+    /// Other pipelines may read more days than this one, so its own days do not matter.
     pub(crate) fn remember(&mut self, landing: &Landing) {
         self.remember_counts(landing);
-        self.remember_whole_readings(landing);
-        self.remember_stirred(landing);
-        self.remember_vain(landing);
+        for (label, day) in &landing.read_whole {
+            self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
+        }
+        self.remember_drifted(landing);
+        self.remember_backoffs(landing);
+        let oldest = window_start(self.record.today, self.plan.window_days);
+        let state = &mut self.state;
+        state.read_whole.values_mut().for_each(|days| days.retain(|day, _| *day >= oldest));
+        state.drifted.values_mut().for_each(|days| days.retain(|day| *day >= oldest));
+        state.drifted.retain(|_, days| !days.is_empty());
+        state.backoffs.values_mut().for_each(|days| days.retain(|day, _| *day >= oldest));
+        state.backoffs.retain(|_, days| !days.is_empty());
     }
 
-    /// A day's count is worth remembering once the day is proven: as it was when the day was read. Where the lake held the day before,
-    /// the rows found tell by how many it had moved since the counts came.
+    /// Remembers the counts of complete days, as of their reading. If the lake had the day before, its rows show by how many it
+    /// changed since the counts arrived.
     fn remember_counts(&mut self, landing: &Landing) {
         let untyped =
-            landing.coverage.iter().filter(|row| row.entity_type == EVERY_OTHER_TYPE && row.complete);
+            landing.coverage.iter().filter(|row| row.entity_type == Listing::Untyped.label() && row.complete);
         let found: BTreeMap<Date, i64> = untyped.map(|row| (row.filed_date, row.expected)).collect();
         for count in &self.counts {
             let (Some(found), day) = (found.get(&count.date), count.date) else { continue };
             let expected = self.expected.get(&day).filter(|_| self.state.counts.contains_key(&day));
-            let moved = expected.map_or(0, |expected| found - *expected as i64);
-            self.state.counts.insert(day, count.count + moved);
+            let change = expected.map_or(0, |expected| found - *expected as i64);
+            self.state.counts.insert(day, count.count + change);
         }
     }
 
-    /// A day that was read while rows moved is looked at again. Days that have left the window are never read again.
-    fn remember_stirred(&mut self, landing: &Landing) {
-        for (label, day) in &landing.proven {
-            let days = self.state.stirred.entry(label.clone()).or_default();
-            match landing.stirred.contains(&(label.clone(), *day)) {
+    /// A day that drifted while it was read is read again by the next run.
+    fn remember_drifted(&mut self, landing: &Landing) {
+        for (label, day) in &landing.complete {
+            let days = self.state.drifted.entry(label.clone()).or_default();
+            match landing.drifted.contains(&(label.clone(), *day)) {
                 true => days.insert(*day),
                 false => days.remove(day),
             };
         }
-        let oldest = self.oldest_in_window();
-        for days in self.state.stirred.values_mut() {
-            days.retain(|day| *day >= oldest);
-        }
-        self.state.stirred.retain(|_, days| !days.is_empty());
     }
 
-    /// Days that were read to no end are read again later and later.
-    fn remember_vain(&mut self, landing: &Landing) {
-        let oldest = self.oldest_in_window();
+    fn remember_backoffs(&mut self, landing: &Landing) {
         for row in &landing.coverage {
-            let days = self.state.vain.entry(row.entity_type.clone()).or_default();
+            let days = self.state.backoffs.entry(row.entity_type.clone()).or_default();
             let before = days.remove(&row.filed_date);
             if !row.complete {
-                days.insert(row.filed_date, Vain::again(before, self.record.today));
+                days.insert(row.filed_date, ReadBackoff::after(before, self.record.today));
             }
         }
-        for days in self.state.vain.values_mut() {
-            days.retain(|day, _| *day >= oldest);
-        }
-        self.state.vain.retain(|_, days| !days.is_empty());
-    }
-
-    /// The day of its last whole reading says when a day is due to settle. Days that have left the window are never read again.
-    fn remember_whole_readings(&mut self, landing: &Landing) {
-        for (label, day) in &landing.read_whole {
-            self.state.read_whole.entry(label.clone()).or_default().insert(*day, self.record.today);
-        }
-        let oldest = self.oldest_in_window();
-        for days in self.state.read_whole.values_mut() {
-            days.retain(|day, _| *day >= oldest);
-        }
-    }
-
-    /// Whatever days this pipeline reads: others may read more of the plan's window.
-    fn oldest_in_window(&self) -> Date {
-        window_start(self.record.today, self.plan.window_days)
     }
 }

@@ -1,5 +1,5 @@
-//! What a run made its snapshot from, so that the snapshot can be made again from the archived pages, without the API,
-//! the pipeline file or the planner of that day: `runs/<run_id>/journal/<snapshot>.json`.
+//! What a run made its snapshot from: `runs/<run_id>/journal/<snapshot>.json`. A replay rebuilds the snapshot from it and the
+//! archived pages, without the API, the pipeline file or the planner.
 
 use crate::extract::fetch::PageKey;
 use crate::extract::listing::Reading;
@@ -8,54 +8,52 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The making of one snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// How one snapshot was made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
-    /// The Eastern day the run ran as.
+    /// The Eastern day of the run.
     pub(crate) today: Date,
-    /// What landed, in that order.
+    /// What landed, in order.
     pub(crate) steps: Vec<JournalStep>,
-    /// When the tables were merged; none before.
+    /// When the tables were merged; none before that.
     pub(crate) merged_at: Option<Timestamp>,
     /// Whether lists were merged too.
     pub(crate) has_lists: bool,
-    /// Days whose counts were merged; 0 where none were requested.
+    /// Number of days whose counts were merged; 0 where none were requested.
     pub(crate) counted_days: u32,
-    /// Whether coverage followed what the tables list.
+    /// Whether coverage was recounted from the tables.
     pub(crate) follows_listed: bool,
-    /// Oldest day that could be read again, where coverage followed rows that moved between days.
+    /// Oldest day that could be read again, where coverage followed rows that changed their day.
     pub(crate) readable_from: Option<Date>,
-    /// What the journal does not tell, so that the snapshot cannot be made again.
+    /// What the journal does not record, so that the snapshot cannot be rebuilt.
     pub(crate) silent_about: Option<String>,
-    /// Aggregates and their SQL, in the order in which they ran; none where those of the parent were left alone.
+    /// Aggregates and their SQL, in the order in which they ran; none where those of the parent were kept.
     pub(crate) aggregates: Option<Vec<(String, String)>>,
 }
 
-/// One thing that landed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JournalStep {
     /// A reading of days.
     Listing(JournalReading),
-    /// A start of a name.
+    /// A prefix of names.
     Start { pages: Vec<JournalPage>, with_dissolved: bool },
 }
 
-/// Which time a request was asked in the run, and the request.
+/// A request's occurrence in the run, and its target.
 pub(crate) type JournalPage = (u32, String);
 
-/// A page as the journal names it.
-pub(crate) fn told(key: &PageKey) -> JournalPage {
+/// The journal's name of a page.
+pub(crate) fn page_of(key: &PageKey) -> JournalPage {
     (key.occurrence, key.target.clone())
 }
 
-/// The page that the journal names.
+/// The page of a journal's name.
 pub(crate) fn key_of((occurrence, target): &JournalPage) -> PageKey {
     PageKey { target: target.clone(), occurrence: *occurrence }
 }
 
 impl JournalStep {
-    /// How many pages it has.
     pub(crate) fn pages(&self) -> u64 {
         match self {
             Self::Listing(reading) => reading.pages.len() as u64,
@@ -64,35 +62,31 @@ impl JournalStep {
     }
 }
 
-/// One reading as it landed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JournalReading {
-    /// The listing.
     pub(crate) label: String,
-    /// When it landed.
     pub(crate) at: Timestamp,
-    /// Its pages.
     pub(crate) pages: Vec<JournalPage>,
     /// Its days, newest first.
     pub(crate) days: Vec<JournalDay>,
-    /// Rows that its listing no longer has, by the day it had them on.
+    /// Rows that its listing no longer has, with their days.
     #[serde(default)]
     pub(crate) gone: BTreeMap<i64, Date>,
-    /// Rows on its pages that did not count: they moved to another day while it was read.
+    /// Rows on its pages that did not count, because their day changed during the reading.
     pub(crate) skipped: BTreeSet<(i64, Date)>,
 }
 
-/// What a reading proved of a day.
+/// What a reading found of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JournalDay {
     pub(crate) day: Date,
-    /// Rows the API said it has.
+    /// Rows the API reports.
     pub(crate) expected: u64,
-    /// Rows of it known in the end.
+    /// Rows of it that the lake has in the end.
     pub(crate) held: u64,
     /// Rows of it on the pages.
     pub(crate) seen: u64,
-    /// Whether it was proven whole.
+    /// Whether it is complete.
     pub(crate) complete: bool,
     /// Whether every row of it was read.
     pub(crate) whole: bool,
@@ -100,20 +94,10 @@ pub(crate) struct JournalDay {
 
 impl Journal {
     pub(crate) fn new(today: Date) -> Self {
-        Self {
-            today,
-            steps: Vec::new(),
-            merged_at: None,
-            has_lists: false,
-            counted_days: 0,
-            follows_listed: false,
-            readable_from: None,
-            silent_about: None,
-            aggregates: None,
-        }
+        Self { today, ..Self::default() }
     }
 
-    /// Whether counts of days were merged. Who reads the register or looks businesses up asks for none.
+    /// Whether counts of days were merged. Readings of the register and look-ups request none.
     pub(crate) fn has_counts(&self) -> bool {
         self.counted_days > 0
     }
@@ -136,7 +120,7 @@ impl JournalReading {
         Self {
             label: reading.label.to_owned(),
             at,
-            pages: reading.pages.iter().map(told).collect(),
+            pages: reading.pages.iter().map(page_of).collect(),
             days: days.collect(),
             gone: reading.gone.clone(),
             skipped: BTreeSet::new(),
@@ -147,8 +131,8 @@ impl JournalReading {
         self.pages.iter().map(key_of)
     }
 
-    /// Days whose rows land.
-    pub(crate) fn proven(&self) -> BTreeMap<Date, JournalDay> {
-        self.days.iter().filter(|day| day.complete).map(|day| (day.day, *day)).collect()
+    /// Complete days: their rows land.
+    pub(crate) fn complete_days(&self) -> BTreeSet<Date> {
+        self.days.iter().filter(|day| day.complete).map(|day| day.day).collect()
     }
 }

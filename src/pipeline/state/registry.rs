@@ -1,10 +1,9 @@
-//! What a lake knows of the register's reading: which starts of a name were read, when, and what the API's total counts.
+//! How far the register has been read: which name prefixes, when, and what the API's total counts.
 
 use crate::contract::eastern::minus_days;
-use crate::contract::reference::EntityType;
+use crate::contract::listing::Listing;
 use crate::contract::search::StatusFilter;
-use crate::extract::registry::prefixes::{Start, start_of, text};
-use crate::pipeline::EVERY_OTHER_TYPE;
+use crate::extract::registry::prefixes::{NamePrefix, prefix_of, text};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RegisterStatus {
-    /// Active ones.
+    /// Active businesses.
     Active,
-    /// Dissolved ones too.
+    /// Active and dissolved businesses.
     #[default]
     All,
 }
@@ -30,7 +29,7 @@ impl RegisterStatus {
     }
 }
 
-/// Which rows a count of all businesses counts.
+/// Which rows the API's total of businesses counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counted {
     /// Dissolved businesses too.
@@ -42,7 +41,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// All that may be meant by a total, the widest first.
+    /// All that a total may count, the widest first.
     pub fn choices() -> impl Iterator<Item = Self> {
         let choice =
             |bits: u8| Self { dissolved: bits & 4 == 0, fictitious: bits & 2 == 0, later: bits & 1 == 0 };
@@ -50,36 +49,64 @@ impl Counted {
     }
 }
 
-/// Rows found under each start, by the day it was read as.
+/// Rows of each prefix, by the day it was read.
 type Reads = BTreeMap<Date, BTreeMap<String, u64>>;
 
 /// How far the register has been read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterState {
-    /// Which businesses were asked for.
+    /// Which businesses were requested.
     #[serde(default)]
     pub status: Option<RegisterStatus>,
-    /// Starts read whole, by listing.
+    /// Complete prefixes, by listing.
     #[serde(default)]
     pub read: BTreeMap<String, Reads>,
-    /// Starts that the API does not take as a search.
+    /// Prefixes that the API refuses to search.
     #[serde(default)]
     pub refused: BTreeSet<String>,
-    /// What `businesses_total` counts, once a whole reading has shown it.
+    /// What `businesses_total` counts, once a complete reading has shown it.
     #[serde(default)]
     pub counted: Option<Counted>,
-    /// Rows of all starts when a whole reading had last met the total.
+    /// Rows of all prefixes when a complete reading last equalled the total.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<u64>,
 }
 
-/// The label of a listing in coverage, and here.
+/// What a run did of the register.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RegisterProgress {
+    /// Businesses there are, by the API's count.
+    pub(crate) total: u64,
+    /// Prefixes searched that no name has.
+    pub(crate) empty: u64,
+    /// Prefixes likely to have names that were not read.
+    pub(crate) left: u64,
+    /// Incomplete prefixes.
+    pub(crate) unproven: Vec<UnprovenStart>,
+    /// Whether an untyped listing returned fictitious names.
+    pub(crate) untyped_has_fictitious: bool,
+}
+
+/// A prefix that could not be read completely.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnprovenStart {
+    /// The prefix.
+    pub start: String,
+    /// Listing: `*` or a type.
+    pub entity_type: String,
+    /// Rows the API reports.
+    pub expected: u64,
+    /// Rows read; they are in the lake.
+    pub held: u64,
+}
+
+/// The label of the listing of fictitious names, or of all others.
 pub(crate) fn label(is_fictitious: bool) -> &'static str {
-    if is_fictitious { EntityType::Fictitious.key() } else { EVERY_OTHER_TYPE }
+    if is_fictitious { Listing::FICTITIOUS.label() } else { Listing::Untyped.label() }
 }
 
 impl RegisterState {
-    /// Makes ready for a reading: starts read under a narrower question, or longer ago than `max_age_days`, are due again.
+    /// Prepares a reading: forgets prefixes that were read for active businesses only, or more than `max_age_days` ago.
     pub fn begin(&mut self, status: RegisterStatus, today: Date, max_age_days: Option<u32>) {
         if self.status == Some(RegisterStatus::Active) && status == RegisterStatus::All {
             self.read.clear();
@@ -95,39 +122,39 @@ impl RegisterState {
         }
     }
 
-    /// Whether a start was read, or cannot be.
-    pub fn is_read(&self, start: Start, is_fictitious: bool) -> bool {
+    /// Whether a prefix was read, or cannot be.
+    pub fn is_read(&self, start: NamePrefix, is_fictitious: bool) -> bool {
         let start = text(start);
         let reads = self.read.get(label(is_fictitious));
         self.refused.contains(&start)
             || reads.is_some_and(|reads| reads.values().any(|starts| starts.contains_key(&start)))
     }
 
-    /// Notes a start as read whole.
-    pub fn finish(&mut self, start: Start, is_fictitious: bool, day: Date, rows: u64) {
+    /// Records a complete prefix.
+    pub fn finish(&mut self, start: NamePrefix, is_fictitious: bool, day: Date, rows: u64) {
         let reads = self.read.entry(label(is_fictitious).to_owned()).or_default();
         reads.entry(day).or_default().insert(text(start), rows);
     }
 
-    /// Every start read, whether of fictitious names, and its rows.
-    pub fn starts(&self) -> impl Iterator<Item = (Start, bool, u64)> + '_ {
+    /// Every complete prefix, whether of fictitious names, and its rows.
+    pub fn starts(&self) -> impl Iterator<Item = (NamePrefix, bool, u64)> + '_ {
         let of_label = |(label, reads): (&String, &'_ Reads)| {
-            let is_fictitious = label == EntityType::Fictitious.key();
+            let is_fictitious = label == self::label(true);
             reads
                 .values()
                 .flatten()
-                .filter_map(|(start, rows)| Some((start_of(start)?, is_fictitious, *rows)))
+                .filter_map(|(start, rows)| Some((prefix_of(start)?, is_fictitious, *rows)))
                 .collect::<Vec<_>>()
         };
         self.read.iter().flat_map(of_label)
     }
 
-    /// Forgets starts that were read, of fictitious names where it says so: they are due again.
-    pub fn forget(&mut self, lost: &BTreeSet<(Start, bool)>) {
+    /// Forgets prefixes, so that they are due again. The flag says whether fictitious names are meant.
+    pub fn forget(&mut self, lost: &BTreeSet<(NamePrefix, bool)>) {
         for (label, reads) in &mut self.read {
-            let is_fictitious = label == EntityType::Fictitious.key();
+            let is_fictitious = label == self::label(true);
             let is_lost =
-                |start: &String| start_of(start).is_some_and(|start| lost.contains(&(start, is_fictitious)));
+                |start: &String| prefix_of(start).is_some_and(|start| lost.contains(&(start, is_fictitious)));
             for starts in reads.values_mut() {
                 starts.retain(|start, _| !is_lost(start));
             }
@@ -136,12 +163,12 @@ impl RegisterState {
         self.read.retain(|_, reads| !reads.is_empty());
     }
 
-    /// Rows of all starts together.
+    /// Rows of all prefixes.
     pub fn rows(&self) -> u64 {
         self.read.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values).sum()
     }
 
-    /// Whether nothing of the register was ever read.
+    /// Whether the register was never read.
     pub fn is_empty(&self) -> bool {
         self.read.is_empty() && self.refused.is_empty()
     }
@@ -153,7 +180,7 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn starts_stay_read_until_they_are_too_old_or_were_asked_for_too_narrowly() {
+    fn prefixes_stay_read_until_they_are_too_old_or_more_businesses_are_wanted() {
         let today = date(2026, 11, 20);
         let mut state = RegisterState::default();
         state.begin(RegisterStatus::Active, today, None);
@@ -169,11 +196,11 @@ mod tests {
         assert_eq!((state.rows(), state.status), (0, Some(RegisterStatus::All)));
         state.finish(['S', 'U'], false, today, 9);
         state.begin(RegisterStatus::Active, today, None);
-        assert!(state.is_read(['S', 'U'], false), "who read all has read the active ones");
+        assert!(state.is_read(['S', 'U'], false), "all businesses include the active ones");
     }
 
     #[test]
-    fn a_start_that_is_forgotten_is_due_again_and_no_other() {
+    fn only_a_forgotten_prefix_is_due_again() {
         let today = date(2026, 11, 20);
         let mut state = RegisterState::default();
         state.begin(RegisterStatus::All, today, None);
@@ -184,11 +211,11 @@ mod tests {
         assert!(!state.is_read(['S', 'U'], false) && state.is_read(['S', 'U'], true));
         assert!(state.is_read(['S', 'A'], false));
         state.forget(&BTreeSet::from([(['S', 'U'], true), (['S', 'A'], false)]));
-        assert!(state.is_empty(), "a listing of which nothing is read leaves nothing behind");
+        assert!(state.is_empty(), "a listing without a read prefix is dropped");
     }
 
     #[test]
-    fn the_widest_meaning_of_a_total_comes_first_and_each_once() {
+    fn choices_of_what_a_total_counts_are_distinct_and_the_widest_is_first() {
         let choices: Vec<Counted> = Counted::choices().collect();
         assert_eq!(choices[0], Counted { dissolved: true, fictitious: true, later: true });
         assert!((1..choices.len()).all(|at| !choices[..at].contains(&choices[at])));

@@ -1,0 +1,64 @@
+//! Where a client sends its requests, and the bounds on each.
+
+use super::error::ClientError;
+use super::retry::RetryPolicy;
+use reqwest::Url;
+use std::time::Duration;
+
+/// Address of the service, and the bounds on each request.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    /// Address of the service; paths are appended to it.
+    pub base_url: String,
+    /// Whether plain http may reach another host; off by default.
+    pub allow_plain_http: bool,
+    /// Longest time to connect.
+    pub connect_timeout: Duration,
+    /// Longest time without data while an answer arrives.
+    pub read_timeout: Duration,
+    /// Longest time of one request, its body included.
+    pub total_timeout: Duration,
+    /// Largest body after decompression.
+    pub max_body_bytes: usize,
+    /// When a request is retried.
+    pub retry: RetryPolicy,
+}
+
+impl ClientConfig {
+    /// The default bounds for a service at this address.
+    pub fn new(base_url: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            allow_plain_http: false,
+            connect_timeout: Duration::from_secs(10),
+            read_timeout: Duration::from_secs(30),
+            total_timeout: Duration::from_secs(60),
+            max_body_bytes: 16 << 20,
+            retry: RetryPolicy::default(),
+        }
+    }
+}
+
+/// The base URL, if it is https, or http to this host. Plain http to other hosts must be allowed.
+pub(super) fn checked_base(config: &ClientConfig) -> Result<Url, ClientError> {
+    let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
+    let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    let loopback =
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(ClientError::Settings(
+            "the base URL may contain only scheme, host, port and path".to_owned(),
+        ));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if loopback || config.allow_plain_http => Ok(url),
+        "http" => Err(settings("plain http would expose the key on the network; use https".to_owned())),
+        other => Err(settings(format!("the scheme {other} is neither https nor http"))),
+    }
+}

@@ -1,0 +1,285 @@
+//! Sends calls for one account: within its limits, with retries.
+
+use super::allowance::{Allowance, Ticket};
+use super::budget::{Budget, Clock};
+use super::call::Call;
+use super::config::{ClientConfig, checked_base};
+use super::error::ClientError;
+use super::key::ApiKey;
+use super::latency::Latency;
+use super::response::{date, failure, message, retry_after, transport};
+use super::retry;
+use crate::contract::account::Account;
+use jiff::{SignedDuration, Timestamp};
+use reqwest::header::AUTHORIZATION;
+use reqwest::{Response, StatusCode, Url};
+use serde::de::DeserializeOwned;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tokio::time::Instant;
+
+/// A decoded answer, with its body.
+#[derive(Debug)]
+pub struct Answer<T> {
+    /// The answer.
+    pub value: T,
+    /// The body as received, decompressed.
+    pub body: Vec<u8>,
+    /// When it was complete.
+    pub received_at: Timestamp,
+    ticket: Ticket,
+}
+
+/// Sends calls for one account.
+#[derive(Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    base: Url,
+    key: ApiKey,
+    config: ClientConfig,
+    budget: Budget,
+    clock: Clock,
+    retried: AtomicU64,
+    latency: Latency,
+    /// This clock minus the service's, by its last answer.
+    skew: Mutex<Option<SignedDuration>>,
+    /// Locked by the caller that asks for the account; the others wait for its answer.
+    asking: tokio::sync::Mutex<()>,
+}
+
+impl Client {
+    /// A client for one account.
+    ///
+    /// # Errors
+    /// `Settings` when the address is no URL, or is plain http to another host and that is not allowed.
+    pub fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self, ClientError> {
+        let base = checked_base(&config)?;
+        // A second installation fails and changes nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(config.connect_timeout)
+            .read_timeout(config.read_timeout)
+            .timeout(config.total_timeout)
+            .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| ClientError::Settings(format!("the HTTP client cannot be created: {error}")))?;
+        Ok(Self {
+            http,
+            base,
+            key,
+            config,
+            budget,
+            clock,
+            retried: AtomicU64::new(0),
+            latency: Latency::default(),
+            skew: Mutex::default(),
+            asking: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// The budget that every request must pass.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Retries of all calls.
+    pub fn retried(&self) -> u64 {
+        self.retried.load(Ordering::Relaxed)
+    }
+
+    /// This clock minus the service's, by the `Date` of its last answer; none without one.
+    pub fn skew(&self) -> Option<SignedDuration> {
+        *self.skew.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Requests that must be under way at once, so that slow answers do not reduce the pace.
+    ///
+    /// # Errors
+    /// `Ledger` when the file cannot be read.
+    pub fn overlap(&self) -> Result<usize, ClientError> {
+        Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
+    }
+
+    /// Asks `/v1/me` and corrects the ledger by its answer.
+    ///
+    /// # Errors
+    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
+    pub async fn account(&self) -> Result<Account, ClientError> {
+        let answer = self.fetch_with_retries(&Call::account()).await?;
+        self.budget.learn(&answer.ticket, &answer.value)?;
+        Ok(answer.value)
+    }
+
+    /// Limits of the account. `/v1/me` is asked unless it has answered a process of this host this Eastern day.
+    ///
+    /// # Errors
+    /// As [`Client::account`].
+    pub async fn caps(&self) -> Result<Allowance, ClientError> {
+        if let Some(caps) = self.budget.caps_of_today()? {
+            return Ok(caps);
+        }
+        let _turn = self.asking.lock().await;
+        match self.budget.caps_of_today()? {
+            Some(caps) => Ok(caps),
+            None => Ok(self.account().await?.limits.into()),
+        }
+    }
+
+    /// Sends a call, with retries, and decodes its answer. Asks `/v1/me` first when the day is new or others use the account.
+    ///
+    /// # Errors
+    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
+    pub async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+        self.caps().await?;
+        self.fetch_with_retries(call).await
+    }
+
+    async fn fetch_with_retries<T: DeserializeOwned>(
+        &self,
+        call: &Call<T>,
+    ) -> Result<Answer<T>, ClientError> {
+        let first = AtomicBool::new(true);
+        retry::with_retries(&self.config.retry, &self.budget, || async {
+            if !first.swap(false, Ordering::Relaxed) {
+                self.retried.fetch_add(1, Ordering::Relaxed);
+            }
+            self.attempt(call).await
+        })
+        .await
+    }
+
+    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+        let ticket = self.budget.admit().await?;
+        let begun = Instant::now();
+        let outcome = self.send(call.target()).await;
+        self.release(&ticket);
+        if let Err(error) = &outcome {
+            self.record_backpressure(error)?;
+        }
+        let body = outcome?;
+        self.latency.note(begun.elapsed());
+        let value = call.decode(&body).map_err(|error| self.without_key(error))?;
+        Ok(Answer { value, body, received_at: (self.clock)(), ticket })
+    }
+
+    /// Counts a request as answered. If the ledger cannot be written, the answer is still valid and the request stays counted as
+    /// under way. The next request cannot be counted either, so none is sent.
+    fn release(&self, ticket: &Ticket) {
+        if let Err(error) = self.budget.release(ticket) {
+            tracing::warn!("{error}");
+        }
+    }
+
+    /// Records in the ledger what a 429 or a `Retry-After` says about the account, for every process.
+    fn record_backpressure(&self, error: &ClientError) -> Result<(), ClientError> {
+        if let ClientError::Busy { status: 429, .. } = error {
+            self.budget.mark_stale()?;
+        }
+        error.retry_after().map_or(Ok(()), |pause| self.budget.pause(pause))
+    }
+
+    /// The error without the key: the parser quotes the body, which may contain it.
+    fn without_key(&self, error: ClientError) -> ClientError {
+        match error {
+            ClientError::OutsideContract { target, reason, retryable } => {
+                ClientError::OutsideContract { target, reason: self.key.redact(&reason), retryable }
+            }
+            other => other,
+        }
+    }
+
+    async fn send(&self, target: &str) -> Result<Vec<u8>, ClientError> {
+        let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
+        let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
+        tracing::debug!(target, "request");
+        let response = self
+            .http
+            .get(url)
+            .header(AUTHORIZATION, header)
+            .send()
+            .await
+            .map_err(|error| transport(target, &error))?;
+        let status = response.status();
+        let retry_after = retry_after(&response);
+        if let Some(theirs) = date(&response) {
+            let ahead = (self.clock)().duration_since(theirs);
+            *self.skew.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
+        }
+        let body = match self.body(target, response).await {
+            // A broken body does not cancel the pause that its header asks for.
+            Err(_) if retry_after.is_some() => Vec::new(),
+            other => other?,
+        };
+        match status {
+            StatusCode::OK => Ok(body),
+            _ => Err(failure(target, status, retry_after, self.key.redact(&message(status, &body)))),
+        }
+    }
+
+    async fn body(&self, target: &str, mut response: Response) -> Result<Vec<u8>, ClientError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
+            if body.len() + chunk.len() > self.config.max_body_bytes {
+                return Err(ClientError::OutsideContract {
+                    target: target.to_owned(),
+                    reason: format!("the body is larger than {} bytes", self.config.max_body_bytes),
+                    retryable: false,
+                });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::allowance::Used;
+    use crate::client::budget::Bounds;
+    use crate::client::ledger::Ledger;
+    use crate::client::stop::StopSwitch;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+    use std::path::Path;
+
+    fn noon() -> Timestamp {
+        Timestamp::from_millisecond(1_784_131_200_000).expect("an instant")
+    }
+
+    /// Answers one request with an empty list. Before that, a folder takes the place of the staged ledger.
+    fn answer_one(listener: &TcpListener, in_the_way: &Path) {
+        let (stream, _) = listener.accept().expect("a caller");
+        let lines = BufReader::new(&stream).lines().map(|line| line.expect("a request"));
+        lines.take_while(|line| !line.is_empty()).for_each(drop);
+        std::fs::create_dir(in_the_way).expect("a folder");
+        let body = r#"{"data":[]}"#;
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
+        (&stream).write_all((head + body).as_bytes()).expect("a reader");
+    }
+
+    #[tokio::test]
+    async fn received_answer_survives_an_unwritable_ledger_and_no_other_request_is_sent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let base_url = format!("http://{}", listener.local_addr().expect("an address"));
+        let key = ApiKey::parse("one").expect("a key");
+        let ledger = Ledger::of(folder.path(), &base_url, &key);
+        let (_switch, stop) = StopSwitch::new();
+        let budget = Budget::new(ledger.clone(), noon, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, noon).expect("a client");
+        let staged = ledger.path().with_extension("staged");
+        let in_the_way = staged.clone();
+        let server = std::thread::spawn(move || answer_one(&listener, &in_the_way));
+        let answer = client.fetch_with_retries(&Call::entity_types()).await.expect("the answer");
+        server.join().expect("a server");
+        assert_eq!(answer.body, br#"{"data":[]}"#);
+        let error = client.fetch_with_retries(&Call::entity_types()).await.expect_err("no ledger");
+        assert!(matches!(error, ClientError::Ledger { .. }), "{error}");
+        assert_eq!((client.budget().sent(), client.budget().under_way()), (1, 0));
+        std::fs::remove_dir(staged).expect("a folder");
+        let counted = ledger.update(noon(), |counts| (counts.under_way(), counts.used(noon())));
+        assert_eq!(counted.expect("a ledger"), (1, Used { minute: 1, day: 1, month: 1 }));
+    }
+}

@@ -1,0 +1,166 @@
+//! One day: makes its known rows match its total, or reads it again.
+//!
+//! The two call each other: rows that cannot be matched are read again, and a reading that does not match is corrected by rank.
+
+use super::outcome::Walked;
+use super::pager::{PageRead, PageSeen, Reader};
+use super::rank_search;
+use super::split_read::walk;
+use crate::extract::error::ExtractError;
+use crate::extract::plan::cost::price_full_read;
+use crate::extract::plan::outline::{DayRange, Outline};
+use crate::extract::query::slice::Slice;
+use jiff::civil::Date;
+
+/// Times a day is read again before it is left incomplete.
+const MAX_READINGS: u32 = 3;
+
+/// Times the rows of a day are matched to its total before the day is read again.
+const MAX_SEARCHES: u32 = 4;
+
+/// Pages that a search may take, even for a small day.
+const LEAST_SEARCH: u64 = 12;
+
+/// One day of a reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayReading {
+    /// The day.
+    pub day: Date,
+    /// Rows by the API's total.
+    pub expected: u64,
+    /// Rows known, from this reading or from the lake.
+    pub held: u64,
+    /// Whether the two were checked to be equal.
+    pub complete: bool,
+    /// Whether every row was read now, so that a row of the lake not among them is gone.
+    pub whole: bool,
+}
+
+/// A day whose rows were all read.
+pub(crate) fn complete_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
+    let rows = reader.range.seen.count_on(day);
+    DayReading { day, expected: rows, held: rows, complete: true, whole: true }
+}
+
+/// A day whose known and new rows match its total.
+pub(crate) fn matching_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
+    let rows = reader.range.seen.count_on(day);
+    let whole = reader.range.seen.shown_on(day).count() as u64 == rows;
+    DayReading { whole, ..complete_day(reader, day) }
+}
+
+/// Whether rows drifted during a reading that is not complete: seen by it, or by the total now.
+pub(crate) async fn has_drifted(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    walked: &Walked,
+) -> Result<bool, ExtractError> {
+    let matches = reader.range.seen.count(slice) == walked.total;
+    if !reader.range.drift.is_seen() && (matches || reader.total(slice).await? != walked.total) {
+        reader.range.drift.note();
+    }
+    Ok(reader.range.drift.is_seen())
+}
+
+/// Forgets a day and reads it until it is complete.
+pub(crate) async fn read_day_again(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+) -> Result<DayReading, ExtractError> {
+    let mut total = 0;
+    for _ in 0..MAX_READINGS {
+        reader.range.seen.forget(day.to);
+        reader.range.drift.begin_reading();
+        let walked = walk(reader, day).await?;
+        total = walked.total;
+        if reader.range.is_complete(reader.range.seen.count(day), &walked) {
+            return Ok(complete_day(reader, day.to));
+        }
+        if !has_drifted(reader, day, &walked).await? {
+            // Another reading would return the same rows.
+            if match_total(reader, day, None).await? {
+                return Ok(complete_day(reader, day.to));
+            }
+            break;
+        }
+    }
+    let held = reader.range.seen.count(day);
+    tracing::warn!(day = %day.to, expected = total, held, "the day could not be read completely");
+    Ok(DayReading { day: day.to, expected: total, held, complete: false, whole: false })
+}
+
+/// Makes the rows of a day match its total; reads the day again if that fails.
+pub(crate) async fn reconcile_day(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+    total: Option<u64>,
+) -> Result<DayReading, ExtractError> {
+    match match_total(reader, day, total).await? {
+        true => Ok(matching_day(reader, day.to)),
+        false => read_day_again(reader, day).await,
+    }
+}
+
+/// Makes the rows of a day match its total; returns whether they do.
+async fn match_total(
+    reader: &mut Reader<'_, '_>,
+    day: &Slice,
+    total: Option<u64>,
+) -> Result<bool, ExtractError> {
+    let mut left = most_requests(reader, day, total.unwrap_or(reader.range.seen.count(day)));
+    if let Some(total) = total
+        && rank_search::find(reader, day, Some(total), i64::MAX, &mut left).await?.is_some()
+    {
+        return Ok(true);
+    }
+    for _ in 0..MAX_SEARCHES {
+        if left == 0 || reader.range.unordered {
+            return Ok(false);
+        }
+        left -= 1;
+        let PageRead::Rows(page) = reader.page(day, 0).await? else { return Ok(false) };
+        if !reader.range.unordered {
+            drop_skipped(reader, day, &page, true);
+        }
+        if reader.range.seen.count(day) == page.total {
+            return Ok(true);
+        }
+        let last = page.rows.last().map_or(i64::MAX, |(id, _)| *id);
+        if rank_search::find(reader, day, Some(page.total), last, &mut left).await?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Requests that a search in a day with `rows` rows may take: the number that reading it again takes.
+fn most_requests(reader: &Reader<'_, '_>, day: &Slice, rows: u64) -> u32 {
+    let shares = reader.shares_now();
+    let outline = Outline::unlisted(&day.filter, &shares, reader.plan);
+    let again = DayRange { from: day.from, to: day.to, in_parts: rows > reader.reach() };
+    u32::try_from(price_full_read(&[again], &|_| rows, &outline).max(LEAST_SEARCH)).unwrap_or(u32::MAX)
+}
+
+/// Removes known rows that a page would contain if they were still listed: between two of its rows, and before the first or after the
+/// last row of a day that begins or ends on it.
+pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &PageSeen, from_the_top: bool) {
+    let days = days_of(page);
+    for (at, (day, ids)) in days.iter().enumerate() {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { continue };
+        let newest = if at > 0 || from_the_top { i64::MAX } else { *first };
+        let oldest = if at + 1 < days.len() { i64::MIN } else { *last };
+        reader.range.seen.drop_between(&span.on(*day), oldest, newest, ids);
+    }
+}
+
+/// The ids of a page by day, in order.
+fn days_of(page: &PageSeen) -> Vec<(Date, Vec<i64>)> {
+    let mut days: Vec<(Date, Vec<i64>)> = Vec::new();
+    for (id, day) in &page.rows {
+        match days.last_mut() {
+            Some((last, ids)) if last == day => ids.push(*id),
+            _ => days.push((*day, vec![*id])),
+        }
+    }
+    days
+}

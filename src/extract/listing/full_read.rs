@@ -1,0 +1,170 @@
+//! Reads day ranges completely, checks them, and finds the days that have changed.
+
+use super::day::{DayReading, complete_day, has_drifted, read_day_again, reconcile_day};
+use super::outcome::Expected;
+use super::pager::Reader;
+use super::split_read::{is_within_reach_by_sector, read_hot_days, walk_after};
+use crate::contract::eastern::{days_newest_first, minus_days};
+use crate::extract::error::ExtractError;
+use crate::extract::plan::day_range::ranges;
+use crate::extract::query::slice::Slice;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// Reads the days of a slice completely and checks them. `counted` are the API's daily counts.
+pub(crate) async fn read(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    in_parts: bool,
+    counted: &BTreeMap<Date, u64>,
+) -> Result<Vec<DayReading>, ExtractError> {
+    let expected: Expected =
+        counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows as f64)).collect();
+    let walked = match in_parts {
+        true if reader.range.drift.is_likely() => {
+            return read_again(reader, slice, &expected, &|_| false).await;
+        }
+        true => read_hot_days(reader, slice, &expected).await?,
+        false => walk_after(reader, slice, &expected, &HashSet::new()).await?,
+    };
+    if reader.range.is_complete(reader.range.seen.count(slice), &walked) {
+        let wrong = wrong_days(reader, slice, counted).await?;
+        if wrong.is_empty() {
+            return Ok(days_newest_first(slice.from, slice.to)
+                .map(|day| complete_day(reader, day))
+                .collect());
+        }
+        reader.range.drift.note();
+        return read_again(reader, slice, &expected, &|day| !wrong.contains(&day)).await;
+    }
+    match has_drifted(reader, slice, &walked).await? {
+        true => read_again(reader, slice, &expected, &|day| !walked.doubts(day)).await,
+        false => repair(reader, slice, walked.total).await,
+    }
+}
+
+/// Days whose rows match neither the API's count nor its total, although the sum of all days does: one lost a row and another
+/// gained one. If most days differ from their counts, the counts mean something else.
+async fn wrong_days(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    counted: &BTreeMap<Date, u64>,
+) -> Result<BTreeSet<Date>, ExtractError> {
+    let counted: Vec<(Date, u64)> =
+        counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows)).collect();
+    let differs = |(day, rows): &&(Date, u64)| reader.range.seen.count_on(*day) != *rows;
+    let differing: Vec<Date> = counted.iter().filter(differs).map(|(day, _)| *day).collect();
+    let mut wrong = BTreeSet::new();
+    if slice.is_one_day() || differing.len() * 2 > counted.len() {
+        return Ok(wrong);
+    }
+    for day in differing {
+        if reader.total(&slice.on(day)).await? != reader.range.seen.count_on(day) {
+            wrong.insert(day);
+        }
+    }
+    Ok(wrong)
+}
+
+/// Reads days again under drift and checks each one alone. Hot days are read together with the days between them, as long as each
+/// sector is within reach.
+async fn read_again(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    expected: &Expected,
+    is_complete: &(dyn Fn(Date) -> bool + Sync),
+) -> Result<Vec<DayReading>, ExtractError> {
+    let reach = f64::from(reader.plan.reach_rows());
+    let is_hot = |day: Date| expected.get(&day).is_some_and(|rows| *rows > reach);
+    let incomplete = days_newest_first(slice.from, slice.to).filter(|day| !is_complete(*day));
+    let shares = reader.shares_now();
+    let by_sector =
+        incomplete.filter(|day| is_within_reach_by_sector(reader, &slice.on(*day), expected, &shares));
+    let mut together = ranges(by_sector);
+    together.retain(|(from, to)| from < to && days_newest_first(*from, *to).any(is_hot));
+    let mut complete: BTreeSet<Date> = BTreeSet::new();
+    for (from, to) in together {
+        complete.extend(read_together(reader, &slice.between(from, to), expected).await?);
+    }
+    let mut days = Vec::new();
+    for day in days_newest_first(slice.from, slice.to) {
+        days.push(match is_complete(day) || complete.contains(&day) {
+            true => complete_day(reader, day),
+            false => read_day_again(reader, &slice.on(day)).await?,
+        });
+    }
+    Ok(days)
+}
+
+/// Forgets days and reads them by sectors, each of which is checked alone; returns the complete days.
+async fn read_together(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    expected: &Expected,
+) -> Result<Vec<Date>, ExtractError> {
+    let days = || days_newest_first(slice.from, slice.to);
+    days().for_each(|day| reader.range.seen.forget(day));
+    reader.range.drift.begin_reading();
+    let walked = read_hot_days(reader, slice, expected).await?;
+    let is_valid = reader.range.is_complete(reader.range.seen.count(slice), &walked)
+        || has_drifted(reader, slice, &walked).await?;
+    Ok(days().filter(|day| is_valid && !walked.doubts(*day)).collect())
+}
+
+/// Finds the days whose rows do not match their totals, and makes them match.
+async fn repair(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    total: u64,
+) -> Result<Vec<DayReading>, ExtractError> {
+    let days = || days_newest_first(slice.from, slice.to);
+    let counts: BTreeMap<Date, u64> = days().map(|day| (day, reader.range.seen.count_on(day))).collect();
+    let differing = find_changed(reader, slice, Some(total), &counts).await?;
+    let mut repaired = Vec::new();
+    for day in days() {
+        repaired.push(match differing.get(&day) {
+            Some(total) => reconcile_day(reader, &slice.on(day), Some(*total)).await?,
+            None => complete_day(reader, day),
+        });
+    }
+    Ok(repaired)
+}
+
+/// Days of a slice whose totals differ from their known rows, with these totals, found by bisection. The slice's total is requested if
+/// unknown.
+pub(crate) async fn find_changed(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    total: Option<u64>,
+    known: &BTreeMap<Date, u64>,
+) -> Result<BTreeMap<Date, u64>, ExtractError> {
+    let total = match total {
+        Some(total) => total,
+        None => reader.total(slice).await?,
+    };
+    let mut changed = BTreeMap::new();
+    Box::pin(bisect(reader, slice, total, known, &mut changed)).await?;
+    Ok(changed)
+}
+
+async fn bisect(
+    reader: &mut Reader<'_, '_>,
+    slice: &Slice,
+    total: u64,
+    known: &BTreeMap<Date, u64>,
+    changed: &mut BTreeMap<Date, u64>,
+) -> Result<(), ExtractError> {
+    if known.range(slice.from..=slice.to).map(|(_, rows)| rows).sum::<u64>() == total {
+        return Ok(());
+    }
+    if slice.is_one_day() {
+        changed.insert(slice.to, total);
+        return Ok(());
+    }
+    let middle = minus_days(slice.to, slice.days() / 2 - 1);
+    let newer = slice.between(middle, slice.to);
+    let older = slice.between(slice.from, minus_days(middle, 1));
+    let newer_total = reader.total(&newer).await?;
+    Box::pin(bisect(reader, &newer, newer_total, known, changed)).await?;
+    Box::pin(bisect(reader, &older, total.saturating_sub(newer_total), known, changed)).await
+}

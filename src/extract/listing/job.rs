@@ -1,0 +1,188 @@
+//! Reads one listing: days without a complete reading, days that have changed, days due for another full reading.
+
+use super::day::DayReading;
+use super::full_read;
+use super::incremental::{self, DayCounts};
+use super::pager::Reader;
+use crate::contract::eastern::{days_newest_first, minus_days, span_days};
+use crate::contract::plan::PlanLimits;
+use crate::extract::error::{ExtractError, StoreError};
+use crate::extract::fetch::{PageFetcher, PageKey};
+use crate::extract::plan::change_rate::Pace;
+use crate::extract::plan::day_range::ranges;
+use crate::extract::plan::outline::DayRange;
+use crate::extract::query::histogram::Shares;
+use crate::extract::query::row::SeenRow;
+use crate::extract::query::slice::{Filter, Slice};
+use crate::extract::query::split::FilterValues;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Unread days that are refreshed together with the changed days before them, at most.
+const MAX_NEW_DAYS: u32 = 2;
+
+/// Stage name of days that are read completely again because of their age.
+pub const SETTLING: &str = "settling";
+
+/// What to read of one listing.
+pub struct ListingJob {
+    /// Its name in the coverage table: `*`, or a type key.
+    pub label: &'static str,
+    /// Stage for which its requests are counted.
+    pub stage: &'static str,
+    /// Filter of the listing.
+    pub filter: Filter,
+    /// Days never complete, newest first.
+    pub unread: Vec<DayRange>,
+    /// Complete days whose rows have changed, or may have.
+    pub moved: BTreeSet<Date>,
+    /// Other complete days with their rows. Totals show which have changed.
+    pub proven: BTreeMap<Date, u64>,
+    /// Complete days due for another full reading, newest first; counted for [`SETTLING`].
+    pub settling: Vec<DayRange>,
+    /// Rows of each day, by the API's daily counts.
+    pub expected: BTreeMap<Date, u64>,
+    /// Those of the changed days that were last read under drift: no count shows their changes.
+    pub drifted: BTreeSet<Date>,
+    /// Nights since the complete days were read.
+    pub nights: u32,
+}
+
+/// The result of reading one day range.
+#[derive(Debug)]
+pub struct Reading {
+    /// The listing.
+    pub label: &'static str,
+    /// Its days, newest first.
+    pub days: Vec<DayReading>,
+    /// Day of each row read, by id.
+    pub rows: HashMap<i64, Date>,
+    /// Rows of the lake that are no longer listed, on complete days that were not read completely now.
+    pub gone: BTreeMap<i64, Date>,
+    /// Pages with those rows.
+    pub pages: Vec<PageKey>,
+    /// Whether rows drifted during the reading.
+    pub is_drifted: bool,
+}
+
+/// Returns the rows that the lake lists on the days from the first to the second.
+pub type KnownRows<'r> = &'r mut dyn FnMut(Date, Date) -> Result<Vec<SeenRow>, StoreError>;
+
+/// What reading a listing needs in addition to its job.
+pub struct ReadContext<'r> {
+    /// Rows of the lake.
+    pub known: KnownRows<'r>,
+    /// The plan's limits; corrected while reading.
+    pub plan: &'r mut PlanLimits,
+    /// Values of the filters.
+    pub values: &'r FilterValues,
+    /// How rows are distributed; learned while reading.
+    pub shares: &'r mut Shares,
+    /// How often complete days change; learned while reading.
+    pub pace: &'r mut Pace,
+}
+
+/// Reads a listing, newest days first, and hands over each day range as soon as it is read and checked.
+///
+/// # Errors
+/// A refusal, a spent budget, a broken archive. Day ranges handed over before remain valid.
+pub async fn extract_listing(
+    fetcher: &mut PageFetcher<'_>,
+    context: ReadContext<'_>,
+    job: ListingJob,
+    hand_over: &mut (dyn FnMut(Reading) -> Result<(), ExtractError> + Send),
+) -> Result<(), ExtractError> {
+    let ReadContext { known, plan, values, shares, pace } = context;
+    let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
+    let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());
+    let days = |from, to| Slice { filter: job.filter.clone(), from, to };
+    let mut changed = BTreeMap::new();
+    for (from, to) in ranges(job.proven.keys().copied()) {
+        changed.extend(full_read::find_changed(&mut reader, &days(from, to), None, &job.proven).await?);
+        reader.refresh.asked += u64::from(span_days(from, to) * nights);
+    }
+    moved.extend(changed.keys());
+    join_new_days(&mut unread, &mut moved, &expected, reader.reach());
+    let counts = DayCounts { counted: &expected, drifted: &drifted, changed: &changed };
+    for (from, to, in_parts) in newest_first(unread, moved) {
+        let slice = days(from, to);
+        let readings = match in_parts {
+            Some(in_parts) => full_read::read(&mut reader, &slice, in_parts, &expected).await?,
+            None => {
+                let known = known(from, to).map_err(ExtractError::HandOver)?;
+                known.into_iter().for_each(|row| reader.range.seen.insert_known(row));
+                incremental::read(&mut reader, &slice, &counts).await?
+            }
+        };
+        let reading = reader.finish(label, readings);
+        reader.fetcher.alongside(|| hand_over(reading))??;
+    }
+    if nights > 0 {
+        pace.note(reader.refresh);
+    }
+    reader.stage = SETTLING;
+    for DayRange { from, to, in_parts } in job.settling {
+        reader.range.hints = over_reach(known(from, to).map_err(ExtractError::HandOver)?, reader.reach());
+        let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await?;
+        let reading = reader.finish(label, readings);
+        reader.fetcher.alongside(|| hand_over(reading))??;
+    }
+    Ok(())
+}
+
+/// The rows of days over reach.
+fn over_reach(rows: Vec<SeenRow>, reach: u64) -> Vec<SeenRow> {
+    let mut of_day: BTreeMap<Date, u64> = BTreeMap::new();
+    for row in &rows {
+        *of_day.entry(row.filed_date).or_default() += 1;
+    }
+    rows.into_iter().filter(|row| of_day[&row.filed_date] > reach).collect()
+}
+
+/// Moves the newest unread days to the changed ones, if they are few and small and the day before them has changed.
+fn join_new_days(
+    unread: &mut Vec<DayRange>,
+    moved: &mut BTreeSet<Date>,
+    expected: &BTreeMap<Date, u64>,
+    reach: u64,
+) {
+    unread.retain(|range| {
+        let rows: u64 = expected.range(range.from..=range.to).map(|(_, rows)| *rows).sum();
+        let joins = span_days(range.from, range.to) <= MAX_NEW_DAYS
+            && rows <= reach
+            && moved.contains(&minus_days(range.from, 1));
+        if joins {
+            moved.extend(days_newest_first(range.from, range.to));
+        }
+        !joins
+    });
+}
+
+/// What to read, newest first: unread day ranges, with whether they are read in parts, and ranges of changed days.
+fn newest_first(unread: Vec<DayRange>, moved: BTreeSet<Date>) -> Vec<(Date, Date, Option<bool>)> {
+    let moved = ranges(moved).into_iter().map(|(from, to)| (from, to, None));
+    let unread = unread.into_iter().map(|range| (range.from, range.to, Some(range.in_parts)));
+    let mut all: Vec<_> = unread.chain(moved).collect();
+    all.sort_by_key(|(_, to, _)| std::cmp::Reverse(*to));
+    all
+}
+
+impl Reader<'_, '_> {
+    /// Ends a day range: returns what was read, and learns from it.
+    fn finish(&mut self, label: &'static str, days: Vec<DayReading>) -> Reading {
+        let next = self.range.next();
+        let range = std::mem::replace(&mut self.range, next);
+        let seen = range.seen;
+        let mut rows = HashMap::new();
+        for reading in &days {
+            let new = seen.rows_of(reading.day, reading.day).filter(|row| !seen.is_from_lake(row.id));
+            self.shares.learn(new);
+            rows.extend(seen.shown_on(reading.day).map(|id| (id, reading.day)));
+        }
+        let refreshed: BTreeSet<Date> =
+            days.iter().filter(|day| day.complete && !day.whole).map(|day| day.day).collect();
+        let gone = seen.gone().iter().filter(|(_, day)| refreshed.contains(day));
+        let gone = gone.map(|(id, day)| (*id, *day)).collect();
+        Reading { label, days, rows, gone, pages: range.pages, is_drifted: range.drift.is_in_range() }
+    }
+}

@@ -1,0 +1,38 @@
+//! What is known of a query whose days are planned, and a range of its days.
+
+use crate::contract::plan::PlanLimits;
+use crate::extract::query::histogram::Shares;
+use crate::extract::query::slice::Filter;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+/// Consecutive days that are read together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DayRange {
+    /// Oldest day.
+    pub from: Date,
+    /// Newest day.
+    pub to: Date,
+    /// Whether it has hot days: days expected over reach. It is read in parts then.
+    pub in_parts: bool,
+}
+
+/// What is known of a query whose days are planned.
+#[derive(Debug, Clone, Copy)]
+pub struct Outline<'a> {
+    /// Its filter.
+    pub filter: &'a Filter,
+    /// How its rows are distributed.
+    pub shares: &'a Shares,
+    /// Whether the lake lists its rows, so that their ZIP prefixes and cities are known.
+    pub is_listed: bool,
+    /// The plan's limits.
+    pub plan: &'a PlanLimits,
+}
+
+impl<'a> Outline<'a> {
+    /// The outline of a query whose rows the lake does not list.
+    pub(crate) fn unlisted(filter: &'a Filter, shares: &'a Shares, plan: &'a PlanLimits) -> Self {
+        Self { filter, shares, is_listed: false, plan }
+    }
+}

@@ -1,0 +1,155 @@
+//! What a run takes from outside, and what every step of one run shares.
+
+use super::config::file::Pipeline;
+use super::error::PipelineError;
+use super::plan::completion_date::{SpendableBudget, complete_on};
+use super::plan::jobs::RunPlan;
+use super::publish::summary::{EnrichSummary, Requests, RunSummary};
+use super::state::registry::RegisterProgress;
+use super::state::run_state::RunState;
+use super::state::source_kind::SourceKind;
+use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
+use crate::contract::count::DailyCount;
+use crate::contract::eastern::{eastern_day, span_days};
+use crate::contract::plan::PlanLimits;
+use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the API is, and the account's key.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Address of the service.
+    pub base_url: String,
+    /// The account's key.
+    pub key: ApiKey,
+    /// Whether plain http to another host is allowed.
+    pub allow_plain_http: bool,
+    /// Whether it is the embedded sample.
+    pub kind: SourceKind,
+}
+
+/// What a run takes from outside.
+pub struct RunContext<'a> {
+    /// The lake.
+    pub lake: Lake,
+    /// Folder that all lakes of this host share: the ledgers of requests.
+    pub state_dir: PathBuf,
+    /// Eastern day to run as.
+    pub today: Date,
+    /// The wall clock.
+    pub now: fn() -> Timestamp,
+    /// The API.
+    pub source: Source,
+    /// Stops the run on a signal.
+    pub stop: Stop,
+    /// Names the process that holds the lake's lock, for others who want it.
+    pub holder: String,
+    /// Called with the folder of every run that begins or resumes.
+    pub begin: &'a dyn Fn(&Path),
+    /// Called after every answer, with its stage and the number of requests it took.
+    pub tell: &'a dyn Fn(&'static str, u64),
+    /// Called with the requests of a run's reading, however it ended, before anything else can fail.
+    pub spent: &'a dyn Fn(&Requests),
+}
+
+/// Returns a client that keeps to the account's ledger and the pipeline's limits.
+pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Client, PipelineError> {
+    let spec = &pipeline.spec.budget;
+    let bounds = Bounds {
+        keep_per_day: spec.keep_per_day,
+        keep_per_month: spec.keep_per_month,
+        max_requests: spec.max_requests,
+        max_time: spec.max_minutes.map(|minutes| Duration::from_secs(minutes.saturating_mul(60))),
+    };
+    let source = &context.source;
+    let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
+    let earlier = context.lake.state_dir().join(format!("budget-{}.json", source.key.fingerprint()));
+    let unkept = |source| ClientError::Ledger { path: earlier.display().to_string(), source };
+    ledger.inherit((context.now)(), &earlier).map_err(unkept)?;
+    let budget = Budget::new(ledger, context.now, bounds, context.stop.clone());
+    let mut config = ClientConfig::new(&source.base_url);
+    config.allow_plain_http = source.allow_plain_http;
+    if let Some(attempts) = spec.attempts {
+        config.retry.attempts = attempts.max(1);
+    }
+    Ok(Client::new(config, source.key.clone(), budget, context.now)?)
+}
+
+/// One run under way.
+pub(crate) struct Run<'a> {
+    pub(crate) pipeline: &'a Pipeline,
+    pub(crate) now: fn() -> Timestamp,
+    pub(crate) lake: &'a Lake,
+    pub(crate) lock: &'a LakeLock,
+    pub(crate) source: SourceKind,
+    pub(crate) record: RunRecord,
+    pub(crate) dir: RunDir,
+    pub(crate) state: RunState,
+    pub(crate) plan: PlanLimits,
+    pub(crate) counts: Vec<DailyCount>,
+    /// Number of days whose counts were requested; none before the request.
+    pub(crate) counted_days: Option<u32>,
+    /// Rows expected on days of the untyped listing when the counts arrived.
+    pub(crate) expected: BTreeMap<Date, u64>,
+    /// Oldest day of the window.
+    pub(crate) from: Date,
+    /// Estimated answers that the run takes, once that is known.
+    pub(crate) needed: Option<u64>,
+    /// Whether the plan's numbers are measured, not assumed.
+    pub(crate) is_plan_found: bool,
+    /// What this run did of the register.
+    pub(crate) register: RegisterProgress,
+    /// What this run looked up; none before it began to.
+    pub(crate) enrich: Option<EnrichSummary>,
+}
+
+impl Run<'_> {
+    /// The plan in the run's record.
+    pub(crate) fn planned(&self) -> RunPlan {
+        RunPlan::of_record(&self.record)
+    }
+
+    /// Writes a plan into the run's record.
+    pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<(), PipelineError> {
+        self.record.plan = serde_json::to_value(planned).unwrap_or_default();
+        Ok(self.dir.write_record(&self.record)?)
+    }
+}
+
+/// Why a run stopped early, and when it can resume.
+pub(crate) struct Stopped {
+    why: String,
+    go_on_after: Option<Timestamp>,
+    complete_on: Option<Date>,
+}
+
+impl Stopped {
+    /// `left` is the number of requests that the run still needs, where that is known.
+    pub(crate) fn by(
+        error: &ClientError,
+        left: Option<u64>,
+        client: &Client,
+        context: &RunContext<'_>,
+    ) -> Result<Self, PipelineError> {
+        let now = (context.now)();
+        let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
+        let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);
+        let idle_days = error.run_again_after().map_or(0, days_until).max(u32::from(bound_met));
+        let budget = SpendableBudget { idle_days, ..SpendableBudget::of(client)? };
+        Ok(Self {
+            why: error.to_string(),
+            go_on_after: error.run_again_after(),
+            complete_on: left.and_then(|left| complete_on(left, context.today, &budget)),
+        })
+    }
+
+    pub(crate) fn report(self, summary: &mut RunSummary) {
+        summary.stopped = Some(self.why);
+        summary.go_on_after = self.go_on_after;
+        summary.complete_on = self.complete_on;
+    }
+}

@@ -1,0 +1,254 @@
+//! The end of a run: merge, aggregates, checks, commit, summary.
+
+use super::aggregates::{add_up, has_filings};
+use super::check_input::evidence;
+use super::checks::{findings, findings_that, verdict};
+use super::merge::merge_landed;
+use super::report::write_report;
+use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use crate::contract::eastern::days_newest_first;
+use crate::contract::listing::Listing;
+use crate::export::catalog::write_catalog;
+use crate::extract::PlanOverride;
+use crate::extract::reference::Reference;
+use crate::lake::{Commit, CommitInfo, PruneRules};
+use crate::normalize::OpenValues;
+use crate::pipeline::config::spec::OnFailure;
+use crate::pipeline::config::sql::aggregates_of;
+use crate::pipeline::context::{Run, Stopped};
+use crate::pipeline::error::PipelineError;
+use crate::pipeline::load::landing::Landing;
+use crate::pipeline::plan::jobs::listings;
+use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
+use crate::pipeline::state::run_state::RunState;
+use crate::table::{CoverageRow, Table};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// How a run ended whose snapshot is pending review.
+const HELD: &str = "held";
+
+/// How the reading ended.
+pub(crate) struct Finished {
+    /// Lists and counts; none when the run stopped before they were read.
+    pub(crate) reference: Option<Reference>,
+    /// Why it stopped early, if it did.
+    pub(crate) stopped: Option<Stopped>,
+    pub(crate) requests: Requests,
+    pub(crate) started: Instant,
+}
+
+/// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
+pub(crate) fn publish(
+    mut run: Run<'_>,
+    mut landing: Landing,
+    done: Finished,
+) -> Result<RunSummary, PipelineError> {
+    run.remember(&landing);
+    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
+    summary.run_id = run.record.run_id.clone();
+    summary.snapshot = landing.staging.parent().map(|commit| commit.snapshot);
+    if let Some(stopped) = done.stopped {
+        stopped.report(&mut summary);
+    }
+    summary.requests = done.requests;
+    if done.reference.is_some() || run.enrich.is_some() {
+        let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
+        if done.reference.is_some() {
+            run.state.lists.note(run.record.today, &landing.lists_came);
+        }
+        summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
+        let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
+        summary.coverage = coverage_summary(&run, read_coverage_files(&coverage)?);
+        if run.pipeline.spec.registry.is_some() {
+            summary.register = counts.map(|counts| run.register_summary(&counts, summary.stopped.is_none()));
+        }
+        summary.enrich = run.enrich.clone();
+        summary.quarantined = landing.rejected.len() as u64;
+        summary.unknown_fields = landing.unknown_fields.clone();
+        summary.new_values = new_values(&mut run, &landing);
+        // A first run that stopped before a day was complete has nothing to show; its pages stay in the archive.
+        if summary.stopped.is_none() || has_filings(&landing.staging) {
+            publish_checked(&run, landing, &mut summary)?;
+        }
+    }
+    conclude(&mut run, &mut summary, done.started)?;
+    Ok(summary)
+}
+
+/// Ends a run that was killed after its commit.
+pub(crate) fn end_published(
+    mut run: Run<'_>,
+    requests: Requests,
+    started: Instant,
+) -> Result<RunSummary, PipelineError> {
+    let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
+    summary.run_id = run.record.run_id.clone();
+    summary.requests = requests;
+    summary.outcome = Outcome::Complete;
+    let commit = run.lake.current()?;
+    summary.snapshot = commit.as_ref().map(|commit| commit.snapshot);
+    summary.coverage = coverage_summary(&run, coverage_rows(run.lake, commit.as_ref())?);
+    conclude(&mut run, &mut summary, started)?;
+    Ok(summary)
+}
+
+/// Computes the aggregates, runs the checks, and publishes the snapshot or leaves it for review.
+fn publish_checked(
+    run: &Run<'_>,
+    mut landing: Landing,
+    summary: &mut RunSummary,
+) -> Result<(), PipelineError> {
+    landing.journal.aggregates = aggregates_of(run.pipeline)?;
+    if let Some(aggregates) = &landing.journal.aggregates {
+        add_up(aggregates, &mut landing.staging, &run.dir.path().join("aggregates"))?;
+    }
+    let found = findings(&run.pipeline.spec.checks, &evidence(run, &landing, summary)?);
+    for finding in &found {
+        tracing::warn!(then = ?finding.then, "{}", finding.what);
+    }
+    summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
+    match verdict(&found) {
+        OnFailure::Fail => {
+            Err(PipelineError::CheckFailed { failures: findings_that(&found, OnFailure::Fail) })
+        }
+        _ if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) => {
+            summary.outcome = Outcome::Unchanged;
+            Ok(())
+        }
+        // A run that resumes later is reviewed once it has ended.
+        OnFailure::Hold if summary.stopped.is_some() => Ok(()),
+        OnFailure::Hold => hold(run, landing, summary),
+        OnFailure::Tell => commit(run, landing, summary),
+    }
+}
+
+/// Values that this run saw first. They are kept like any other, and logged.
+fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
+    let first = run.state.open_values.is_empty();
+    let new = landing.open_values.unseen_in(&run.state.open_values);
+    run.state.open_values.absorb(new.clone());
+    if first {
+        return OpenValues::default();
+    }
+    for (column, values) in new.iter() {
+        tracing::warn!(column, ?values, "values never seen before");
+    }
+    new
+}
+
+/// Writes the journal, and publishes the snapshot.
+fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+    run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
+    let commit = landing.staging.commit(commit_info(run, summary))?;
+    summary.snapshot = Some(commit.snapshot);
+    summary.outcome = Outcome::Complete;
+    Ok(())
+}
+
+/// Leaves the snapshot for review. Readers still see the one before.
+fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+    run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
+    let held = landing.staging.commit_pending(commit_info(run, summary))?;
+    let number = held.snapshot;
+    tracing::warn!(
+        "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
+    );
+    summary.held = Some(number);
+    Ok(())
+}
+
+fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
+    let mut state = run.state.clone();
+    // The plan's numbers in a pipeline file apply to its own runs.
+    if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
+        state.plan = Some(run.plan);
+    }
+    state.source = Some(run.source);
+    state.as_of = state.as_of.max(Some(run.record.today));
+    state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
+    CommitInfo {
+        committed_at: (run.now)(),
+        today: run.record.today,
+        pipeline: run.record.pipeline.clone(),
+        requests_sent: summary.requests.sent,
+        state: serde_json::to_value(&state).unwrap_or_default(),
+        checks: serde_json::json!({ "findings": summary.checks }),
+    }
+}
+
+/// Whether the state must be published though no row differs: for a prefix without names, a business that the API does not know, or a
+/// day that was read again.
+fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
+    let before = RunState::of(parent);
+    before.register != run.state.register
+        || before.enrich != run.state.enrich
+        || before.drifted != run.state.drifted
+        || before.backoffs != run.state.backoffs
+}
+
+/// Writes the catalogue of the newest snapshot, and the report with what this run did.
+fn show(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
+    let Some(commit) = run.lake.current()? else { return Ok(()) };
+    write_catalog(run.lake, &commit)?;
+    if run.pipeline.spec.report.enabled {
+        write_report(run.lake, &commit, Some(summary))?;
+    }
+    Ok(())
+}
+
+/// Sets the outcome, prunes old snapshots, and closes the run unless it paused. A run with incomplete days, or whose snapshot is
+/// pending review, has ended.
+fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<(), PipelineError> {
+    let is_behind = summary.coverage.complete < summary.coverage.days
+        || summary
+            .register
+            .as_ref()
+            .is_some_and(|register| register.left > 0 || !register.unproven.is_empty())
+        || summary.enrich.as_ref().is_some_and(|enrich| enrich.left > 0);
+    let is_partial = (summary.stopped.is_some() || is_behind) && summary.held.is_none();
+    summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
+    if summary.stopped.is_none() {
+        run.record.finished =
+            Some(if summary.held.is_some() { HELD } else { summary.outcome.name() }.to_owned());
+    }
+    summary.pruned = retain(run)?;
+    summary.elapsed_secs = started.elapsed().as_secs_f64();
+    show(run, summary)?;
+    run.dir.write_summary(summary)?;
+    run.dir.close(&mut run.record)?;
+    Ok(())
+}
+
+/// Prunes by the pipeline's `[retention]`.
+fn retain(run: &Run<'_>) -> Result<Vec<u64>, PipelineError> {
+    let spec = &run.pipeline.spec.retention;
+    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
+    let pruning = run.lake.prune(run.lock, &rules, (run.now)())?;
+    Ok(pruning.snapshots)
+}
+
+/// The coverage of the window, by the rows of the coverage table.
+fn coverage_summary(run: &Run<'_>, rows: Vec<CoverageRow>) -> CoverageSummary {
+    let rows: BTreeMap<(String, Date), CoverageRow> =
+        rows.into_iter().map(|row| ((row.entity_type.clone(), row.filed_date), row)).collect();
+    let mut summary = CoverageSummary::default();
+    let labels: BTreeSet<&str> = listings(&run.pipeline.spec).into_iter().map(Listing::label).collect();
+    for label in labels {
+        for day in days_newest_first(run.from, run.record.today) {
+            summary.days += 1;
+            let row = rows.get(&(label.to_owned(), day));
+            summary.complete += u64::from(row.is_some_and(|row| row.complete));
+            if row.is_none_or(|row| !row.complete || row.landed != row.expected) {
+                summary.incomplete.push(IncompleteDay {
+                    day,
+                    entity_type: label.to_owned(),
+                    expected: row.and_then(|row| u64::try_from(row.expected).ok()),
+                    landed: row.and_then(|row| u64::try_from(row.landed).ok()).unwrap_or(0),
+                });
+            }
+        }
+    }
+    summary
+}
