@@ -80,7 +80,7 @@ pub enum LakeError {
         /// The number asked for.
         snapshot: u64,
     },
-    /// The snapshot is not one that a check held.
+    /// The snapshot is not pending review.
     #[error("snapshot {snapshot} is not held")]
     NotHeld {
         /// The number asked for.
@@ -88,7 +88,7 @@ pub enum LakeError {
     },
     /// A pending snapshot cannot be published: another snapshot was published since it was made.
     #[error(
-        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}",
+        "snapshot {snapshot} is pending on top of {}, but the newest snapshot is {}",
         number(*parent), number(*newest)
     )]
     Overtaken {

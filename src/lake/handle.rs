@@ -10,11 +10,9 @@ use super::error::LakeError;
 use super::format::layout;
 use super::format::layout::Layout;
 use super::format::manifest::Commit;
-use std::fmt;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs, io};
 
 /// A lake: in a folder, or in an object store with a folder as its working copy.
 #[derive(Debug, Clone)]

@@ -1,7 +1,6 @@
 //! One answer as received: text, cut into records, each closed as good or bad.
 
-use super::field::UnknownFields;
-use super::field::{Fields, extra_text};
+use super::field::{Fields, UnknownFields, extra_text};
 use super::reject::{Place, Reject};
 use jiff::Timestamp;
 use serde::Deserialize;

@@ -1,8 +1,7 @@
 //! Summary records → rows of `filings`.
 
 use super::answer::{Answer, Bad, close, count, cut_page};
-use super::field::Fields;
-use super::field::UnknownFields;
+use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
 use super::reject::{Place, Reject};
 use crate::contract::business::business_id;

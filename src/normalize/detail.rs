@@ -2,8 +2,7 @@
 
 use super::answer::{Answer, Bad, close, count, cut_record};
 use super::business::filing_fields;
-use super::field::Fields;
-use super::field::UnknownFields;
+use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
 use super::reject::{Place, Reject};
 use crate::table::{DetailRow, FilingRow, disk_instant};

@@ -1,8 +1,7 @@
 //! Officer records → rows of `officers`.
 
 use super::answer::{Answer, Bad, close, count, cut_page};
-use super::field::Fields;
-use super::field::UnknownFields;
+use super::field::{Fields, UnknownFields};
 use super::reject::{Place, Reject};
 use crate::contract::business::Officer;
 use crate::table::OfficerRow;

@@ -91,10 +91,9 @@ fn queries(data: &ReportData) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::Figures;
     use crate::aggregate::{
-        CityFigures, Comparison, CountyFigures, CoverageDay, DayFigures, MonthFigures, Reconciliation, Scope,
-        ZipFigures,
+        CityFigures, Comparison, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures,
+        Reconciliation, Scope, ZipFigures,
     };
     use crate::report::data::*;
     use jiff::civil::{Date, date};

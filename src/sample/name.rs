@@ -1,9 +1,8 @@
 //! Names of businesses: head, tail and ending. No two businesses of the same two years share head and tail.
 
 use super::chance::{Draw, Permutation, Purpose};
-use super::industry;
-use super::person;
 use super::series::Series;
+use super::{industry, person};
 use crate::contract::reference::EntityType;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

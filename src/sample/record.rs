@@ -1,14 +1,13 @@
 //! The complete record of one business, from its number, name, place, people and life.
 
 use super::chance::{Draw, Purpose};
-use super::industry;
 use super::life::{Change, Life, life};
 use super::name::Names;
-use super::person;
 use super::place::{Location, location};
 use super::posting::Posting;
 use super::series::{SERIES, Series};
 use super::spec::{SampleBusiness, SampleSpec, Shape};
+use super::{industry, person};
 use crate::contract::business::{Address, Detail, Summary};
 use jiff::civil::Date;
 

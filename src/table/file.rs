@@ -3,8 +3,7 @@
 //! The same rows and key values give the same bytes, whatever the sizes of their batches.
 
 use super::error::TableError;
-use super::layout::FileLayout;
-use super::layout::check_schema;
+use super::layout::{FileLayout, check_schema};
 use super::order::first_unsorted;
 use super::tables::SCHEMA_VERSION;
 use crate::contract::eastern::day_of_epoch;

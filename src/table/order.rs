@@ -1,8 +1,7 @@
 //! Sorts rows, and checks their order.
 
 use super::error::TableError;
-use super::layout::FileLayout;
-use super::layout::check_schema;
+use super::layout::{FileLayout, check_schema};
 use arrow::array::{ArrayRef, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
 use arrow::error::ArrowError;

@@ -2,8 +2,7 @@
 
 use crate::support::command::project;
 use crate::support::lake::{current, names};
-use crate::support::python;
-use crate::support::source;
+use crate::support::{python, source};
 use serde_json::Value;
 
 /// Claims that every shipped aggregate was compared, has rows, and differs in no cell.

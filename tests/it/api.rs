@@ -2,9 +2,8 @@
 
 use crate::support::command::Sunlake;
 use crate::support::http::Answer;
-use crate::support::lake;
 use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, STARTER, create_key};
-use crate::support::source;
+use crate::support::{lake, source};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

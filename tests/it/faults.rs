@@ -1,12 +1,11 @@
 //! What the network, the API and the records do to a run, and what it does then.
 
 use crate::support::command::{Finished, Sunlake, state_next_to};
-use crate::support::http;
-use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply, Request};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source::{self, Source};
+use crate::support::{http, lake};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

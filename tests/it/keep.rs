@@ -2,12 +2,11 @@
 //! right.
 
 use crate::support::command::{Finished, Sunlake};
-use crate::support::http;
 use crate::support::lake::{self, files_below};
-use crate::support::python;
 use crate::support::scratch::Scratch;
 use crate::support::server::create_key;
 use crate::support::source::{self, sample_pipeline};
+use crate::support::{http, python};
 use crate::verify::copy;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,11 +1,10 @@
 //! A run that is at work when the Eastern day turns. The clock is the test's, so the run is made in this process.
 
 use crate::support::command::{Sunlake, state_next_to};
-use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, STARTER};
-use crate::support::source;
+use crate::support::{lake, source};
 use jiff::Timestamp;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -2,9 +2,8 @@
 
 use crate::support::http::Answer;
 use crate::support::mcp::TOOLS;
-use crate::support::python;
 use crate::support::server::{ApiServer, ENTERPRISE};
-use crate::support::source;
+use crate::support::{python, source};
 use serde_json::Value;
 use std::process::Command;
 

@@ -1,10 +1,8 @@
 //! Analysts' tools read the lake in one line each, and all see the same.
 
 use crate::support::command::project;
-use crate::support::lake;
-use crate::support::python;
 use crate::support::scratch::Scratch;
-use crate::support::source;
+use crate::support::{lake, python, source};
 use serde_json::Value;
 
 /// Claims that what a reader sees of every table is what another sees, and that it sees all tables of the commit.

@@ -3,11 +3,9 @@
 
 use crate::support::command::Sunlake;
 use crate::support::http::{self, Connection};
-use crate::support::lake;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, STARTER, create_key};
-use crate::support::source;
-use crate::support::{PATIENCE, wait_for};
+use crate::support::{PATIENCE, lake, source, wait_for};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;

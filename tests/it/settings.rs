@@ -1,11 +1,10 @@
 //! Settings that cannot work are reported before the first request: what is wrong, where, and the way out.
 
 use crate::support::command::{Sunlake, shipped};
-use crate::support::lake;
 use crate::support::proxy::Proxy;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
-use crate::support::source;
+use crate::support::{lake, source};
 
 const KEY: &str = "flb_0000000000000000000000000000000000000000000000000000000000000000";
 /// Port 9 of this machine is the discard service, which nobody runs; nothing is sent in these tests anyway.

@@ -5,14 +5,12 @@ use crate::cli::exit::CommandError;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
-use crate::pipeline::PipelineError;
-use crate::pipeline::SpecError;
+use crate::pipeline::{PipelineError, SpecError};
 use crate::serve::{KeysError, LoadError, ServeError};
 use crate::table::TableError;
 use std::error::Error;
-use std::fmt;
-use std::io;
 use std::path::Path;
+use std::{fmt, io};
 
 /// Hint of an error about a damaged or missing file.
 pub(crate) const REPAIR: &str = "repair the lake: `sunlake verify --repair`";

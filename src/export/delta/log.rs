@@ -4,9 +4,8 @@ use super::super::error::ExportError;
 use crate::lake::{Commit, Lake, LakeError};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// The state of a table after all entries of its log.
 #[derive(Debug, Default, PartialEq)]

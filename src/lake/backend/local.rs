@@ -9,9 +9,8 @@ use crate::lake::format::layout;
 use crate::lake::format::layout::{COMMITS, JOURNAL, Layout, Mark, snapshot_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// A folder, and the disk it is on.
 #[derive(Debug, Clone)]

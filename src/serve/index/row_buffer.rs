@@ -1,7 +1,6 @@
 //! Rows while they are collected, in any order, column by column.
 
-use super::column::CodedColumn;
-use super::column::permuted;
+use super::column::{CodedColumn, permuted};
 use super::columns::{UncodedCells, UncodedColumns};
 use crate::contract::business::Summary;
 use crate::contract::eastern::{epoch_days, parse_date};

@@ -1,8 +1,7 @@
 //! An S3 server in Python, one for the test process, and buckets of it.
 
 use super::command::Sunlake;
-use super::http;
-use super::python;
+use super::{http, python};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Stdio};
