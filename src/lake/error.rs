@@ -81,14 +81,14 @@ pub enum LakeError {
         snapshot: u64,
     },
     /// The snapshot is not pending review.
-    #[error("snapshot {snapshot} is not held")]
+    #[error("snapshot {snapshot} is not pending review")]
     NotHeld {
         /// The number asked for.
         snapshot: u64,
     },
     /// A pending snapshot cannot be published: another snapshot was published since it was made.
     #[error(
-        "snapshot {snapshot} is pending on top of {}, but the newest snapshot is {}",
+        "snapshot {snapshot} is pending review and follows {}, but the newest is {}",
         number(*parent), number(*newest)
     )]
     Overtaken {
