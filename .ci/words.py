@@ -23,7 +23,7 @@ RUST = re.compile(
 def patterns():
     lines = (ROOT / ".ci/words.txt").read_text().splitlines()
     pairs = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    return [(re.compile(rf"(?<!\w){pattern}(?!\w)", re.I), instead) for pattern, instead in pairs]
+    return [(re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.I), instead) for pattern, instead in pairs]
 
 
 def readable(path, text):

@@ -111,9 +111,9 @@ const MORNINGS: &[Scenario] = &[
 const IN_A_ROW: (&str, i64) = ("2026-07-22", 15);
 
 const READING: &str =
-    "reading | plan | rows | lower bound | requests | efficiency | allowed | planned | error | proven";
+    "reading | plan | rows | lower bound | requests | efficiency | allowed | planned | error | complete";
 const MORNING: &str =
-    "morning | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | proven";
+    "morning | plan | rows new | rows gone | lower bound | requests | allowed | planned | error | complete";
 const SUM: &str =
     "plan | requests | planned | error of the sum | error of a morning, median | at worst | within 5%";
 

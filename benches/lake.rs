@@ -1,7 +1,7 @@
 //! What a lake of many rows costs: a commit of one changed month, room on disk, usual queries. Prints Markdown.
 //!
 //! ```sh
-//! cargo bench --bench lake -- 10000000 > docs/lake.md
+//! cargo bench --bench lake -- 10000000 > docs/internals/lake.md
 //! ```
 //!
 //! The second half needs python3 with venv and `PyPI`, for DuckDB and pyarrow.
@@ -32,13 +32,13 @@ fn main() -> Result {
     let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     println!("# What a lake costs\n");
     println!(
-        "Made by `cargo bench --bench lake -- {rows} > docs/lake.md`; the rows are the sample's, from seed 1.\n"
+        "Made by `cargo bench --bench lake -- {rows} > docs/internals/lake.md`; the rows are the sample's, from seed 1.\n"
     );
     println!("## One changed month\n");
     println!(
         "One business in twenty of one month gets another name; everything from reading to the new `current` is"
     );
-    println!("measured. A first load is the whole lake in one commit.\n");
+    println!("measured. A first load is the complete lake in one commit.\n");
     println!(
         "| rows of the lake | months | first load, s | rows of the month | commit, s | bytes written | bytes of the lake |"
     );
@@ -56,7 +56,7 @@ fn main() -> Result {
             std::fs::remove_dir_all(&root)?;
         }
     }
-    println!("\nMost memory held at once: {} MiB.\n", peak_rss_mib());
+    println!("\nPeak memory: {} MiB.\n", peak_rss_mib());
     compare(&work.path().join("lake-1"), work.path())
 }
 
