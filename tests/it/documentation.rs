@@ -62,7 +62,7 @@ fn examples<'a>(page: &'a Page, languages: &[&str]) -> Vec<Example<'a>> {
     found
 }
 
-/// Whether a text is what the page says; `…` stands for anything.
+/// Whether a text is what the page says; `…` matches anything.
 fn is_as_said(said: &str, printed: &str) -> bool {
     let tidy = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned();
     let (said, printed) = (tidy(said), tidy(printed));

@@ -1,7 +1,7 @@
 //! Commands and the environment, from the definition of the command line.
 
 use super::page::{check, code, head, prose, table};
-use crate::cli::Cli;
+use crate::cli::args::Cli;
 use clap::{Arg, Command, CommandFactory};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! The keys of a pipeline file: names and meanings from the sources, defaults and accepted values from the program.
 
 use super::page::{check, code, files_of, head, project, prose, table};
-use super::source::{Field, fields, fields_of, innermost};
+use super::source::{Field, fields_of};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::PipelineSpec;
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ fn write_section(path: &str, in_code: &str, members: &[Field], text: &mut String
     let join =
         |path: &str, name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
     let (sections, keys): (Vec<&Field>, Vec<&Field>) =
-        members.iter().partition(|field| fields(innermost(&field.kind)).is_some());
+        members.iter().partition(|field| field.members().is_some());
     let row = |field: &&Field| {
         let default = default_of(&join(in_code, &field.name), &defaults);
         let is_required = ["name", "enrich.where"].contains(&&*join(path, &field.shown));
@@ -86,7 +86,7 @@ fn write_section(path: &str, in_code: &str, members: &[Field], text: &mut String
     for section in sections {
         let (path, in_code) = (join(path, &section.shown), join(in_code, &section.name));
         text.push_str(&format!("## `[{path}]`\n\n{}.\n\n", prose(&section.meaning)));
-        let members = fields(innermost(&section.kind)).unwrap_or_default();
+        let members = section.members().unwrap_or_default();
         write_section(&path, &in_code, &members, text);
     }
 }

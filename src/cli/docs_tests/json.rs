@@ -1,7 +1,7 @@
 //! The objects of `--json`: keys and meanings from the sources, an example from the program.
 
 use super::page::{check, code, head, prose, table};
-use super::source::{Field, fields, fields_of, innermost};
+use super::source::{Field, fields_of};
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{Outcome, Requests, RunSummary, TableRows};
 use jiff::civil::date;
@@ -72,11 +72,11 @@ fn write_object(path: &str, members: &[Field], seen: &mut Vec<String>, text: &mu
     let row = |field: &Field| vec![code(&field.shown), json_type(&field.kind), prose(&field.meaning)];
     text.push_str(&table(&["key", "type", "meaning"], &members.iter().map(row).collect::<Vec<_>>()));
     for field in members {
-        let name = innermost(&field.kind);
+        let name = field.innermost();
         if seen.iter().any(|known| known == name) {
             continue;
         }
-        if let Some(inner) = fields(name) {
+        if let Some(inner) = field.members() {
             seen.push(name.to_owned());
             let path = format!("{path}.{}", field.shown);
             text.push_str(&format!("### {path}\n\n"));

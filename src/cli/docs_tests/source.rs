@@ -1,7 +1,7 @@
-//! The documented fields of a struct, read from the sources: a name and a sentence are written once, beside the type.
+//! The documented fields of a struct, read from the sources, so that a name and a sentence are written once: at the type.
 
 use super::page::project;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// A field of a struct.
@@ -14,19 +14,37 @@ pub(super) struct Field {
     pub(super) kind: String,
     /// The first paragraph of its documentation.
     pub(super) meaning: String,
+    /// Number of its source file.
+    file: usize,
+}
+
+impl Field {
+    /// The fields of its own type, if that is a struct of the crate: one of the same file, or the first of another.
+    pub(super) fn members(&self) -> Option<Vec<Field>> {
+        let others = 0..sources().len();
+        [self.file].into_iter().chain(others).find_map(|file| fields(file, self.innermost()))
+    }
+
+    /// The innermost name of its type: `RunSummary` of `Option<Box<RunSummary>>`.
+    pub(super) fn innermost(&self) -> &str {
+        let inner = self.kind.rsplit(['<', ' ']).next().unwrap_or(&self.kind);
+        inner.trim_end_matches('>')
+    }
 }
 
 /// The fields of the struct behind `T`.
 pub(super) fn fields_of<T>() -> Vec<Field> {
     let path = std::any::type_name::<T>();
     let name = path.rsplit("::").next().unwrap_or(path);
-    fields(name).unwrap_or_else(|| panic!("no struct {name} in src"))
+    let mut found = (0..sources().len()).filter_map(|file| fields(file, name));
+    let members = found.next().unwrap_or_else(|| panic!("no struct {name} in src"));
+    assert!(found.next().is_none(), "two structs are called {name}");
+    members
 }
 
-/// The fields of a struct of the crate; `None` where the sources have no struct with fields of this name.
-pub(super) fn fields(name: &str) -> Option<Vec<Field>> {
-    let opening = format!("struct {name} {{\n");
-    let body = sources().iter().find_map(|text| text.split_once(&opening)).map(|(_, body)| body)?;
+/// The fields of a struct of a source file.
+fn fields(file: usize, name: &str) -> Option<Vec<Field>> {
+    let (_, body) = sources()[file].split_once(&format!("struct {name} {{\n"))?;
     let mut fields = Vec::new();
     let (mut meaning, mut renamed, mut is_first_paragraph) = (String::new(), None, true);
     for line in body.lines().map(str::trim).take_while(|line| *line != "}") {
@@ -41,35 +59,32 @@ pub(super) fn fields(name: &str) -> Option<Vec<Field>> {
             let name = name.rsplit(' ').next().unwrap_or(name).to_owned();
             let shown = renamed.take().unwrap_or_else(|| name.clone());
             let kind = kind.trim_end_matches(',').to_owned();
-            fields.push(Field { name, shown, kind, meaning: std::mem::take(&mut meaning).trim().to_owned() });
+            let meaning = std::mem::take(&mut meaning).trim().to_owned();
+            fields.push(Field { name, shown, kind, meaning, file });
             is_first_paragraph = true;
         }
     }
     Some(fields)
 }
 
-/// The innermost type of a field: `RunSummary` of `Option<Box<RunSummary>>`.
-pub(super) fn innermost(kind: &str) -> &str {
-    let inner = kind.rsplit(['<', ' ']).next().unwrap_or(kind);
-    inner.trim_end_matches('>')
-}
-
+/// The source files' texts, by path.
 fn sources() -> &'static [String] {
     static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
     SOURCES.get_or_init(|| {
-        let mut texts = Vec::new();
-        read_below(&project().join("src"), &mut texts);
-        texts
+        let mut paths = Vec::new();
+        find_below(&project().join("src"), &mut paths);
+        paths.sort();
+        paths.iter().map(|path| std::fs::read_to_string(path).expect("a source file")).collect()
     })
 }
 
-fn read_below(folder: &Path, texts: &mut Vec<String>) {
+fn find_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            read_below(&path, texts);
+            find_below(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            texts.push(std::fs::read_to_string(&path).expect("a source file"));
+            found.push(path);
         }
     }
 }
