@@ -78,8 +78,13 @@ fn default(arg: &Arg) -> String {
 fn rows<'a>(arguments: impl Iterator<Item = &'a Arg>) -> Vec<Vec<String>> {
     let of_program = arguments.filter(|arg| is_of_program(arg));
     let row = |arg: &Arg| {
-        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        vec![shown(arg), variable(arg), default(arg), prose(&help)]
+        let help = prose(&arg.get_help().map(ToString::to_string).unwrap_or_default());
+        let values: Vec<String> = match arg.get_action().takes_values() {
+            true => arg.get_possible_values().iter().map(|value| code(value.get_name())).collect(),
+            false => Vec::new(),
+        };
+        let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
+        vec![shown(arg), variable(arg), default(arg), format!("{help}{values}")]
     };
     of_program.map(row).collect()
 }
