@@ -79,7 +79,7 @@ fn write_object(path: &str, members: &[Field], seen: &mut Vec<String>, text: &mu
         if let Some(inner) = field.members() {
             seen.push(name.to_owned());
             let path = format!("{path}.{}", field.shown);
-            text.push_str(&format!("### {path}\n\n"));
+            text.push_str(&format!("### `{path}`\n\n"));
             write_object(&path, &inner, seen, text);
         }
     }

@@ -19,10 +19,17 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// The fields of its own type, if that is a struct of the crate: one of the same file, or the first of another.
+    /// The fields of its own type, if that is a struct: of the same source file, or of the module it is imported from.
     pub(super) fn members(&self) -> Option<Vec<Field>> {
-        let others = 0..sources().len();
-        [self.file].into_iter().chain(others).find_map(|file| fields(file, self.innermost()))
+        let name = self.innermost();
+        fields(self.file, name).or_else(|| {
+            let home = imported_from(&sources()[self.file], name)?;
+            let is_of_home = |path: &str| {
+                path.strip_prefix(&*home).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+            };
+            let mut files = (0..sources().len()).filter(|file| is_of_home(&sources()[*file].path));
+            files.find_map(|file| fields(file, name))
+        })
     }
 
     /// The innermost name of its type: `RunSummary` of `Option<Box<RunSummary>>`.
@@ -42,9 +49,36 @@ pub(super) fn fields_of<T>() -> Vec<Field> {
     members
 }
 
+/// A source file.
+struct Source {
+    /// Its path from the project's folder.
+    path: String,
+    text: String,
+}
+
+/// The module that a source file imports a name from, as a path without `.rs`: `src/contract/plan`.
+fn imported_from(source: &Source, name: &str) -> Option<String> {
+    let uses = source.text.split("\nuse ").skip(1).filter_map(|rest| rest.split(';').next());
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut naming = uses.filter(|used| used.split(|c| !is_word(c)).any(|word| word == name));
+    let module =
+        naming.find_map(|used| used.split('{').next()?.rsplit_once("::").map(|(module, _)| module))?;
+    let own = source.path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+    let mut path: Vec<&str> = own.split('/').collect();
+    for step in module.split("::") {
+        match step {
+            "crate" => path.truncate(1),
+            "super" => path.truncate(path.len() - 1),
+            "self" => {}
+            name => path.push(name),
+        }
+    }
+    Some(path.join("/"))
+}
+
 /// The fields of a struct of a source file.
 fn fields(file: usize, name: &str) -> Option<Vec<Field>> {
-    let (_, body) = sources()[file].split_once(&format!("struct {name} {{\n"))?;
+    let (_, body) = sources()[file].text.split_once(&format!("struct {name} {{\n"))?;
     let mut fields = Vec::new();
     let (mut meaning, mut renamed, mut is_first_paragraph) = (String::new(), None, true);
     for line in body.lines().map(str::trim).take_while(|line| *line != "}") {
@@ -67,14 +101,20 @@ fn fields(file: usize, name: &str) -> Option<Vec<Field>> {
     Some(fields)
 }
 
-/// The source files' texts, by path.
-fn sources() -> &'static [String] {
-    static SOURCES: OnceLock<Vec<String>> = OnceLock::new();
+/// The source files, by path.
+fn sources() -> &'static [Source] {
+    static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
         let mut paths = Vec::new();
         find_below(&project().join("src"), &mut paths);
         paths.sort();
-        paths.iter().map(|path| std::fs::read_to_string(path).expect("a source file")).collect()
+        let source = |path: PathBuf| {
+            let text = std::fs::read_to_string(&path).expect("a source file");
+            let path =
+                path.strip_prefix(project()).expect("a file of the project").to_string_lossy().into_owned();
+            Source { path, text }
+        };
+        paths.into_iter().map(source).collect()
     })
 }
 
@@ -87,4 +127,13 @@ fn find_below(folder: &Path, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+#[test]
+fn a_type_is_found_in_its_own_file_or_where_it_is_imported_from() {
+    let text = "\nuse super::two::Two;\nuse crate::a::b::{Four, Three};\n".to_owned();
+    let source = Source { path: "src/x/one.rs".to_owned(), text };
+    assert_eq!(imported_from(&source, "Two").as_deref(), Some("src/x/two"));
+    assert_eq!(imported_from(&source, "Three").as_deref(), Some("src/a/b"));
+    assert_eq!(imported_from(&source, "Five"), None);
 }

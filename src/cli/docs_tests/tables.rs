@@ -66,7 +66,8 @@ fn aggregate(name: &str, sql: &str) -> String {
         }
     }
     let columns = table(&["column", "meaning"], &rows);
-    format!("## agg_{name}\n\n**{question}**{}\n\n{columns}{check}", prose(&about) + ".")
+    let about = prose(about.trim());
+    format!("## agg_{name}\n\n**{question}** {about}.\n\n{columns}{check}")
 }
 
 #[test]
