@@ -8,12 +8,16 @@ use jiff::civil::date;
 use serde_json::Value;
 
 /// Commands besides `run` and `plan`, and the keys of their objects.
-const OTHER: [(&str, &str); 20] = [
+const OTHER: [(&str, &str); 21] = [
     (
         "status",
         "`snapshot`, `snapshots` (those kept), `rows`, `register`, `coverage`, `budgets` (every account of this host), `runs`",
     ),
     ("verify", "`snapshot`, `files`, `rows`, `sound`, `problems`"),
+    (
+        "verify --repair",
+        "`actions`, `snapshot` (the new one, if rows were lost), `left` (problems that remain)",
+    ),
     (
         "snapshot list",
         "`snapshots`: items with `snapshot`, `standing`, `pinned`, `current`, `parent`, `restores`, `committed_at`, `today`, `run_id`, `pipeline`, `filings`, `rows`, `bytes`",
@@ -40,7 +44,7 @@ const OTHER: [(&str, &str); 20] = [
     ("keys create", "`id`, `account`, `key`"),
     ("keys list", "`account`, `key`"),
     ("keys revoke", "`id`, `revoked`"),
-    ("a command other than `run` that fails", "`error`, `exit_code`"),
+    ("a command other than `run` that fails", "`error`, `exit_code`, and `hint` where there is one"),
 ];
 
 /// The JSON type of a Rust type.
