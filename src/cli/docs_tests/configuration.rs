@@ -9,6 +9,49 @@ use std::collections::BTreeMap;
 /// The shortest pipeline that has every section.
 const SHORTEST: &str = "name = \"p\"\n[registry]\n[enrich]\nwhere = \"listed\"\n";
 
+/// What users need beyond the sentence at the key or section.
+const NOTES: [(&str, &str); 22] = [
+    (
+        "name",
+        "Lower-case letters, digits, `-` and `_`. An unfinished run is resumed by the pipeline of its name",
+    ),
+    ("source.base_url", "Not together with `embedded = true`"),
+    ("source.allow_plain_http", "Without it only https, and http to this machine"),
+    ("source.sample.scale", "At most 10"),
+    (
+        "source.sample.shape",
+        "`long_tail` and `one_sector` use more requests than `plain`, which is as measured",
+    ),
+    ("source.sample.register", "30% of them are dissolved. They have no details and officers"),
+    ("extract.days", "Today included. `\"window\"` is all that the plan reaches"),
+    ("enrich.where", "It may name every table"),
+    ("enrich.limit", "At most 100,000"),
+    ("budget.max_minutes", "Without it a single pause takes up to 15 minutes"),
+    ("budget.attempts", "6 without it"),
+    ("plan.rows_per_call", "Learned from the API without it"),
+    ("plan.max_offset", "Learned from the API without it"),
+    ("plan.window_days", "Learned from the API without it"),
+    ("aggregates.folder", "It must exist, even if it is empty"),
+    (
+        "checks",
+        "`\"tell\"` reports it and continues, `\"hold\"` keeps the snapshot for review, `\"fail\"` publishes nothing",
+    ),
+    ("checks.incomplete_days", "Only in a run that was not stopped"),
+    ("checks.counts", "Compared with `/filings/daily`"),
+    ("checks.drop", "A settled month ended 30 days ago or more"),
+    ("checks.dates", "Before 1800, more than a year from now, or dissolved before it was filed"),
+    ("checks.aggregates", "Only for aggregates whose file has a line `-- Adds up:`"),
+    ("retention.weekly", "Weeks begin on Monday"),
+];
+
+/// The sentence at a key or section, and its note.
+fn meaning(path: &str, sentence: &str) -> String {
+    match NOTES.iter().find(|(noted, _)| *noted == path) {
+        Some((_, note)) => format!("{}. {note}", prose(sentence)),
+        None => prose(sentence),
+    }
+}
+
 /// What `{:#?}` of the shortest pipeline gives each key, by its path in the code.
 fn defaults() -> BTreeMap<String, String> {
     let spec: PipelineSpec = toml::from_str(SHORTEST).expect("a pipeline");
@@ -79,13 +122,18 @@ fn write_section(path: &str, in_code: &str, members: &[Field], text: &mut String
         let default = default_of(&join(in_code, &field.name), &defaults);
         let is_required = ["name", "enrich.where"].contains(&&*join(path, &field.shown));
         let default = if is_required { "required".to_owned() } else { default };
-        vec![code(&field.shown), accepts(path, &field.shown), default, prose(&field.meaning)]
+        vec![
+            code(&field.shown),
+            accepts(path, &field.shown),
+            default,
+            meaning(&join(path, &field.shown), &field.meaning),
+        ]
     };
     let columns = ["key", "accepts", "default", "meaning"];
     text.push_str(&table(&columns, &keys.iter().map(row).collect::<Vec<_>>()));
     for section in sections {
         let (path, in_code) = (join(path, &section.shown), join(in_code, &section.name));
-        text.push_str(&format!("## `[{path}]`\n\n{}.\n\n", prose(&section.meaning)));
+        text.push_str(&format!("## `[{path}]`\n\n{}.\n\n", meaning(&path, &section.meaning)));
         let members = section.members().unwrap_or_default();
         write_section(&path, &in_code, &members, text);
     }
@@ -99,6 +147,9 @@ fn configuration_page_has_every_key_the_program_accepts() {
          A key without a default is not set. `--base-url` and `SUNLAKE_BASE_URL` override `base_url` of every file.",
     );
     write_section("", "", &fields_of::<PipelineSpec>(), &mut text);
+    let missing: Vec<&str> =
+        NOTES.iter().map(|(_, note)| *note).filter(|note| !text.contains(note)).collect();
+    assert!(missing.is_empty(), "notes on keys that do not exist: {missing:?}");
     text.push_str("## Shipped files\n\n");
     let shipped = files_of(&project().join("pipelines"), "toml").into_iter().map(|file| {
         let pipeline = Pipeline::read(&file).unwrap_or_else(|error| panic!("{error}"));
