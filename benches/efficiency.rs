@@ -74,7 +74,7 @@ const fn measured(
     Scenario { name, plan, shape, days, at_most: None }
 }
 
-/// Whole windows, nothing in the lake: the plain register in summer and around New Year, then the skewed ones.
+/// Complete windows into an empty lake: the plain register in summer and around New Year, then the skewed ones.
 const COLD: &[Scenario] = &[
     full("cold, summer", STARTER, "plain", &["2026-07-31"], 1.20),
     full("cold, summer", AGENCY, "plain", &["2026-07-31"], 1.05),
@@ -91,7 +91,7 @@ const COLD: &[Scenario] = &[
     measured("cold, one sector", ENTERPRISE, "one_sector", &["2026-07-31"]),
 ];
 
-/// Whole windows again, after the window before taught the lake how rows are spread.
+/// Complete windows again, after the window before has shown the lake how rows are spread.
 const LEARNED: &[Scenario] = &[
     full("learned, summer", STARTER, "plain", &["2026-07-01", "2026-07-31"], 1.12),
     full("learned, summer", AGENCY, "plain", &["2026-05-02", "2026-07-31"], 1.05),
@@ -99,7 +99,7 @@ const LEARNED: &[Scenario] = &[
     full("learned, january peak", AGENCY, "plain", &["2025-11-22", "2026-02-20"], 1.05),
 ];
 
-/// Mornings after a whole reading.
+/// Mornings after a complete reading.
 const MORNINGS: &[Scenario] = &[
     measured("morning, Thursday", STARTER, "plain", &["2026-07-22", "2026-07-23"]),
     measured("morning, Saturday", STARTER, "plain", &["2026-07-24", "2026-07-25"]),
@@ -107,7 +107,7 @@ const MORNINGS: &[Scenario] = &[
     measured("morning, Thursday", ENTERPRISE, "plain", &["2026-07-22", "2026-07-23"]),
 ];
 
-/// Mornings in a row after a whole reading, each priced and read: the first day, and how many follow.
+/// Consecutive mornings after a complete reading, each priced and read: the first day, and the number of days after it.
 const IN_A_ROW: (&str, i64) = ("2026-07-22", 15);
 
 const READING: &str =
@@ -117,7 +117,7 @@ const MORNING: &str =
 const SUM: &str =
     "plan | requests | planned | error of the sum | error of a morning, median | at worst | within 5%";
 
-/// The tables whose lines are held against what they may cost: marker, columns, scenarios.
+/// The tables whose lines are compared with what they may cost: marker, columns, scenarios.
 const JUDGED: [(&str, &str, &[Scenario]); 3] =
     [("cold", READING, COLD), ("learned", READING, LEARNED), ("mornings", MORNING, MORNINGS)];
 
@@ -131,7 +131,7 @@ struct Cost {
     by_stage: BTreeMap<String, u64>,
     requests: u64,
     planned: u64,
-    proven: bool,
+    complete: bool,
     seconds: f64,
 }
 
@@ -145,7 +145,7 @@ fn arguments() -> Outcome<Arguments> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
-            // What cargo adds by itself.
+            // Added by cargo.
             "--bench" => {}
             "--out" => read.out = Some(words.next().ok_or("--out wants a file")?.into()),
             flag if flag.starts_with('-') => return Err(format!("there is no {flag}").into()),
@@ -195,7 +195,7 @@ impl Table {
         format!("| {} |\n{}|", self.columns, "| --- ".repeat(self.columns.split(" | ").count()))
     }
 
-    /// The heading and the lines: those just measured, and of the others what stood there.
+    /// The heading and the lines: those just measured, and the others unchanged.
     fn text(&self, measured: &[String], stood: &str) -> String {
         let mut text = self.heading() + "\n";
         for beginning in &self.beginnings {
@@ -241,7 +241,7 @@ struct Page {
 }
 
 impl Page {
-    /// Reads it; a page without a marker is told before anything is measured.
+    /// Reads it; a page without a marker is reported before anything is measured.
     fn open(path: PathBuf) -> Outcome<Self> {
         let text = std::fs::read_to_string(&path)?;
         let page = Self { path, text };
@@ -251,7 +251,7 @@ impl Page {
         Ok(page)
     }
 
-    /// What stands before a marker, between it and its end, and from that on.
+    /// The text before a marker, between it and its end, and after that.
     fn block(&self, marker: &str) -> Outcome<(&str, &str, &str)> {
         let found = self.text.split_once(&format!("<!-- {marker} -->\n")).and_then(|(before, rest)| {
             let end = rest.find("<!-- ").filter(|end| rest[*end..].starts_with("<!-- end -->"))?;
@@ -279,27 +279,27 @@ impl Page {
     }
 }
 
-/// Names the lines that cost more than they may, or were not proven. What was spent of what is allowed stands in the same two columns
+/// Names the lines that cost more than they may, or are not complete. Requests used and allowed are in the same two columns
 /// of readings and mornings.
 fn missed<'l>(lines: impl Iterator<Item = &'l str>) -> String {
     let number = |cell: &str| cell.replace(',', "").parse::<f64>().ok();
     let mut names = Vec::new();
     for line in lines {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let [name, plan, _, _, _, spent, allowed, _, _, proven] = cells[..] else { continue };
+        let [name, plan, _, _, _, spent, allowed, _, _, complete] = cells[..] else { continue };
         let is_over = number(spent).zip(number(allowed)).is_some_and(|(spent, allowed)| spent > allowed);
-        if is_over || proven == "no" {
+        if is_over || complete == "no" {
             names.push(format!("{name}, {plan}"));
         }
     }
     format!("Missed: {}.", if names.is_empty() { "none".to_owned() } else { names.join("; ") })
 }
 
-/// The line of a window read whole, or of a morning after one.
+/// The line of a window read to its end, or of a morning after one.
 fn measured_line(scenario: &Scenario) -> Outcome<String> {
     let Scenario { name, plan, .. } = *scenario;
     let cost = measure(scenario)?;
-    tell_stages(name, plan, &cost)?;
+    print_stages(name, plan, &cost)?;
     Ok(if scenario.is_morning() { morning(name, plan, &cost) } else { reading(scenario, &cost) })
 }
 
@@ -313,7 +313,7 @@ fn mornings_in_a_row(plan: Plan, report: &mut Report) -> Outcome<()> {
     let (mut lines, mut costs) = (Vec::new(), Vec::new());
     for day in &days {
         let cost = place.measure(day, true)?;
-        tell_stages(day, plan, &cost)?;
+        print_stages(day, plan, &cost)?;
         lines.push(morning(day, plan, &cost));
         costs.push(cost);
     }
@@ -355,10 +355,10 @@ fn morning(name: &str, plan: Plan, cost: &Cost) -> String {
     )
 }
 
-/// What was planned, how far that was off, and whether the rows were proven: the end of a line.
+/// The end of a line: planned requests, the error of the plan, and whether every day is complete.
 fn price(cost: &Cost) -> String {
-    let proven = if cost.proven { "yes" } else { "no" };
-    format!("{} | {:+.1}% | {proven} |", grouped(cost.planned), percent_off(cost.planned, cost.requests))
+    let complete = if cost.complete { "yes" } else { "no" };
+    format!("{} | {:+.1}% | {complete} |", grouped(cost.planned), percent_off(cost.planned, cost.requests))
 }
 
 /// The line of mornings in a row together.
@@ -389,8 +389,8 @@ fn percent_off(planned: u64, requests: u64) -> f64 {
     (planned as f64 / requests as f64 - 1.0) * 100.0
 }
 
-/// Tells on stderr where the requests of a run went, and how long it took.
-fn tell_stages(name: &str, plan: Plan, cost: &Cost) -> Outcome<()> {
+/// Prints on stderr the requests of each stage, and the duration.
+fn print_stages(name: &str, plan: Plan, cost: &Cost) -> Outcome<()> {
     let stages: Vec<String> = cost.by_stage.iter().map(|(stage, sent)| format!("{stage} {sent}")).collect();
     writeln!(std::io::stderr(), "{name}, {}: {}; {:.0} s", plan.name, stages.join(", "), cost.seconds)?;
     Ok(())
@@ -441,10 +441,10 @@ impl Place {
         let status = self.sunlake("status", &PathBuf::new(), day)?;
         let number = |value: &Value| value.as_u64().unwrap_or(0);
         let rows = &summary["rows"]["filings"];
-        let (landed, proven) = landed(&status, day, self.plan.window_days)?;
+        let (landed, complete) = landed(&status, day, self.plan.window_days)?;
         let per_call = self.plan.rows_per_call;
         let added = number(&rows["added"]);
-        // A morning's new rows of the two listings cannot be told apart from outside; together they need this many pages at least.
+        // A morning's new rows of the two listings look the same from outside; together they need at least this number of pages.
         let bound = if is_morning {
             added.div_ceil(per_call)
         } else {
@@ -458,25 +458,25 @@ impl Place {
             by_stage: serde_json::from_value(summary["requests"]["by_stage"].clone())?,
             requests: number(&summary["requests"]["sent"]),
             planned: number(&planned["requests"]),
-            proven: proven && summary["outcome"] == "complete",
+            complete: complete && summary["outcome"] == "complete",
             seconds: started.elapsed().as_secs_f64(),
         })
     }
 }
 
-/// Rows that the lake lists in the window, by listing, and whether every day of it was proven whole.
+/// Rows that the lake lists in the window, by listing, and whether every day of it is complete.
 fn landed(status: &Value, today: &str, window_days: u32) -> Outcome<(BTreeMap<String, u64>, bool)> {
     let today: jiff::civil::Date = today.parse()?;
     let first = today.saturating_sub(jiff::Span::new().days(i64::from(window_days) - 1)).to_string();
-    let (mut landed, mut proven) = (BTreeMap::new(), true);
+    let (mut landed, mut complete) = (BTreeMap::new(), true);
     for row in status["coverage"].as_array().into_iter().flatten() {
         if row["day"].as_str().is_some_and(|day| day >= first.as_str()) {
             let listing = row["entity_type"].as_str().unwrap_or_default().to_owned();
             *landed.entry(listing).or_insert(0) += row["landed"].as_u64().unwrap_or(0);
-            proven &= row["complete"] == true && row["landed"] == row["expected"];
+            complete &= row["complete"] == true && row["landed"] == row["expected"];
         }
     }
-    Ok((landed, proven))
+    Ok((landed, complete))
 }
 
 fn sunlake(command: &[&str], pipeline: &Path, lake: &Path, today: &str) -> Outcome<Value> {

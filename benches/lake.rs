@@ -6,7 +6,7 @@
 //!
 //! The second half needs python3 with venv and `PyPI`, for DuckDB and pyarrow.
 
-#![expect(clippy::print_stdout, reason = "a bench tells on stdout")]
+#![expect(clippy::print_stdout, reason = "a bench prints its results on stdout")]
 
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
@@ -38,7 +38,7 @@ fn main() -> Result {
     println!(
         "One business in twenty of one month gets another name; everything from reading to the new `current` is"
     );
-    println!("measured. A first load is the complete lake in one commit.\n");
+    println!("measured. A first load is the entire lake in one commit.\n");
     println!(
         "| rows of the lake | months | first load, s | rows of the month | commit, s | bytes written | bytes of the lake |"
     );
@@ -101,7 +101,7 @@ fn info(second: i64) -> CommitInfo {
     }
 }
 
-/// A whole month, and the one that has only begun.
+/// A full month, and one that has just begun.
 fn changed_months(commit: &Commit) -> Vec<String> {
     let files = commit.tables.get("filings").map(|table| table.files.as_slice()).unwrap_or_default();
     let months: Vec<String> =
@@ -113,7 +113,7 @@ fn changed_months(commit: &Commit) -> Vec<String> {
 
 fn change(lake: &Lake, first: &Commit, month: &str, load_secs: f64) -> Result {
     let parent = lake.current()?.ok_or("no snapshot")?;
-    let files: Vec<PathBuf> = lake.table_files(&parent, "filings")?;
+    let files: Vec<PathBuf> = lake.open_snapshot(&parent).paths("filings")?;
     let file = files.iter().find(|path| path.to_string_lossy().contains(month)).ok_or("no such month")?;
     let rows: Vec<FilingRow> = read_rows(file)?;
     let number = i64::try_from(parent.snapshot)?;
@@ -167,7 +167,7 @@ fn compare(lake: &Path, work: &Path) -> Result {
     Ok(())
 }
 
-/// An interpreter with the packages of the tests, made once beside the build.
+/// An interpreter with the packages of the tests, made once in the build folder.
 fn python() -> Result<PathBuf> {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pyenv-bench");
     let python = home.join("bin/python");

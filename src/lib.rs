@@ -1,59 +1,71 @@
-//! sunlake turns the Florida Business Filings API into a columnar lake, and serves that API from the lake.
+//! sunlake builds a columnar lake of Florida business filings from a paid API, and serves that API from the lake.
 //!
-//! This page is the map for whoever changes the code; the README is for whoever runs it.
+//! This page is the map for people who change the code. The README is for people who run the program, `docs/` is its manual.
 //!
-//! # The picture
+//! # The way of the data
 //!
 //! ```text
-//!            asks                     keeps              cleans            publishes          adds up
-//! the API ─────────▶ client, extract ───────▶ raw pages ───────▶ normalize ───────▶ lake ───────▶ aggregate
-//!    ▲                                                                                │
-//!    └───────────────────────── the same contract, answered by serve ◀────────────────┘
+//!          requests               archives            normalizes         commits          aggregates
+//! the API ─────────▶ client, extract ───▶ raw pages ───▶ normalize ───▶ lake ───▶ aggregate ───▶ report
+//!    ▲                                                                   │
+//!    └──────────────── the same contract, answered by serve ◀────────────┘
 //! ```
 //!
-//! At the ground lies [`contract`]: what the API document says, as types and rules, without I/O and without a clock. The
-//! asking side and the answering side both stand on it and never on each other, so a rule is written and tested once.
+//! [`contract`] holds the API document as types and rules, without I/O and without a clock. The client and the server both use
+//! it and never each other, so each rule is written and tested once.
 //!
-//! # Floors
+//! # Layers
 //!
-//! A module imports downward only.
+//! A module imports downward only, and no two files import each other. Tests check both.
 //!
-//! | floor | modules | know |
+//! | layer | modules | what they know |
 //! | --- | --- | --- |
-//! | 6 | [`cli`], `main.rs` | flags, signals, exit codes; the clock and the environment enter in `main` |
+//! | 6 | [`cli`], `main.rs` | flags, signals, exit codes; `main` alone reads the clock and the environment |
 //! | 5 | [`pipeline`] | the order of a run, pipeline files, what a run costs and did |
 //! | 4 | [`report`] | HTML from plain values |
-//! | 3 | [`aggregate`], [`serve`], [`export`] | SQL over a snapshot (polars, nowhere else); the API over a snapshot (hyper, nowhere else); a snapshot for other programs |
-//! | 2 | [`extract`], [`normalize`], [`lake`] | which questions to ask, and the proof; records → rows; snapshots on disk |
-//! | 1 | [`client`], [`table`], [`sample`] | requests under limits; Arrow schemas and Parquet files; a Florida from a seed |
+//! | 3 | [`aggregate`], [`export`], [`serve`] | SQL over a snapshot (polars, nowhere else); a snapshot for other programs; the API over a snapshot (hyper, nowhere else) |
+//! | 2 | [`extract`], [`normalize`], [`lake`] | which requests to send, and the proof that nothing is missing; records → rows; snapshots on disk |
+//! | 1 | [`client`], [`table`], [`sample`] | requests under limits; Arrow schemas and Parquet files; a made-up Florida from a seed |
 //! | 0 | [`contract`] | the API document |
 //!
-//! Beside each other stand, on one floor, modules that do not know each other. [`extract`] knows no Arrow and no disk, [`lake`] no
-//! HTTP and no slices; arrow-rs and polars meet only in Parquet files.
+//! Modules of one layer do not know each other. [`extract`] knows no Arrow and no disk, [`lake`] no HTTP and no slices.
+//! arrow-rs and polars meet only in Parquet files.
 //!
-//! # A run, in reading order
+//! The order to read in: [`contract`] → [`client`] → [`table`] → [`sample`] → [`extract`] (query, plan, listing, registry) →
+//! [`normalize`] → [`lake`] (format, backend, data_file, run, snapshot, merge, integrity) → [`aggregate`] → [`export`] →
+//! [`report`] → [`serve`] (index, load, auth, http, mcp, reference) → [`pipeline`] (config, state, plan, load, publish,
+//! maintain) → [`cli`]. The page of each folder lists its files in reading order.
 //!
-//! 1. `cli::run` finds the source, starting the embedded API where the file asks for it, and hears signals.
-//! 2. [`pipeline::run()`] takes the lake's lock, tries the pipeline's SQL and looks for an unfinished run to go on with.
-//! 3. [`extract::reference`](mod@extract::reference) asks for account, lists and counts; [`pipeline::need`] says which days must be read.
-//! 4. [`extract::listing`] reads them, newest first, until distinct rows equal the API's `total`. Every answer passes
-//!    [`extract::ask`], which archives it before it counts, and [`client::Budget`], which counts the request before it is sent.
-//! 5. `pipeline::land` takes proven days through [`normalize`] into a [`lake::Staging`].
-//! 6. `pipeline::publish` merges tables, holds the checks, runs [`aggregate`], commits, and has [`report`] written; `cli::show`
-//!    tells.
+//! # A run
 //!
-//! Start with [`contract::search`], [`extract`] and [`lake`]: the rest follows from them.
+//! 1. `cli::command::run` finds the source, starts the embedded API where the file asks for it, and listens to signals.
+//! 2. [`pipeline::run()`] takes the lake's lock, tries the pipeline's SQL and looks for an unfinished run to resume.
+//! 3. [`extract::reference`](mod@extract::reference) requests account, lists and counts; `pipeline::plan::stale_days` decides
+//!    which days are read.
+//! 4. [`extract::listing`] reads them, newest first, until the distinct ids equal the API's `total`. Every answer passes
+//!    [`extract::fetch`], which archives it before it counts. The client's budget counts each request before it is sent.
+//! 5. `pipeline::load::landing` takes complete days through [`normalize`] into a [`lake::Staging`].
+//! 6. `pipeline::publish` merges tables, runs checks and [`aggregate`], commits, and writes the [`report`].
+//!
+//! # Code terms
+//!
+//! - *Listing*: what one query without paging would return. *Slice*: a query that can be read to its end.
+//! - *Reach*: rows that one query can ever return, max offset plus rows per call.
+//! - *Complete* (of a day): the lake holds exactly the distinct ids that the API's `total` counts.
+//! - *Settled* (of a day): read complete 30 days or more after it ended.
+//! - *Drift*: rows that change while they are being read.
+//! - *Snapshot*: one state of the lake. *Commit*: its file list, created once. *Pending*: a snapshot that failed a check and waits for a person.
 //!
 //! # Habits
 //!
-//! - Decide (pure), do, then tell. Clock, day, seed, limits and randomness are arguments.
-//! - Parse once, then trust: a checked type has one door.
-//! - What cannot be proven is told: a row that is missing stands in `coverage`, in the summary, and in the exit code.
-//! - Errors belong to the module that raises them, and a variant exists because someone acts differently on it. The exit code is
-//!   chosen in one place, [`cli::exit`].
-//! - A column is described in [`table::columns`] and nowhere else; the README is checked against it, as against every command, flag,
-//!   exit code, pipeline key and aggregate.
-//! - An exception to a lint is an `expect` with its reason. `.ci/run` holds all of this.
+//! - Decide (pure), act, then report. Clock, day, seed, limits and randomness are arguments.
+//! - Parse once, then trust: a checked type has one constructor.
+//! - A row that cannot be reached is in `coverage`, in the summary and in the exit code.
+//! - Each module has its own errors. A variant exists because somebody acts differently on it. [`cli::exit`] alone maps errors
+//!   to exit codes.
+//! - [`table::columns`] describes every column. The reference pages in `docs/` are generated from it, from the command line's
+//!   definition and from the pipeline types.
+//! - An exception to a lint is an `expect` with its reason. `.ci/run` checks all of this.
 
 pub mod aggregate;
 pub mod cli;

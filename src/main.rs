@@ -1,4 +1,4 @@
-//! Parses the command line, carries the command out, and exits with its code. The only place that reads the world.
+//! Parses the command line, runs the command, and exits with its code. Only this file reads clock and environment.
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -12,14 +12,14 @@ use sunlake::cli::{Cli, Command, World, carry_out};
 fn main() -> ExitCode {
     let cli = Cli::parse();
     if matches!(cli.command, Command::Run { .. } | Command::Replay { .. }) {
-        start_again_with_lean_memory();
+        restart_with_lean_memory();
     }
     let world = World {
         now: jiff::Timestamp::now,
         variable: |name| std::env::var(name).ok(),
-        variables: |starts| {
+        variables: |prefixes| {
             let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-            let named = all.filter(|(name, _)| starts.iter().any(|start| name.starts_with(start)));
+            let named = all.filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)));
             named.filter_map(|(name, value)| Some((name, value.into_string().ok()?))).collect()
         },
         holder,
@@ -30,16 +30,17 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("sunlake: no threads to run on: {error}");
+            eprintln!("error: cannot start threads: {error}");
             return ExitCode::from(sunlake::cli::exit::BUG);
         }
     };
     ExitCode::from(runtime.block_on(carry_out(cli, &world)))
 }
 
-/// Settings under which a run takes as much memory for a million rows as for a tenth of them. The allocator of glibc gives back what
-/// was freed; by itself it keeps much of it, thread by thread. Aggregates read the months of the lake one by one, and a join holds few
-/// rows of both sides before it settles on the one to keep.
+/// Settings that keep the memory of a run independent of the number of rows.
+///
+/// By default glibc's allocator keeps freed memory in every thread; these make it return the memory. polars then reads the
+/// months of the lake one at a time, and a join samples few rows of both sides before it chooses the one to keep.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LEAN: [(&str, &str); 6] = [
     ("MALLOC_ARENA_MAX", "2"),
@@ -50,24 +51,39 @@ const LEAN: [(&str, &str); 6] = [
     ("POLARS_NUM_READERS_PRE_INIT", "1"),
 ];
 
-/// Starts the program again in this same process, since glibc reads its settings at the start alone. Settings that are there
-/// already stay; where starting again fails, the run goes on without.
+/// Set by a restart, so that a second one cannot follow: a loader may erase `MALLOC_*` from the environment.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const RESTARTED: &str = "SUNLAKE_RESTARTED";
+
+/// Variables for a restart: the missing settings and the guard; none after a restart, or if no setting is missing.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn variables_to_add(is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str)> {
+    let mut missing: Vec<_> = LEAN.into_iter().filter(|(name, _)| !is_set(name)).collect();
+    if is_set(RESTARTED) || missing.is_empty() {
+        return Vec::new();
+    }
+    missing.push((RESTARTED, "1"));
+    missing
+}
+
+/// Restarts the program in the same process, because glibc reads its settings only at the start.
+///
+/// Settings that are already there stay. If the restart fails, the run continues without the settings.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(clippy::disallowed_methods, reason = "the environment enters the program here")]
-fn start_again_with_lean_memory() {
+fn restart_with_lean_memory() {
     use std::os::unix::process::CommandExt;
-    let missing: Vec<_> = LEAN.iter().filter(|(name, _)| std::env::var_os(name).is_none()).copied().collect();
+    let added = variables_to_add(|name| std::env::var_os(name).is_some());
     let mut arguments = std::env::args_os();
-    if let (false, Ok(program), Some(name)) = (missing.is_empty(), std::env::current_exe(), arguments.next())
-    {
-        let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(missing).exec();
+    if let (false, Ok(program), Some(name)) = (added.is_empty(), std::env::current_exe(), arguments.next()) {
+        let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(added).exec();
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn start_again_with_lean_memory() {}
+fn restart_with_lean_memory() {}
 
-/// This process, and its host where the kernel tells the name.
+/// Name of this process, and of its host if the kernel reports it.
 fn holder() -> String {
     let process = std::process::id();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -77,7 +93,7 @@ fn holder() -> String {
     }
 }
 
-/// Most memory this process held at once, by the kernel's own account.
+/// Peak memory of this process, as the kernel reports it.
 fn peak_rss_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -85,7 +101,7 @@ fn peak_rss_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// The soft limit of open files, by the kernel's own account.
+/// The soft limit on open files, as the kernel reports it.
 fn max_open_files() -> Option<u64> {
     let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
@@ -98,4 +114,19 @@ fn random() -> Result<[u8; 32], std::io::Error> {
     let mut bits = [0; 32];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bits)?;
     Ok(bits)
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_restart_happens_at_most_once_even_if_its_settings_are_erased() {
+        assert_eq!(variables_to_add(|_| false).len(), LEAN.len() + 1);
+        assert!(
+            variables_to_add(|name| name == RESTARTED).is_empty(),
+            "settings are erased, the guard is not"
+        );
+        assert!(variables_to_add(|name| name != RESTARTED).is_empty(), "every setting is there");
+    }
 }

@@ -10,7 +10,7 @@ pub(crate) type Requests<'a> = &'a (dyn Fn(u64) -> Vec<u8> + Sync);
 
 /// What came of a drive.
 pub(crate) struct Measured {
-    /// Microseconds from the moment a request was due to its whole answer.
+    /// Microseconds from the moment a request was due to its last byte.
     pub(crate) latency: Histogram<u64>,
     /// Answers other than 200.
     pub(crate) refused: u64,

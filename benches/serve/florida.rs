@@ -4,21 +4,18 @@ use jiff::civil::{Date, date};
 use jiff::{Timestamp, ToSpan};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use sunlake::lake::{CommitInfo, Lake, Staging};
-use sunlake::sample::{SampleBusiness, SampleSpec, businesses, industries};
-use sunlake::table::{
-    DetailRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, read_parquet,
-};
+use sunlake::pipeline::sample_lake::write_lake;
+use sunlake::sample::{SampleSpec, businesses};
+use sunlake::table::read_parquet;
 
 /// The day it is seen on.
 pub(crate) const TODAY: Date = date(2026, 11, 20);
 /// Businesses that the sample files a day, nearly.
 const ROWS_A_DAY: u64 = 2_540;
-/// One name in so many gets a `THE` in front, so that the worst two letters are as bad as in the real register: 5.8%.
+/// One name in this number gets a `THE` in front, so that the worst two letters are as bad as in the real register: 5.8%.
 const ARTICLE_ONE_IN: usize = 32;
-/// One business in so many has its detail and officers in the lake.
+/// One business in this number has its detail and officers in the lake.
 const DETAILED_ONE_IN: usize = 40;
-const BATCH_ROWS: usize = 64 * 1024;
 
 /// A lake, and questions worth asking it.
 pub(crate) struct Florida {
@@ -47,7 +44,7 @@ pub(crate) struct Florida {
 }
 
 impl Florida {
-    /// The lake of about so many rows in this folder; made when it is not there.
+    /// The lake of about this number of rows in this folder; made when it is missing.
     pub(crate) fn of(rows: u64, folder: &Path) -> Self {
         let lake = folder.join(format!("serve-bench-{rows}"));
         if !lake.join("current").exists() {
@@ -59,7 +56,7 @@ impl Florida {
         Self::looked_at(lake)
     }
 
-    /// A day so many days before the last.
+    /// A day this number of days before the last.
     pub(crate) fn day_before(&self, days: u64) -> Date {
         TODAY.checked_sub(i64::try_from(days).expect("days").days()).expect("a day")
     }
@@ -167,55 +164,14 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 /// Writes the lake as a run does: spilled, merged by month, committed.
 fn make(rows: u64, root: &Path) {
-    let at: Timestamp = "2026-11-20T12:00:00Z".parse().expect("an instant");
-    let lake = Lake::open(root).expect("a lake");
-    let _lock = lake.lock("bench", "the bench").expect("the lock");
-    let mut staging = lake.stage("bench").expect("a snapshot");
+    let at: Timestamp = "2026-11-20T12:00:00Z".parse().expect("a time");
     let days = u32::try_from(rows.div_ceil(ROWS_A_DAY)).expect("days");
     let spec = SampleSpec { seed: 1, today: TODAY, days, scale: 1.0, shape: sunlake::sample::Shape::Plain };
-    let (mut filings, mut details, mut officers) = (Vec::new(), Vec::new(), Vec::new());
-    for (number, business) in businesses(&spec).enumerate() {
-        let SampleBusiness { mut detail, officers: named, .. } = business;
+    let all = businesses(&spec).enumerate().map(|(number, mut business)| {
         if number % ARTICLE_ONE_IN == 1 {
-            detail.summary.name.insert_str(0, "THE ");
+            business.detail.summary.name.insert_str(0, "THE ");
         }
-        let filing = FilingRow::from_summary(&detail.summary, at).expect("a filing");
-        if number.is_multiple_of(DETAILED_ONE_IN) {
-            details.push(DetailRow::from_detail(&detail, at).expect("a detail"));
-            let of_business = (0..).zip(&named);
-            officers.extend(
-                of_business.map(|(place, officer)| OfficerRow::new(filing.business_id, place, officer, at)),
-            );
-        }
-        filings.push(filing);
-        if filings.len() == BATCH_ROWS {
-            staging
-                .spill_filings(FilingRow::batch(&std::mem::take(&mut filings)).expect("rows"))
-                .expect("spilled");
-        }
-    }
-    staging.spill_filings(FilingRow::batch(&filings).expect("rows")).expect("spilled");
-    staging.merge_filings(&BTreeSet::new(), at).expect("merged");
-    staging.merge(Table::Details, &DetailRow::batch(&details).expect("rows")).expect("merged");
-    staging.merge(Table::Officers, &OfficerRow::batch(&officers).expect("rows")).expect("merged");
-    stage_industries(&mut staging);
-    let info = CommitInfo {
-        committed_at: at,
-        today: TODAY,
-        pipeline: "bench".to_owned(),
-        requests_sent: 0,
-        state: serde_json::Value::Null,
-        checks: serde_json::Value::Null,
-    };
-    staging.commit(info).expect("committed");
-}
-
-fn stage_industries(staging: &mut Staging) {
-    let lists = industries();
-    let types: Vec<_> =
-        lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(TODAY, sector)).collect();
-    let segments: Vec<_> =
-        lists.segments.iter().flat_map(|segment| SegmentRow::from(TODAY, segment)).collect();
-    staging.merge(Table::IndustryTypes, &IndustryTypeRow::batch(&types).expect("rows")).expect("merged");
-    staging.merge(Table::IndustrySegments, &SegmentRow::batch(&segments).expect("rows")).expect("merged");
+        (business, number.is_multiple_of(DETAILED_ONE_IN))
+    });
+    write_lake(root, all, TODAY, at).expect("a lake");
 }

@@ -1,11 +1,11 @@
-//! `sunlake serve` under load, beside ROAPI on the same files.
+//! `sunlake serve` under load, compared with ROAPI on the same files.
 //!
 //! ```text
 //! cargo bench --bench serve -- [ROWS]... [--seconds S] [--no-roapi] [--out FILE]
 //! ```
 //!
-//! For each number of ROWS (default 3,000,000) a lake of about so many businesses is made once, kept in the build's own folder,
-//! and served by the built binary, over HTTP, on this machine, beside the driver. Requests of a listing are sent at 1,000 a
+//! For each number of ROWS (default 3,000,000) a lake of about this number of businesses is made once, kept in the build's own folder,
+//! and served by the built binary, over HTTP, on this machine, next to the driver. Requests of a listing are sent at 1,000 a
 //! second whether or not answers come (open loop): a slow answer delays no later request, and its time counts from the
 //! moment it was due. Look-ups by document number are also driven as fast as they go (closed loop). No two listings asked for
 //! are the same unless the table says so. ROAPI comes from the Python index, into the same folder. `--out` writes the tables as a page.
@@ -51,7 +51,7 @@ fn arguments() -> Arguments {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
-            // What cargo adds by itself.
+            // Added by cargo.
             "--bench" => {}
             "--no-roapi" => read.with_roapi = false,
             "--seconds" => read.seconds = words.next().and_then(|text| text.parse().ok()).expect("seconds"),

@@ -79,7 +79,7 @@ impl Page {
         self.line(format_args!("\n{text}"));
     }
 
-    /// The table beside ROAPI.
+    /// The table that compares with ROAPI.
     pub(crate) fn begin_comparison(&mut self, connections: usize) {
         self.line(format_args!(
             "\n| closed loop, {connections} connections | ours, a second | p50 ms | p99 ms | ROAPI, a second | p50 ms | \
@@ -88,7 +88,7 @@ impl Page {
         self.line(format_args!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"));
     }
 
-    /// A row beside ROAPI.
+    /// A row that compares with ROAPI.
     pub(crate) fn compared(&mut self, words: &str, ours: &Measured, theirs: &Measured) {
         let refused = if ours.refused + theirs.refused > 0 { " (not all 200)" } else { "" };
         self.line(format_args!(

@@ -77,7 +77,7 @@ impl Server {
         let stat =
             std::fs::read_to_string(Path::new("/proc").join(self.process.id().to_string()).join("stat"));
         let stat = stat.expect("a process");
-        // The name stands in brackets and may hold anything.
+        // The name is in brackets and may hold anything.
         let (_, fields) = stat.rsplit_once(')').expect("a name");
         let ticks: u64 =
             fields.split_whitespace().skip(11).take(2).map(|text| text.parse::<u64>().expect("ticks")).sum();
@@ -119,7 +119,7 @@ pub(crate) fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a port")
 }
 
-/// One request, the whole answer; waits for a server that is starting.
+/// One request, the complete answer; waits for a server that is starting.
 pub(crate) fn get(from: SocketAddr, path: &str) -> String {
     let begun = Instant::now();
     loop {

@@ -72,7 +72,7 @@ fn run(command: &mut Command) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("{command:?}: {said}")) }
 }
 
-/// The filings in one file beside the lake: what it is told to load is a file.
+/// The filings in one file next to the lake, because ROAPI loads one file.
 fn one_file(florida: &Florida) -> PathBuf {
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, ZstdLevel};

@@ -1,14 +1,15 @@
-//! Whether an aggregate adds up to what it was made from.
+//! Checks that an aggregate adds up to its source.
 //!
-//! A line in the head of an aggregate's file says how:
+//! A line in the head of an aggregate's file gives both sides:
 //!
 //! ```sql
 //! -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
 //! ```
 //!
-//! Both sides are SQL that gives one whole number.
+//! Both sides are SQL that returns one integer.
 
-use super::{AggregateError, SnapshotFiles, register_tables};
+use super::error::AggregateError;
+use super::run::{SnapshotFiles, register_tables};
 use polars::prelude::{DataType, LazyFrame};
 
 const HEAD: &str = "-- Adds up: ";
@@ -17,13 +18,13 @@ const BETWEEN: &str = " equals ";
 /// The two sides of an aggregate's sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sum {
-    /// By the aggregate.
+    /// The sum over the aggregate.
     pub aggregate: i64,
-    /// By its source.
+    /// The sum over its source.
     pub source: i64,
 }
 
-/// Both sides of an aggregate's sum; none where its SQL does not say how it adds up. `tables` are the snapshot's, the aggregate
+/// Both sides of an aggregate's sum; none where its SQL has no such line. `tables` are the snapshot's, with the aggregate
 /// among them.
 ///
 /// # Errors

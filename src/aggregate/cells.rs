@@ -1,6 +1,7 @@
-//! Typed cells of a small table: what leaves polars as plain values.
+//! Typed cells of a small table: polars' result as plain values.
 
-use super::{AggregateError, on_disk};
+use super::error::AggregateError;
+use super::on_disk;
 use crate::contract::eastern::day_of_epoch;
 use jiff::civil::Date;
 use polars::error::PolarsError;

@@ -1,10 +1,11 @@
-//! Businesses chosen by a condition in SQL.
+//! Chooses businesses by a condition in SQL.
 
-use super::{AggregateError, SnapshotFiles, Tables, collect, first_line, register_tables};
+use super::error::{AggregateError, first_line};
+use super::run::{SnapshotFiles, Tables, collect, register_tables};
 use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 
-/// Ids of the filings that a condition chooses, newest first. The condition stands after `WHERE` and may name every table.
+/// Ids of the filings that a condition chooses, newest first. The condition follows `WHERE` and may name every table.
 ///
 /// # Errors
 /// `Condition` when it cannot be parsed or run.
@@ -17,13 +18,13 @@ pub fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<
     Ok(ids.map_err(|error| wrong(condition, &error))?.iter().flatten().collect())
 }
 
-/// What `run` makes of the query for the ids that a condition chooses.
+/// The result of `run` for the query of the ids that a condition chooses.
 pub(super) fn chosen<T>(
     condition: &str,
     tables: &dyn Tables,
     run: impl FnOnce(LazyFrame) -> Result<T, PolarsError>,
 ) -> Result<T, AggregateError> {
-    // The line's end keeps a comment in the condition from hiding the bracket.
+    // The line break keeps a comment in the condition from hiding the bracket.
     let sql = format!(
         "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
     );

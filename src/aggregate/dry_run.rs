@@ -1,7 +1,9 @@
-//! Whether SQL can run at all, told before a request is spent: over the lake's tables without any rows.
+//! Checks before the first request that SQL can run: plans it over the lake's tables without rows.
 
 use super::choose::chosen;
-use super::{AggregateError, Tables, on_disk, register_tables};
+use super::error::AggregateError;
+use super::on_disk;
+use super::run::{Tables, register_tables};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
@@ -11,11 +13,11 @@ use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
 /// Plans an aggregate over tables without rows.
 ///
 /// # Errors
-/// `MissingTable`, `Sql`, `ColumnType`: what the aggregate would end with over a lake that has all tables.
+/// `MissingTable`, `Sql`, `ColumnType`: the errors of the aggregate over a lake that has all tables.
 pub fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, &NoRows)?;
-    // What the columns are is known without running it, which would take the memory of running it.
+    // The plan gives the columns; running it would take memory.
     let schema = context.execute(sql).and_then(|mut query| query.collect_schema()).map_err(failed)?;
     on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema)).map(drop)
 }
@@ -58,13 +60,13 @@ fn in_polars(kind: ColumnKind) -> DataType {
 
 #[cfg(test)]
 mod tests {
-    use super::super::load_aggregates;
     use super::super::tiny_lake::TinyLake;
     use super::*;
+    use crate::aggregate::definition::load_aggregates;
     use std::path::Path;
 
     #[test]
-    fn what_cannot_run_is_told_without_a_lake() {
+    fn wrong_sql_is_reported_without_a_lake() {
         assert!(matches!(check_aggregate("mine", "SELEC 1"), Err(AggregateError::Sql { .. })));
         assert!(matches!(
             check_aggregate("mine", "SELECT kounty FROM filings"),
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_without_rows_have_the_types_of_those_on_the_disk() {
+    fn tables_without_rows_have_the_types_of_those_on_disk() {
         let lake = TinyLake::default();
         for table in Table::ALL {
             let columns = |tables: &dyn Tables| {

@@ -1,7 +1,10 @@
 //! The figures of the report, read from a snapshot's aggregates as plain values.
 
 use super::cells::{Cells, day, flag, long, text};
-use super::{AggregateError, Reconciliation, SnapshotFiles, TABLE_PREFIX, read_reconciliation};
+use super::definition::TABLE_PREFIX;
+use super::error::AggregateError;
+use super::reconcile::{Reconciliation, read_reconciliation};
+use super::run::SnapshotFiles;
 use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;
@@ -11,18 +14,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Rows of the lists of cities and ZIP codes.
 const TOP_ROWS: usize = 15;
 
-/// How complete the lake holds one day, all listings together.
+/// How complete the lake is for one day, all listings together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoverageDay {
     /// Filing date.
     pub day: Date,
-    /// Rows the API said the day has.
+    /// Rows the API counts for the day.
     pub expected: i64,
     /// Rows of the day in the lake.
     pub landed: i64,
-    /// Whether every listing of the day is proven complete.
+    /// Whether every listing of the day is complete.
     pub is_complete: bool,
-    /// Whether every listing of the day was read whole long after the day.
+    /// Whether every listing of the day was read complete 30 days or more after it.
     pub is_settled: bool,
 }
 
@@ -31,7 +34,7 @@ pub struct CoverageDay {
 pub struct DayFigures {
     /// Filing date.
     pub day: Date,
-    /// Filings by type; a type without filings is not there.
+    /// Filings by type; types without filings are missing.
     pub by_type: BTreeMap<String, i64>,
 }
 
@@ -44,14 +47,14 @@ pub struct MonthFigures {
     pub entity_type: String,
     /// Filings.
     pub filings: i64,
-    /// Change against the month before, where both are whole.
+    /// Change against the month before, where both are complete.
     pub month_over_month: Option<f64>,
-    /// Change against the same month a year ago, where both are whole.
+    /// Change against the same month a year ago, where both are complete.
     pub year_over_year: Option<f64>,
-    /// Part of the month's filings.
+    /// Share of the month's filings.
     pub share_of_month: Option<f64>,
-    /// Whether the lake proves to hold the whole month.
-    pub is_whole: bool,
+    /// Whether every day of the month is complete in the lake.
+    pub is_complete: bool,
 }
 
 /// Filings of one county in windows that end today, all types; ratios have 1 for 100 %.
@@ -67,11 +70,11 @@ pub struct CountyFigures {
     pub filings_previous_30_days: i64,
     /// Filings of the last 365 days.
     pub filings_last_365_days: i64,
-    /// Change of the last 30 days against the 30 before, where all 60 are proven complete.
+    /// Change of the last 30 days against the 30 before, where all 60 are complete.
     pub growth_30_days: Option<f64>,
-    /// Part of the state's filings of the last 30 days.
+    /// Share of the state's filings of the last 30 days.
     pub share_of_state_30_days: Option<f64>,
-    /// Place by filings of the last 30 days, from 1.
+    /// Rank by filings of the last 30 days, from 1.
     pub rank_30_days: i64,
 }
 
@@ -84,7 +87,7 @@ pub struct CityFigures {
     pub county: String,
     /// Filings.
     pub filings: i64,
-    /// Ways the city was written.
+    /// Spellings of the city.
     pub spellings: i64,
 }
 
@@ -97,13 +100,13 @@ pub struct ZipFigures {
     pub county: String,
     /// Filings.
     pub filings: i64,
-    /// Part of the county's filings; 1 is 100 %.
+    /// Share of the county's filings; 1 is 100 %.
     pub share_of_county: Option<f64>,
-    /// Filings against the mean of the county's ZIP codes; 1 is ordinary.
+    /// Filings against the mean of the county's ZIP codes; 1 is average.
     pub times_county_mean: Option<f64>,
 }
 
-/// An ordinary weekday, all types.
+/// An average weekday, all types.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeekdayFigures {
     /// 1 Monday to 7 Sunday.
@@ -146,7 +149,7 @@ pub struct Figures {
     pub weekdays: Vec<WeekdayFigures>,
     /// Newest day first.
     pub settling: Vec<SettlingDay>,
-    /// The API's counts beside ours.
+    /// The API's counts next to the lake's.
     pub reconciliation: Reconciliation,
 }
 
@@ -208,7 +211,7 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
         !listings.contains(EVERY_OTHER_TYPE) || listings.contains(EntityType::Fictitious.key())
     };
     for (date, entry) in &mut by_day {
-        // Every type but fictitious names is not yet the day.
+        // Without fictitious names the day is not complete yet.
         entry.is_complete &= listings.get(date).is_some_and(is_read);
     }
     Ok(by_day.into_values().collect())
@@ -252,7 +255,7 @@ fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
     let (months, types, filings) =
         (cells.texts("filed_month")?, cells.texts("entity_type")?, cells.longs("filings")?);
     let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
-    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_whole")?);
+    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_complete")?);
     let month = |row| MonthFigures {
         month: text(months, row),
         entity_type: text(types, row),
@@ -260,12 +263,12 @@ fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
         month_over_month: monthly.get(row),
         year_over_year: yearly.get(row),
         share_of_month: share.get(row),
-        is_whole: flag(whole, row),
+        is_complete: flag(whole, row),
     };
     Ok(cells.rows().map(month).collect())
 }
 
-/// The top cities of the newest month that is over; of the running month when there is no other.
+/// The top cities of the newest month that is over; of the current month when there is no other.
 fn read_cities(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<CityFigures>), AggregateError> {
     let (months, names, counties) =
         (cells.texts("filed_month")?, cells.texts("city")?, cells.texts("county")?);

@@ -1,18 +1,18 @@
-//! Our counts against the API's own: the result of `reconcile.sql`, as the checks read it.
+//! The lake's counts against the API's: the result of `reconcile.sql`, as the checks read it.
 
-use super::AggregateError;
 use super::cells::{Cells, day, flag, long, text};
+use super::error::AggregateError;
 use jiff::civil::Date;
 use std::path::Path;
 
 /// What a count of the API covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Scope {
-    /// One day without fictitious names, from the daily counts. Comparable days must agree to the row.
+    /// One day without fictitious names, from the daily counts. Comparable days must be equal.
     Day,
     /// One month and type, from the statewide figures. May differ by businesses that the API counts but does not list.
     Month,
-    /// One county's last 30 days. May differ likewise.
+    /// One county's last 30 days. May differ in the same way.
     County,
 }
 
@@ -31,7 +31,7 @@ impl Scope {
     }
 }
 
-/// One count of the API beside ours.
+/// One count of the API next to the lake's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
     /// What is counted.
@@ -46,7 +46,7 @@ pub struct Comparison {
     pub api_count: i64,
     /// The lake's count.
     pub lake_count: i64,
-    /// Whether the lake proves to hold the whole period.
+    /// Whether the lake is complete for the period.
     pub is_comparable: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct Reconciliation {
 }
 
 impl Reconciliation {
-    /// The comparisons of one scope whose period the lake proves to hold whole.
+    /// The comparisons of one scope whose period is complete in the lake.
     pub fn comparable(&self, scope: Scope) -> impl Iterator<Item = &Comparison> {
         self.comparisons.iter().filter(move |row| row.scope == scope && row.is_comparable)
     }

@@ -1,8 +1,11 @@
-//! What the shipped SQL files say of a lake small enough to count by hand.
+//! The results of the shipped SQL files over a lake small enough to count by hand.
 
-use super::tiny_lake::{Row, TinyLake, row};
-use super::{Scope, in_pieces, load_aggregates, read_figures, read_reconciliation, register_tables};
-use crate::contract::eastern::days_newest_first;
+use super::definition::load_aggregates;
+use super::figures::read_figures;
+use super::reconcile::{Scope, read_reconciliation};
+use super::run::{in_pieces, register_tables};
+use super::ten_filings::{coverage, covered, lake_covered_by, lake_with_gap};
+use super::tiny_lake::{TinyLake, row};
 use crate::table::Table;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use jiff::civil::{Date, date};
@@ -29,93 +32,6 @@ fn shipped_dir() -> &'static Path {
 
 fn shipped_sql(name: &str) -> String {
     std::fs::read_to_string(shipped_dir().join(format!("{name}.sql"))).expect(name)
-}
-
-/// Ten filings as of 2 August 2026. June and July 2026 and July 2025 are proven whole, but for `gap`.
-fn lake_with_gap(gap: Option<Date>) -> TinyLake {
-    lake_covered_by(coverage(gap))
-}
-
-/// The same filings under another coverage.
-fn lake_covered_by(coverage: Vec<Row>) -> TinyLake {
-    TinyLake::of([
-        (Table::Filings, filings()),
-        (Table::Coverage, coverage),
-        (Table::Statewide, vec![row([("observed_on", "2026-06-30")]), row([("observed_on", "2026-08-02")])]),
-        (
-            Table::DailyCounts,
-            vec![
-                row([("observed_on", "2026-08-01"), ("date", "2026-07-06"), ("count", "9")]),
-                row([("observed_on", "2026-08-02"), ("date", "2026-07-06"), ("count", "3")]),
-                row([("observed_on", "2026-08-02"), ("date", "2026-05-01"), ("count", "7")]),
-            ],
-        ),
-        (
-            Table::MonthlyCounts,
-            vec![
-                row([("observed_on", "2026-07-05"), ("month", "2026-07"), ("type", "*"), ("n", "1")]),
-                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "*"), ("n", "6")]),
-                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "other"), ("n", "0")]),
-            ],
-        ),
-        (
-            Table::Counties,
-            vec![row([
-                ("observed_on", "2026-08-02"),
-                ("key", "DUVAL"),
-                ("name", "Duval"),
-                ("filings_last_30_days", "3"),
-            ])],
-        ),
-    ])
-}
-
-fn filings() -> Vec<Row> {
-    let filing = |filed, kind, county, zip, city, sector| {
-        row([
-            ("filed_date", filed),
-            ("entity_type", kind),
-            ("county", county),
-            ("zip", zip),
-            ("city", city),
-            ("industry_sector", sector),
-            ("listed", "true"),
-        ])
-    };
-    let mut vanished = filing("2026-07-06", "llc", "Duval", "32202", "Jacksonville", "food");
-    vanished.insert("listed", "false".to_owned());
-    vec![
-        filing("2026-07-01", "llc", "Duval", "32202", "Jacksonville", "food"),
-        filing("2026-07-06", "llc", "Duval", "32202", "JACKSONVILLE, Fl", "food"),
-        filing("2026-07-06", "corporation", "Duval", "32210", "Jacksonville", "trade"),
-        filing("2026-07-06", "llc", "", "", "", "food"),
-        filing("2026-06-15", "llc", "Lee", "33901", "Fort Myers", "trade"),
-        filing("2026-06-15", "llc", "Duval", "32202", "Jacksonville,", "food"),
-        filing("2025-07-04", "llc", "Duval", "32202", "Jacksonville", "food"),
-        filing("2026-07-06", "fictitious", "Duval", "32202", "Jacksonville", "food"),
-        vanished,
-        filing("2026-08-15", "llc", "Duval", "32202", "Jacksonville", "food"),
-    ]
-}
-
-fn coverage(gap: Option<Date>) -> Vec<Row> {
-    let read = days_newest_first(date(2026, 6, 1), date(2026, 8, 2))
-        .chain(days_newest_first(date(2025, 7, 1), date(2025, 7, 31)));
-    let listings = |day: Date| {
-        let complete = if Some(day) == gap { "false" } else { "true" };
-        [covered(day, "*", "1", complete), covered(day, "fictitious", "0", complete)]
-    };
-    read.flat_map(listings).collect()
-}
-
-fn covered(day: Date, listing: &str, rows: &str, complete: &str) -> Row {
-    row([
-        ("filed_date", &day.to_string()),
-        ("entity_type", listing),
-        ("expected", rows),
-        ("landed", rows),
-        ("complete", complete),
-    ])
 }
 
 /// The rows of a shipped aggregate, cells joined by `|`, null as nothing.
@@ -146,7 +62,7 @@ fn starting(lines: Vec<String>, start: &str) -> Vec<String> {
 }
 
 #[test]
-fn folder_holds_the_documented_aggregates_each_with_its_purpose_on_top() {
+fn folder_has_the_documented_aggregates_each_with_its_purpose_on_top() {
     let aggregates = load_aggregates(shipped_dir()).expect("a folder of SQL");
     let names: Vec<&str> = aggregates.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, SHIPPED);
@@ -178,7 +94,7 @@ fn county_type_day_counts_listed_rows_of_every_day() {
 }
 
 #[test]
-fn county_type_month_compares_whole_months_only() {
+fn county_type_month_compares_complete_months_only() {
     let lines = run(&lake_with_gap(None), "county_type_month");
     assert_eq!(
         starting(lines.clone(), "2026-07"),
@@ -199,7 +115,7 @@ fn county_type_month_compares_whole_months_only() {
 }
 
 #[test]
-fn one_unproven_day_takes_its_month_out_of_every_comparison() {
+fn one_incomplete_day_takes_its_month_out_of_every_comparison() {
     let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_type_month");
     assert_eq!(
         starting(lines, "2026-07|Duval|llc"),
@@ -210,7 +126,7 @@ fn one_unproven_day_takes_its_month_out_of_every_comparison() {
 }
 
 #[test]
-fn a_day_whose_fictitious_names_were_not_read_is_proven_only_without_them() {
+fn a_day_without_fictitious_names_is_complete_only_without_them() {
     let mut coverage = coverage(None);
     coverage.retain(|row| row["filed_date"] != "2026-07-06" || row["entity_type"] == "*");
     let lake = lake_covered_by(coverage);
@@ -290,7 +206,7 @@ fn window_edges_are_today_and_the_days_6_29_59_and_364_before() {
 }
 
 #[test]
-fn sector_county_month_sets_a_county_against_the_state() {
+fn sector_county_month_compares_a_county_with_the_state() {
     assert_eq!(
         starting(run(&lake_with_gap(None), "sector_county_month"), "2026-07"),
         ["2026-07||food|1|1.0|1.25", "2026-07|Duval|food|3|0.75|0.9375", "2026-07|Duval|trade|1|0.25|1.25"]
@@ -298,7 +214,7 @@ fn sector_county_month_sets_a_county_against_the_state() {
 }
 
 #[test]
-fn city_month_reads_through_spellings() {
+fn city_month_joins_spellings() {
     let lines = run(&lake_with_gap(None), "city_month");
     assert_eq!(
         starting(lines.clone(), "2026-07"),
@@ -311,7 +227,7 @@ fn city_month_reads_through_spellings() {
 }
 
 #[test]
-fn city_spellings_of_one_place_come_together_and_no_more() {
+fn city_spellings_of_one_place_are_joined_and_no_others() {
     let spelled = |city: &str| row([("filed_date", "2026-07-06"), ("city", city), ("listed", "true")]);
     let same = ["Miami", " MIAMI ", "miami,", "Miami Fl", "Miami, FL", "Miami,FL", "MIAMI ,", "Miami FL "];
     let other = ["Miami Beach", "FL", "Flamingo", "Ofl"];
@@ -331,7 +247,7 @@ fn zip3_month_groups_by_postal_region() {
 }
 
 #[test]
-fn weekday_profile_leaves_out_firsts_and_days_that_still_fill() {
+fn weekday_profile_skips_first_of_month_and_days_that_still_fill() {
     let lines = run(&lake_with_gap(None), "weekday_profile");
     assert_eq!(
         lines[..7],
@@ -349,7 +265,7 @@ fn weekday_profile_leaves_out_firsts_and_days_that_still_fill() {
 }
 
 #[test]
-fn hot_addresses_show_the_zip_that_outdoes_its_county() {
+fn hot_addresses_shows_the_zip_far_above_its_county() {
     assert_eq!(
         run(&lake_with_gap(None), "hot_addresses"),
         [
@@ -362,7 +278,7 @@ fn hot_addresses_show_the_zip_that_outdoes_its_county() {
 }
 
 #[test]
-fn settling_sets_a_day_against_its_own_weekday() {
+fn settling_compares_a_day_with_its_weekday() {
     let lines = run(&lake_with_gap(None), "settling");
     assert_eq!(lines.len(), 30);
     assert_eq!(lines[0], "2026-08-02|7|0|1|true|0.0|");
@@ -381,7 +297,7 @@ fn settling_knows_the_weekday_of_a_leap_day() {
 }
 
 #[test]
-fn reconcile_sets_the_newest_observation_against_the_lake() {
+fn reconcile_compares_the_newest_observation_with_the_lake() {
     let lake = lake_with_gap(None);
     assert_eq!(
         run(&lake, "reconcile"),
@@ -427,7 +343,7 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
         assert_eq!(file.rows, 0, "{name}");
         tables.insert(format!("agg_{name}"), vec![file.path]);
     }
-    assert_eq!(read_figures(&tables).expect("figures"), super::Figures::default());
+    assert_eq!(read_figures(&tables).expect("figures"), super::figures::Figures::default());
 }
 
 #[test]

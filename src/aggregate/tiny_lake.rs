@@ -1,6 +1,7 @@
-//! A lake of a few rows for tests, written with the table schemas as the lake's own files are.
+//! A lake of a few rows for tests, with the lake's table schemas.
 
-use super::{AggregateError, AggregateFile, SnapshotFiles, run_aggregate};
+use super::error::AggregateError;
+use super::run::{AggregateFile, SnapshotFiles, run_aggregate};
 use crate::table::Table;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
@@ -13,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// What a test says of a row; every other column holds a plain value of its type.
+/// The cells that a test sets; every other column has a default of its type.
 pub(super) type Row = BTreeMap<&'static str, String>;
 
 /// A row of `column=value` pairs.
@@ -21,7 +22,7 @@ pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
     cells.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
 }
 
-/// Tables on the disk, each one file.
+/// Tables on disk, one file each.
 pub(super) struct TinyLake {
     dir: TempDir,
     tables: SnapshotFiles,

@@ -1,96 +1,115 @@
-//! Exit codes: what a scheduler acts on.
+//! Errors of commands, and their exit codes, by which a scheduler acts.
 
-use super::output::repair_hint;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::publish::summary::RunSummary;
+use crate::serve::{KeysError, LoadError, MeterError, ServeError};
 
 /// Done.
 pub const DONE: u8 = 0;
 /// A bug.
 pub const BUG: u8 = 1;
-/// The command line cannot be understood.
+/// The command line is wrong.
 pub const USAGE: u8 = 2;
 /// The pipeline file or the settings are wrong.
 pub const SETTINGS: u8 = 3;
 /// The key was refused: 401 or 403.
 pub const KEY_REFUSED: u8 = 4;
-/// Stopped in good order; run again to go on.
+/// Stopped early; run again to resume.
 pub const RUN_AGAIN: u8 = crate::pipeline::publish::summary::EXIT_RUN_AGAIN;
 /// The API is unavailable, or answers outside its contract, after retries.
 pub const API: u8 = 6;
 /// A check failed; nothing was published.
 pub const CHECK_FAILED: u8 = crate::pipeline::publish::summary::EXIT_CHECK_FAILED;
-/// Another run holds the lake.
+/// Another run has the lock of the lake.
 pub const HELD: u8 = 8;
 /// Storage failed, or holds a damaged file.
 pub const STORAGE: u8 = 9;
 
-/// What a command ended with, if not well.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// Settings that lead nowhere.
+    /// A flag, a variable or a file of settings.
     #[error("{0}")]
     Settings(String),
-    /// A run or its price.
-    #[error("{0}{way_out}", way_out = repair_hint::of_pipeline(.0))]
+    /// A run or a plan.
+    #[error(transparent)]
     Pipeline(#[from] PipelineError),
     /// The lake.
-    #[error("{0}{way_out}", way_out = repair_hint::of_lake(.0))]
+    #[error(transparent)]
     Lake(#[from] LakeError),
     /// An export.
-    #[error("{0}{way_out}", way_out = repair_hint::of_export(.0))]
+    #[error(transparent)]
     Export(#[from] ExportError),
-    /// An error with what its own words leave out.
-    #[error("{source}; {more}")]
-    Told {
+    /// An error whose way out depends on the flags or variables in use.
+    #[error("{source}")]
+    Hinted {
         /// What failed.
         source: Box<CommandError>,
-        /// On what, and the way out.
-        more: String,
+        /// The way out.
+        hint: String,
     },
     /// A run that published nothing.
     #[error("{source}")]
     Run {
-        /// What it did nevertheless.
+        /// What it did until then.
         summary: Box<RunSummary>,
         /// Why it failed.
         source: Box<CommandError>,
     },
     /// The server or its keys.
     #[error("{0}")]
-    Serve(String),
+    Serve(#[from] ServeError),
     /// A file of the lake that is not what was committed.
     #[error("{0}")]
     Damaged(String),
     /// A file or a stream.
     #[error("{what}: {source}")]
     Io {
-        /// What was tried.
+        /// What failed.
         what: String,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// Something that cannot happen did.
-    #[error("{0}; this is a bug in sunlake")]
+    /// A state that cannot happen.
+    #[error("{0}")]
     Bug(String),
 }
 
 impl CommandError {
+    /// The same error with a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self::Hinted { source: Box::new(self), hint: hint.into() }
+    }
+
     /// The exit code.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Settings(_) | Self::Serve(_) => SETTINGS,
+            Self::Settings(_) => SETTINGS,
+            Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),
             Self::Lake(error) => lake(error),
             Self::Export(error) => export(error),
             Self::Io { .. } | Self::Damaged(_) => STORAGE,
             Self::Bug(_) => BUG,
-            Self::Run { source, .. } | Self::Told { source, .. } => source.code(),
+            Self::Run { source, .. } | Self::Hinted { source, .. } => source.code(),
         }
+    }
+}
+
+fn serve(error: &ServeError) -> u8 {
+    match error {
+        ServeError::Keys(KeysError::Storage(..)) => STORAGE,
+        ServeError::Keys(KeysError::Unwritable(_)) | ServeError::Panicked(_) => BUG,
+        ServeError::Keys(_) | ServeError::NoSnapshot(_) => SETTINGS,
+        ServeError::Meter(MeterError::Locked(_)) => SETTINGS,
+        ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => lake(error),
+        ServeError::Load(_) | ServeError::Meter(_) => STORAGE,
+        ServeError::Unreadable(..) | ServeError::Listener(_) => STORAGE,
     }
 }
 
@@ -147,6 +166,33 @@ fn export(error: &ExportError) -> u8 {
     match error {
         ExportError::Lake(error) => lake(error),
         ExportError::Table(_) | ExportError::Write { .. } | ExportError::Duckdb { .. } => STORAGE,
-        ExportError::Asked(_) | ExportError::NoDuckdb { .. } | ExportError::Foreign { .. } => SETTINGS,
+        ExportError::NoSnapshot { .. }
+        | ExportError::NoTable { .. }
+        | ExportError::WrongTarget { .. }
+        | ExportError::Overtaken { .. }
+        | ExportError::NoDuckdb { .. }
+        | ExportError::Foreign { .. } => SETTINGS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+    use std::path::PathBuf;
+
+    #[test]
+    fn disk_failure_of_serve_and_keys_exits_with_9() {
+        let (path, full) = (PathBuf::from("f"), || Error::from(ErrorKind::StorageFull));
+        let missing = KeysError::NoFile(path.clone(), ErrorKind::NotFound.into());
+        for (error, code) in [
+            (KeysError::Storage(path.clone(), full()).into(), STORAGE),
+            (MeterError::Storage(path.clone(), full()).into(), STORAGE),
+            (ServeError::Unreadable(path.clone(), full()), STORAGE),
+            (missing.into(), SETTINGS),
+            (ServeError::NoSnapshot(path.clone()), SETTINGS),
+        ] {
+            assert_eq!(CommandError::Serve(error).code(), code);
+        }
     }
 }

@@ -27,10 +27,6 @@ impl std::fmt::Display for Window {
     }
 }
 
-fn again(until: &Option<Timestamp>) -> String {
-    until.map_or("run again".to_owned(), |until| format!("run again after {until}"))
-}
-
 /// Why a request gave no answer that can be used. Targets are paths with queries; the key is never part of one.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -83,7 +79,7 @@ pub enum ClientError {
         last: Box<ClientError>,
     },
     /// A budget is spent; nothing was sent.
-    #[error("{window} are spent; {} to go on", again(until))]
+    #[error("{window} are spent")]
     BudgetSpent {
         /// Whose budget.
         window: Window,
@@ -91,9 +87,7 @@ pub enum ClientError {
         until: Option<Timestamp>,
     },
     /// The API asked for a longer pause than the run may take.
-    #[error(
-        "the API asks for a pause of {wait_secs} s, longer than the run may wait; run again after {until} to go on"
-    )]
+    #[error("the API asks for a pause of {wait_secs} s, longer than the run may wait")]
     WaitTooLong {
         /// Whole seconds asked for.
         wait_secs: u64,

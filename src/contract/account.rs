@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Key, scopes, caps and what is left of them.
+/// Key, scopes, caps, and requests that remain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
     /// Kind of key; a client key reports `client`.

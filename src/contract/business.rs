@@ -34,7 +34,7 @@ pub struct Summary {
     pub status: String,
     /// Filing date.
     pub filed_date: jiff::civil::Date,
-    /// Null for an active business; its form once set is not documented, so it stays text.
+    /// Null for an active business; its form is not documented, so it is kept as text.
     pub dissolved_date: Option<String>,
     /// City as filed.
     pub city: String,
@@ -75,7 +75,7 @@ pub struct Address {
     pub country: String,
 }
 
-/// Detail record: a summary and what only a look-up of one business gives.
+/// Detail record: a summary, and fields that only a look-up returns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detail {
     /// All summary fields.
@@ -83,7 +83,7 @@ pub struct Detail {
     pub summary: Summary,
     /// Principal address.
     pub principal_address: Address,
-    /// Mailing address; its fields are not documented, those of an address are expected.
+    /// Mailing address; its fields are not documented, so those of an address are expected.
     pub mailing_address: Option<Address>,
     /// Name of the registered agent.
     pub registered_agent_name: String,

@@ -1,16 +1,16 @@
-//! Eastern days: the API draws every day and month boundary in Eastern time.
+//! Days and months in Eastern time, the time zone of every boundary in the API.
 //!
 //! Source: API document, "Limits", last bullet.
 
 use jiff::civil::Date;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
-/// The zone whose midnight starts a day of the API.
+/// Time zone of the API's days.
 pub const EASTERN_ZONE: &str = "America/New_York";
 /// The day whose number is 0.
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
-/// The instant seen on an Eastern clock.
+/// An instant as Eastern time.
 pub fn eastern(instant: Timestamp) -> Zoned {
     instant.in_tz(EASTERN_ZONE).unwrap_or_else(|_| instant.to_zoned(jiff::tz::TimeZone::UTC))
 }
@@ -32,17 +32,17 @@ pub fn window_start(today: Date, days: u32) -> Date {
     minus_days(today, days.saturating_sub(1))
 }
 
-/// `day` less `days` days; stays at the calendar's edge instead of passing it.
+/// `day` minus `days` days; the first day of the calendar at the earliest.
 pub fn minus_days(day: Date, days: u32) -> Date {
     day.saturating_sub(span_of(days))
 }
 
-/// `day` plus `days` days; stays at the calendar's edge instead of passing it.
+/// `day` plus `days` days; the last day of the calendar at the latest.
 pub fn plus_days(day: Date, days: u32) -> Date {
     day.saturating_add(span_of(days))
 }
 
-/// A span jiff takes; its longest is the whole calendar, from the year -9999 to 9999.
+/// A span that jiff accepts: at most the length of its calendar, from the year -9999 to 9999.
 fn span_of(days: u32) -> Span {
     i64::from(days).min(7_304_484).days()
 }
@@ -58,12 +58,12 @@ pub fn days_newest_first(from: Date, to: Date) -> impl Iterator<Item = Date> {
     (0..span_days(from, to)).map(move |back| minus_days(to, back))
 }
 
-/// Days from 1970-01-01 to a day: its number in a column of days.
+/// The number of a day in a date column: days since 1970-01-01.
 pub fn epoch_days(day: Date) -> i32 {
     (day - EPOCH).get_days()
 }
 
-/// The day so many days after 1970-01-01; `None` beyond the years −9999 to 9999.
+/// The day with this number, counted from 1970-01-01; `None` beyond the years −9999 to 9999.
 pub fn day_of_epoch(days: i32) -> Option<Date> {
     EPOCH.checked_add(Span::new().try_days(days).ok()?).ok()
 }
@@ -73,7 +73,7 @@ pub fn month_of(day: Date) -> String {
     format!("{:04}-{:02}", day.year(), day.month())
 }
 
-/// A date in the API's one form, `YYYY-MM-DD`; anything else, or a day that does not exist, is `None`.
+/// Reads a date of the form `YYYY-MM-DD`; `None` for another form, or for a day that does not exist.
 pub fn parse_date(text: &str) -> Option<Date> {
     let bytes = text.as_bytes();
     let shaped = bytes.len() == 10
@@ -94,7 +94,7 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn eastern_day_turns_at_eastern_midnight_in_both_halves_of_the_year() {
+    fn an_eastern_day_begins_at_eastern_midnight_in_summer_and_winter() {
         let at = |text: &str| eastern_day(text.parse().expect("an instant"));
         assert_eq!(at("2026-07-31T03:59:59Z"), date(2026, 7, 30));
         assert_eq!(at("2026-07-31T04:00:00Z"), date(2026, 7, 31));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_numbered_to_the_edges_of_the_calendar() {
+    fn every_day_of_the_calendar_has_a_number() {
         for (day, number) in [
             (date(1970, 1, 1), 0),
             (date(1969, 12, 31), -1),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_form_of_a_date_is_a_date() {
+    fn a_date_has_one_form() {
         assert_eq!(parse_date("2024-02-29"), Some(date(2024, 2, 29)));
         for wrong in
             ["2023-02-29", "2024-2-9", "20240229", "2024-02-29T00:00", "+024-02-29", "2024-13-01", ""]

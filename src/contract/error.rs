@@ -4,14 +4,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One rule that one request broke, in words for its sender.
+/// A rule that a request broke, described for its sender.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// Status the rule answers with: 400, or 403 for a day before the plan's window.
+    /// HTTP status: 400, or 403 for a day before the plan's window.
     pub status: u16,
-    /// Parameter it concerns; empty for a rule of the request as a whole.
+    /// Parameter it concerns; empty for a rule that concerns several.
     pub parameter: &'static str,
-    /// What is wrong, on what, and what would be right.
+    /// The parameter, its value, and the values that are allowed.
     pub message: String,
 }
 

@@ -1,10 +1,10 @@
-//! Identifiers as they stand in a path or a filter: one door each, trusted afterwards.
+//! Identifiers of a path or a filter, each with one parser.
 //!
 //! Source: API document, path rules of the look-ups, and the `zip` parameter.
 
 use std::fmt;
 
-/// A state document number: 6 to 12 ASCII letters or digits, held in upper case.
+/// A state document number: 6 to 12 ASCII letters or digits, stored in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DocumentNumber(String);
 
@@ -39,7 +39,7 @@ impl BusinessIdParam {
     }
 }
 
-/// A county key: a letter, then letters, spaces, `.`, `'` or `-`, 40 at most, held in upper case.
+/// A county key: a letter, then letters, spaces, `.`, `'` or `-`, at most 40, stored in upper case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CountyKey(String);
 
@@ -78,7 +78,7 @@ impl ZipPrefix {
         &self.0
     }
 
-    /// Whether a ZIP code falls under the filter: five digits are exact, fewer are a prefix.
+    /// Whether a ZIP code passes the filter: five digits match exactly, fewer match as a prefix.
     pub fn matches(&self, zip: &str) -> bool {
         if self.0.len() == 5 { zip == self.0 } else { zip.starts_with(&self.0) }
     }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_county_key_is_read_in_any_case_and_kept_in_capitals() {
+    fn a_county_key_is_read_in_any_case_and_stored_in_capitals() {
         assert_eq!(CountyKey::parse("st. johns").map(|key| key.to_string()), Some("ST. JOHNS".into()));
         for wrong in ["", " DUVAL", "DUVAL1", "MIAMI_DADE", &"A".repeat(41)] {
             assert_eq!(CountyKey::parse(wrong), None, "{wrong}");

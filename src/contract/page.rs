@@ -1,10 +1,10 @@
-//! Wrappers of answers: pages of lists, and single records.
+//! Wrappers of responses: pages of lists, and single records.
 //!
 //! Source: API document, "Pagination block".
 
 use serde::{Deserialize, Serialize};
 
-/// Where a page stands in its listing.
+/// Position of a page in its listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pagination {
     /// The limit applied, after reduction to the plan's rows per call.
@@ -22,13 +22,13 @@ pub struct Pagination {
 pub struct Page<T> {
     /// The rows, in the order of the listing.
     pub data: Vec<T>,
-    /// Where they stand.
+    /// Their position in the listing.
     pub pagination: Pagination,
 }
 
-/// An answer whose `data` is one record, or a list that is not paginated.
+/// A response whose `data` is one record, or a list without pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data<T> {
-    /// The record or the whole list.
+    /// The record or the list.
     pub data: T,
 }

@@ -16,14 +16,14 @@ pub enum Plan {
     Enterprise,
 }
 
-/// The numbers of one plan. Requests are counted per account, rows per call.
+/// The limits of a plan. Requests are counted per account, rows per call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanLimits {
-    /// Rows one call can give; a larger `limit` is reduced to it.
+    /// Most rows of a call; a larger `limit` is reduced to it.
     pub rows_per_call: u32,
     /// Largest `offset` that is not a 400.
     pub max_offset: u32,
-    /// Days that daily filings and date searches reach back; today counts as day 1.
+    /// Length of the daily window in days; today counts as day 1.
     pub window_days: u32,
     /// Requests a minute.
     pub per_minute: u32,
@@ -55,7 +55,7 @@ impl Plan {
         }
     }
 
-    /// The plan whose request caps are exactly these, if the table has one.
+    /// The plan with exactly these request caps, if there is one.
     pub fn from_caps(per_minute: u32, per_day: u32, per_month: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|plan| {
             let row = plan.limits();
@@ -76,14 +76,14 @@ impl PlanLimits {
         Self { rows_per_call, max_offset, window_days, per_minute, per_day, per_month }
     }
 
-    /// Rows one query can ever give: the last offset allowed plus one full call.
+    /// Most rows of one query: the max offset plus one full call.
     ///
     /// Starter 1,050, Agency 2,100, Enterprise 5,100 rows. A query with a larger `total` must be narrowed.
     pub const fn reach_rows(&self) -> u32 {
         self.max_offset + self.rows_per_call
     }
 
-    /// Full calls needed for this many rows: the lower bound of what they cost.
+    /// Full calls needed for `rows` rows: the lower bound of their cost in requests.
     pub const fn pages_for(&self, rows: u64) -> u64 {
         rows.div_ceil(self.rows_per_call as u64)
     }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_known_by_its_caps_and_by_nothing_less() {
+    fn a_plan_is_found_only_by_its_exact_caps() {
         assert_eq!(Plan::from_caps(60, 5_000, 50_000), Some(Plan::Agency));
         assert_eq!(Plan::from_caps(60, 5_000, 50_001), None);
     }

@@ -82,9 +82,9 @@ pub struct Sector {
 pub struct Segment {
     /// Key of the segment; where a sector has the same key, the filter means the sector.
     pub key: String,
-    /// Sectors it holds whole.
+    /// Sectors it contains with all their types.
     pub sectors: Vec<String>,
-    /// Single types it holds; may be empty.
+    /// Further types it contains; may be empty.
     pub types: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 const MINUTE_SECS: i64 = 60;
 
-/// What an account has used of its three windows.
+/// Requests used by an account in its three windows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// First request of the minute that was last open.
@@ -30,7 +30,7 @@ pub struct Usage {
 /// A request that was not admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
-    /// Whole seconds until the last of the full windows opens again, at least 1.
+    /// Seconds until the last of the full windows opens again, at least 1.
     pub retry_after_secs: u64,
 }
 
@@ -42,7 +42,7 @@ impl Usage {
     pub fn admit(&mut self, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let mut current = self.at(now);
         if let Some(opens) = current.opens_at(now, limits) {
-            return Err(Refusal { retry_after_secs: whole_secs_until(now, opens) });
+            return Err(Refusal { retry_after_secs: secs_until_rounded_up(now, opens) });
         }
         current.minute_since = current.minute_since.or(Some(now));
         current.minute = current.minute.saturating_add(1);
@@ -62,9 +62,10 @@ impl Usage {
         }
     }
 
-    /// The windows as they stand at an instant: those that have ended are empty.
+    /// The windows at an instant: those that have ended are empty.
     ///
-    /// A clock that was set back does not empty a day or a month; it ends a minute, which could else last for hours.
+    /// A clock that was set back does not empty a day or a month.
+    /// It does end a minute, which could otherwise last for hours.
     fn at(self, now: Timestamp) -> Self {
         let mut current = self;
         let today = eastern_day(now);
@@ -107,7 +108,7 @@ fn millis_between(since: Timestamp, now: Timestamp) -> i64 {
     now.as_millisecond() - since.as_millisecond()
 }
 
-fn whole_secs_until(now: Timestamp, then: Timestamp) -> u64 {
+fn secs_until_rounded_up(now: Timestamp, then: Timestamp) -> u64 {
     let millis = u64::try_from(millis_between(now, then)).unwrap_or(0);
     millis.div_ceil(1_000).max(1)
 }
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_ends_at_eastern_midnight_in_both_halves_of_the_year() {
+    fn a_day_ends_at_eastern_midnight_in_summer_and_winter() {
         for (late, midnight) in [
             ("2026-07-31T03:59:00Z", "2026-07-31T04:00:00Z"),
             ("2026-01-31T04:59:00Z", "2026-01-31T05:00:00Z"),
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_forgives_no_day_and_locks_no_minute() {
+    fn a_clock_set_back_keeps_the_day_full_and_ends_the_minute() {
         let (mut usage, limits) = (Usage::default(), limits(1, 2, 100));
         let now = at("2026-07-31T12:00:00Z");
         assert_eq!(wait(&mut usage, now, &limits), None);
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_survives_being_written_down() {
+    fn usage_is_equal_after_a_round_trip_through_json() {
         let mut usage = Usage::default();
         usage.admit(at("2026-07-31T12:00:00.123456Z"), &Plan::Starter.limits()).expect("admitted");
         let text = serde_json::to_string(&usage).expect("JSON");

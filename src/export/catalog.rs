@@ -1,17 +1,18 @@
-//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md`, `views.sql`, each replaced whole.
+//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md` and `views.sql`, each replaced atomically.
 
-use super::ExportError;
 use super::described::{Described, DescribedColumn, describe};
+use super::error::ExportError;
+use super::sql::{partitioning, quoted, text_of, write_comments};
 use crate::lake::{Commit, FileEntry, Lake};
 use arrow::datatypes::DataType;
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Writes the catalogue of a snapshot; gives the paths of its files.
+/// Writes the catalogue of a snapshot; returns the paths of its files.
 ///
 /// # Errors
-/// A file of the snapshot that cannot be read, or a disk that refuses.
+/// A file of the snapshot cannot be read, or the disk fails.
 pub fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, ExportError> {
     let tables = describe(lake, commit)?;
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
@@ -26,7 +27,7 @@ pub fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, Expor
     written.collect()
 }
 
-/// A Frictionless data package: a resource a table, paths relative to the lake.
+/// A Frictionless data package with a resource for each table, and paths relative to the lake.
 fn datapackage(commit: &Commit, tables: &[Described]) -> Value {
     json!({
         "profile": "data-package",
@@ -62,7 +63,7 @@ fn resource(commit: &Commit, table: &Described) -> Value {
         // An empty text is a value.
         "schema": {"fields": table.columns.iter().map(field).collect::<Vec<_>>(), "missingValues": []},
     });
-    // What frictionless holds against a resource is what it reads: no bytes of Parquet, and the rows of its first file.
+    // frictionless compares `rows` with the rows that it reads: those of the first file.
     if table.files.len() == 1 {
         resource["rows"] = json!(table.rows);
     }
@@ -78,9 +79,9 @@ fn resource(commit: &Commit, table: &Described) -> Value {
     resource
 }
 
-/// Path of a file in the lake: in its own snapshot, or, in an object store, in the one it came with.
+/// Path of a file in the lake: in its own snapshot, or, in an object store, in the snapshot that wrote it.
 fn lake_path(commit: &Commit, file: &FileEntry) -> String {
-    format!("snapshots/{:06}/{}", file.lies_in.unwrap_or(commit.snapshot), file.path)
+    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
 fn field(column: &DescribedColumn) -> Value {
@@ -101,7 +102,7 @@ fn field(column: &DescribedColumn) -> Value {
 
 /// The data dictionary, for people.
 fn dictionary(commit: &Commit, tables: &[Described]) -> String {
-    told(|text| {
+    text_of(|text| {
         writeln!(text, "# Tables of snapshot {}\n", commit.snapshot)?;
         writeln!(
             text,
@@ -124,7 +125,7 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
             if table.is_partitioned {
                 writeln!(
                     text,
-                    "Partitioned by `filed_month` (text, `YYYY-MM`), which stands in the path alone.\n"
+                    "Partitioned by `filed_month` (text, `YYYY-MM`), which is only in the path.\n"
                 )?;
             }
             writeln!(text, "| column | type | null | meaning |\n| --- | --- | --- | --- |")?;
@@ -150,45 +151,40 @@ fn type_word(kind: &DataType) -> &'static str {
     }
 }
 
-/// Words in a Markdown table: no mark of theirs is taken for one of the table's.
+/// A text with its Markdown marks escaped, for a cell of a table.
 fn escaped(words: &str) -> String {
     words.replace('|', "\\|").replace('<', "\\<").replace('*', "\\*").replace('\n', " ")
 }
 
-/// `DuckDB` views. Of a lake in a folder they read `current`, and a macro of each table reads a snapshot by its number;
-/// an object store has no `current`, so there they name the files of this snapshot.
+/// `DuckDB` views. For a lake in a folder they read `current`, and a macro of each table reads a snapshot by its number.
+///
+/// An object store has no `current`, so there they name the files of this snapshot.
 fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let is_folder = lake.shown().is_some();
     let root = format!("coalesce(getvariable('lake'), {})", quoted(&lake.to_string()));
-    told(|text| {
+    text_of(|text| {
         match is_folder {
             true => head_of_folder(text, commit)?,
             false => writeln!(text, "-- Views over snapshot {} of {lake}.", commit.snapshot)?,
         }
         for table in tables {
-            let (name, about) = (&table.name, quoted(&table.about));
-            let (pattern, options) = match table.is_partitioned {
-                true => ("**/*.parquet", ", hive_partitioning = true, hive_types = {'filed_month': VARCHAR}"),
-                false => ("*.parquet", ""),
-            };
+            let name = &table.name;
+            let pattern = if table.is_partitioned { "**/*.parquet" } else { "*.parquet" };
+            let options = partitioning(table);
             let url = |file: &FileEntry| quoted(&format!("{lake}/{}", lake_path(commit, file)));
             let files = match is_folder {
                 true => format!("{root} || {}", quoted(&format!("/current/{name}/{pattern}"))),
                 false => format!("[{}]", table.files.iter().map(url).collect::<Vec<_>>().join(", ")),
             };
             writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS")?;
-            writeln!(text, "    SELECT * FROM read_parquet({files}{options});")?;
-            writeln!(text, "COMMENT ON VIEW {name} IS {about};")?;
-            for column in table.columns.iter().filter(|column| !column.meaning.is_empty()) {
-                let meaning = quoted(&column.meaning);
-                writeln!(text, "COMMENT ON COLUMN {name}.\"{}\" IS {meaning};", column.name)?;
-            }
+            writeln!(text, "    SELECT * FROM read_parquet({files}, {options});")?;
+            write_comments(text, "VIEW", table)?;
             if is_folder {
                 let number = "lpad(CAST(snapshot AS VARCHAR), 6, '0')";
                 writeln!(text, "CREATE OR REPLACE MACRO {name}_at(snapshot) AS TABLE")?;
                 writeln!(
                     text,
-                    "    SELECT * FROM read_parquet({root} || '/snapshots/' || {number} || '/{name}/{pattern}'{options});"
+                    "    SELECT * FROM read_parquet({root} || '/snapshots/' || {number} || '/{name}/{pattern}', {options});"
                 )?;
             }
         }
@@ -202,18 +198,6 @@ fn head_of_folder(text: &mut String, commit: &Commit) -> std::fmt::Result {
         "-- Views over the newest snapshot ({} when this was written), and <table>_at(N) for snapshot N.",
         commit.snapshot
     )?;
-    writeln!(text, "-- From elsewhere than where the lake was written, name it before they are queried:")?;
+    writeln!(text, "-- If the lake has another path than where it was written, set it before a query:")?;
     writeln!(text, "--     SET VARIABLE lake = '/path/of/the/lake';")
-}
-
-/// A text in SQL.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
-fn told(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut text);
-    text
 }

@@ -1,7 +1,8 @@
-//! Text files: RFC 4180, one a table, streamed. A spreadsheet that opens one runs nothing of it.
+//! Text files as RFC 4180 defines them, one for each table. A spreadsheet that opens one runs no formula of it.
 
+use super::error::ExportError;
 use super::outlet::{Pending, check_folder};
-use super::{ExportError, snapshot};
+use super::snapshot::{selected_tables, snapshot};
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
 use crate::table::{Footer, TableError, read_parquet};
@@ -13,14 +14,14 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What is wanted of an export to text files.
+/// Options of an export to text files.
 #[derive(Debug, Clone, Default)]
 pub struct CsvExport {
     /// The snapshot; none for the newest.
     pub snapshot: Option<u64>,
     /// Tables and aggregates by name; all of them when empty.
     pub tables: Vec<String>,
-    /// Cells as they are, even where a spreadsheet would take them for a formula.
+    /// Leaves cells as they are, even those that a spreadsheet would run as a formula.
     pub raw: bool,
 }
 
@@ -31,15 +32,14 @@ pub struct CsvFile {
     pub table: String,
     /// The file.
     pub path: PathBuf,
-    /// Rows, the head line not counted.
+    /// Rows without the header line.
     pub rows: u64,
 }
 
-/// Writes `<folder>/<table>.csv` for each table of a snapshot. No file has its name before all of them are whole.
+/// Writes `<folder>/<table>.csv` for each table of a snapshot. No file gets its name before all are complete.
 ///
 /// # Errors
-/// [`ExportError::Asked`] for a table that the snapshot does not have, or where `folder` is a file; what the lake and the
-/// target's disk say.
+/// [`ExportError::NoTable`] and [`ExportError::WrongTarget`]; errors of the lake and of the target's disk.
 pub fn export_csv(
     lake: &Lake,
     folder: &Path,
@@ -47,7 +47,7 @@ pub fn export_csv(
 ) -> Result<(Commit, Vec<CsvFile>), ExportError> {
     check_folder(folder)?;
     let commit = snapshot(lake, export.snapshot)?;
-    let tables = wanted(&commit, &export.tables)?;
+    let tables = selected_tables(&commit, &export.tables)?;
     let mut pending = Vec::new();
     let mut files = Vec::new();
     for table in tables {
@@ -61,28 +61,6 @@ pub fn export_csv(
     Ok((commit, files))
 }
 
-/// The tables asked for, or all that have a file.
-pub(super) fn wanted(commit: &Commit, asked: &[String]) -> Result<Vec<String>, ExportError> {
-    let there = commit.tables.iter().filter(|(_, manifest)| !manifest.files.is_empty());
-    let there: Vec<String> = there.map(|(name, _)| name.clone()).collect();
-    if let Some(unknown) = asked.iter().find(|name| !there.contains(name)) {
-        return Err(ExportError::Asked(format!(
-            "snapshot {} has no table {unknown}; it has {}{}",
-            commit.snapshot,
-            there.join(", "),
-            nearest(unknown, &there).map(|near| format!("; did you mean {near}?")).unwrap_or_default()
-        )));
-    }
-    Ok(there.into_iter().filter(|name| asked.is_empty() || asked.contains(name)).collect())
-}
-
-/// The name that is nearest to a wrong one, if any is near.
-fn nearest<'n>(wrong: &str, names: &'n [String]) -> Option<&'n str> {
-    let scored = names.iter().map(|name| (strsim::jaro_winkler(wrong, name), name.as_str()));
-    let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (score > 0.6).then_some(name)
-}
-
 fn write_table(
     lake: &Lake,
     commit: &Commit,
@@ -93,11 +71,11 @@ fn write_table(
 ) -> Result<u64, ExportError> {
     let failed = || ExportError::write(path);
     let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
-    lake.table_files(commit, table)?;
+    let snapshot = lake.open_snapshot(commit);
     let mut rows = 0;
     // Newest month first, as each file has its newest day first.
     for (at, entry) in files.iter().rev().enumerate() {
-        let file = lake.sound_file(commit, entry)?;
+        let file = snapshot.file(entry)?;
         if at == 0 {
             let schema = Footer::open(&file)?.schema().clone();
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -128,7 +106,7 @@ fn write_batch(out: &mut Pending, batch: &RecordBatch, raw: bool, path: &Path) -
     Ok(())
 }
 
-/// One cell. Null is nothing at all, an empty text is two quotes.
+/// Writes a cell. Null is an empty cell, an empty text is two quotes.
 fn write_cell(line: &mut Vec<u8>, column: &dyn Array, row: usize, raw: bool) -> Result<(), TableError> {
     if column.is_null(row) {
         return Ok(());
@@ -159,8 +137,8 @@ fn push(line: &mut Vec<u8>, value: Option<impl Display>) {
     }
 }
 
-/// A text, in quotes where commas, quotes, line ends or outer spaces ask for them; an apostrophe goes before one that a
-/// spreadsheet would take for a formula.
+/// Writes a text, in quotes if it has commas, quotes, line ends or outer spaces. A text that a spreadsheet would run as a
+/// formula gets an apostrophe.
 fn write_text(line: &mut Vec<u8>, text: &str, raw: bool) {
     let is_formula = !raw && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
     let is_plain = !is_formula
@@ -205,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_spreadsheet_would_run_is_text() {
+    fn a_formula_gets_an_apostrophe() {
         for (text, safe) in [
             ("=1+1", "\"'=1+1\""),
             ("+A1", "\"'+A1\""),
@@ -224,17 +202,9 @@ mod tests {
         assert_eq!(cell("=1+1", true), "=1+1");
     }
 
-    #[test]
-    fn a_misspelt_table_has_a_nearest_one_and_a_strange_word_has_none() {
-        let names = ["counties", "filings", "agg_settling"].map(str::to_owned);
-        assert_eq!(nearest("filing", &names), Some("filings"));
-        assert_eq!(nearest("countys", &names), Some("counties"));
-        assert_eq!(nearest("zzz", &names), None);
-    }
-
     proptest! {
         #[test]
-        fn every_text_comes_back_and_none_starts_a_formula(text in "[=+\\-@\\t\\r\\n\", a-zé]{0,12}") {
+        fn every_text_is_read_back_and_none_begins_a_formula(text in "[=+\\-@\\t\\r\\n\", a-zé]{0,12}") {
             prop_assert_eq!(read_back(&cell(&text, true)), text.clone());
             let safe = read_back(&cell(&text, false));
             prop_assert!(!safe.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));

@@ -1,7 +1,6 @@
-//! Tables and columns of a snapshot in words: the lake's own from the column dictionary, aggregates from what their files
-//! say about themselves.
+//! Tables and columns of a snapshot in words: tables from the column dictionary, aggregates from the footers of their files.
 
-use super::ExportError;
+use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, Lake};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use arrow::datatypes::DataType;
@@ -12,20 +11,20 @@ use std::collections::BTreeMap;
 pub(super) struct Described {
     /// Folder name.
     pub(super) name: String,
-    /// What a row is, or what it answers.
+    /// What a row is, or the question of an aggregate.
     pub(super) about: String,
     /// More about an aggregate; empty for a table.
     pub(super) notes: String,
     pub(super) columns: Vec<DescribedColumn>,
-    /// Columns that together name a row; none are known of an aggregate.
+    /// Key columns; empty for an aggregate.
     pub(super) key: Vec<String>,
-    /// Whether `filed_month` stands in the path.
+    /// Whether `filed_month` is part of the path.
     pub(super) is_partitioned: bool,
     pub(super) rows: u64,
     pub(super) files: Vec<FileEntry>,
 }
 
-/// A column of it.
+/// A column of a table or an aggregate.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DescribedColumn {
     pub(super) name: String,
@@ -57,7 +56,7 @@ pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, E
         if Table::from_name(name).is_some() {
             continue;
         }
-        if let Some(first) = lake.table_files(commit, name)?.first() {
+        if let Some(first) = lake.open_snapshot(commit).paths(name)?.first() {
             let footer = Footer::open(first)?;
             let (rows, files) = (manifest.rows, manifest.files.clone());
             described.push(Described { rows, files, ..of_aggregate(name, &footer) });
@@ -105,8 +104,9 @@ fn of_aggregate(name: &str, footer: &Footer) -> Described {
     }
 }
 
-/// The head comment of an aggregate's SQL: a question, notes, and indented lines of a column's name and meaning, a deeper
-/// line going on with the one above.
+/// The head comment of an aggregate's SQL: a question, notes, and indented lines with a column's name and meaning.
+///
+/// A line with a deeper indent continues the line above.
 #[derive(Debug, Default, PartialEq)]
 struct Head {
     question: String,
@@ -127,8 +127,8 @@ impl Head {
                     column = None;
                     append(&mut head.notes, note);
                 }
-                (1..=2, told) => {
-                    let (name, meaning) = told.split_once(char::is_whitespace).unwrap_or((told, ""));
+                (1..=2, line) => {
+                    let (name, meaning) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
                     head.columns.insert(name.to_owned(), meaning.trim().to_owned());
                     column = Some(name.to_owned());
                 }
@@ -155,17 +155,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_a_question_notes_and_columns() {
+    fn a_head_comment_has_a_question_notes_and_columns() {
         let head = Head::parse(
-            "How did each county do?\n\nOne row a month.\nMore of it.\n  filed_month   YYYY-MM\n  is_whole      the month is over and\n                proven\n",
+            "How did each county do?\n\nOne row a month.\nMore of it.\n  filed_month   YYYY-MM\n  is_complete   the month is over and\n                complete\n",
         );
         assert_eq!(
             (head.question.as_str(), head.notes.as_str()),
             ("How did each county do?", "One row a month. More of it.")
         );
         let columns: Vec<_> =
-            head.columns.iter().map(|(name, told)| (name.as_str(), told.as_str())).collect();
-        assert_eq!(columns, [("filed_month", "YYYY-MM"), ("is_whole", "the month is over and proven")]);
+            head.columns.iter().map(|(name, meaning)| (name.as_str(), meaning.as_str())).collect();
+        assert_eq!(columns, [("filed_month", "YYYY-MM"), ("is_complete", "the month is over and complete")]);
         assert_eq!(Head::parse(""), Head::default());
     }
 }

@@ -1,9 +1,10 @@
-//! One DuckDB file with the tables and aggregates of a snapshot, made by the `duckdb` command line program.
+//! A DuckDB file with the tables and aggregates of a snapshot, made by the `duckdb` command line program.
 
-use super::catalog::quoted;
-use super::csv::wanted;
 use super::described::{Described, describe};
-use super::{ExportError, outlet, snapshot};
+use super::error::ExportError;
+use super::outlet;
+use super::snapshot::{selected_tables, snapshot};
+use super::sql::{partitioning, quoted, text_of, write_comments};
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What is wanted of an export to a database file.
+/// Options of an export to a database file.
 #[derive(Debug, Clone)]
 pub struct DuckdbExport {
     /// The snapshot; none for the newest.
@@ -22,11 +23,11 @@ pub struct DuckdbExport {
     pub program: PathBuf,
 }
 
-/// Makes the database beside `file` and gives it that name when every table has its rows. Gives rows by table.
+/// Makes the database under another name, and names it `file` when every table has its rows. Returns rows by table.
 ///
 /// # Errors
-/// [`ExportError::NoDuckdb`] when there is no such program, [`ExportError::Duckdb`] with what it said,
-/// [`ExportError::Asked`] where `file` is a folder; what the lake and the target's disk say.
+/// [`ExportError::NoDuckdb`] without the program, [`ExportError::Duckdb`] if it fails, [`ExportError::WrongTarget`]; errors of
+/// the lake and of the target's disk.
 pub fn export_duckdb(
     lake: &Lake,
     file: &Path,
@@ -34,75 +35,62 @@ pub fn export_duckdb(
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
     outlet::check_file(file)?;
     let commit = snapshot(lake, export.snapshot)?;
-    let wanted = wanted(&commit, &export.tables)?;
+    let selected = selected_tables(&commit, &export.tables)?;
     let mut tables = describe(lake, &commit)?;
-    tables.retain(|table| wanted.contains(&table.name));
-    let mut sql = String::from("SET TimeZone = 'UTC';\n");
-    for table in &tables {
-        push_table(&mut sql, lake, &commit, table)?;
-    }
-    push_snapshot(&mut sql, &commit);
-    sql.push_str("CHECKPOINT;\n");
-    push_counts(&mut sql, &tables);
-    let made = outlet::beside(file)?;
+    tables.retain(|table| selected.contains(&table.name));
+    let sql = statements(lake, &commit, &tables)?;
+    let made = outlet::free_path_near(file)?;
     let counts = run(&export.program, &made, &sql)?;
     for table in &tables {
         let found = counts.get(&table.name).copied().unwrap_or(0);
         if found != table.rows {
-            let said = format!("{} has {found} rows there, {} in the lake", table.name, table.rows);
-            return Err(ExportError::Duckdb { program: export.program.clone(), said });
+            let reason = format!("{} has {found} rows there, {} in the lake", table.name, table.rows);
+            return Err(ExportError::Duckdb { program: export.program.clone(), reason });
         }
     }
     outlet::publish(made, file)?;
     Ok((commit, counts))
 }
 
-fn push_table(sql: &mut String, lake: &Lake, commit: &Commit, table: &Described) -> Result<(), ExportError> {
-    let mut files = Vec::new();
-    lake.table_files(commit, &table.name)?;
-    for entry in table.files.iter().rev() {
-        files.push(quoted(&lake.sound_file(commit, entry)?.display().to_string()));
+/// The statements that make the tables, then a table of the snapshot, and that print the rows of each table.
+fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<String, ExportError> {
+    let mut files = BTreeMap::new();
+    for table in tables {
+        files.insert(&table.name, file_list(lake, commit, table)?);
     }
-    let (name, files) = (&table.name, files.join(", "));
-    let options = match table.is_partitioned {
-        true => "hive_partitioning = true, hive_types = {'filed_month': VARCHAR}",
-        false => "hive_partitioning = false",
-    };
-    push(sql, format_args!("CREATE TABLE {name} AS SELECT * FROM read_parquet([{files}], {options});\n"));
-    push(sql, format_args!("COMMENT ON TABLE {name} IS {};\n", quoted(&table.about)));
-    for column in table.columns.iter().filter(|column| !column.meaning.is_empty()) {
-        let meaning = quoted(&column.meaning);
-        push(sql, format_args!("COMMENT ON COLUMN {name}.\"{}\" IS {meaning};\n", column.name));
-    }
-    Ok(())
-}
-
-/// Which snapshot the file holds, in the file.
-fn push_snapshot(sql: &mut String, commit: &Commit) {
-    let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
-    let run = quoted(&commit.run_id);
-    push(
-        sql,
-        format_args!(
+    Ok(text_of(|sql| {
+        writeln!(sql, "SET TimeZone = 'UTC';")?;
+        for table in tables {
+            let (name, options, files) = (&table.name, partitioning(table), &files[&table.name]);
+            writeln!(sql, "CREATE TABLE {name} AS SELECT * FROM read_parquet([{files}], {options});")?;
+            write_comments(sql, "TABLE", table)?;
+        }
+        let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
+        let run = quoted(&commit.run_id);
+        writeln!(
+            sql,
             "CREATE TABLE sunlake_snapshot AS SELECT CAST({number} AS BIGINT) AS snapshot, \
-             CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {run} AS run_id;\n"
-        ),
-    );
+             CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {run} AS run_id;"
+        )?;
+        writeln!(sql, "CHECKPOINT;")?;
+        let counts = tables.iter().map(|table| format!("SELECT '{0}', count(*) FROM {0}", table.name));
+        writeln!(sql, "{};", counts.collect::<Vec<_>>().join(" UNION ALL "))
+    }))
 }
 
-fn push_counts(sql: &mut String, tables: &[Described]) {
-    let counts = tables.iter().map(|table| format!("SELECT '{0}', count(*) FROM {0}", table.name));
-    push(sql, format_args!("{};\n", counts.collect::<Vec<_>>().join(" UNION ALL ")));
+/// The verified files of a table as SQL literals, oldest last.
+fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, ExportError> {
+    let mut files = Vec::new();
+    let snapshot = lake.open_snapshot(commit);
+    for entry in table.files.iter().rev() {
+        files.push(quoted(&snapshot.file(entry)?.display().to_string()));
+    }
+    Ok(files.join(", "))
 }
 
-fn push(sql: &mut String, words: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = sql.write_fmt(words);
-}
-
-/// Has the program carry out `sql` on `database`; gives the names and numbers it printed.
+/// Runs `sql` on `database` with the program; returns the names and numbers that it printed.
 fn run(program: &Path, database: &Path, sql: &str) -> Result<BTreeMap<String, u64>, ExportError> {
-    let failed = |said: String| ExportError::Duckdb { program: program.to_owned(), said };
+    let failed = |reason: String| ExportError::Duckdb { program: program.to_owned(), reason };
     let mut child = Command::new(program)
         .args(["-batch", "-bail", "-init", "/dev/null", "-csv", "-noheader"])
         .arg(database)
@@ -112,13 +100,13 @@ fn run(program: &Path, database: &Path, sql: &str) -> Result<BTreeMap<String, u6
         .spawn()
         .map_err(|source| ExportError::NoDuckdb { program: program.to_owned(), source })?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that ends before it has read all says why on stderr.
+        // A program that ends early writes the reason to stderr.
         let _ = stdin.write_all(sql.as_bytes());
     }
     let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() || !said.trim().is_empty() {
-        return Err(failed(format!("{}, {}", output.status, said.trim())));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() || !stderr.trim().is_empty() {
+        return Err(failed(format!("{}, {}", output.status, stderr.trim())));
     }
     let printed = String::from_utf8_lossy(&output.stdout);
     let lines = printed.lines().filter_map(|line| line.split_once(','));

@@ -1,6 +1,8 @@
-//! Files outside the lake: written under another name in the same folder, synced, and renamed when they are whole.
+//! Files outside the lake: written under another name in the same folder, synced, and renamed when they are complete.
+//!
+//! The lake replaces its own files by its own rules; these files are streamed and never overwrite a version.
 
-use super::ExportError;
+use super::error::ExportError;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -8,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tempfile::{NamedTempFile, TempPath};
 
-/// A file on its way to its name; gone again when it is dropped before [`Pending::publish`].
+/// A file without its name yet; it is deleted if it is dropped before [`Pending::publish`].
 pub(super) struct Pending {
     file: BufWriter<NamedTempFile>,
     path: PathBuf,
 }
 
 impl Pending {
-    /// A file that will be `path`, whose folder is made where it is missing.
+    /// Begins the file that will be `path`; makes its folder if it is missing.
     pub(super) fn new(path: &Path) -> Result<Self, ExportError> {
         let folder = folder_of(path);
         fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
@@ -23,7 +25,7 @@ impl Pending {
         Ok(Self { file: BufWriter::with_capacity(1 << 18, file), path: path.to_owned() })
     }
 
-    /// Gives it a time of last change.
+    /// Sets the time of its last change.
     pub(super) fn set_modified(&mut self, at: SystemTime) -> Result<(), ExportError> {
         let file = &mut self.file;
         file.flush()
@@ -31,25 +33,28 @@ impl Pending {
             .map_err(ExportError::write(&self.path))
     }
 
-    /// Gives it its name, in the place of a file that is there.
+    /// Gives the file its name, and replaces a file of that name.
     pub(super) fn publish(self) -> Result<(), ExportError> {
-        let failed = || ExportError::write(&self.path);
-        let file = self.file.into_inner().map_err(|error| failed()(error.into_error()))?;
-        file.as_file().sync_all().map_err(failed())?;
-        file.persist(&self.path).map_err(|error| failed()(error.error))?;
-        sync_folder(&self.path)
+        let (file, path) = self.synced()?;
+        file.persist(&path).map_err(|error| ExportError::write(&path)(error.error))?;
+        sync_folder(&path)
     }
 
-    /// Gives it its name unless that is taken; says whether it got it.
+    /// Gives the file its name unless the name is taken; returns whether it did.
     pub(super) fn publish_if_absent(self) -> Result<bool, ExportError> {
+        let (file, path) = self.synced()?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => sync_folder(&path).map(|()| true),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(ExportError::write(&path)(error.error)),
+        }
+    }
+
+    fn synced(self) -> Result<(NamedTempFile, PathBuf), ExportError> {
         let failed = || ExportError::write(&self.path);
         let file = self.file.into_inner().map_err(|error| failed()(error.into_error()))?;
         file.as_file().sync_all().map_err(failed())?;
-        match file.persist_noclobber(&self.path) {
-            Ok(_) => sync_folder(&self.path).map(|()| true),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            Err(error) => Err(failed()(error.error)),
-        }
+        Ok((file, self.path))
     }
 }
 
@@ -63,17 +68,17 @@ impl Write for Pending {
     }
 }
 
-/// A path beside `path` that another program may make a file at; what is there when it is dropped is deleted.
-pub(super) fn beside(path: &Path) -> Result<TempPath, ExportError> {
+/// A free path in the folder of `path`, for a file of another program; the file is deleted when the path is dropped.
+pub(super) fn free_path_near(path: &Path) -> Result<TempPath, ExportError> {
     let folder = folder_of(path);
     fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
     let made = temporary().tempfile_in(folder).map_err(ExportError::write(path))?.into_temp_path();
-    // The name is ours; the other program wants to make the file itself.
+    // The name is reserved; the other program makes the file itself.
     fs::remove_file(&made).map_err(ExportError::write(&made))?;
     Ok(made)
 }
 
-/// Gives a finished file beside `path` that name.
+/// Gives a finished file of the same folder the name `path`.
 pub(super) fn publish(made: TempPath, path: &Path) -> Result<(), ExportError> {
     let readable = fs::Permissions::from_mode(0o644);
     fs::set_permissions(&made, readable).map_err(ExportError::write(path))?;
@@ -82,9 +87,10 @@ pub(super) fn publish(made: TempPath, path: &Path) -> Result<(), ExportError> {
     sync_folder(path)
 }
 
-/// Puts a file of the lake at `to`, as a second name of it, or as a copy where that is not possible or not wanted. A file
-/// that is there and is as long stays.
-pub(super) fn place(from: &Path, to: &Path, copy: bool) -> Result<(), ExportError> {
+/// Makes `to` a hard link to a file of the lake, or a copy if `copy` is set or a link is not possible.
+///
+/// A file that is there and has the same length stays.
+pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), ExportError> {
     let failed = || ExportError::write(to);
     let length = fs::metadata(from).map_err(failed())?.len();
     if fs::metadata(to).is_ok_and(|found| found.len() == length) {
@@ -101,25 +107,25 @@ pub(super) fn place(from: &Path, to: &Path, copy: bool) -> Result<(), ExportErro
     pending.publish()
 }
 
-/// Refuses a file where a folder is wanted.
+/// Fails if `path` is a file.
 pub(super) fn check_folder(path: &Path) -> Result<(), ExportError> {
     match fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
-        true => Err(ExportError::Asked(format!("{} is a file; a folder is wanted", path.display()))),
+        true => Err(ExportError::WrongTarget { path: path.to_owned(), found: "file", wanted: "folder" }),
         false => Ok(()),
     }
 }
 
-/// Refuses a folder where a file is wanted.
+/// Fails if `path` is a folder.
 pub(super) fn check_file(path: &Path) -> Result<(), ExportError> {
     match path.is_dir() {
-        true => Err(ExportError::Asked(format!("{} is a folder; a file is wanted", path.display()))),
+        true => Err(ExportError::WrongTarget { path: path.to_owned(), found: "folder", wanted: "file" }),
         false => Ok(()),
     }
 }
 
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    // An export is for others to read, unlike most temporary files.
+    // Other users may read an export, unlike most temporary files.
     builder.prefix(".tmp-").permissions(fs::Permissions::from_mode(0o644));
     builder
 }
@@ -151,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_when_it_is_whole_and_leaves_nothing_otherwise() {
+    fn a_file_has_its_name_when_it_is_complete_and_leaves_nothing_otherwise() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a/b.csv");
         let mut pending = Pending::new(&path).expect("begun");
@@ -159,14 +165,14 @@ mod tests {
         drop(pending);
         assert!(names(&folder.path().join("a")).is_empty());
         let mut pending = Pending::new(&path).expect("begun");
-        pending.write_all(b"whole").expect("written");
+        pending.write_all(b"complete").expect("written");
         pending.publish().expect("published");
-        assert_eq!(fs::read(&path).expect("a file"), b"whole");
+        assert_eq!(fs::read(&path).expect("a file"), b"complete");
         assert_eq!(names(&folder.path().join("a")), ["b.csv"]);
     }
 
     #[test]
-    fn a_file_is_no_folder_and_a_folder_no_file() {
+    fn a_file_is_not_a_folder_and_a_folder_not_a_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, absent) = (folder.path().join("file"), folder.path().join("absent"));
         fs::write(&file, b"rows").expect("a file");
@@ -192,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_placed_as_a_link_or_as_a_copy() {
+    fn a_file_becomes_a_link_or_a_copy() {
         use std::os::unix::fs::MetadataExt;
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         fs::write(at("from"), b"rows").expect("a file");
-        place(&at("from"), &at("x/linked"), false).expect("placed");
-        place(&at("from"), &at("x/copied"), true).expect("placed");
-        place(&at("from"), &at("x/copied"), true).expect("it is there");
+        link_or_copy(&at("from"), &at("x/linked"), false).expect("made");
+        link_or_copy(&at("from"), &at("x/copied"), true).expect("made");
+        link_or_copy(&at("from"), &at("x/copied"), true).expect("it is there");
         let inode = |name: &str| fs::metadata(at(name)).expect("a file").ino();
         assert_eq!(inode("from"), inode("x/linked"));
         assert_ne!(inode("from"), inode("x/copied"));

@@ -1,34 +1,34 @@
-//! What can go wrong in the lake, told apart by what a caller does about it.
+//! The errors of the lake. Each variant is one way in which a caller reacts.
 
 use crate::table::TableError;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// A failure of the lake.
+/// An error of the lake.
 #[derive(Debug, Error)]
 pub enum LakeError {
-    /// The disk refused: full, read-only, gone, no permission.
-    #[error("cannot {op} {}: {source}{}", path.display(), way_out(source))]
+    /// An operation of the disk failed: full, read-only, gone, no permission.
+    #[error("cannot {op} {}: {source}", path.display())]
     Storage {
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
-        /// On what.
+        /// Path of the operation.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The object store refused, or could not be reached.
+    /// A request to the object store failed, or the store cannot be reached.
     #[error("cannot {op} {url}: {what}")]
     Remote {
-        /// What was tried, as a verb.
+        /// The operation, as a verb.
         op: &'static str,
-        /// On what, without credentials.
+        /// Address of the object, without credentials.
         url: String,
-        /// What the store or the network said.
+        /// The error of the store or the network.
         what: String,
     },
-    /// An address that leads to no lake.
+    /// An address that cannot be one of a lake.
     #[error("{address} is no address of a lake: {what}")]
     Address {
         /// As given, without credentials.
@@ -37,64 +37,62 @@ pub enum LakeError {
         what: String,
     },
     /// Another run holds the lake.
-    #[error("another run holds the lake ({holder}); wait for it to end, or stop it")]
+    #[error("another run holds the lake ({holder})")]
     Held {
-        /// What the holder wrote about itself.
+        /// The holder's text: its run, process and host.
         holder: String,
     },
     /// Another writer committed this snapshot first.
-    #[error(
-        "snapshot {snapshot} was committed by another writer in the meantime; run again to go on from it"
-    )]
+    #[error("snapshot {snapshot} was committed by another writer first")]
     Conflict {
-        /// Number of the snapshot that both wanted to make.
+        /// The snapshot that both tried to commit.
         snapshot: u64,
     },
-    /// The snapshot is committed, yet readers could not be led to it.
-    #[error("snapshot {snapshot} is committed, but readers are not led to it yet; the next run repairs that")]
+    /// The snapshot is committed, but the pointer that readers follow could not be advanced.
+    #[error("snapshot {snapshot} is committed, but readers do not see it yet")]
     NotShown {
         /// The committed snapshot.
         snapshot: u64,
-        /// Why not.
+        /// Why the pointer stayed.
         source: Box<LakeError>,
     },
     /// A newer sunlake wrote this.
-    #[error("{} has {what} {found}, this sunlake knows {known} at most; use the newer sunlake", path.display())]
+    #[error("{} has {what} {found}, this sunlake knows {known} at most", path.display())]
     Newer {
-        /// The file that says so.
+        /// The file with that version.
         path: PathBuf,
-        /// Which version it is about.
+        /// Kind of version.
         what: &'static str,
-        /// What the file says.
+        /// The version in the file.
         found: u32,
-        /// The newest that is known here.
+        /// The newest version that this program reads.
         known: u32,
     },
     /// The lake has no such snapshot.
-    #[error("the lake has no snapshot {snapshot}; `sunlake snapshot list` names those it has")]
+    #[error("the lake has no snapshot {snapshot}")]
     NoSnapshot {
         /// The number asked for.
         snapshot: u64,
     },
-    /// The snapshot's tables were deleted by a rule.
+    /// The snapshot's tables were deleted by a retention rule.
     #[error("snapshot {snapshot} was pruned: its commit is history, its tables are gone")]
     Pruned {
         /// The number asked for.
         snapshot: u64,
     },
     /// The snapshot is not one that a check held.
-    #[error("snapshot {snapshot} is not held; `sunlake snapshot list` tells how each stands")]
+    #[error("snapshot {snapshot} is not held")]
     NotHeld {
         /// The number asked for.
         snapshot: u64,
     },
-    /// A snapshot that is held cannot follow the one it was made from any more.
+    /// A pending snapshot cannot be published: another snapshot was published since it was made.
     #[error(
-        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}; the next run reads what it saw again",
+        "snapshot {snapshot} is held on top of {}, but the lake has moved on to {}",
         number(*parent), number(*newest)
     )]
     Overtaken {
-        /// The held one.
+        /// The pending one.
         snapshot: u64,
         /// The one it was made from.
         parent: Option<u64>,
@@ -102,7 +100,7 @@ pub enum LakeError {
         newest: Option<u64>,
     },
     /// A file is not what the lake wrote.
-    #[error("{} is damaged: {what}; `sunlake verify` checks the whole lake", path.display())]
+    #[error("{} is damaged: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -125,7 +123,7 @@ pub enum LakeError {
         /// The difference.
         what: String,
     },
-    /// Rows that Arrow could not handle.
+    /// An operation of Arrow failed.
     #[error("cannot {op}: {source}")]
     Arrow {
         /// What was tried.
@@ -135,30 +133,19 @@ pub enum LakeError {
     },
 }
 
-/// A snapshot as a sentence names it.
+/// A snapshot in an error message.
 fn number(snapshot: Option<u64>) -> String {
     snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
 }
 
-/// What a person can do about a refusal of the disk; empty where nothing helps for sure.
-fn way_out(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, then run again",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; the lake's folder must be writable"
-        }
-        _ => "",
-    }
-}
-
 impl LakeError {
-    /// For `map_err`: a refusal of the disk.
+    /// For `map_err`: an error of the disk.
     pub(super) fn storage(op: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Storage { op, path, source }
     }
 
-    /// For `map_err`: rows Arrow could not handle.
+    /// For `map_err`: an error of Arrow.
     pub(super) fn arrow(op: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> Self {
         move |source| Self::Arrow { op, source }
     }

@@ -1,15 +1,12 @@
-//! Filings for the tests of the lake.
+//! Rows for the tests of the lake.
 
-use crate::contract::eastern::epoch_days;
-use crate::table::Table;
-use arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, Int64Array, StringArray, TimestampMicrosecondArray, new_null_array,
-};
-use arrow::datatypes::DataType;
+use crate::table::{FilingRow, Row, Table};
+use arrow::array::{ArrayRef, Date32Array, StringArray};
 use arrow::record_batch::RecordBatch;
+use jiff::Timestamp;
 use std::sync::Arc;
 
-/// A filing as a test cares about it.
+/// The fields of a filing that tests set.
 #[derive(Debug, Clone)]
 pub(super) struct Filing {
     pub(super) business_id: i64,
@@ -39,35 +36,32 @@ impl Filing {
     }
 }
 
-pub(super) fn filings(rows: &[Filing]) -> RecordBatch {
-    let text = |value: &dyn Fn(&Filing) -> String| -> ArrayRef {
-        Arc::new(rows.iter().map(|row| Some(value(row))).collect::<StringArray>())
-    };
-    let seen = || -> ArrayRef {
-        let micros: Vec<i64> = rows.iter().map(|row| row.seen * 1_000_000).collect();
-        Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC"))
-    };
-    let schema = Table::Filings.schema();
-    let columns = schema.fields().iter().map(|field| -> ArrayRef {
-        match field.name().as_str() {
-            "business_id" => Arc::new(rows.iter().map(|row| row.business_id).collect::<Int64Array>()),
-            "name" => text(&|row| row.name.clone()),
-            "entity_type" => text(&|row| row.entity_type.to_owned()),
-            "filed_date" => {
-                let day = |row: &Filing| epoch_days(row.filed_date.parse().expect("a date"));
-                Arc::new(Date32Array::from_iter_values(rows.iter().map(day)))
-            }
-            "listed" => Arc::new(BooleanArray::from(vec![true; rows.len()])),
-            "first_seen_at" | "last_seen_at" => seen(),
-            "document_number" => text(&|row| format!("L{:011}", row.business_id)),
-            _ if field.is_nullable() => new_null_array(field.data_type(), rows.len()),
-            _ => {
-                assert_eq!(field.data_type(), &DataType::Utf8, "{}", field.name());
-                text(&|_| String::new())
-            }
+pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
+    let row = |filing: &Filing| {
+        let seen = Timestamp::from_second(filing.seen).expect("an instant");
+        FilingRow {
+            business_id: filing.business_id,
+            id: String::new(),
+            document_number: format!("L{:011}", filing.business_id),
+            name: filing.name.clone(),
+            entity_type: filing.entity_type.to_owned(),
+            company_type: String::new(),
+            status: String::new(),
+            filed_date: filing.filed_date.parse().expect("a date"),
+            dissolved_date: None,
+            city: String::new(),
+            zip: String::new(),
+            county: String::new(),
+            industry_sector: String::new(),
+            industry_type: String::new(),
+            url: String::new(),
+            listed: true,
+            first_seen_at: seen,
+            last_seen_at: seen,
+            extra: None,
         }
-    });
-    RecordBatch::try_new(schema.clone(), columns.collect()).expect("filings")
+    };
+    FilingRow::batch(&filings.iter().map(row).collect::<Vec<_>>()).expect("filings")
 }
 
 /// Rows of `entity_types`: key and label.

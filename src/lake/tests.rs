@@ -1,19 +1,21 @@
-//! The lake as a whole: loads, moves, kills.
+//! Tests of the lake from its interface.
 
 mod faults;
 mod keep;
 mod model;
 mod place;
 mod store;
+mod tables;
+mod writers;
 
 use super::backend::disk::Storage;
+use super::backend::object_client::Objects;
 use super::format::sealed_json::sealed;
 use super::rows_for_tests::{Filing, filing, filings};
-use super::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, Retention, TableDelta};
-use crate::table::Table;
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int64Type;
-use arrow::record_batch::RecordBatch;
+use super::{
+    CommitInfo, FORMAT_VERSION, Lake, LakeError, LakeLock, PruneRules, Retention, Staging, TableDelta,
+};
+use crate::table::{ChangeRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeSet;
@@ -24,12 +26,19 @@ use tempfile::TempDir;
 
 type Result<T = ()> = std::result::Result<T, LakeError>;
 type StateRow = (i64, String, String, bool, i64);
-type ChangeRow = (i64, String, String, String, String);
+type ChangeText = (i64, String, String, String, String);
 
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
     made.expect("a folder")
+}
+
+/// As [`Lake::open`], on a disk and a store that may fail.
+fn open_on(root: &Path, storage: Storage, objects: Option<Objects>) -> Result<Lake> {
+    let lake = Lake::on(root, storage, objects)?;
+    lake.current()?;
+    Ok(lake)
 }
 
 fn at(second: i64) -> Timestamp {
@@ -49,6 +58,15 @@ fn info() -> CommitInfo {
 
 fn complete(days: &[(&str, bool)]) -> BTreeSet<(Date, bool)> {
     days.iter().map(|(day, fictitious)| (day.parse().expect("a date"), *fictitious)).collect()
+}
+
+/// A staged snapshot with one more filing.
+fn staged(lake: &Lake, run_id: &str, row: Filing) -> Result<Staging> {
+    let second = row.seen;
+    let mut staging = lake.stage(run_id)?;
+    staging.spill_filings(filings(&[row]))?;
+    staging.merge_filings(&BTreeSet::new(), at(second))?;
+    Ok(staging)
 }
 
 /// One run: lock, stage, spill, merge, commit.
@@ -77,50 +95,38 @@ fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
 }
 
 /// All rows of a table in the newest snapshot.
-fn table(lake: &Lake, table: Table) -> Result<Vec<RecordBatch>> {
+fn rows_of<R: Row>(lake: &Lake) -> Result<Vec<R>> {
     let Some(commit) = lake.current()? else { return Ok(Vec::new()) };
-    let files = lake.table_files(&commit, table.name())?;
-    files.iter().map(|path| super::data_file::read_part(path, None)).collect()
+    let mut rows = Vec::new();
+    for path in lake.open_snapshot(&commit).paths(R::TABLE.name())? {
+        rows.extend(R::rows(&super::data_file::read_part(&path, None)?)?);
+    }
+    Ok(rows)
 }
 
 /// business → (`filed_date`, name, listed, first seen in seconds).
 fn state(lake: &Lake) -> Result<Vec<StateRow>> {
-    let mut state = Vec::new();
-    for rows in table(lake, Table::Filings)? {
-        let cell = |name: &str, row: usize| {
-            let column = rows.column_by_name(name).expect("a column");
-            arrow::util::display::array_value_to_string(column, row).expect("text")
-        };
-        let first_seen = super::merge::spill::micros(&rows, "first_seen_at")?;
-        for (row, first_seen) in first_seen.iter().enumerate() {
-            let id = cell("business_id", row).parse().expect("a number");
-            let listed = cell("listed", row) == "true";
-            state.push((id, cell("filed_date", row), cell("name", row), listed, first_seen / 1_000_000));
-        }
-    }
+    let row = |row: FilingRow| {
+        let first_seen = row.first_seen_at.as_second();
+        (row.business_id, row.filed_date.to_string(), row.name, row.listed, first_seen)
+    };
+    let mut state: Vec<StateRow> = rows_of(lake)?.into_iter().map(row).collect();
     state.sort();
     Ok(state)
 }
 
 /// (business, change, field, old, new), sorted.
-fn changes(lake: &Lake) -> Result<Vec<ChangeRow>> {
-    let mut changes = Vec::new();
-    for rows in table(lake, Table::Changes)? {
-        let ids = rows.column_by_name("business_id").expect("ids").as_primitive::<Int64Type>();
-        let text = |name: &str, row: usize| {
-            let column = rows.column_by_name(name).expect("a column").as_string::<i32>();
-            if column.is_null(row) { "-".to_owned() } else { column.value(row).to_owned() }
-        };
-        for row in 0..rows.num_rows() {
-            let (change, field) = (text("change", row), text("field", row));
-            changes.push((ids.value(row), change, field, text("old", row), text("new", row)));
-        }
-    }
+fn changes(lake: &Lake) -> Result<Vec<ChangeText>> {
+    let text = |cell: Option<String>| cell.unwrap_or("-".to_owned());
+    let row = |row: ChangeRow| {
+        (row.business_id, row.change.name().to_owned(), row.field, text(row.old), text(row.new))
+    };
+    let mut changes: Vec<ChangeText> = rows_of(lake)?.into_iter().map(row).collect();
     changes.sort();
     Ok(changes)
 }
 
-fn change(id: i64, change: &str) -> ChangeRow {
+fn change(id: i64, change: &str) -> ChangeText {
     (id, change.to_owned(), String::new(), "-".to_owned(), "-".to_owned())
 }
 
@@ -132,6 +138,14 @@ fn first_rows() -> Vec<Filing> {
         filing(4, "2026-11-03").typed("fictitious"),
         filing(5, "2026-11-04"),
     ]
+}
+
+/// A lake in a new folder, with one snapshot.
+fn first_load() -> Result<(TempDir, Lake)> {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load(&lake, "r1", &first_rows(), &[], 100)?;
+    Ok((root, lake))
 }
 
 fn assert_sound(lake: &Lake) -> Result {
@@ -154,7 +168,7 @@ fn inode(path: &Path) -> u64 {
 }
 
 #[test]
-fn a_first_load_fills_the_months_and_is_no_news() -> Result {
+fn first_load_fills_the_months_and_writes_no_changes() -> Result {
     let root = folder();
     let lake = Lake::open(root.path())?;
     assert_eq!(lake.current()?, None);
@@ -171,10 +185,8 @@ fn a_first_load_fills_the_months_and_is_no_news() -> Result {
 }
 
 #[test]
-fn a_second_load_tells_what_appeared_changed_and_vanished_and_a_third_what_returned() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn second_load_records_new_changed_and_vanished_rows_and_a_third_returned_rows() -> Result {
+    let (_root, lake) = first_load()?;
     let second = [
         filing(2, "2026-11-03").named("RENAMED").seen(200),
         filing(5, "2026-11-04").seen(200),
@@ -201,10 +213,8 @@ fn a_second_load_tells_what_appeared_changed_and_vanished_and_a_third_what_retur
 }
 
 #[test]
-fn a_reading_that_finds_nothing_new_changes_nothing() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn load_of_known_rows_changes_nothing() -> Result {
+    let (_root, lake) = first_load()?;
     let _lock = lake.lock("r2", "test")?;
     let mut staging = lake.stage("r2")?;
     let again: Vec<_> = first_rows().into_iter().map(|row| row.seen(200)).collect();
@@ -221,11 +231,8 @@ fn a_reading_that_finds_nothing_new_changes_nothing() -> Result {
 }
 
 #[test]
-fn a_business_found_missing_on_a_day_not_read_to_its_end_has_vanished_and_its_neighbours_have_not() -> Result
-{
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn missing_business_of_an_incomplete_day_vanishes_and_its_neighbours_stay_listed() -> Result {
+    let (_root, lake) = first_load()?;
     let _lock = lake.lock("r2", "test")?;
     let mut staging = lake.stage("r2")?;
     staging.spill_filings(filings(&[filing(6, "2026-11-03").seen(200)]))?;
@@ -241,10 +248,8 @@ fn a_business_found_missing_on_a_day_not_read_to_its_end_has_vanished_and_its_ne
 }
 
 #[test]
-fn a_changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
+    let (_root, lake) = first_load()?;
     load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
     let inode_of = |snapshot, start: &str| file_of(&lake, snapshot, start).map(|path| inode(&path));
     assert_eq!(inode_of(1, "filings/filed_month=2026-10")?, inode_of(2, "filings/filed_month=2026-10")?);
@@ -258,7 +263,7 @@ fn a_changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
 }
 
 #[test]
-fn a_home_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
+fn folder_passes_the_probe() -> Result {
     let root = folder();
     let lake = Lake::open(root.path())?;
     lake.probe("one")?;
@@ -269,11 +274,9 @@ fn a_home_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
 }
 
 #[test]
-fn a_business_that_moves_to_another_month_leaves_the_old_one() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
-    // Read whole as well: a business that moved has not vanished.
+fn business_with_a_new_month_leaves_its_old_month() -> Result {
+    let (_root, lake) = first_load()?;
+    // Their days are complete as well: a business with a new month has not vanished.
     let rows = [
         filing(1, "2026-11-05").seen(200),
         filing(5, "2026-10-01").seen(200),
@@ -294,10 +297,8 @@ fn a_business_that_moves_to_another_month_leaves_the_old_one() -> Result {
 }
 
 #[test]
-fn an_observation_older_than_what_the_lake_has_changes_nothing() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn older_observation_changes_nothing() -> Result {
+    let (_root, lake) = first_load()?;
     let old = [filing(2, "2026-11-03").named("OLD").seen(50), filing(1, "2026-09-01").seen(50)];
     let delta = load(&lake, "r2", &old, &[], 60)?;
     assert_eq!(delta, TableDelta { read: 2, total: 5, ..TableDelta::default() });
@@ -305,121 +306,19 @@ fn an_observation_older_than_what_the_lake_has_changes_nothing() -> Result {
 }
 
 #[test]
-fn other_tables_are_laid_over_by_key_and_kept_when_nothing_differs() -> Result {
-    let rows = super::rows_for_tests::labels;
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    let _lock = lake.lock("r1", "test")?;
-    let mut staging = lake.stage("r1")?;
-    staging.merge(Table::EntityTypes, &rows(&[("llc", "x"), ("trust", "Trust"), ("llc", "LLC")]))?;
-    staging.commit(info())?;
-    let mut staging = lake.stage("r2")?;
-    let same = staging.merge(Table::EntityTypes, &rows(&[("llc", "LLC")]))?;
-    assert_eq!((same.added, same.changed, same.total, staging.is_unchanged()), (0, 0, 2, true));
-    let more = staging.merge(Table::EntityTypes, &rows(&[("llc", "Company"), ("corporation", "C")]))?;
-    assert_eq!((more.added, more.changed, more.total, staging.is_unchanged()), (1, 1, 3, false));
-    assert!(matches!(staging.merge(Table::Coverage, &rows(&[])), Err(LakeError::Schema { .. })));
-    staging.commit(info())?;
-    assert_sound(&lake)
-}
-
-#[test]
-fn officers_of_a_business_are_replaced_as_a_whole() -> Result {
-    use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
-    use std::sync::Arc;
-    let rows = |officers: &[(i64, i32)]| {
-        let texts = || -> ArrayRef { Arc::new(StringArray::from(vec!["N"; officers.len()])) };
-        let columns: [ArrayRef; 5] = [
-            Arc::new(officers.iter().map(|(id, _)| *id).collect::<Int64Array>()),
-            Arc::new(officers.iter().map(|(_, position)| *position).collect::<Int32Array>()),
-            texts(),
-            texts(),
-            Arc::new(TimestampMicrosecondArray::from(vec![5; officers.len()]).with_timezone("UTC")),
-        ];
-        RecordBatch::try_new(Table::Officers.schema(), columns.to_vec()).expect("rows")
-    };
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    let _lock = lake.lock("r1", "test")?;
-    let mut staging = lake.stage("r1")?;
-    staging.merge(Table::Officers, &rows(&[(1, 0), (1, 1), (2, 0), (3, 0)]))?;
-    let delta = staging.merge_replacing(Table::Officers, &rows(&[(1, 0)]), &BTreeSet::from([2]))?;
-    assert_eq!((delta.vanished, delta.total), (2, 2));
-    Ok(())
-}
-
-#[test]
-fn aggregates_are_kept_when_their_rows_are_and_dropped_with_their_definition() -> Result {
-    use arrow::array::{ArrayRef, LargeStringArray, UInt32Array};
-    use std::sync::Arc;
-    let rows = |n: u32| {
-        let columns: [(&str, ArrayRef); 2] = [
-            ("county", Arc::new(LargeStringArray::from(vec!["Duval"]))),
-            ("n", Arc::new(UInt32Array::from(vec![n]))),
-        ];
-        RecordBatch::try_from_iter(columns).expect("rows")
-    };
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    let _lock = lake.lock("r1", "test")?;
-    let mut staging = lake.stage("r1")?;
-    staging.aggregate("county_day", &rows(1), "How many?")?;
-    assert!(matches!(staging.aggregate("../x", &rows(1), ""), Err(LakeError::Name { .. })));
-    staging.commit(info())?;
-    let mut staging = lake.stage("r2")?;
-    staging.aggregate("county_day", &rows(1), "How many?")?;
-    assert!(staging.is_unchanged());
-    staging.aggregate("county_day", &rows(2), "How many?")?;
-    assert!(!staging.is_unchanged());
-    assert!(staging.files().contains_key("agg_county_day"));
-    staging.retain_aggregates(&BTreeSet::new());
-    assert!(!staging.files().contains_key("agg_county_day"));
-    assert_sound(&lake)
-}
-
-#[test]
-fn the_second_of_two_lockers_learns_who_holds_the_lake() -> Result {
-    let root = folder();
-    let (one, other) = (Lake::open(root.path())?, Lake::open(root.path())?);
-    let lock = one.lock("r1", "pid 4711")?;
-    match other.lock("r2", "pid 4712") {
-        Err(LakeError::Held { holder }) => assert_eq!(holder, "run r1, pid 4711"),
-        other => panic!("{other:?}"),
-    }
-    drop(lock);
-    other.lock("r2", "pid 4712").map(|_| ())
-}
-
-#[test]
-fn the_loser_of_two_commits_is_told_and_harms_nothing() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    let _lock = lake.lock("r1", "test")?;
-    let (winner, loser) = (lake.stage("r1")?, lake.stage("r2")?);
-    winner.commit(info())?;
-    assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 1 })));
-    let path = root.path().join("commits/000001.json");
-    let before = fs::read(&path).expect("a commit");
-    assert!(!Storage::default().put_if_absent(&path, b"other")?);
-    assert_eq!(fs::read(&path).expect("a commit"), before);
-    assert_sound(&lake)
-}
-
-#[test]
-fn a_lake_of_a_newer_version_is_refused() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn lake_of_a_newer_version_is_refused() -> Result {
+    let (root, _) = first_load()?;
     let path = root.path().join("commits/000001.json");
     let text = fs::read_to_string(&path).expect("a commit");
     let mut commit: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     commit.as_object_mut().expect("an object").remove("seal");
     let write =
         |commit: &serde_json::Value| fs::write(&path, sealed(commit).expect("sealed")).expect("written");
-    commit["format_version"] = 3.into();
+    commit["format_version"] = (FORMAT_VERSION + 1).into();
     write(&commit);
-    assert!(matches!(Lake::open(root.path()), Err(LakeError::Newer { found: 3, known: 2, .. })));
-    commit["format_version"] = 2.into();
+    let newer = Lake::open(root.path());
+    assert!(matches!(newer, Err(LakeError::Newer { found: 2, known: FORMAT_VERSION, .. })), "{newer:?}");
+    commit["format_version"] = FORMAT_VERSION.into();
     commit["tables"]["filings"]["files"][0]["path"] = "filings/../../x".into();
     write(&commit);
     assert!(matches!(Lake::open(root.path()), Err(LakeError::Damaged { .. })));
@@ -427,10 +326,8 @@ fn a_lake_of_a_newer_version_is_refused() -> Result {
 }
 
 #[test]
-fn verify_names_what_is_torn_flipped_missing_or_strange() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn verify_names_torn_flipped_missing_and_orphan_files() -> Result {
+    let (_root, lake) = first_load()?;
     let path = file_of(&lake, 1, "filings/filed_month=2026-11")?;
     let whole = fs::read(&path).expect("a file");
     let mut flipped = whole.clone();
@@ -452,41 +349,11 @@ fn verify_names_what_is_torn_flipped_missing_or_strange() -> Result {
 }
 
 #[test]
-fn a_run_that_commits_twice_tells_each_change_once() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+fn run_that_commits_twice_records_each_change_once() -> Result {
+    let (_root, lake) = first_load()?;
     load(&lake, "r2", &[filing(2, "2026-11-03").named("B").seen(200)], &[], 200)?;
     load(&lake, "r2", &[filing(2, "2026-11-03").named("C").seen(300)], &[], 300)?;
     let told = changes(&lake)?;
     assert_eq!(told, [(2, "changed".into(), "name".into(), "BUSINESS 2".into(), "C".into())]);
     assert_sound(&lake)
-}
-
-#[test]
-fn a_new_run_clears_what_a_killed_one_left_and_nothing_else() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
-    let left = [
-        "snapshots/000002/filings",
-        "snapshots/.tmp-000002-r2",
-        "runs/r2/staged",
-        "commits/.tmp-1-000002.json",
-    ];
-    for path in left {
-        fs::create_dir_all(root.path().join(path)).expect("a folder");
-    }
-    let kept = ["snapshots/000007", "runs/r2/raw", "state/ledger"];
-    for path in kept {
-        fs::create_dir_all(root.path().join(path)).expect("a folder");
-    }
-    fs::remove_file(root.path().join("current")).expect("removed");
-    let lock = lake.lock("r3", "test")?;
-    assert_eq!((lock.repair().removed.len(), lock.repair().shown), (4, Some(1)));
-    assert!(kept.iter().all(|path| root.path().join(path).is_dir()));
-    assert!(root.path().join("current/filings").is_dir());
-    drop(lock);
-    assert!(lake.lock("r4", "test")?.repair().is_empty());
-    Ok(())
 }

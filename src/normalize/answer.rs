@@ -1,13 +1,14 @@
 //! One answer as received: text, cut into records, each closed as good or bad.
 
+use super::field::UnknownFields;
 use super::field::{Fields, extra_text};
-use super::{Place, Reject, UnknownFields};
+use super::reject::{Place, Reject};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// One answer on its way into rows: its place, its time, and whether its bytes were text.
+/// One answer on its way to rows: its source, its time, and whether its bytes were text.
 pub(super) struct Answer<'a> {
     pub(super) place: &'a Place,
     pub(super) seen_at: Timestamp,
@@ -19,12 +20,12 @@ impl<'a> Answer<'a> {
         Self { place, seen_at, text: String::from_utf8_lossy(body) }
     }
 
-    /// The answer's text; what was no UTF-8 is U+FFFD.
+    /// The answer's text; bytes that are not UTF-8 become U+FFFD.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Why a record of this answer may not be what was sent, if so.
+    /// Why a record of this answer may differ from what was sent, if so.
     pub(super) fn damage(&self, record: &str) -> Option<String> {
         let replaced = matches!(self.text, Cow::Owned(_)) && record.contains(char::REPLACEMENT_CHARACTER);
         replaced.then(|| "the record has bytes that are no UTF-8".to_owned())
@@ -39,11 +40,11 @@ impl<'a> Answer<'a> {
         reasons: Vec<String>,
     ) -> Reject {
         let position = Some(u64::from(self.place.offset) + index as u64);
-        Reject { position, business_id, reasons, ..self.reject_whole(record, String::new()) }
+        Reject { position, business_id, reasons, ..self.reject_all(record, String::new()) }
     }
 
     /// The reject of an answer that could not be cut into records.
-    pub(super) fn reject_whole(&self, record: &str, reason: String) -> Reject {
+    pub(super) fn reject_all(&self, record: &str, reason: String) -> Reject {
         Reject {
             slice: self.place.slice.clone(),
             position: None,
@@ -83,14 +84,14 @@ fn not_an_answer(error: &serde_json::Error) -> String {
     format!("the body is no answer with data: {error}")
 }
 
-/// Why a record is no row.
+/// Why a record gives no row.
 pub(super) struct Bad {
     pub(super) business_id: Option<i64>,
     pub(super) reasons: Vec<String>,
 }
 
 impl Bad {
-    /// A record of which no field could be read.
+    /// A record without a readable field.
     pub(super) fn unread(reason: String) -> Self {
         Self { business_id: None, reasons: vec![reason] }
     }
@@ -102,7 +103,7 @@ pub(super) struct Unknown {
     pub(super) extra: Option<String>,
 }
 
-/// Ends the reading of a record: its unknown fields, or why it is bad.
+/// Ends a record: returns its unknown fields, or why it is bad.
 pub(super) fn close(
     answer: &Answer<'_>,
     raw: &RawValue,

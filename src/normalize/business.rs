@@ -2,7 +2,9 @@
 
 use super::answer::{Answer, Bad, close, count, cut_page};
 use super::field::Fields;
-use super::{OpenValues, Place, Reject, UnknownFields};
+use super::field::UnknownFields;
+use super::open_values::OpenValues;
+use super::reject::{Place, Reject};
 use crate::contract::business::business_id;
 use crate::contract::eastern::parse_date;
 use crate::contract::id::DocumentNumber;
@@ -27,14 +29,14 @@ pub struct NormalizedPage {
 
 /// Rows and rejects of a page of summary records.
 ///
-/// As many rows and rejects together as the page has records; a body that is no page is one reject.
+/// Rows and rejects together are the page's records; a body that is not a page is one reject.
 pub fn normalize_page(body: &[u8], seen_at: Timestamp, place: &Place) -> NormalizedPage {
     let answer = Answer::new(body, place, seen_at);
     let mut page = NormalizedPage::default();
     let records = match cut_page(answer.text()) {
         Ok(records) => records,
         Err(reason) => {
-            page.rejects.push(answer.reject_whole(answer.text(), reason));
+            page.rejects.push(answer.reject_all(answer.text(), reason));
             return page;
         }
     };
@@ -59,7 +61,7 @@ fn read_filing(answer: &Answer<'_>, raw: &RawValue) -> Result<(FilingRow, Vec<St
     Ok((row, unknown.names))
 }
 
-/// The row of the summary fields; what is wrong is noted in `fields`.
+/// The row of the summary fields; problems are noted in `fields`.
 pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
     let (business_id, id) = service_id(fields);
     let industry = fields.object("industry", |industry| (industry.text("sector"), industry.text("type")));
@@ -110,7 +112,7 @@ fn document_number(fields: &mut Fields<'_>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-/// The filing date; the calendar's day zero after a problem.
+/// The filing date; day zero of the calendar after a problem.
 fn filed_date(fields: &mut Fields<'_>) -> Date {
     let text = fields.checked_text("filed_date");
     let day = text.as_deref().and_then(parse_date);
@@ -209,7 +211,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_bad_field_is_named_with_what_it_is_and_what_it_must_be() {
+    fn a_bad_field_is_named_with_its_value_and_its_rule() {
         let bad = |pointer: &str, value: Value| {
             let found = reasons(&with(record(1), pointer, value).to_string());
             assert_eq!(found.len(), 1, "{found:?}");
@@ -241,7 +243,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_problem_of_a_record_is_told_and_its_id_with_them() {
+    fn every_problem_of_a_record_is_listed_with_its_id() {
         let text = with(without(record(9), "zip"), "/city", json!(1)).to_string();
         let reject = page(&[record(8).to_string(), text]).rejects.remove(0);
         assert_eq!(reject.reasons, ["city is 1, must be text", "zip is missing"]);
@@ -250,7 +252,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn records_that_json_readers_trip_over_are_rejected_alone() {
+    fn a_record_that_breaks_json_readers_is_rejected_alone() {
         let good = record(1).to_string();
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         let bad = [
@@ -269,9 +271,9 @@ pub(super) mod tests {
         ];
         for text in &bad {
             let page = page(&[good.clone(), text.clone(), good.clone()]);
-            let told = &text[..text.len().min(80)];
-            assert_eq!((page.rows.len(), page.rejects.len()), (2, 1), "{told}");
-            assert_eq!(&page.rejects[0].record, text, "{told}");
+            let problem = &text[..text.len().min(80)];
+            assert_eq!((page.rows.len(), page.rejects.len()), (2, 1), "{problem}");
+            assert_eq!(&page.rejects[0].record, text, "{problem}");
         }
         assert!(reasons(&bad[0])[0].contains("field id is sent twice"));
         let deep_unknown = format!(r#"{{"deep":{deep},{}"#, &good[1..]);
@@ -279,7 +281,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_cost_their_record_alone() {
+    fn bytes_that_are_not_text_reject_only_their_record() {
         let bad = record(2).to_string().replace("Miami-Dade", "Miami!Dade");
         let body = format!(r#"{{"data":[{},{bad}]}}"#, record(1));
         let bytes: Vec<u8> = body.bytes().map(|byte| if byte == b'!' { 0xff } else { byte }).collect();
@@ -289,7 +291,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_body_that_is_no_page_is_one_reject_with_the_whole_body() {
+    fn a_body_that_is_not_a_page_is_one_reject_with_all_of_the_body() {
         for body in
             ["", "<html>", r#"{"data":{}}"#, r#"{"dat":[]}"#, r#"{"data":[{}"#, r#"{"data":[],"data":[]}"#]
         {
@@ -301,12 +303,12 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn values_never_seen_are_kept_and_can_be_told() {
+    fn new_values_are_kept_and_can_be_listed() {
         let known = page(&[record(1).to_string()]).open_values;
         let page = page(&[record(1).to_string(), with(record(2), "/status", json!("asleep")).to_string()]);
         let new = page.open_values.unseen_in(&known);
-        let told: Vec<_> = new.iter().map(|(column, values)| (column, values.len())).collect();
-        assert_eq!((told, new.contains("status", "asleep")), (vec![("status", 1)], true));
+        let problem: Vec<_> = new.iter().map(|(column, values)| (column, values.len())).collect();
+        assert_eq!((problem, new.contains("status", "asleep")), (vec![("status", 1)], true));
         assert!(known.unseen_in(&page.open_values).is_empty());
     }
 
@@ -355,7 +357,7 @@ pub(super) mod tests {
             page.truncate(cut);
             page.extend(&body);
             let _ = normalize_page(&page, instant(), &place());
-            let _ = crate::normalize::normalize_detail(&page, instant(), &place());
+            let _ = crate::normalize::detail::normalize_detail(&page, instant(), &place());
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::answer::{Answer, Bad, close, count, cut_record};
 use super::business::filing_fields;
 use super::field::Fields;
-use super::{OpenValues, Place, Reject, UnknownFields};
+use super::field::UnknownFields;
+use super::open_values::OpenValues;
+use super::reject::{Place, Reject};
 use crate::table::{DetailRow, FilingRow, disk_instant};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -11,10 +13,10 @@ use serde_json::value::RawValue;
 /// One look-up of a business.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NormalizedDetail {
-    /// Its summary fields. `extra` is null: unknown fields of a detail stand in the detail's row, and a merge keeps
+    /// Its summary fields. `extra` is null: unknown fields of a detail are in the detail's row, and a merge keeps
     /// those of the listing.
     pub filing: FilingRow,
-    /// What only a look-up gives.
+    /// The fields that only a look-up returns.
     pub detail: DetailRow,
     /// Unknown fields of the record.
     pub unknown_fields: UnknownFields,
@@ -26,7 +28,7 @@ pub struct NormalizedDetail {
 ///
 /// # Errors
 ///
-/// The record as a reject, also when the body is no answer with `data`.
+/// The record as a reject, also when the body has no `data`.
 pub fn normalize_detail(
     body: &[u8],
     fetched_at: Timestamp,
@@ -34,7 +36,7 @@ pub fn normalize_detail(
 ) -> Result<NormalizedDetail, Box<Reject>> {
     let answer = Answer::new(body, place, fetched_at);
     let raw =
-        cut_record(answer.text()).map_err(|reason| Box::new(answer.reject_whole(answer.text(), reason)))?;
+        cut_record(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
     read_detail(&answer, raw)
         .map_err(|bad| Box::new(answer.reject(0, raw.get(), bad.business_id, bad.reasons)))
 }
@@ -64,7 +66,7 @@ fn detail_fields(fields: &mut Fields<'_>, business_id: i64, fetched_at: Timestam
         principal_zip,
         principal_country,
     ] = principal.unwrap_or_default();
-    // Its fields are not documented: those of an address are taken where they are text, the rest goes to `extra`.
+    // Its fields are not documented: text in the fields of an address is kept there, everything else goes to `extra`.
     let mailing =
         fields.object_or_null("mailing_address", |address| PARTS.map(|part| address.text_if_any(part)));
     let [mailing_street, mailing_street2, mailing_city, mailing_state, mailing_zip, mailing_country] =
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mailing_address_of_any_fields_is_kept() {
+    fn a_mailing_address_with_any_fields_is_kept() {
         let mailing = json!({"street": "2 Oak St", "zip": 33101, "city": null, "line1": "x"});
         let row = detail(&with(detail_record(), "/mailing_address", mailing)).expect("a detail").detail;
         assert_eq!(

@@ -1,17 +1,20 @@
-//! Reading one JSON object field by field, noting every problem instead of stopping at the first.
+//! Reads one JSON object field by field and notes every problem instead of stopping at the first.
 //!
-//! Values are cut out as raw text and only the known ones are looked into, so no depth, number or escape
-//! of an unknown field can break a record.
+//! Values are cut out as raw text and only known ones are parsed, so no depth, number or escape
+//! in an unknown field can break a record.
 
 use crate::contract::query::cut;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
-/// The fields of one object, each taken once by name; what is left is unknown.
+/// How often each field that the API document does not know was sent; inner fields as `industry.<name>`.
+pub type UnknownFields = BTreeMap<String, u64>;
+
+/// The fields of one object, each taken once by name; the remaining ones are unknown.
 pub(super) struct Fields<'a> {
-    /// Put before every name in problems and in names of unknown fields: empty, or `industry.`.
+    /// Prefix of every name in problems and in names of unknown fields: empty, or `industry.`.
     prefix: String,
     entries: Vec<(String, &'a RawValue)>,
     problems: Vec<String>,
@@ -22,7 +25,7 @@ pub(super) struct Fields<'a> {
 pub(super) struct Read<'a> {
     /// Unknown fields: outer ones in the order sent, then inner ones.
     pub(super) unknown: Vec<(String, &'a RawValue)>,
-    /// What was wrong; empty for a good record.
+    /// Its problems; empty for a good record.
     pub(super) problems: Vec<String>,
 }
 
@@ -61,7 +64,7 @@ impl<'a> Fields<'a> {
         self.take(name).filter(|raw| !is_null(raw)).and_then(|raw| self.as_text(name, raw))
     }
 
-    /// A field that may be text; anything else, and its absence, is no problem and leaves it where it is.
+    /// A field that may be text. Any other value, or none, is no problem and stays where it is.
     pub(super) fn text_if_any(&mut self, name: &str) -> Option<String> {
         let at = self.entries.iter().position(|(entry, _)| entry == name)?;
         let text = serde_json::from_str::<Option<String>>(self.entries[at].1.get()).ok()?;
@@ -69,7 +72,7 @@ impl<'a> Fields<'a> {
         text
     }
 
-    /// A field that must be a whole number. 0 after a problem.
+    /// A field that must be an integer. 0 after a problem.
     pub(super) fn whole_number(&mut self, name: &str) -> i32 {
         let Some(raw) = self.take(name) else { return 0 };
         serde_json::from_str(raw.get()).unwrap_or_else(|_| {
@@ -112,7 +115,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// What is left, and what was wrong.
+    /// The remaining fields, and the problems.
     pub(super) fn finish(mut self) -> Read<'a> {
         let outer = self.entries.drain(..).map(|(name, raw)| (format!("{}{name}", self.prefix), raw));
         let unknown = outer.chain(self.inner_unknown).collect();
@@ -138,7 +141,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The entries of an object in the order sent. A name sent twice is an error: which value counts is not known.
+/// The entries of an object in the order sent. A name sent twice is an error: the valid value is not known.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Entries<'de> {

@@ -2,7 +2,8 @@
 
 use super::answer::{Answer, Bad, close, count, cut_page};
 use super::field::Fields;
-use super::{Place, Reject, UnknownFields};
+use super::field::UnknownFields;
+use super::reject::{Place, Reject};
 use crate::contract::business::Officer;
 use crate::table::OfficerRow;
 use jiff::Timestamp;
@@ -11,17 +12,17 @@ use serde_json::value::RawValue;
 /// The officers of one business.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NormalizedOfficers {
-    /// Good records, in the order of the list; `position` is their place in it.
+    /// Good records, in the order of the list; `position` is their index in it.
     pub rows: Vec<OfficerRow>,
     /// The other records, in the order of the list.
     pub rejects: Vec<Reject>,
-    /// Unknown fields of the good records. The table has no place for them; the raw answer keeps them.
+    /// Unknown fields of the good records. The table has no column for them; the raw answer keeps them.
     pub unknown_fields: UnknownFields,
 }
 
 /// Rows and rejects of the officers of a business.
 ///
-/// As many rows and rejects together as the list has records; a body that is no list is one reject.
+/// Rows and rejects together are the list's records; a body that is not a list is one reject.
 pub fn normalize_officers(
     body: &[u8],
     business_id: i64,
@@ -33,7 +34,7 @@ pub fn normalize_officers(
     let records = match cut_page(answer.text()) {
         Ok(records) => records,
         Err(reason) => {
-            let reject = answer.reject_whole(answer.text(), reason);
+            let reject = answer.reject_all(answer.text(), reason);
             officers.rejects.push(Reject { business_id: Some(business_id), ..reject });
             return officers;
         }
@@ -65,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn officers_keep_their_place_in_the_list_when_one_is_bad() {
+    fn officers_keep_their_position_when_another_record_is_bad() {
         let body = br#"{"data":[{"name":"A","title":"P"},{"name":"B"},{"name":"C","title":"","x":1}]}"#;
         let place = Place { slice: "/v1/fl/businesses/7/officers".to_owned(), offset: 0 };
         let officers = normalize_officers(body, 7, Timestamp::UNIX_EPOCH, &place);

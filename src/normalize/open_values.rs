@@ -1,4 +1,4 @@
-//! Values of the columns whose sets the API document leaves open.
+//! Values of the columns that the API document leaves open.
 
 use crate::table::FilingRow;
 use serde::{Deserialize, Serialize};
@@ -33,12 +33,12 @@ impl OpenValues {
         }
     }
 
-    /// Whether a column has had a value.
+    /// Whether a column has any value.
     pub fn contains(&self, column: &str, value: &str) -> bool {
         self.0.get(column).is_some_and(|values| values.contains(value))
     }
 
-    /// The values that a known set does not have: what a run tells as new.
+    /// The values that a known set lacks: what a run reports as new.
     pub fn unseen_in(&self, known: &Self) -> Self {
         let unseen = self.0.iter().filter_map(|(column, values)| {
             let new: BTreeSet<String> =
@@ -53,7 +53,7 @@ impl OpenValues {
         self.0.iter().map(|(column, values)| (column.as_str(), values))
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,9 +1,9 @@
-//! Records that cannot be normalized: kept whole, with the reason and the place.
+//! Records that cannot be normalized: kept as sent, with reason and source.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Where in the API's answers a record stood.
+/// Where a record was in the API's answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Key of the slice, or path of the look-up.
@@ -12,25 +12,25 @@ pub struct Place {
     pub offset: u32,
 }
 
-/// One record that is no row; a line of `runs/<run_id>/quarantine/*.jsonl`.
+/// One record that gives no row; a line of `runs/<run_id>/quarantine/*.jsonl`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reject {
     /// Key of the slice, or path of the look-up.
     pub slice: String,
-    /// Records of the listing before this one; `None` when the answer as a whole could not be cut into records.
+    /// Records of the listing before this one; `None` when the answer could not be cut into records.
     pub position: Option<u64>,
-    /// The digits of the service id, when they could be read.
+    /// The digits of the service id, when readable.
     pub business_id: Option<i64>,
     /// Every problem, each naming its field.
     pub reasons: Vec<String>,
-    /// When the API gave the record.
+    /// When the API returned the record.
     pub seen_at: Timestamp,
-    /// The record's JSON text, whole, as sent; bytes that are no UTF-8 stand as U+FFFD.
+    /// The record's JSON text as sent; bytes that are not UTF-8 become U+FFFD.
     pub record: String,
 }
 
 impl Reject {
-    /// The reject as one line of JSON, its line end included.
+    /// The reject as one line of JSON, with its line end.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ mod tests {
     use crate::normalize::answer::Answer;
 
     #[test]
-    fn a_reject_is_one_line_that_gives_it_back_whole() {
+    fn a_reject_is_one_line_that_keeps_the_record() {
         let record = "{\"name\":\n\"\\ud800\", \"x\":1e999}";
         let place = Place { slice: "filed:2026-11-20".to_owned(), offset: 50 };
         let answer = Answer::new(b"", &place, Timestamp::UNIX_EPOCH);

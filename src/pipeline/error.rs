@@ -33,7 +33,7 @@ pub enum PipelineError {
     #[error(transparent)]
     Export(#[from] ExportError),
     /// The lake holds rows of another kind of source.
-    #[error("the lake {lake} was filled from {held}, this run would read {asked}; give another --lake")]
+    #[error("the lake {lake} was filled from {held}, this run would read {asked}")]
     OtherSource {
         /// The lake.
         lake: String,
@@ -43,9 +43,7 @@ pub enum PipelineError {
         asked: super::state::SourceKind,
     },
     /// The day to run as is before the newest that the lake was read as of.
-    #[error(
-        "the lake {lake} was read as of {newest} and would now be as of {today}; look at the clock, or at --today"
-    )]
+    #[error("the lake {lake} was read as of {newest} and would now be as of {today}")]
     EarlierDay {
         /// The lake.
         lake: String,

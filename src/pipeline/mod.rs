@@ -37,6 +37,7 @@ pub mod maintain;
 pub mod plan;
 pub mod publish;
 pub mod run;
+pub mod sample_lake;
 pub mod state;
 
 pub use error::PipelineError;

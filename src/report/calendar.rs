@@ -1,6 +1,6 @@
-//! The coverage calendar: one cell a day, a column a week.
+//! The calendar of complete days: one cell a day, one column a week.
 
-use super::number::whole;
+use super::number::integer;
 use crate::aggregate::CoverageDay;
 use crate::contract::eastern::{minus_days, span_days};
 use jiff::civil::{Date, Weekday};
@@ -13,7 +13,7 @@ const TOP: u32 = 18;
 /// A year and the days that fill its first week.
 const MOST_DAYS: u32 = 371;
 
-/// The days of coverage, newest year at most.
+/// The days of coverage, at most the newest year.
 pub(super) fn calendar(coverage: &[CoverageDay]) -> Markup {
     let (Some(newest), Some(oldest)) =
         (coverage.iter().map(|day| day.day).max(), coverage.iter().map(|day| day.day).min())
@@ -65,21 +65,21 @@ fn state(coverage: Option<&CoverageDay>) -> &'static str {
 
 fn tip(coverage: Option<&CoverageDay>) -> String {
     let Some(day) = coverage else { return "not read".to_owned() };
-    format!("{}: {} of {} rows", state(coverage), whole(day.landed), whole(day.expected))
+    format!("{}: {} of {} rows", state(coverage), integer(day.landed), integer(day.expected))
 }
 
 fn incomplete(coverage: &[CoverageDay]) -> Markup {
     let days: Vec<&CoverageDay> = coverage.iter().filter(|day| !day.is_complete).collect();
     html! {
         @if days.is_empty() {
-            p { "Every day that was read is proven complete." }
+            p { "Every day that was read is complete." }
         } @else {
             details open[days.len() <= 10] {
-                summary { "Days not proven complete: " (days.len()) " of " (coverage.len()) }
+                summary { "Incomplete days: " (days.len()) " of " (coverage.len()) }
                 ul {
                     @for day in days {
-                        li { (day.day) ": " (whole(day.landed)) " of " (whole(day.expected)) " rows, "
-                            (whole((day.expected - day.landed).max(0))) " rows missing" }
+                        li { (day.day) ": " (integer(day.landed)) " of " (integer(day.expected)) " rows, "
+                            (integer((day.expected - day.landed).max(0))) " rows missing" }
                     }
                 }
             }

@@ -1,12 +1,12 @@
 //! Bars: filings by day and type, filings by weekday.
 
-use super::number::whole;
+use super::number::integer;
 use crate::aggregate::{DayFigures, WeekdayFigures};
 use crate::contract::eastern::minus_days;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// Types in the order they are stacked; what is none of them stands on top as `other`.
+/// Types in stacking order; other types are on top as `other`.
 const TYPES: [&str; 6] = ["llc", "corporation", "nonprofit", "partnership", "trust", "fictitious"];
 const OTHER: &str = "other";
 const MOST_DAYS: u32 = 90;
@@ -16,7 +16,7 @@ const LEFT: f64 = 52.0;
 const BOTTOM: f64 = 20.0;
 const TOP: f64 = 8.0;
 
-/// The last 90 days, a stacked bar each.
+/// The last 90 days, one stacked bar each.
 pub(super) fn daily_trend(days: &[DayFigures]) -> Markup {
     let Some(newest) = days.last().map(|day| day.day) else {
         return html! { p.note { "No filings yet: nothing to show." } };
@@ -51,7 +51,7 @@ pub(super) fn daily_trend(days: &[DayFigures]) -> Markup {
     }
 }
 
-/// The parts of one bar, from the ground up: type, top edge, height.
+/// The parts of one bar, from the bottom up: type, top edge, height.
 fn stack(day: &DayFigures, scale: &Scale) -> Vec<(&'static str, f64, f64)> {
     let mut below = 0;
     let mut parts = Vec::new();
@@ -74,18 +74,18 @@ fn of_type(day: &DayFigures, kind: &str) -> i64 {
 fn tip(day: &DayFigures) -> String {
     let by_type: &BTreeMap<String, i64> = &day.by_type;
     let parts: Vec<String> =
-        by_type.iter().map(|(kind, filings)| format!("{} {kind}", whole(*filings))).collect();
-    format!("{} filings ({})", whole(by_type.values().sum()), parts.join(", "))
+        by_type.iter().map(|(kind, filings)| format!("{} {kind}", integer(*filings))).collect();
+    format!("{} filings ({})", integer(by_type.values().sum()), parts.join(", "))
 }
 
-/// Filings to places on the page, with a round number on top.
+/// Filings to positions on the page, with a round number on top.
 struct Scale {
     top: i64,
     step: i64,
 }
 
 impl Scale {
-    /// Steps of 1, 2 or 5 and noughts; four of them.
+    /// Four steps of 1, 2 or 5 times a power of ten.
     fn up_to(highest: i64) -> Self {
         let mut power = 1;
         loop {
@@ -107,13 +107,13 @@ impl Scale {
             @for mark in 0..=4 {
                 @let y = self.y(mark * self.step);
                 line.grid x1=(LEFT) x2=(WIDTH) y1={ (format!("{y:.1}")) } y2={ (format!("{y:.1}")) } {}
-                text x=(LEFT - 6.0) y={ (format!("{:.1}", y + 4.0)) } text-anchor="end" { (whole(mark * self.step)) }
+                text x=(LEFT - 6.0) y={ (format!("{:.1}", y + 4.0)) } text-anchor="end" { (integer(mark * self.step)) }
             }
         }
     }
 }
 
-/// An ordinary week: a bar a weekday.
+/// An average week: one bar a weekday.
 pub(super) fn week(weekdays: &[WeekdayFigures]) -> Markup {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let highest = weekdays.iter().filter_map(|day| day.filings_per_day).fold(0.0, f64::max);
@@ -122,12 +122,12 @@ pub(super) fn week(weekdays: &[WeekdayFigures]) -> Markup {
     };
     html! {
         @if highest == 0.0 {
-            p.note { "No whole week has settled yet: nothing to show." }
+            p.note { "No complete week has settled yet." }
         } @else {
             table.bars { @for day in weekdays { @let filings = day.filings_per_day.unwrap_or(0.0); tr {
                 th scope="row" { (name(day)) }
                 td { div.bar style={ "width:" (format!("{:.1}", filings / highest * 100.0)) "%" } {} }
-                td.number { (whole(filings.round() as i64)) }
+                td.number { (integer(filings.round() as i64)) }
             } } }
         }
     }
@@ -139,7 +139,7 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn scale_tops_out_at_a_round_number_above_the_highest_bar() {
+    fn scale_ends_at_a_round_number_above_the_highest_bar() {
         for (highest, top) in [(0, 4), (4, 4), (5, 8), (9, 20), (41, 80), (2_900, 4_000), (11_150, 20_000)] {
             assert_eq!(Scale::up_to(highest).top, top, "{highest}");
         }

@@ -1,6 +1,6 @@
-//! The 67 counties as a grid of tiles, each about where it lies.
+//! The 67 counties as a grid of tiles, each near its place on the map.
 
-use super::number::{change, county, whole};
+use super::number::{change, county, integer};
 use crate::aggregate::CountyFigures;
 use maud::{Markup, html};
 
@@ -78,7 +78,7 @@ const TILES: [(&str, &str, u32, u32); 67] = [
 const TILE: u32 = 46;
 const SHADES: usize = 5;
 
-/// The map: a shade says in which fifth of the counties a county's last 30 days lie.
+/// The map; the shade of a county is its fifth by filings of the last 30 days.
 pub(super) fn map(counties: &[CountyFigures]) -> Markup {
     let bounds = shade_bounds(counties);
     html! {
@@ -102,7 +102,7 @@ pub(super) fn map(counties: &[CountyFigures]) -> Markup {
 
 fn tip(figures: Option<&CountyFigures>) -> String {
     let Some(figures) = figures else { return "no filings".to_owned() };
-    let filings = whole(figures.filings_last_30_days);
+    let filings = integer(figures.filings_last_30_days);
     match figures.growth_30_days {
         None => format!("{filings} filings in 30 days"),
         growth => format!("{filings} filings in 30 days, {}", change(growth)),
@@ -151,7 +151,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_county_has_a_tile_of_its_own() {
+    fn every_county_has_its_own_tile() {
         let names: BTreeSet<_> = TILES.iter().map(|tile| tile.0).collect();
         let labels: BTreeSet<_> = TILES.iter().map(|tile| tile.1).collect();
         let places: BTreeSet<_> = TILES.iter().map(|tile| (tile.2, tile.3)).collect();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_say_their_number_in_four_characters() {
+    fn tiles_show_their_number_in_four_characters() {
         for (number, text) in
             [(0, "0"), (999, "999"), (1_049, "1.0k"), (1_950, "2.0k"), (9_949, "9.9k"), (9_950, "10k")]
         {

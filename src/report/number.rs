@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
-/// A whole number with a comma every three digits.
-pub(super) fn whole(number: i64) -> String {
+/// An integer with a comma every three digits.
+pub(super) fn integer(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
     let mut grouped = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -15,10 +15,10 @@ pub(super) fn whole(number: i64) -> String {
 
 /// A count that cannot be negative.
 pub(super) fn count(number: u64) -> String {
-    whole(i64::try_from(number).unwrap_or(i64::MAX))
+    integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-/// A change: 0.125 is `+12.5 %`; a dash where it is not known.
+/// A change: 0.125 is `+12.5 %`; a dash when unknown.
 pub(super) fn change(ratio: Option<f64>) -> String {
     match ratio {
         None => "–".to_owned(),
@@ -27,12 +27,12 @@ pub(super) fn change(ratio: Option<f64>) -> String {
     }
 }
 
-/// A part: 0.125 is `12.5 %`; a dash where it is not known.
+/// A share: 0.125 is `12.5 %`; a dash when unknown.
 pub(super) fn share(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
 }
 
-/// A span of time: `4.2 s`, `12 min 5 s`.
+/// A duration: `4.2 s`, `12 min 5 s`.
 pub(super) fn span(secs: f64) -> String {
     if secs < 60.0 {
         return format!("{secs:.1} s");
@@ -41,7 +41,7 @@ pub(super) fn span(secs: f64) -> String {
     format!("{minutes:.0} min {:.0} s", (secs - minutes * 60.0).floor())
 }
 
-/// The county as a reader knows it: the API gives no name for an address that is not in Florida.
+/// The county's name; the API returns none for an address outside Florida.
 pub(super) fn county(name: &str) -> &str {
     if name.is_empty() { "outside Florida or unknown" } else { name }
 }
@@ -53,9 +53,9 @@ mod tests {
     #[test]
     fn digits_come_in_threes() {
         for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (-12_345_678, "−12,345,678")] {
-            assert_eq!(whole(number), text);
+            assert_eq!(integer(number), text);
         }
-        assert_eq!(whole(i64::MIN), "−9,223,372,036,854,775,808");
+        assert_eq!(integer(i64::MIN), "−9,223,372,036,854,775,808");
     }
 
     #[test]

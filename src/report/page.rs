@@ -1,12 +1,18 @@
 //! The page: its sections in order, and the frame around them.
 
-use super::{ReportData, calendar, chart, map, run, table};
+use super::data::ReportData;
+use super::{calendar, chart, map, run, table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-pub(super) fn page(data: &ReportData) -> Markup {
+/// The report as one HTML document. The same data give the same bytes.
+pub fn render(data: &ReportData) -> String {
+    page(data).into_string()
+}
+
+fn page(data: &ReportData) -> Markup {
     let figures = &data.figures;
     html! {
         (DOCTYPE)
@@ -50,7 +56,7 @@ fn section(id: &str, title: &str, content: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } (content) } }
 }
 
-/// Lines for DuckDB that run as they stand; over an object store, once the catalogue's views are there.
+/// Example queries for DuckDB that run as printed; over an object store they need the catalogue's views.
 fn queries(data: &ReportData) -> Markup {
     let lake = data.lake.trim_end_matches('/').replace('\'', "''");
     let of = |table: &str| match data.is_folder {
@@ -79,5 +85,175 @@ fn queries(data: &ReportData) -> Markup {
             p { "Run the lake's " code { "catalog/views.sql" } " in DuckDB, then paste a line:" }
         }
         @for query in queries { pre { code { (query) } } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::Figures;
+    use crate::aggregate::{
+        CityFigures, Comparison, CountyFigures, CoverageDay, DayFigures, MonthFigures, Reconciliation, Scope,
+        ZipFigures,
+    };
+    use crate::report::data::*;
+    use jiff::civil::{Date, date};
+    use std::collections::BTreeMap;
+
+    const EVIL: &str = "<script>alert(\"x\")</script>&'";
+
+    fn county(name: &str, filings: i64, growth: Option<f64>) -> CountyFigures {
+        CountyFigures {
+            county: name.to_owned(),
+            filings_last_7_days: filings / 4,
+            filings_last_30_days: filings,
+            filings_previous_30_days: filings,
+            filings_last_365_days: filings * 12,
+            growth_30_days: growth,
+            share_of_state_30_days: Some(0.5),
+            rank_30_days: 1,
+        }
+    }
+
+    const DAY: Date = date(2026, 7, 31);
+
+    fn figures() -> Figures {
+        let month = |entity_type: &str| MonthFigures {
+            month: "2026-07".to_owned(),
+            entity_type: entity_type.to_owned(),
+            filings: 12_345,
+            month_over_month: Some(-0.25),
+            year_over_year: None,
+            share_of_month: Some(1.0),
+            is_complete: true,
+        };
+        let comparison = Comparison {
+            scope: Scope::Day,
+            period: "2026-07-30".to_owned(),
+            subject: "*".to_owned(),
+            observed_on: Some(DAY),
+            api_count: 10,
+            lake_count: 7,
+            is_comparable: true,
+        };
+        Figures {
+            as_of: Some(DAY),
+            coverage: vec![CoverageDay {
+                day: DAY,
+                expected: 9,
+                landed: 7,
+                is_complete: false,
+                is_settled: false,
+            }],
+            days: vec![DayFigures {
+                day: DAY,
+                by_type: BTreeMap::from([(EVIL.to_owned(), 5), ("llc".to_owned(), 7)]),
+            }],
+            months: vec![month("*"), month(EVIL)],
+            counties: vec![
+                county("Duval", 400, Some(0.125)),
+                county(EVIL, 300, Some(-0.5)),
+                county("", 20, None),
+            ],
+            cities_month: "2026-07".to_owned(),
+            cities: vec![CityFigures {
+                city: EVIL.to_owned(),
+                county: EVIL.to_owned(),
+                filings: 3,
+                spellings: 1,
+            }],
+            zips: vec![ZipFigures {
+                zip: EVIL.to_owned(),
+                county: EVIL.to_owned(),
+                filings: 3,
+                share_of_county: Some(0.5),
+                times_county_mean: Some(24.6),
+            }],
+            reconciliation: Reconciliation { comparisons: vec![comparison] },
+            ..Figures::default()
+        }
+    }
+
+    fn run_facts() -> RunFacts {
+        RunFacts {
+            run_id: EVIL.to_owned(),
+            pipeline: EVIL.to_owned(),
+            outcome: "partial".to_owned(),
+            today: DAY,
+            requests_sent: 1_234,
+            requests_by_stage: vec![(EVIL.to_owned(), 1_234)],
+            rows: vec![TableRows { table: EVIL.to_owned(), read: 198_674, ..TableRows::default() }],
+            incomplete: vec![IncompleteDay { day: DAY, expected: 9, landed: 7 }],
+            register: Some(RegisterFacts {
+                starts: 812,
+                left: 3,
+                rows: 300_123,
+                businesses_total: 300_130,
+                missing: Some(7),
+            }),
+            looked_up: Some((40, 50)),
+            elapsed_secs: 61.0,
+            ..RunFacts::default()
+        }
+    }
+
+    fn full() -> ReportData {
+        ReportData {
+            lake: format!("out'put{EVIL}"),
+            is_folder: true,
+            snapshot: Some(42),
+            run: Some(run_facts()),
+            figures: figures(),
+        }
+    }
+
+    #[test]
+    fn every_text_of_the_lake_is_escaped() {
+        let html = render(&full());
+        assert!(!html.contains("<script"), "a script got in");
+        assert!(!html.contains("alert(\"x\")"), "a quote got in");
+        assert!(html.contains("&lt;script&gt;"));
+    }
+
+    #[test]
+    fn page_loads_nothing_and_forbids_it() {
+        let html = render(&full());
+        assert!(html.starts_with("<!DOCTYPE html>"));
+        assert!(html.contains("default-src 'none'"));
+        for outside in ["http://", "https://", "src=", "@import", "url("] {
+            assert!(!html.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn report_shows_the_run_and_what_is_missing() {
+        let html = render(&full());
+        for expected in [
+            "198,674",
+            "1,234",
+            "partial",
+            "snapshot 42",
+            "12,345",
+            "2 rows missing",
+            "+12.5 %",
+            "−50.0 %",
+            "300,123",
+        ] {
+            assert!(html.contains(expected), "{expected}");
+        }
+        assert!(html.contains("outside Florida or unknown"), "an empty county has a name");
+        assert!(html.contains("FROM 'out''put"), "the path is quoted for SQL");
+    }
+
+    #[test]
+    fn empty_lake_has_a_report_that_says_so() {
+        let html = render(&ReportData::default());
+        assert!(html.contains("</html>"));
+        assert!(html.contains("nothing to show"));
+    }
+
+    #[test]
+    fn same_data_give_the_same_bytes() {
+        assert_eq!(render(&full()), render(&full()));
     }
 }

@@ -1,6 +1,6 @@
-//! What the run did.
+//! The figures of the run.
 
-use super::RunFacts;
+use super::data::RunFacts;
 use super::number::{count, span};
 use maud::{Markup, html};
 
@@ -13,11 +13,11 @@ pub(super) fn run(run: &RunFacts) -> Markup {
                 (fact("pipeline", &run.pipeline))
                 (fact("ran as", &run.today.to_string()))
                 (fact("requests", &count(run.requests_sent)))
-                (fact("sent again", &count(run.requests_retried)))
+                (fact("retried", &count(run.requests_retried)))
                 (fact("quarantined records", &count(run.quarantined)))
                 @if let Some(register) = &run.register {
-                    (fact("starts of a name read", &count(register.starts)))
-                    (fact("starts left", &count(register.left)))
+                    (fact("prefixes read", &count(register.starts)))
+                    (fact("prefixes left", &count(register.left)))
                     (fact("businesses found under them", &count(register.rows)))
                     (fact("businesses, as the API counts", &count(register.businesses_total)))
                     @if let Some(missing) = register.missing { (fact("of these not in the lake", &missing.to_string())) }

@@ -1,6 +1,6 @@
 //! Tables of figures: months, growth, cities, ZIP codes, settling, reconciliation.
 
-use super::number::{change, county, share, whole};
+use super::number::{change, county, integer, share};
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 const MONTHS: usize = 13;
 /// Rows of the growth tables.
 const GROWTH_ROWS: usize = 10;
-/// Filings of the last and the previous 30 days together below which a change is chance.
+/// With fewer filings in the last and previous 30 days together, a change is noise.
 const ENOUGH_FILINGS: i64 = 100;
-/// A ZIP code with so many times its county's mean is marked.
+/// A ZIP code with this many times its county's mean is marked.
 const HOT_TIMES: f64 = 5.0;
 /// Rows of differences shown.
 const DIFFERENCES: usize = 15;
@@ -29,17 +29,17 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
     html! {
         div.wide { table {
-            caption { "Filings by month and type; changes where the lake holds both months whole" }
+            caption { "Filings by month and type; changes where both months are complete" }
             thead { tr {
                 th { "month" } th.number { "all" } th.number { "on the month before" } th.number { "on a year ago" }
                 @for kind in &types { th.number { (kind) } }
             } }
             tbody { @for month in months { @if let Some(all) = find(month, "*") { tr {
-                th scope="row" { (month) @if !all.is_whole { " (not whole)" } }
-                td.number { (whole(all.filings)) }
+                th scope="row" { (month) @if !all.is_complete { " (incomplete)" } }
+                td.number { (integer(all.filings)) }
                 (change_cell(all.month_over_month))
                 (change_cell(all.year_over_year))
-                @for kind in &types { td.number { (whole(find(month, kind).map_or(0, |row| row.filings))) } }
+                @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
             } } } }
         } }
     }
@@ -54,7 +54,7 @@ fn change_cell(ratio: Option<f64>) -> Markup {
     html! { td.number.(direction) { (change(ratio)) } }
 }
 
-/// A county's change, and the same against the state's: what is left when the days that still fill are taken out.
+/// A county's change, and its difference from the state's, which removes the effect of days that still fill.
 struct Growth<'a> {
     figures: &'a CountyFigures,
     against_state: f64,
@@ -68,7 +68,7 @@ pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
         known.iter().rev().filter(|row| row.against_state < 0.0).take(GROWTH_ROWS).collect();
     html! {
         @if known.is_empty() {
-            p.note { "No growth yet: the lake must hold 60 days, proven complete, to compare 30 with 30." }
+            p.note { "No growth yet: it needs 60 complete days, to compare 30 with 30." }
         } @else {
             p.note {
                 "The last 30 days against the 30 before. The newest days still fill, which pulls every change down, so "
@@ -83,7 +83,7 @@ pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
     }
 }
 
-/// Counties with enough filings and a known change, furthest ahead of the state first.
+/// Counties with enough filings and a known change, largest difference from the state first.
 fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
     let last: i64 = counties.iter().map(|row| row.filings_last_30_days).sum();
     let previous: i64 = counties.iter().map(|row| row.filings_previous_30_days).sum();
@@ -113,8 +113,8 @@ fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
             } }
             tbody { @for row in rows { tr {
                 th scope="row" { (county(&row.figures.county)) }
-                td.number { (whole(row.figures.filings_last_30_days)) }
-                td.number { (whole(row.figures.filings_previous_30_days)) }
+                td.number { (integer(row.figures.filings_last_30_days)) }
+                td.number { (integer(row.figures.filings_previous_30_days)) }
                 td.number { (change(row.figures.growth_30_days)) }
                 (change_cell(Some(row.against_state)))
             } } }
@@ -130,7 +130,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
                 thead { tr { th { "city" } th { "county" } th.number { "filings" } th.number { "spellings" } } }
                 tbody { @for row in &figures.cities { tr {
                     th scope="row" { @if row.city.is_empty() { "no city" } @else { (row.city) } }
-                    td { (county(&row.county)) } td.number { (whole(row.filings)) } td.number { (whole(row.spellings)) }
+                    td { (county(&row.county)) } td.number { (integer(row.filings)) } td.number { (integer(row.spellings)) }
                 } } }
             } }
             div.wide { table {
@@ -139,7 +139,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
                 tbody { @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
                     th scope="row" { @if row.zip.is_empty() { "no ZIP" } @else { (row.zip) } }
                     td { (county(&row.county)) }
-                    td.number { (whole(row.filings)) }
+                    td.number { (integer(row.filings)) }
                     td.number { (share(row.share_of_county)) }
                     td.number { @if let Some(times) = row.times_county_mean { (format!("{times:.1}")) } @else { "–" } }
                 } } }
@@ -157,7 +157,7 @@ pub(super) fn settling(days: &[SettlingDay]) -> Markup {
             table.bars { @for row in days.iter().take(14) { tr {
                 th scope="row" { (row.day) }
                 td { div.bar style={ "width:" (format!("{:.1}", row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) "%" } {} }
-                td.number { (whole(row.filings)) }
+                td.number { (integer(row.filings)) }
                 td.number { @if row.fullness.is_some() { (share(row.fullness)) " of usual" } @else { "–" } }
             } } }
         }
@@ -179,7 +179,7 @@ pub(super) fn reconciliation(reconciliation: &Reconciliation) -> Markup {
             p.note { "The API gave no counts: nothing to show." }
         } @else {
             div.wide { table {
-                caption { "Our counts against the API's own, for periods the lake proves to hold whole" }
+                caption { "The lake's counts against the API's, for complete periods" }
                 thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "" } } }
                 tbody { @for (scope, name, meaning) in scopes {
                     @let compared = reconciliation.comparable(scope).count();
@@ -205,8 +205,8 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
                 tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
                     th scope="row" { (row.period) }
                     td { @if row.subject == "*" { "all" } @else { (row.subject) } }
-                    td.number { (whole(row.api_count)) } td.number { (whole(row.lake_count)) }
-                    td.number { (whole(row.difference())) }
+                    td.number { (integer(row.api_count)) } td.number { (integer(row.lake_count)) }
+                    td.number { (integer(row.difference())) }
                 } } }
             } }
         }
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counties_are_ranked_against_the_state_and_small_ones_left_out() {
+    fn counties_are_ranked_against_the_state_without_small_ones() {
         let county = |name: &str, previous: i64, last: i64| CountyFigures {
             county: name.to_owned(),
             filings_last_7_days: 0,

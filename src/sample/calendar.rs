@@ -1,4 +1,4 @@
-//! How many filings carry a date: weekdays, months, firsts of a month, holidays, January 1.
+//! The number of filings on each date: weekdays, months, first of the month, holidays, January 1.
 //!
 //! Measured on the public daily files of 2026; the yearly level is 675,000 Florida LLCs and 150,000 fictitious names.
 
@@ -25,7 +25,7 @@ const MONTHS: [f64; 12] = [1.12, 1.04, 1.07, 1.03, 1.00, 0.97, 0.95, 0.94, 0.96,
 /// Days the office was closed beyond its yearly holidays.
 const CLOSED_ONCE: [Date; 2] = [date(2026, 7, 2), date(2026, 7, 6)];
 
-/// Expected filings that carry one date, for the whole of Florida.
+/// Expected filings that carry one date, for all of Florida.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DayVolume {
     /// LLCs dated by the day they were handed in.
@@ -38,7 +38,7 @@ pub(super) struct DayVolume {
     pub(super) fictitious: f64,
 }
 
-/// The volume of a day, with the noise that the seed gives it.
+/// The volume of a day, with noise from the seed.
 pub(super) fn volume(seed: u64, day: Date) -> DayVolume {
     let mut draw = Draw::of(seed, Purpose::Volume, day_key(day));
     let noise = 1.0 + 0.14 * (draw.unit() + draw.unit() + draw.unit() - 1.5);
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_office_keeps_the_states_holidays() {
+    fn the_office_keeps_the_state_holidays() {
         let closed = [
             date(2026, 1, 1),
             date(2026, 1, 19),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_the_closed_days_and_new_year_stand_out() {
+    fn first_of_month_closed_days_and_new_year_differ() {
         let llc = |day| {
             let volume = expected(day);
             volume.llc_regular + volume.llc_chosen

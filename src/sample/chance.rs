@@ -1,7 +1,7 @@
-//! Draws that depend on the seed and on what they are for, and on nothing else: no order of calls elsewhere,
-//! no platform, no day. Integer mixing (splitmix64) and plain IEEE arithmetic only.
+//! Random draws that depend on the seed and on their purpose only: not on the order of calls,
+//! the platform or the day. Integer mixing (splitmix64) and plain IEEE arithmetic.
 
-/// What a row of draws is for; two purposes never share draws.
+/// The purpose of a sequence of draws; two purposes never share draws.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// Noise of a filing day's volume.
@@ -12,17 +12,17 @@ pub(super) enum Purpose {
     BackDated,
     /// Order within a posting day.
     Order,
-    /// The order in which names are given out.
+    /// The order in which names are assigned.
     NameOrder,
     /// The shape of a name.
     Name,
     /// Where a business is.
     Place,
-    /// Where a business that moves goes.
+    /// The new address of a business that changes its own.
     NewPlace,
     /// Its registered agent.
     Agent,
-    /// The agent that follows.
+    /// The next registered agent.
     NewAgent,
     /// Its officers.
     Officers,
@@ -30,7 +30,7 @@ pub(super) enum Purpose {
     Detail,
     /// How it changes and ends.
     Life,
-    /// A business of the thirty years before.
+    /// A business of the 30 years before.
     Register,
     /// Whether it belongs to the one large sector of a skewed sample.
     Skew,
@@ -44,26 +44,26 @@ fn mixed(bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A row of draws.
+/// A sequence of draws.
 #[derive(Debug, Clone)]
 pub(super) struct Draw {
     state: u64,
 }
 
 impl Draw {
-    /// The row for one purpose and one key under a seed.
+    /// The sequence for one purpose and one key under a seed.
     pub(super) fn of(seed: u64, purpose: Purpose, key: u64) -> Self {
         let world = mixed(seed.wrapping_add(STEP) ^ mixed(purpose as u64));
         Self { state: mixed(world ^ mixed(key.wrapping_add(STEP))) }
     }
 
-    /// 64 even bits.
+    /// 64 uniform bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mixed(self.state)
     }
 
-    /// A number from 0 up to, and without, `end`; 0 when `end` is 0.
+    /// A number from 0 to `end - 1`; 0 when `end` is 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.bits()) * end as u128) >> 64) as usize
     }
@@ -73,7 +73,7 @@ impl Draw {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// A number from 0 up to, and without, 1.
+    /// A number from 0 to 1, without 1.
     pub(super) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -83,17 +83,17 @@ impl Draw {
         self.unit() < probability
     }
 
-    /// A whole number whose expectation is `mean`: its floor, or one more.
+    /// An integer whose expectation is `mean`: its floor, or one more.
     pub(super) fn rounded(&mut self, mean: f64) -> u32 {
         (mean + self.unit()) as u32
     }
 
-    /// One of the words; nothing of none.
+    /// One of the words; empty for an empty list.
     pub(super) fn word<'a>(&mut self, words: &[&'a str]) -> &'a str {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
-    /// Puts a list into an order of its own.
+    /// Shuffles a list.
     pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             list.swap(last, self.below(last + 1));
@@ -136,7 +136,7 @@ impl<T> Weighted<T> {
     }
 }
 
-/// A fixed order of the numbers below `size`, each once: neighbours lie far apart.
+/// A fixed permutation of the numbers below `size`: neighbours are far apart.
 #[derive(Debug, Clone)]
 pub(super) struct Permutation {
     size: u64,
@@ -146,14 +146,14 @@ pub(super) struct Permutation {
 }
 
 impl Permutation {
-    /// The order that belongs to this row of draws.
+    /// The permutation of this sequence of draws.
     pub(super) fn new(size: u64, draw: &mut Draw) -> Self {
         let bits = (64 - size.saturating_sub(1).leading_zeros()).max(2);
         let keys = std::array::from_fn(|_| draw.bits() | 1);
         Self { size: size.max(1), half_bits: bits.div_ceil(2), mask: (1 << bits) - 1, keys }
     }
 
-    /// The number at this place; places repeat after `size`.
+    /// The number at this position; positions repeat after `size`.
     pub(super) fn at(&self, place: u64) -> u64 {
         let mut number = place % self.size;
         loop {
@@ -180,13 +180,13 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_the_same_for_ever() {
+    fn draws_never_change() {
         let mut first = Draw::of(1, Purpose::Volume, 0);
         assert_eq!([first.bits(), first.bits()], [392_713_652_795_542_741, 5_172_105_081_962_100_921]);
     }
 
     #[test]
-    fn a_permutation_gives_each_number_once() {
+    fn a_permutation_returns_each_number_once() {
         for size in [1, 2, 3, 100, 1_000, 4_097] {
             let order = Permutation::new(size, &mut draw(size));
             let seen: BTreeSet<u64> = (0..size).map(|place| order.at(place)).collect();

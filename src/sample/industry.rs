@@ -1,6 +1,6 @@
-//! What businesses do: sectors, types, segments, and the words in a name that tell them.
+//! Industries of businesses: sectors, types, segments, and the words in a name that imply them.
 //!
-//! `trades.csv` and `causes.csv` (nonprofits): type, weight, phrases of names. Most names tell nothing; theirs is
+//! `trades.csv` and `causes.csv` (nonprofits): type, weight, phrases of names. Most names imply nothing; their type is
 //! `other.general`.
 
 use super::chance::{Draw, Weighted};
@@ -9,7 +9,7 @@ use crate::contract::reference::{Industries, Sector, Segment};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A type of industry and the phrases that tell it.
+/// An industry type and the phrases that imply it.
 #[derive(Debug)]
 pub(super) struct Trade {
     /// `<sector>.<type_name>`.
@@ -18,7 +18,7 @@ pub(super) struct Trade {
     pub(super) phrases: Vec<&'static str>,
 }
 
-/// The type of names that tell nothing.
+/// The type of names that imply nothing.
 pub(super) const UNTOLD: &str = "other.general";
 
 static TRADES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("trades.csv")));
@@ -42,21 +42,21 @@ fn read(table: &'static str) -> Weighted<Trade> {
     table.lines().skip(1).filter_map(row).collect()
 }
 
-/// What most companies do: an industry by weight, and the phrase that tells it.
+/// The industry of most companies: a type by weight, and the phrase that implies it.
 pub(super) fn trade(draw: &mut Draw) -> (&'static str, &'static str) {
-    told_by(&TRADES, draw)
+    implied_by(&TRADES, draw)
 }
 
-/// What nonprofits do.
+/// The industry of nonprofits.
 pub(super) fn cause(draw: &mut Draw) -> (&'static str, &'static str) {
-    told_by(&CAUSES, draw)
+    implied_by(&CAUSES, draw)
 }
 
-fn told_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str, &'static str) {
+fn implied_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str, &'static str) {
     table.draw(draw).map_or((UNTOLD, "GROUP"), |trade| (trade.key, draw.word(&trade.phrases)))
 }
 
-/// Every phrase of companies' names with what it tells.
+/// Every phrase of companies' names with the type it implies.
 pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
     TRADES.items().iter().flat_map(|trade| trade.phrases.iter().map(|phrase| (trade.key, *phrase)))
 }

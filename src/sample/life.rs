@@ -1,19 +1,19 @@
-//! What happens to a business after its filing: it reports each year, may move, change its agent, end.
+//! Events after a filing: annual reports, a new address, a new agent, dissolution.
 //!
-//! Each event has a day of its own; a record shows the events up to the day it is seen on.
+//! Each event has its own day; a record shows the events up to the day of the sample.
 
 use super::chance::{Draw, Purpose};
 use crate::contract::eastern::plus_days;
 use crate::contract::reference::EntityType;
 use jiff::civil::{Date, Weekday, date};
 
-/// Share of businesses that end by themselves within some 14 months.
+/// Share of businesses that dissolve within about 14 months.
 const ENDS_EARLY: f64 = 0.012;
-/// Share of the year after the filing year that end in September for want of a report.
+/// Share dissolved in September of the year after the filing year for a missing report.
 const ENDS_FIRST_SEPTEMBER: f64 = 0.36;
 /// The same in every later year.
 const ENDS_LATER_SEPTEMBER: f64 = 0.088;
-/// Share of businesses that change something within some 12 months.
+/// Share of businesses that change something within about 12 months.
 const CHANGES: f64 = 0.03;
 
 /// A change of the record.
@@ -25,7 +25,7 @@ pub(super) enum Change {
     NewAgent,
 }
 
-/// A business as a day sees it.
+/// The state of a business on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Life {
     /// When it was dissolved.
@@ -57,7 +57,7 @@ pub(super) fn life(seed: u64, id: u64, kind: EntityType, filed: Date, posted: Da
     }
 }
 
-/// Days to an early end: many filings are regretted within a month.
+/// Days to an early end: many businesses end within a month.
 fn early_end(draw: &mut Draw) -> u32 {
     let days = if draw.happens(0.4) { draw.between(2, 30) } else { draw.between(31, 420) };
     days as u32
@@ -72,7 +72,7 @@ fn first_report_year(filed: Date, posted: Date) -> i16 {
     if filed.year() >= posted.year() { posted.year() } else { posted.year() - 1 }
 }
 
-/// The report is due by May 1 of each year after the filing; who has not reported is struck off in September.
+/// The report is due by May 1 of each year after the filing; businesses without one are dissolved in September.
 fn reports(draw: &mut Draw, filed: Date, posted: Date, today: Date) -> Reports {
     let mut last_year = first_report_year(filed, posted);
     for year in (filed.year() + 1).max(posted.year())..=today.year() {

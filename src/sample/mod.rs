@@ -1,20 +1,24 @@
-//! A Florida from a seed: businesses, officers, counties, industries, as the register would show them on a day.
+//! A made-up Florida from a seed: businesses, officers, counties, industries, as the register shows them on a day.
 //!
-//! Same spec, same records, on every machine. What was posted on a day depends on the seed, the scale and that day
-//! alone; so the world of tomorrow is the world of today, and what is posted tomorrow, and the few businesses whose
-//! day to change or end has come. Nothing is kept between records: memory stays flat.
+//! The same spec gives the same records on every machine. The filings of a posting day depend only on the seed, the scale and
+//! that day. So tomorrow's sample is today's, plus tomorrow's filings, plus a few businesses that change or dissolve.
+//! Records are streamed: memory stays flat.
 //!
-//! | file | knows |
-//! | --- | --- |
-//! | `calendar` | how many filings carry a date |
-//! | `posting` | when they are posted |
-//! | `series` | document numbers |
-//! | `name`, `industry` | what businesses are called, what they do |
-//! | `place`, `person` | where they are, who stands for them |
-//! | `life` | how they change and end |
-//! | `record` | the whole record |
-//! | `register` | the thirty years before |
-//! | `chance` | the draws behind it all |
+//! # Files, in reading order
+//!
+//! - `spec`: which Florida to make, and one business of it
+//! - `window`: the businesses of the newest days
+//! - `register`: the 30 years before
+//! - `calendar`: filings by date
+//! - `posting`: when they are posted
+//! - `series`: document numbers
+//! - `record`: the complete record
+//! - `name`: names of businesses
+//! - `industry`: their industries
+//! - `place`: their addresses
+//! - `person`: officers and registered agents
+//! - `life`: changes and dissolution
+//! - `chance`: random draws
 
 mod calendar;
 mod chance;
@@ -27,169 +31,12 @@ mod posting;
 mod record;
 mod register;
 mod series;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod window;
 
 pub use industry::industries;
 pub use register::{RegisterSpec, old_register};
-
-use crate::contract::business::{Detail, Officer};
-use crate::contract::eastern::{minus_days, window_start};
-use jiff::civil::{Date, date};
-use name::Names;
-use posting::{AHEAD_DAYS, Posting, Postings};
-use record::{Numbered, business};
-use serde::Deserialize;
-use series::{COUNTERS, SERIES};
-
-/// No filing is posted, and no window begins, before this day.
-const EPOCH: Date = date(2000, 1, 1);
-/// Ids that a year of the whole of Florida may use; it uses about 930,000.
-const IDS_A_YEAR: u64 = 1_200_000;
-/// Days of the longest window; no calendar needs more to reach the first filing.
-const LONGEST_WINDOW: u32 = 1_000_000;
-/// Beyond this, ids and a day's memory would grow out of hand.
-const LARGEST_SCALE: f64 = 1_000.0;
-
-/// What kind of Florida: as measured, or skewed so that reading it costs more.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    /// As measured.
-    #[default]
-    Plain,
-    /// Addresses outside Florida spread over 300 ZIP prefixes, most of them rare.
-    LongTail,
-    /// Three businesses in four belong to one sector.
-    OneSector,
-}
-
-/// Which Florida, how much of it, seen when.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SampleSpec {
-    /// What all draws depend on.
-    pub seed: u64,
-    /// The Eastern day it is seen on: what is posted later does not exist yet.
-    pub today: Date,
-    /// The oldest filing date is `today - (days - 1)`, but for back-dated filings posted since.
-    pub days: u32,
-    /// Share of Florida's volume; 1.0 is the whole. Kept between 0 and 1,000; not a number counts as 0.
-    pub scale: f64,
-    /// How its businesses are spread.
-    pub shape: Shape,
-}
-
-/// One business with all that the API can tell of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SampleBusiness {
-    /// The detail record; the summary is part of it.
-    pub detail: Detail,
-    /// All officers, sorted by name, then title; the API lists the first 25.
-    pub officers: Vec<Officer>,
-    /// The Eastern day on which the register first showed it.
-    pub posted: Date,
-}
-
-/// The businesses of a spec in posting order, which is the order of their ids.
-///
-/// Streams: one posting day of bare filings is held at a time. Some have a filing date after `today` (4%), a few
-/// dates far before the window (0.7%). Document numbers are consecutive per prefix and posting year.
-pub fn businesses(spec: &SampleSpec) -> impl Iterator<Item = SampleBusiness> + '_ {
-    Register::opened(spec)
-}
-
-struct Register<'a> {
-    spec: &'a SampleSpec,
-    window_start: Date,
-    names: Names,
-    postings: Postings,
-    /// The day whose filings are waiting to be given out.
-    posted: Date,
-    waiting: std::vec::IntoIter<Posting>,
-    counters: Counters,
-}
-
-impl<'a> Register<'a> {
-    /// Opens at the first posting day that may show a filing of the window, its counters standing where they stood.
-    fn opened(spec: &'a SampleSpec) -> Self {
-        let window_start = window_start(spec.today, spec.days.min(LONGEST_WINDOW)).max(EPOCH);
-        let first = minus_days(window_start, AHEAD_DAYS as u32).max(EPOCH);
-        let scale = if spec.scale.is_nan() { 0.0 } else { spec.scale.clamp(0.0, LARGEST_SCALE) };
-        let mut postings = Postings::starting(spec.seed, scale, first.first_of_year());
-        let mut counters = Counters::new(scale);
-        while postings.day() < first && postings.day() <= spec.today {
-            counters.skip(&postings.count_day());
-        }
-        let names = Names::new(spec.seed);
-        Self { spec, window_start, names, postings, posted: first, waiting: Vec::new().into_iter(), counters }
-    }
-
-    /// Whether a filing belongs to the window, or was dated back within it.
-    fn shows(&self, posting: &Posting) -> bool {
-        posting.filed >= self.window_start || (posting.is_back_dated && self.posted >= self.window_start)
-    }
-
-    fn turn_page(&mut self) {
-        if self.postings.day().year() != self.posted.year() {
-            self.counters.reset();
-        }
-        self.posted = self.postings.day();
-        self.waiting = self.postings.next_day().into_iter();
-    }
-}
-
-impl Iterator for Register<'_> {
-    type Item = SampleBusiness;
-
-    fn next(&mut self) -> Option<SampleBusiness> {
-        loop {
-            let Some(posting) = self.waiting.next() else {
-                if self.postings.day() > self.spec.today {
-                    return None;
-                }
-                self.turn_page();
-                continue;
-            };
-            let (id, count) = self.counters.take(self.posted.year(), posting.series);
-            if self.shows(&posting) {
-                let filing = Numbered { posting, posted: self.posted, id, count };
-                return Some(business(self.spec, &self.names, filing));
-            }
-        }
-    }
-}
-
-/// Numbers given out in one posting year.
-struct Counters {
-    ids_a_year: u64,
-    all: u64,
-    by_prefix: [u64; COUNTERS],
-}
-
-impl Counters {
-    fn new(scale: f64) -> Self {
-        Self { ids_a_year: IDS_A_YEAR * (scale.ceil() as u64).max(1), all: 0, by_prefix: [0; COUNTERS] }
-    }
-
-    fn reset(&mut self) {
-        self.all = 0;
-        self.by_prefix = [0; COUNTERS];
-    }
-
-    fn skip(&mut self, counts: &[u64; SERIES.len()]) {
-        for (series, count) in SERIES.iter().zip(counts) {
-            self.all += count;
-            self.by_prefix[series.counter] += count;
-        }
-    }
-
-    /// The id and the place in its series of the next filing.
-    fn take(&mut self, year: i16, series: usize) -> (u64, u64) {
-        let counter = &mut self.by_prefix[SERIES[series].counter];
-        *counter += 1;
-        self.all += 1;
-        let years = u64::from((year - EPOCH.year()).unsigned_abs());
-        (years * self.ids_a_year + self.all, *counter)
-    }
-}
-
-#[cfg(test)]
-mod tests;
+pub use spec::{SampleBusiness, SampleSpec, Shape};
+pub use window::businesses;

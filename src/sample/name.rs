@@ -1,4 +1,4 @@
-//! Names of businesses: a head and a tail that no other business of the same two years has, and an ending.
+//! Names of businesses: head, tail and ending. No two businesses of the same two years share head and tail.
 
 use super::chance::{Draw, Permutation, Purpose};
 use super::industry;
@@ -8,12 +8,12 @@ use crate::contract::reference::EntityType;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Single words that any name may hold.
+/// Single words that any name may contain.
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| include_str!("words.txt").split_whitespace().collect());
 static HEADS: LazyLock<Vec<String>> = LazyLock::new(heads);
 static TAILS: LazyLock<Vec<Tail>> = LazyLock::new(tails);
 
-/// Numbers that open a name.
+/// Numbers that begin a name.
 const NUMBERS: [&str; 59] = [
     "1", "2", "3", "4", "5", "7", "9", "11", "18", "20/20", "22", "23", "28", "36", "40", "42", "44", "77",
     "88", "100", "111", "123", "222", "401K", "4TH", "6TH", "1ST", "2ND", "3D", "3RD", "4EVER", "4U", "5TH",
@@ -23,9 +23,9 @@ const NUMBERS: [&str; 59] = [
 
 #[derive(Debug)]
 enum Tail {
-    /// A word that tells nothing; a phrase follows.
+    /// A word that implies nothing; a phrase follows.
     Word(&'static str),
-    /// A phrase that tells the industry.
+    /// A phrase that implies the industry.
     Phrase { industry: &'static str, phrase: &'static str },
 }
 
@@ -51,14 +51,14 @@ fn tails() -> Vec<Tail> {
     WORDS.iter().map(|word| Tail::Word(word)).chain(phrases).collect()
 }
 
-/// Gives out names.
+/// Assigns names.
 #[derive(Debug)]
 pub(super) struct Names {
     seed: u64,
     order: Permutation,
 }
 
-/// A name and the industry it tells.
+/// A name and the industry it implies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
     /// Business name, upper case.
@@ -81,7 +81,7 @@ impl Names {
         let head = HEADS.get((pair / tails) as usize).map_or("FLORIDA", String::as_str);
         let mut draw = Draw::of(self.seed, Purpose::Name, id);
         let (body, industry) = match TAILS.get((pair % tails) as usize) {
-            Some(Tail::Phrase { industry, phrase }) if tells_trade(series.entity_type) => {
+            Some(Tail::Phrase { industry, phrase }) if implies_trade(series.entity_type) => {
                 (format!("{head} {phrase}"), *industry)
             }
             Some(Tail::Phrase { phrase, .. }) => led_by(head, phrase, series, &mut draw),
@@ -92,8 +92,8 @@ impl Names {
     }
 }
 
-/// Whether the type's names say what a company trades in.
-fn tells_trade(kind: EntityType) -> bool {
+/// Whether names of this type imply the trade of a company.
+fn implies_trade(kind: EntityType) -> bool {
     matches!(kind, EntityType::Llc | EntityType::Corporation | EntityType::Fictitious)
 }
 
@@ -132,7 +132,7 @@ fn rooted(head: &str, tail: &str, draw: &mut Draw) -> String {
     }
 }
 
-/// The name with its ending, and the oddities that filers like.
+/// The name with its ending and with common irregularities.
 fn finished(body: String, series: &Series, draw: &mut Draw) -> String {
     let ending = ending(series, draw);
     match draw.below(1_000) {
@@ -216,8 +216,8 @@ mod tests {
             (0.75..0.79)
                 .contains(&share(&|named| named.name.ends_with(" LLC") && !named.name.ends_with(", LLC")))
         );
-        let untold = share(&|named| named.industry == industry::UNTOLD);
-        assert!((0.54..0.60).contains(&untold), "{untold}");
+        let plain = share(&|named| named.industry == industry::UNTOLD);
+        assert!((0.54..0.60).contains(&plain), "{plain}");
         let digit = share(&|named| named.name.starts_with(|first: char| first.is_ascii_digit()));
         assert!((0.015..0.035).contains(&digit), "{digit}");
         let mut lengths: Vec<usize> = names.iter().map(|named| named.name.len()).collect();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_letters_open_more_than_a_few_names() {
+    fn few_names_share_their_first_two_letters() {
         let mut openings = std::collections::BTreeMap::new();
         for named in llcs(20_000) {
             *openings.entry(named.name[..2].to_owned()).or_insert(0) += 1;

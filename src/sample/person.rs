@@ -1,4 +1,4 @@
-//! People and the companies that act for others: officers and registered agents, all invented but for the
+//! Officers and registered agents: people and companies, all invented except the
 //! well-known agents.
 
 use super::chance::{Draw, Purpose, Weighted};
@@ -43,12 +43,12 @@ pub(super) fn given_names() -> &'static [&'static str] {
     &GIVEN_NAMES
 }
 
-/// Whether a word is somebody's surname or given name.
+/// Whether a word is a surname or a given name.
 pub(super) fn is_name(word: &str) -> bool {
     SURNAMES.binary_search(&word).is_ok() || GIVEN_NAMES.binary_search(&word).is_ok()
 }
 
-/// `SURNAME, GIVEN M`, three in five with the middle initial.
+/// `SURNAME, GIVEN M`; 60% have the middle initial.
 fn person(draw: &mut Draw) -> String {
     let (surname, given) = (draw.word(&SURNAMES), draw.word(&GIVEN_NAMES));
     if draw.happens(0.6) {
@@ -61,7 +61,7 @@ fn person(draw: &mut Draw) -> String {
     }
 }
 
-/// The registered agent: a person for 82%; in a building full of companies, mostly the company that runs it.
+/// The registered agent: a person for 82%; in an office building mostly the company that runs it.
 pub(super) fn agent(seed: u64, purpose: Purpose, id: u64, is_hot: bool) -> String {
     let mut draw = Draw::of(seed, purpose, id);
     let company = if is_hot { 0.85 } else { 0.15 };
@@ -104,7 +104,7 @@ fn officer_name(place: usize, draw: &mut Draw) -> String {
     }
 }
 
-/// How many: rows of (of 1,000 at most, fewest, most).
+/// Number of officers: rows of (of 1,000 at most, fewest, most).
 fn officer_count(kind: EntityType, draw: &mut Draw) -> usize {
     let rows: &[(usize, usize, usize)] = match kind {
         EntityType::Llc => {

@@ -1,13 +1,13 @@
-//! Where businesses are: counties, their cities, ZIP codes; addresses outside Florida; how filers spell a city.
+//! Addresses of businesses: counties, cities, ZIP codes, addresses outside Florida, spellings of a city.
 //!
-//! `places.csv`: county, city, weight (40 for each filing of one statewide day), ZIP codes with a weight after `*`. ZIP 33702 holds one building that 4% of Florida's new companies name as theirs.
-//! `foreign.csv`: city, state, first three digits of the ZIP code (or a whole foreign code), country, weight.
+//! `places.csv`: county, city, weight (40 for each filing of one statewide day), ZIP codes with a weight after `*`. ZIP 33702 has one building that 4% of Florida's new companies give as their address.
+//! `foreign.csv`: city, state, first three digits of the ZIP code (or a complete foreign code), country, weight.
 
-use super::Shape;
 use super::chance::{Draw, Purpose, Weighted};
+use super::spec::Shape;
 use std::sync::LazyLock;
 
-/// Where a business says it is.
+/// The address that a business gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Location {
     /// County, empty outside Florida.
@@ -66,7 +66,7 @@ fn foreign_place(line: &'static str) -> Option<(ForeignPlace, u64)> {
     Some((ForeignPlace { city, state, zip_start, country }, cells.next()?.parse().ok()?))
 }
 
-/// The place of a business. Foreign companies mostly sit outside Florida, others seldom: 4% of all.
+/// The place of a business. Companies formed out of state mostly have an address outside Florida, others rarely: 4% of all.
 pub(super) fn location((seed, shape): (u64, Shape), purpose: Purpose, id: u64, is_foreign: bool) -> Location {
     let mut draw = Draw::of(seed, purpose, id);
     let outside = if is_foreign { 0.6 } else { 0.021 };
@@ -119,7 +119,7 @@ fn anywhere(draw: &mut Draw) -> Location {
     }
 }
 
-/// A city as its filer wrote it: 1 in 20 not in its common spelling.
+/// A city as its filer wrote it: 1 in 20 in an uncommon spelling.
 fn spelled(city: &str, zip: &str, draw: &mut Draw) -> String {
     let saint = city.starts_with("St. ") || city.contains(" St. ");
     let fort = city.starts_with("Fort ");
@@ -142,7 +142,7 @@ fn spelled(city: &str, zip: &str, draw: &mut Draw) -> String {
     }
 }
 
-/// A letter doubled, lost, or changed places with its neighbour.
+/// A doubled letter, a missing letter, or two neighbours swapped.
 fn mistyped(city: &str, draw: &mut Draw) -> String {
     let mut letters: Vec<char> = city.chars().collect();
     let at = draw.between(1, letters.len().saturating_sub(2));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn one_city_in_twenty_is_not_spelled_as_usual() {
+    fn one_city_in_twenty_has_an_uncommon_spelling() {
         let common: BTreeSet<&str> = FLORIDA.items().iter().map(|place| place.city).collect();
         let inside: Vec<Location> = sample(100_000).filter(|place| place.state == "FL").collect();
         let odd = inside.iter().filter(|place| !common.contains(place.city.as_str())).count();

@@ -1,7 +1,7 @@
-//! When a filing is posted: the public sees it days after its date, sometimes before it, seldom years later.
+//! When a filing is posted: usually days after its date, sometimes before it, rarely years later.
 //!
-//! A day's filings are spread over the days on which they are posted, so that what is posted on one day is known
-//! without looking at any other: a later day never changes an earlier one.
+//! A day's filings are spread over their posting days. The filings posted on one day are computed
+//! without any other day, so a later day never changes an earlier one.
 
 use super::calendar::{is_open, is_weekend, volume};
 use super::chance::{Draw, Purpose};
@@ -10,9 +10,9 @@ use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::Date;
 use std::collections::VecDeque;
 
-/// A filing is posted at most so many days before its date.
+/// A filing is posted at most this number of days before its date.
 pub(super) const AHEAD_DAYS: usize = 84;
-/// A filing that is not back-dated is posted at most so many days after its date.
+/// A filing that is not back-dated is posted at most this number of days after its date.
 const LATE_DAYS: usize = 46;
 const SPREAD: usize = AHEAD_DAYS + LATE_DAYS + 1;
 /// Share of ordinary filings posted before their date.
@@ -65,12 +65,12 @@ impl Postings {
         Self { seed, scale, day, spreads }
     }
 
-    /// The posting day that comes next.
+    /// The next posting day.
     pub(super) fn day(&self) -> Date {
         self.day
     }
 
-    /// Filings of the next day by series, without naming them; moves on by a day.
+    /// Filings of the next day by series, without naming them; advances by a day.
     pub(super) fn count_day(&mut self) -> [u64; SERIES.len()] {
         let mut counts = [0; SERIES.len()];
         self.visit_cells(|series, _, count| counts[series] += u64::from(count));
@@ -81,7 +81,7 @@ impl Postings {
         counts
     }
 
-    /// Filings of the next day in the order of their numbers; moves on by a day.
+    /// Filings of the next day in the order of their numbers; advances by a day.
     pub(super) fn next_day(&mut self) -> Vec<Posting> {
         let mut postings = self.back_dated();
         self.visit_cells(|series, filed, count| {
@@ -157,7 +157,7 @@ impl Spread {
     }
 }
 
-/// How much the office posts on a day, as a share of a working day.
+/// The office's postings on a day, as a share of a working day.
 fn office_pace(day: Date) -> f64 {
     match (is_open(day), is_weekend(day)) {
         (true, _) => 1.0,
@@ -172,7 +172,7 @@ fn shares(pace: &[f64; SPREAD], weight: impl Fn(usize) -> f64) -> [f64; SPREAD] 
     weights.map(|weight| if total > 0.0 { weight / total } else { 0.0 })
 }
 
-/// Weight of being posted so many days ahead, for an ordinary date.
+/// Weight of being posted this number of days ahead, for an ordinary date.
 fn soon_weight(ahead: usize) -> f64 {
     match ahead {
         0 => 0.0,
@@ -183,7 +183,7 @@ fn soon_weight(ahead: usize) -> f64 {
     }
 }
 
-/// Weight of being posted so many days ahead, for a date that filers ask for.
+/// Weight of being posted this number of days ahead, for a date that filers choose.
 fn chosen_weight(ahead: usize) -> f64 {
     match ahead {
         0 => 0.0,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn some_dates_lie_ahead_and_a_few_far_back() {
+    fn some_dates_are_ahead_and_a_few_far_back() {
         let mut postings = Postings::starting(3, 1.0, date(2026, 1, 1));
         let (mut all, mut ahead, mut back) = (0.0, 0.0, 0.0);
         while postings.day() < date(2027, 1, 1) {

@@ -1,4 +1,4 @@
-//! The record of one business: what its number, name, place, people and life add up to.
+//! The complete record of one business, from its number, name, place, people and life.
 
 use super::chance::{Draw, Purpose};
 use super::industry;
@@ -8,11 +8,11 @@ use super::person;
 use super::place::{Location, location};
 use super::posting::Posting;
 use super::series::{SERIES, Series};
-use super::{SampleBusiness, SampleSpec, Shape};
+use super::spec::{SampleBusiness, SampleSpec, Shape};
 use crate::contract::business::{Address, Detail, Summary};
 use jiff::civil::Date;
 
-/// The building that thousands of companies name as theirs.
+/// The building that thousands of companies give as their address.
 const HOT_ZIP: &str = "33702";
 
 /// A filing with its numbers.
@@ -20,22 +20,22 @@ const HOT_ZIP: &str = "33702";
 pub(super) struct Numbered {
     /// What was posted.
     pub(super) posting: Posting,
-    /// When.
+    /// The posting day.
     pub(super) posted: Date,
     /// Service id.
     pub(super) id: u64,
-    /// Its place in the series of its document numbers, from 1.
+    /// Its position in the series of its document numbers, from 1.
     pub(super) count: u64,
 }
 
-/// The business of a filing, as the day of the spec sees it.
+/// The business of a filing on the day of the spec.
 pub(super) fn business(spec: &SampleSpec, names: &Names, filing: Numbered) -> SampleBusiness {
     let Numbered { posting, posted, id, .. } = filing;
     let life = life(spec.seed, id, SERIES[posting.series].entity_type, posting.filed, posted, spec.today);
     recorded((spec.seed, spec.shape), names, filing, life)
 }
 
-/// The business of a filing after a life.
+/// The business of a filing with its events.
 pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, life: Life) -> SampleBusiness {
     let (seed, _) = world;
     let Numbered { posting, posted, id, count } = filing;
@@ -62,7 +62,7 @@ pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, lif
     detailed(seed, id, series, summary, place, life, posted)
 }
 
-/// The industry as the shape of the sample has it: 57% of the names tell nothing, 75% where one sector is large.
+/// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
 fn skewed((seed, shape): (u64, Shape), id: u64, told: &'static str) -> &'static str {
     let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
     if is_lost { industry::UNTOLD } else { told }
@@ -140,7 +140,7 @@ fn addressed(street: String, street2: &str, place: Location) -> Address {
     }
 }
 
-/// The one address of a ZIP code where many companies sit.
+/// The one address of a ZIP code with many companies.
 fn shared_office(zip: &str) -> String {
     let number: usize = zip.bytes().fold(0, |sum, byte| (sum * 31 + usize::from(byte)) % 97);
     format!("{} COMMERCE {}", 100 + number * 25, ["BLVD", "PKWY", "AVE"][number % 3])
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbered_streets_are_read_aloud_correctly() {
+    fn numbered_streets_have_correct_ordinals() {
         assert_eq!(
             [1, 2, 3, 4, 11, 12, 13, 21, 102, 111, 113].map(ordinal).join(" "),
             "1ST 2ND 3RD 4TH 11TH 12TH 13TH 21ST 102ND 111TH 113TH"

@@ -1,4 +1,4 @@
-//! The register as it was before the days of a sample: thirty years of filings, many of them dissolved since.
+//! The register before the days of a sample: 30 years of filings, many of them dissolved since.
 
 use super::chance::{Draw, Purpose, Weighted};
 use super::life::Life;
@@ -6,22 +6,22 @@ use super::name::Names;
 use super::posting::Posting;
 use super::record::{Numbered, recorded};
 use super::series::{SERIES, Source};
-use super::{SampleBusiness, Shape};
+use super::spec::{SampleBusiness, Shape};
 use crate::contract::eastern::{minus_days, plus_days};
 use jiff::civil::{Date, Weekday};
 
-/// Days of thirty years.
+/// Days of 30 years.
 const DAYS: u32 = 10_957;
-/// Share of the newest filings that are dissolved, and what thirty years add to it; 30% of all.
+/// Share of the newest filings that are dissolved, and what 30 years add to it; 30% of all.
 const DISSOLVED: (f64, f64) = (0.08, 0.66);
-/// Share of filings of a weekend that carry Monday's date instead.
+/// Share of a weekend's filings that carry Monday's date.
 const TO_MONDAY: f64 = 0.85;
 /// Fictitious names for each LLC.
 const FICTITIOUS: f64 = 0.22;
-/// Document numbers of the register begin behind those of the days.
+/// Document numbers of the register begin after those of the days.
 const FIRST_NUMBER: u64 = 80_000_000;
 
-/// An old register: which, how large, and up to when.
+/// An old register: its seed, its size, its last day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterSpec {
     /// What all draws depend on.
@@ -50,7 +50,7 @@ fn weight(source: Source, per_llc: f64) -> u64 {
 fn business(spec: &RegisterSpec, names: &Names, kinds: &Weighted<usize>, id: u64) -> SampleBusiness {
     let mut draw = Draw::of(spec.seed, Purpose::Register, id);
     let series = kinds.draw(&mut draw).copied().unwrap_or_default();
-    // Filings grow steadily: as many came before a moment as the square of the time passed.
+    // Filings grow steadily: the number before a moment is proportional to the square of the time passed.
     let passed = (id as f64 / f64::from(spec.rows)).sqrt();
     let age_days = ((1.0 - passed) * f64::from(DAYS)) as u32;
     let newest = minus_days(spec.before, 1);
@@ -85,7 +85,7 @@ mod tests {
     use std::collections::{BTreeMap, HashSet};
 
     #[test]
-    fn thirty_years_of_which_a_third_is_gone_under_names_with_hot_starts() {
+    fn thirty_years_of_filings_are_a_third_dissolved_and_share_common_prefixes() {
         let spec = RegisterSpec { seed: 1, before: date(2026, 7, 1), rows: 30_000 };
         let (mut documents, mut starts) = (HashSet::new(), BTreeMap::new());
         let (mut dissolved, mut oldest, mut newest) = (0, spec.before, Date::ZERO);

@@ -1,5 +1,7 @@
 use super::*;
+use crate::contract::business::Detail;
 use crate::contract::eastern::plus_days;
+use jiff::civil::{Date, date};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -219,9 +221,9 @@ fn the_newest_days_are_thin_and_fill_up() {
 
 #[test]
 fn a_small_scale_keeps_its_share() {
-    let whole = businesses(&spec(90, 1.0)).count() as f64;
+    let full = businesses(&spec(90, 1.0)).count() as f64;
     let small = businesses(&spec(90, 0.01)).count() as f64;
-    assert!((small / whole / 0.01 - 1.0).abs() < 0.05, "{small} of {whole}");
+    assert!((small / full / 0.01 - 1.0).abs() < 0.05, "{small} of {full}");
     assert_eq!(businesses(&spec(90, 0.0)).count(), 0);
     assert_eq!(businesses(&spec(90, f64::NAN)).count(), 0);
 }

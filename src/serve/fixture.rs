@@ -1,32 +1,26 @@
-//! A small Florida for the tests of this floor.
+//! A small Florida for the tests of this module.
 
 use super::auth::access::Accounts;
 use super::auth::usage_meter::Meter;
 use super::http::app::Site;
-use super::index::Index;
-use super::index::builder::IndexBuilder;
-use super::mcp::Doors;
+use super::http::host_guard::HostGuard;
+use super::index::{Index, IndexBuilder};
 use super::metrics::Metrics;
 use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
-use crate::contract::eastern::{epoch_days, parse_date};
+use crate::contract::eastern::parse_date;
 use crate::contract::plan::{Plan, PlanLimits};
-use crate::table::{ColumnKind, Table, columns};
-use arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
-};
+use crate::table::{FilingRow, Row, Table, write_rows};
+use jiff::Timestamp;
 use jiff::civil::{Date, date};
-use parquet::arrow::ArrowWriter;
-use prometheus_client::registry::Registry;
-use std::collections::HashMap;
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The day the tests believe in.
+/// The current day of the tests.
 pub(super) const TODAY: Date = date(2026, 7, 31);
-/// The key that opens the site of the tests.
+/// When the rows of the tests were observed: 2026-07-31T16:00:00Z.
+pub(super) const SEEN_AT: Timestamp = Timestamp::constant(1_785_513_600, 0);
+/// The key of the tests.
 pub(super) const KEY: &str = "flb_test";
 
 /// Name, type, status, filing day, city, ZIP, county, industry type; ids count up from 1.
@@ -110,14 +104,14 @@ pub(super) fn index() -> Index {
 }
 
 pub(super) fn clock() -> Clock {
-    Arc::new(|| "2026-07-31T16:00:00Z".parse().unwrap_or_default())
+    Arc::new(|| SEEN_AT)
 }
 
 pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
     let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
-    let doors = Doors::new(([127, 0, 0, 1], 1).into(), None);
-    Site::new(service, "http://127.0.0.1:1", doors, Metrics::new(Registry::default()), [1; 32])
+    let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
+    Site::new(service, "http://127.0.0.1:1", host_guard, Metrics::new(), [1; 32])
 }
 
 pub(super) fn generous() -> PlanLimits {
@@ -129,60 +123,17 @@ pub(super) fn generous() -> PlanLimits {
     }
 }
 
-/// A row of a table, by column; what it does not say is left at its default.
-pub(super) type Row<'a> = HashMap<&'a str, &'a str>;
-
-/// A column of the rows; what a row does not say is null where it may be, else empty, zero or true.
-fn array(kind: ColumnKind, cells: &[Option<&str>], nullable: bool) -> ArrayRef {
-    let numbers = || cells.iter().map(|cell| cell.map_or(Some(0), |text| text.parse().ok()));
-    match kind {
-        ColumnKind::Text if nullable => Arc::new(cells.iter().copied().collect::<StringArray>()),
-        ColumnKind::Text => Arc::new(cells.iter().map(|cell| cell.or(Some(""))).collect::<StringArray>()),
-        ColumnKind::Int64 => Arc::new(numbers().collect::<Int64Array>()),
-        ColumnKind::Int32 => Arc::new(
-            cells.iter().map(|cell| cell.map_or(Some(0), |text| text.parse().ok())).collect::<Int32Array>(),
-        ),
-        ColumnKind::Boolean => {
-            Arc::new(cells.iter().map(|cell| Some(*cell != Some("false"))).collect::<BooleanArray>())
-        }
-        ColumnKind::Date => {
-            let day = |text: &str| epoch_days(text.parse().expect("a day"));
-            Arc::new(cells.iter().map(|cell| cell.map(day)).collect::<Date32Array>())
-        }
-        ColumnKind::Timestamp => {
-            Arc::new(numbers().collect::<TimestampMicrosecondArray>().with_timezone("UTC"))
-        }
-    }
-}
-
 /// Writes rows as one file of a table.
-pub(super) fn write_table(snapshot: &Path, table: Table, file: &str, rows: &[Row<'_>]) {
-    let arrays = columns(table).iter().map(|column| {
-        let cells: Vec<Option<&str>> = rows.iter().map(|row| row.get(column.name).copied()).collect();
-        array(column.kind, &cells, column.nullable)
-    });
-    let batch = RecordBatch::try_new(table.schema(), arrays.collect()).expect("a batch");
+pub(super) fn write_table<R: Row>(snapshot: &Path, table: Table, file: &str, rows: &[R]) {
     let path = snapshot.join(table.name()).join(file);
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-    let mut writer =
-        ArrowWriter::try_new(File::create(path).expect("a file"), table.schema(), None).expect("a writer");
-    writer.write(&batch).expect("written");
-    writer.close().expect("closed");
+    write_rows(rows, &path, &[]).expect("written");
 }
 
 /// A row of the filings table.
-pub(super) fn filing<'a>(id: &'a str, day: &'a str, listed: &'a str) -> Row<'a> {
-    Row::from([
-        ("business_id", id),
-        ("id", id),
-        ("document_number", id),
-        ("entity_type", "llc"),
-        ("status", "active"),
-        ("filed_date", day),
-        ("county", "Bay"),
-        ("industry_sector", "food"),
-        ("industry_type", "food.bar"),
-        ("listed", listed),
-        ("last_seen_at", "1785513600000000"),
-    ])
+pub(super) fn filing(id: &str, day: &str, listed: &str) -> FilingRow {
+    let (id, document_number, filed_date) = (id.to_owned(), id.to_owned(), day.parse().expect("a day"));
+    let summary = Summary { id, document_number, filed_date, ..summary(1) };
+    let row = FilingRow::from_summary(&summary, SEEN_AT).expect("a row");
+    FilingRow { listed: listed == "true", ..row }
 }

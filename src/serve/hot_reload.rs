@@ -1,218 +1,218 @@
-//! What changes under a running server: the lake's `current` snapshot, and the key file.
+//! Hot reload: serves a new snapshot and a changed key file without a restart.
+//!
+//! Every second the sources are compared with what is served. A source that cannot be used is logged, and the old one is
+//! still served.
 
-use super::auth::access::Accounts;
-use super::auth::key_file::{KeyFile, KeysError};
-use super::auth::limit_override::LimitOverride;
+use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::config::{AccountsSource, IndexSource};
+use super::error::ServeError;
 use super::http::app::Site;
 use super::index::Index;
 use super::load::{LoadError, load_snapshot};
-use super::metrics::{Loaded, Metrics};
-use super::{AccountsSource, IndexSource, ServeError};
-use crate::lake::{Lake, check_snapshot_folder};
+use super::metrics::Metrics;
+use crate::lake::{Lake, LakeError, check_snapshot_folder};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the sources are looked at and the counts written down.
-const EVERY: Duration = Duration::from_secs(1);
-/// An object store is asked less often: each time costs two requests.
-const STORE_EVERY: u64 = 5;
+/// How often the sources are polled and the request counts synced.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// An object store is asked at every fifth poll: each time costs two requests.
+const POLLS_BETWEEN_STORE_REQUESTS: u64 = 5;
+/// Polls until a snapshot that failed to load is tried again: it may have been repaired.
+const POLLS_UNTIL_RETRY: u64 = 15;
 
-/// Looks after which a snapshot that could not be loaded is tried again: it may have been put right.
-const LOOKS_UNTIL_AGAIN: u64 = 15;
-
-/// What the sources were when they were last read.
-#[derive(Debug, Default)]
-pub(super) struct Seen {
+/// The sources of a running server, and what of them is served.
+pub(super) struct HotReload {
+    index: IndexSource,
+    /// The key file, and the limits that replace those in it.
+    keys: Option<(PathBuf, LimitOverride)>,
+    /// The snapshot folder that is served.
     snapshot: Option<PathBuf>,
-    /// The index before this one, until nobody can be at it any more: to free it takes a while, which is not to fall on
-    /// a request.
-    retired: Option<Arc<Index>>,
+    /// Digest of the key file that is served.
     key_file: Option<blake3::Hash>,
-    /// A snapshot that could not be loaded, and the look at which it is tried again.
+    /// The index before this one. It is freed one poll later, when no request uses it: freeing takes a while.
+    retired: Option<Arc<Index>>,
+    /// A snapshot that failed to load, and the poll at which it is tried again.
     failed: Option<(PathBuf, u64)>,
-    /// Looks so far; an object store is asked at every [`STORE_EVERY`]th.
-    looks: u64,
+    /// Polls since the start.
+    polls: u64,
+}
+
+impl HotReload {
+    /// Reads both sources for the first time; returns the index and the accounts to serve.
+    pub(super) fn open(
+        index: IndexSource,
+        accounts: AccountsSource,
+        plan_override: LimitOverride,
+        metrics: &Metrics,
+    ) -> Result<(Self, Arc<Index>, Accounts), ServeError> {
+        let (loaded, snapshot) = read_index(&index, metrics)?;
+        let (keys, key_file, accounts) = match accounts {
+            AccountsSource::Fixed(accounts) => (None, None, accounts),
+            AccountsSource::File(path) => {
+                // Before the file is read: a change in between is found by the next poll.
+                let key_file = digest(&path);
+                let accounts = read_accounts(&path, &plan_override)?;
+                (Some((path, plan_override)), key_file, accounts)
+            }
+        };
+        let reload = Self { index, keys, snapshot, key_file, retired: None, failed: None, polls: 0 };
+        Ok((reload, loaded, accounts))
+    }
+
+    /// Polls every second, forever.
+    pub(super) async fn run(mut self, site: Arc<Site>) {
+        loop {
+            tokio::time::sleep(POLL_INTERVAL).await;
+            let polled = Arc::clone(&site);
+            let poll = tokio::task::spawn_blocking(move || {
+                self.poll(&polled);
+                self
+            });
+            match poll.await {
+                Ok(after) => self = after,
+                Err(error) => {
+                    tracing::error!(%error, "watching the lake failed; restart to serve new snapshots");
+                    return;
+                }
+            }
+        }
+    }
+
+    fn poll(&mut self, site: &Site) {
+        self.retired = None;
+        site.service.turn_day();
+        if let Err(error) = site.service.meter().sync() {
+            tracing::warn!(%error, "a power cut would lose the requests counted since the last sync");
+        }
+        self.polls += 1;
+        if let Some(snapshot) = self.newest_snapshot() {
+            self.serve_snapshot(site, snapshot);
+        }
+        self.poll_keys(site);
+    }
+
+    /// The newest snapshot of a source that is followed; `None` when it is not to be asked, or cannot be read.
+    fn newest_snapshot(&self) -> Option<PathBuf> {
+        match &self.index {
+            // The link may be missing for a moment while it is replaced; the next poll finds it.
+            IndexSource::Lake(root) => current_snapshot(root).ok(),
+            IndexSource::Store(lake) if self.polls.is_multiple_of(POLLS_BETWEEN_STORE_REQUESTS) => {
+                copy_newest(lake).unwrap_or_else(|error| {
+                    tracing::warn!(%error, "the object store cannot be asked for a newer snapshot; the old one is still served");
+                    None
+                })
+            }
+            IndexSource::Store(_) | IndexSource::Fixed(_) | IndexSource::Snapshot(_) => None,
+        }
+    }
+
+    /// Serves a snapshot unless it is served already, or failed to load a short time ago.
+    fn serve_snapshot(&mut self, site: &Site, snapshot: PathBuf) {
+        let waits = |(failed, retry): &(PathBuf, u64)| *failed == snapshot && self.polls < *retry;
+        if self.snapshot.as_ref() == Some(&snapshot) || self.failed.as_ref().is_some_and(waits) {
+            return;
+        }
+        match load(&snapshot, &site.metrics) {
+            Ok(loaded) => {
+                self.retired = Some(site.service.swap_index(Arc::new(loaded)));
+                (self.snapshot, self.failed) = (Some(snapshot), None);
+            }
+            Err(error) => {
+                site.metrics.failed_reloads.inc();
+                tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served, and the new one is tried again in 15 s");
+                self.failed = Some((snapshot, self.polls + POLLS_UNTIL_RETRY));
+            }
+        }
+    }
+
+    fn poll_keys(&mut self, site: &Site) {
+        let Some((path, plan_override)) = &self.keys else { return };
+        let found = digest(path);
+        if found.is_none() || found == self.key_file {
+            return;
+        }
+        match read_accounts(path, plan_override) {
+            Ok(accounts) => {
+                tracing::info!(path = %path.display(), "the key file has changed");
+                site.service.swap_accounts(accounts);
+            }
+            Err(error) => {
+                site.metrics.failed_reloads.inc();
+                tracing::warn!(%error, "the key file has changed and cannot be used; the old keys are still valid");
+            }
+        }
+        self.key_file = found;
+    }
+}
+
+fn read_accounts(path: &Path, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
+    Accounts::from_key_file(&KeyFile::read(path)?, plan_override)
+}
+
+/// Digest of a file's bytes; `None` when it cannot be read.
+fn digest(path: &Path) -> Option<blake3::Hash> {
+    std::fs::read(path).ok().map(|bytes| blake3::hash(&bytes))
 }
 
 /// The index of a source, and the snapshot folder it was loaded from.
-pub(super) fn read_index(
-    source: &IndexSource,
-    metrics: &Metrics,
-) -> Result<(Arc<Index>, Option<PathBuf>), ServeError> {
+fn read_index(source: &IndexSource, metrics: &Metrics) -> Result<(Arc<Index>, Option<PathBuf>), ServeError> {
     let folder = match source {
         IndexSource::Fixed(index) => return Ok((Arc::clone(index), None)),
         IndexSource::Snapshot(folder) => folder.clone(),
-        IndexSource::Lake(root) => {
-            current_snapshot(root).map_err(|source| ServeError::NoSnapshot { lake: root.clone(), source })?
+        IndexSource::Lake(root) => current_snapshot(root).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ServeError::NoSnapshot(root.clone()),
+            _ => ServeError::Unreadable(root.join("current"), source),
+        })?,
+        IndexSource::Store(lake) => {
+            copy_newest(lake)?.ok_or_else(|| ServeError::NoSnapshot(lake.to_string().into()))?
         }
-        IndexSource::Store(lake) => copy_newest(lake)
-            .map_err(|source| ServeError::NoSnapshot { lake: lake.to_string().into(), source })?,
     };
     Ok((Arc::new(load(&folder, metrics)?), Some(folder)))
 }
 
-/// Loads a snapshot and tells what it costs.
+/// The index of a snapshot folder; its size and the time it took go to the metrics and the log.
 fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
     let begun = Instant::now();
     check_snapshot_folder(folder)?;
     let index = load_snapshot(folder)?;
     let name = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
-    let (snapshot, rows, bytes) = (name.unwrap_or(0), index.rows(), index.bytes());
     let took = begun.elapsed();
-    metrics.loaded(Loaded { snapshot, rows, bytes, took });
+    metrics.loaded(name.unwrap_or(0), &index, took);
     tracing::info!(
         snapshot = %folder.display(),
-        rows,
-        bytes,
+        rows = index.rows(),
+        bytes = index.bytes(),
         millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "a snapshot is loaded"
     );
     Ok(index)
 }
 
-/// The folder that the lake's `current` points at now.
-fn current_snapshot(lake: &Path) -> std::io::Result<PathBuf> {
+/// The folder that the lake's `current` link points to.
+fn current_snapshot(lake: &Path) -> io::Result<PathBuf> {
     lake.join("current").canonicalize()
 }
 
-/// A copy on this machine of the newest snapshot of an object store.
-fn copy_newest(lake: &Lake) -> std::io::Result<PathBuf> {
-    lake.refresh().map_err(std::io::Error::other)?;
-    match lake.current().map_err(std::io::Error::other)? {
-        Some(commit) => lake.whole_snapshot(&commit).map_err(std::io::Error::other),
-        None => Err(std::io::Error::new(std::io::ErrorKind::NotFound, "it has no commit")),
-    }
-}
-
-/// The accounts of a source.
-pub(super) fn read_accounts(keys: &KeySource) -> Result<Accounts, KeysError> {
-    Accounts::from_key_file(&KeyFile::read(&keys.path)?, &keys.instead)
-}
-
-/// A key file, and the limits that go before those in it.
-#[derive(Debug, Clone)]
-pub(super) struct KeySource {
-    pub(super) path: PathBuf,
-    pub(super) instead: LimitOverride,
-}
-
-impl Seen {
-    /// The sources as they stand at the start.
-    pub(super) fn at_start(snapshot: Option<PathBuf>, accounts: &AccountsSource) -> Self {
-        let key_file = match accounts {
-            AccountsSource::File(path) => digest(path),
-            AccountsSource::Fixed(_) => None,
-        };
-        Self { snapshot, key_file, ..Self::default() }
-    }
-}
-
-/// Every second, for ever: loads what has moved, writes down what was counted. A source that cannot be read leaves
-/// things as they are, and is told once.
-pub(super) async fn keep_current(
-    site: Arc<Site>,
-    index: IndexSource,
-    keys: Option<KeySource>,
-    mut seen: Seen,
-) {
-    loop {
-        tokio::time::sleep(EVERY).await;
-        let (at, source, keys) = (Arc::clone(&site), index.clone(), keys.clone());
-        let looked = tokio::task::spawn_blocking(move || {
-            look(&at, &source, keys.as_ref(), &mut seen);
-            seen
-        });
-        match looked.await {
-            Ok(after) => seen = after,
-            Err(error) => {
-                tracing::error!(%error, "watching the lake ended; restart to see new snapshots");
-                return;
-            }
-        }
-    }
-}
-
-fn look(site: &Site, index: &IndexSource, keys: Option<&KeySource>, seen: &mut Seen) {
-    seen.retired = None;
-    site.service.turn_day();
-    if let Err(error) = site.service.meter().keep() {
-        tracing::warn!(%error, "requests counted since the last time would be lost in a power cut");
-    }
-    seen.looks += 1;
-    match index {
-        // Between the rename of two links there may be none for a moment; the next look finds it.
-        IndexSource::Lake(root) => take_up(site, current_snapshot(root).ok(), seen),
-        IndexSource::Store(lake) if seen.looks.is_multiple_of(STORE_EVERY) => {
-            let copied = copy_newest(lake);
-            if let Err(error) = &copied {
-                tracing::warn!(%error, "the object store cannot be asked for a newer snapshot; the old one is still served");
-            }
-            take_up(site, copied.ok(), seen);
-        }
-        IndexSource::Store(_) | IndexSource::Fixed(_) | IndexSource::Snapshot(_) => {}
-    }
-    if let Some(keys) = keys {
-        look_at_keys(site, keys, seen);
-    }
-}
-
-/// Serves a snapshot if it is not the one that is served.
-fn take_up(site: &Site, snapshot: Option<PathBuf>, seen: &mut Seen) {
-    let Some(snapshot) = snapshot else { return };
-    if seen.snapshot.as_ref() == Some(&snapshot) {
-        return;
-    }
-    if seen.failed.as_ref().is_some_and(|(failed, again)| *failed == snapshot && seen.looks < *again) {
-        return;
-    }
-    match load(&snapshot, &site.metrics) {
-        Ok(loaded) => {
-            seen.retired = Some(site.service.swap_index(Arc::new(loaded)));
-            (seen.snapshot, seen.failed) = (Some(snapshot), None);
-        }
-        Err(error) => {
-            site.metrics.failed_reloads.inc();
-            tracing::warn!(%error, "a new snapshot cannot be loaded; the old one is still served, this one is tried again");
-            seen.failed = Some((snapshot, seen.looks + LOOKS_UNTIL_AGAIN));
-        }
-    }
-}
-
-fn look_at_keys(site: &Site, keys: &KeySource, seen: &mut Seen) {
-    let found = digest(&keys.path);
-    if found.is_none() || found == seen.key_file {
-        return;
-    }
-    match read_accounts(keys) {
-        Ok(accounts) => {
-            tracing::info!(path = %keys.path.display(), "the key file has changed");
-            site.service.swap_accounts(accounts);
-        }
-        Err(error) => {
-            site.metrics.failed_reloads.inc();
-            tracing::warn!(%error, "the key file has changed and cannot be used; the old keys still hold");
-        }
-    }
-    seen.key_file = found;
-}
-
-fn digest(path: &Path) -> Option<blake3::Hash> {
-    std::fs::read(path).ok().map(|bytes| blake3::hash(&bytes))
+/// A copy on this machine of the newest snapshot of an object store; `None` when it has no commit.
+fn copy_newest(lake: &Lake) -> Result<Option<PathBuf>, LakeError> {
+    lake.refresh()?;
+    let Some(commit) = lake.current()? else { return Ok(None) };
+    Ok(Some(lake.open_snapshot(&commit).folder()?.to_path_buf()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::contract::plan::Plan;
-    use crate::serve::auth::key_file::KeyRequest;
-    use crate::serve::auth::usage_meter::Meter;
+    use crate::serve::auth::{KeyRequest, Meter};
     use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, write_table};
-    use crate::serve::mcp::Doors;
+    use crate::serve::http::host_guard::HostGuard;
     use crate::serve::service::Service;
     use crate::table::Table;
     use jiff::Timestamp;
-    use prometheus_client::registry::Registry;
     use secrecy::ExposeSecret;
     use std::os::unix::fs::symlink;
 
@@ -221,10 +221,12 @@ mod tests {
         std::fs::rename(lake.join("next"), lake.join("current")).expect("swapped");
     }
 
-    fn site(index: Arc<Index>, accounts: Accounts) -> Site {
+    fn open(index: IndexSource, accounts: AccountsSource) -> Result<(HotReload, Site), ServeError> {
+        let metrics = Metrics::new();
+        let (reload, index, accounts) = HotReload::open(index, accounts, LimitOverride::default(), &metrics)?;
         let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
-        let doors = Doors::new(([127, 0, 0, 1], 1).into(), None);
-        Site::new(service, "", doors, Metrics::new(Registry::default()), [1; 32])
+        let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
+        Ok((reload, Site::new(service, "", host_guard, metrics, [1; 32])))
     }
 
     fn total(site: &Site) -> String {
@@ -238,7 +240,15 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_current_is_served_and_a_damaged_snapshot_is_not() {
+    fn lake_without_snapshot_is_reported() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = IndexSource::Lake(folder.path().to_owned());
+        let error = read_index(&source, &Metrics::new()).expect_err("no snapshot");
+        assert!(error.to_string().contains("no current snapshot"), "{error}");
+    }
+
+    #[test]
+    fn new_snapshot_is_served_and_damaged_one_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let lake = folder.path();
         let rows = [filing("1", "2026-07-31", "true"), filing("2", "2026-07-31", "true")];
@@ -247,19 +257,17 @@ mod tests {
         std::fs::create_dir_all(lake.join("3/filings")).expect("made");
         std::fs::write(lake.join("3/filings/f.parquet"), "damaged").expect("written");
         point_current_at(lake, "1");
-        let metrics = Metrics::new(Registry::default());
-        let (index, snapshot) = read_index(&IndexSource::Lake(lake.to_owned()), &metrics).expect("an index");
-        let site = site(index, Accounts::single(KEY, "acme", generous(), &["data"]));
-        let mut seen = Seen { snapshot, ..Seen::default() };
+        let accounts = AccountsSource::Fixed(Accounts::single(KEY, "acme", generous(), &["data"]));
+        let (mut reload, site) = open(IndexSource::Lake(lake.to_owned()), accounts).expect("a lake");
         for (snapshot, businesses) in [("1", 1), ("2", 2), ("3", 2)] {
             point_current_at(lake, snapshot);
-            take_up(&site, current_snapshot(lake).ok(), &mut seen);
+            reload.poll(&site);
             assert_eq!(total(&site), format!("{{\"data\":{{\"businesses_total\":{businesses}"), "{snapshot}");
         }
     }
 
     #[test]
-    fn a_revoked_key_is_refused_without_a_restart() {
+    fn revoked_key_is_refused_without_a_restart() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("keys.toml");
         let mut file = KeyFile::default();
@@ -267,14 +275,13 @@ mod tests {
         let made = file.create(request, [5; 32], Timestamp::UNIX_EPOCH).expect("a key");
         file.write(&path).expect("written");
         let index = crate::serve::IndexBuilder::default().finish().expect("an index");
-        let keys = KeySource { path: path.clone(), instead: LimitOverride::default() };
-        let site = site(Arc::new(index), read_accounts(&keys).expect("accounts"));
-        let mut seen = Seen::at_start(None, &AccountsSource::File(path.clone()));
+        let (mut reload, site) =
+            open(IndexSource::Fixed(Arc::new(index)), AccountsSource::File(path.clone())).expect("keys");
         let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();
         assert!(opens());
         file.revoke(&made.id, Timestamp::UNIX_EPOCH).expect("revoked");
         file.write(&path).expect("written");
-        look_at_keys(&site, &keys, &mut seen);
+        reload.poll(&site);
         assert!(!opens());
     }
 }

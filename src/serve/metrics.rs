@@ -1,12 +1,13 @@
-//! What the server counts about itself, for Prometheus. No key, no account, no query.
+//! Metrics of the server, for Prometheus. They contain no key, account or query.
 
+use super::index::Index;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -23,41 +24,25 @@ struct Answered {
     status: u16,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
-    route: &'static str,
-}
+/// The one label of a metric: its name and value.
+type Label = [(&'static str, &'static str); 1];
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Reason {
-    reason: &'static str,
-}
-
-/// Why a client was turned away before anything was done for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shed {
-    /// As many connections as there may be.
-    Connection,
-    /// As many requests at work as there may be.
-    Request,
-}
-
-/// What is counted.
+/// The metrics and their registry.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
     answers: Family<Answered, Counter>,
-    latency: Family<Route, Histogram, fn() -> Histogram>,
-    shed: Family<Reason, Counter>,
-    /// Requests whose answer has not been made yet, and whose client still waits.
+    latency: Family<Label, Histogram, fn() -> Histogram>,
+    shed: Family<Label, Counter>,
+    /// Requests without an answer yet, whose clients are still connected.
     pub(super) in_flight: Gauge,
-    /// Connections open now.
+    /// Open connections.
     pub(super) connections: Gauge,
-    /// Connections whose bytes were no HTTP request.
+    /// Connections that sent no valid HTTP request.
     pub(super) malformed: Counter,
-    /// Requests refused because a window of their account was full.
+    /// Requests refused with 429.
     pub(super) over_limit: Counter,
-    /// New snapshots and key files that could not be taken up.
+    /// New snapshots and key files that could not be loaded.
     pub(super) failed_reloads: Counter,
     snapshot: Gauge,
     rows: Gauge,
@@ -65,22 +50,12 @@ pub(super) struct Metrics {
     load_seconds: Gauge<f64, AtomicU64>,
 }
 
-/// An index just taken up.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Loaded {
-    /// Number of the snapshot; 0 for an index that is none.
-    pub(super) snapshot: i64,
-    pub(super) rows: usize,
-    pub(super) bytes: usize,
-    pub(super) took: Duration,
-}
-
-/// One more in a gauge, until it is dropped: a task may end anywhere between.
+/// Increments a gauge until it is dropped, also when its task is cancelled.
 #[must_use]
 pub(super) struct Counted<'a>(&'a Gauge);
 
 impl<'a> Counted<'a> {
-    /// Counts one more from now on.
+    /// Increments the gauge.
     pub(super) fn new(gauge: &'a Gauge) -> Self {
         gauge.inc();
         Self(gauge)
@@ -94,69 +69,50 @@ impl Drop for Counted<'_> {
 }
 
 impl Metrics {
-    /// Everything at zero, in a registry of its own.
-    pub(super) fn new(mut registry: Registry) -> Self {
-        let constructor: fn() -> Histogram = || Histogram::new(LATENCY_BOUNDS);
-        let metrics = Self {
-            registry: Registry::default(),
-            answers: Family::default(),
-            latency: Family::new_with_constructor(constructor),
-            shed: Family::default(),
-            in_flight: Gauge::default(),
-            connections: Gauge::default(),
-            malformed: Counter::default(),
-            over_limit: Counter::default(),
-            failed_reloads: Counter::default(),
-            snapshot: Gauge::default(),
-            rows: Gauge::default(),
-            index_bytes: Gauge::default(),
-            load_seconds: Gauge::default(),
-        };
+    /// All metrics at zero.
+    pub(super) fn new() -> Self {
+        let mut registry = Registry::default();
         let own = registry.sub_registry_with_prefix("sunlake");
-        own.register("requests", "Requests answered", metrics.answers.clone());
-        own.register("request_seconds", "From head read to answer made", metrics.latency.clone());
-        own.register("shed", "Clients turned away under load", metrics.shed.clone());
-        own.register("requests_in_flight", "Requests being answered", metrics.in_flight.clone());
-        own.register("connections", "Connections open", metrics.connections.clone());
-        own.register("malformed", "Connections that sent no HTTP request", metrics.malformed.clone());
-        own.register("over_limit", "Requests over a limit of their account", metrics.over_limit.clone());
-        own.register(
-            "failed_reloads",
-            "Snapshots and key files not taken up",
-            metrics.failed_reloads.clone(),
-        );
-        own.register("snapshot", "Number of the snapshot served", metrics.snapshot.clone());
-        own.register("index_rows", "Businesses in the index", metrics.rows.clone());
-        own.register("index_bytes", "Memory of the index", metrics.index_bytes.clone());
-        own.register("index_load_seconds", "Time the index took to load", metrics.load_seconds.clone());
-        Self { registry, ..metrics }
+        let constructor: fn() -> Histogram = || Histogram::new(LATENCY_BOUNDS);
+        let latency = Family::new_with_constructor(constructor);
+        Self {
+            answers: add(own, "requests", "Requests answered", Family::default()),
+            latency: add(own, "request_seconds", "From head read to answer made", latency),
+            shed: add(own, "shed", "Clients refused under overload", Family::default()),
+            in_flight: add(own, "requests_in_flight", "Requests being answered", Gauge::default()),
+            connections: add(own, "connections", "Connections open", Gauge::default()),
+            malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
+            over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
+            failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
+            snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),
+            rows: add(own, "index_rows", "Businesses in the index", Gauge::default()),
+            index_bytes: add(own, "index_bytes", "Memory of the index", Gauge::default()),
+            load_seconds: add(own, "index_load_seconds", "Time the index took to load", Gauge::default()),
+            registry,
+        }
     }
 
     /// Counts an answer.
     pub(super) fn answered(&self, route: &'static str, status: u16, took: Duration) {
         self.answers.get_or_create(&Answered { route, status }).inc();
-        self.latency.get_or_create(&Route { route }).observe(took.as_secs_f64());
+        self.latency.get_or_create(&[("route", route)]).observe(took.as_secs_f64());
     }
 
-    /// Counts a client that was turned away.
-    pub(super) fn shed(&self, what: Shed) {
-        let reason = match what {
-            Shed::Connection => "connections",
-            Shed::Request => "requests",
-        };
-        self.shed.get_or_create(&Reason { reason }).inc();
+    /// Counts a refusal under overload, of `connections` or `requests`.
+    pub(super) fn shed(&self, reason: &'static str) {
+        self.shed.get_or_create(&[("reason", reason)]).inc();
     }
 
-    /// Notes the index that is served from now on.
-    pub(super) fn loaded(&self, index: Loaded) {
+    /// Records the index that is served now; `snapshot` is 0 for a folder without a number.
+    pub(super) fn loaded(&self, snapshot: i64, index: &Index, took: Duration) {
         let number = |value: usize| i64::try_from(value).unwrap_or(i64::MAX);
-        self.snapshot.set(index.snapshot);
-        self.rows.set(number(index.rows));
-        self.index_bytes.set(number(index.bytes));
-        self.load_seconds.set(index.took.as_secs_f64());
+        self.snapshot.set(snapshot);
+        self.rows.set(number(index.rows()));
+        self.index_bytes.set(number(index.bytes()));
+        self.load_seconds.set(took.as_secs_f64());
     }
 
-    /// Everything in the text form that Prometheus reads.
+    /// The metrics in the text format of Prometheus.
     pub(super) fn page(&self) -> String {
         let mut page = String::new();
         // Writing to a String cannot fail.
@@ -165,18 +121,25 @@ impl Metrics {
     }
 }
 
+/// Registers a metric; returns it.
+fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_was_counted_stands_on_the_page() {
-        let metrics = Metrics::new(Registry::default());
+    fn counts_are_on_the_page() {
+        let metrics = Metrics::new();
         metrics.answered("/v1/me", 200, Duration::from_micros(300));
         metrics.answered("/v1/me", 429, Duration::from_micros(30));
-        metrics.shed(Shed::Connection);
+        metrics.shed("connections");
         metrics.connections.inc();
-        metrics.loaded(Loaded { snapshot: 42, rows: 7, bytes: 1_000, took: Duration::from_millis(1_500) });
+        let index = crate::serve::fixture::index();
+        metrics.loaded(42, &index, Duration::from_millis(1_500));
         let page = metrics.page();
         for line in [
             "sunlake_requests_total{route=\"/v1/me\",status=\"429\"} 1",
@@ -185,8 +148,8 @@ mod tests {
             "sunlake_shed_total{reason=\"connections\"} 1",
             "sunlake_connections 1",
             "sunlake_snapshot 42",
-            "sunlake_index_rows 7",
-            "sunlake_index_bytes 1000",
+            "sunlake_index_rows 9",
+            &format!("sunlake_index_bytes {}", index.bytes()),
             "sunlake_index_load_seconds 1.5",
             "# EOF",
         ] {

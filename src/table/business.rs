@@ -1,13 +1,13 @@
-//! Summary and detail records → rows of `filings` and `details`; the addresses of a row.
+//! Rows of `filings`, `details` and `officers` from API records, and back.
 
-use super::Table;
 use super::row::{disk_instant, row_columns};
-use crate::contract::business::{Address, Detail, Summary};
+use super::tables::Table;
+use crate::contract::business::{Address, Detail, Officer, Summary};
 use crate::contract::eastern::parse_date;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-/// One business, as last observed. The column dictionary says what each field means.
+/// One business, as last read. The column dictionary says what each field means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
 pub struct FilingRow {
@@ -71,7 +71,7 @@ impl FilingRow {
     }
 }
 
-/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or followed by a time of day after `T` or a space.
+/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or before a time of day that begins with `T` or a space.
 ///
 /// The API document does not show the form; anything else is `None`.
 pub fn dissolved_day(text: &str) -> Option<Date> {
@@ -82,7 +82,7 @@ pub fn dissolved_day(text: &str) -> Option<Date> {
     }
 }
 
-/// What a look-up of one business adds to its filing. The column dictionary says what each field means.
+/// What a look-up adds to one filing. The column dictionary says what each field means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
 pub struct DetailRow {
@@ -174,6 +174,32 @@ impl DetailRow {
     }
 }
 
+/// One officer of one business. The column dictionary says what each field means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+pub struct OfficerRow {
+    pub business_id: i64,
+    pub position: i32,
+    pub name: String,
+    pub title: String,
+    pub fetched_at: Timestamp,
+}
+
+row_columns!(OfficerRow, Table::Officers, { business_id, position, name, title, fetched_at });
+
+impl OfficerRow {
+    /// The row of the officer at a position of the API's list, counted from 0.
+    pub fn new(business_id: i64, position: i32, officer: &Officer, fetched_at: Timestamp) -> Self {
+        let Officer { name, title } = officer.clone();
+        Self { business_id, position, name, title, fetched_at: disk_instant(fetched_at) }
+    }
+
+    /// The officer record of the row.
+    pub fn into_officer(self) -> Officer {
+        Officer { name: self.name, title: self.title }
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -208,7 +234,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn filings_round_trip_with_and_without_their_nulls() {
+    fn filings_round_trip_with_and_without_nulls() {
         let plain = filing(1, date(2026, 11, 20), instant());
         let full = FilingRow {
             business_id: i64::MAX,
@@ -247,7 +273,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn details_round_trip_and_give_their_addresses_back() {
+    fn details_round_trip_and_return_their_addresses() {
         let part = |word: &str| format!("{word} street");
         let principal = Address {
             street: part("principal"),
@@ -276,5 +302,13 @@ pub(super) mod tests {
         let part = DetailRow { mailing_zip: Some("33101".to_owned()), ..without.clone() };
         assert_eq!(part.mailing_address().map(|address| address.zip).as_deref(), Some("33101"));
         assert_round_trip(&[with, without, part]);
+    }
+
+    #[test]
+    fn officers_round_trip_and_return_their_record() {
+        let officer = Officer { name: "DOE, JANE".to_owned(), title: String::new() };
+        let row = OfficerRow::new(7, 24, &officer, Timestamp::UNIX_EPOCH);
+        assert_round_trip(std::slice::from_ref(&row));
+        assert_eq!(row.into_officer(), officer);
     }
 }

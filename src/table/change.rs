@@ -1,7 +1,7 @@
-//! Rows of `changes`: what a run saw appear, change, vanish, return.
+//! Rows of `changes`: businesses that appeared, changed, vanished or returned.
 
-use super::Table;
 use super::row::{Cell, row_columns};
+use super::tables::Table;
 use arrow::array::StringArray;
 use jiff::Timestamp;
 
@@ -67,7 +67,7 @@ row_columns!(ChangeRow, Table::Changes, { observed_at, business_id, change, fiel
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::TableError;
+    use crate::table::error::TableError;
     use crate::table::row::{Row, tests::assert_round_trip};
     use arrow::array::RecordBatch;
     use std::sync::Arc;

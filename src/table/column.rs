@@ -1,9 +1,10 @@
-//! The column dictionary: name, type, null, meaning. The only place.
+//! The column dictionary: name, type, null and meaning of every column of every table.
 
-use super::Table;
-use arrow::datatypes::{DataType, TimeUnit};
+use super::tables::Table;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use std::sync::Arc;
 
-/// The types on disk; Spark, pandas and `DuckDB` all read these.
+/// The types on disk. Spark, pandas and `DuckDB` read all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// 32-bit signed integer.
@@ -41,9 +42,9 @@ pub struct Column {
     pub name: &'static str,
     /// Type on disk.
     pub kind: ColumnKind,
-    /// Whether null is a value of it.
+    /// Whether it may be null.
     pub nullable: bool,
-    /// What it says, with unit and source where they are not plain.
+    /// What it says, with unit and source where needed.
     pub meaning: &'static str,
 }
 
@@ -212,7 +213,18 @@ const COVERAGE: &[Column] = &[
     ),
     req("expected", Int64, "rows the API said the day has"),
     req("landed", Int64, "rows of the day that the lake shows as listed"),
-    req("complete", Boolean, "whether the day was proven whole"),
-    req("settled", Boolean, "whether the day was read whole 30 days or more after it ended"),
-    req("checked_at", Timestamp, "when this was last proven or found wanting"),
+    req("complete", Boolean, "true when the lake holds exactly the rows the API counts for the day"),
+    req("settled", Boolean, "true when the day was read complete 30 days or more after it ended"),
+    req("checked_at", Timestamp, "when completeness was last checked"),
 ];
+
+impl Table {
+    /// The Arrow schema of every file of the table.
+    pub fn schema(self) -> SchemaRef {
+        let fields: Vec<Field> = columns(self)
+            .iter()
+            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
+            .collect();
+        Arc::new(Schema::new(fields))
+    }
+}

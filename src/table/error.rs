@@ -1,4 +1,4 @@
-//! What can be wrong with a table's batch or file.
+//! What can be wrong with a batch or a file of a table.
 
 use arrow::datatypes::DataType;
 use parquet::errors::ParquetError;
@@ -15,7 +15,7 @@ pub enum TableError {
         /// Name of the column.
         column: String,
     },
-    /// A column is there that the table does not have.
+    /// A column is not one of the table's.
     #[error("{place} has a column {column} that its table does not know")]
     UnknownColumn {
         /// Table, or file.
@@ -23,7 +23,7 @@ pub enum TableError {
         /// Name of the column.
         column: String,
     },
-    /// A column stands at another place than in the table.
+    /// A column is at another position than in the table.
     #[error("{place} has column {found} where its table has {expected}")]
     ColumnOrder {
         /// Table, or file.
@@ -45,10 +45,8 @@ pub enum TableError {
         /// Type found.
         found: String,
     },
-    /// A column of a type that the lake does not write.
-    #[error(
-        "column {column} is {found}, which the lake does not store; cast it to an integer, text, date or UTC timestamp"
-    )]
+    /// A column has a type that the lake does not write.
+    #[error("column {column} is {found}, which the lake does not store")]
     UnsupportedType {
         /// Name of the column.
         column: String,
@@ -77,7 +75,7 @@ pub enum TableError {
         /// What it is instead.
         problem: &'static str,
     },
-    /// Rows came in another order than the file promises.
+    /// Rows are not in the order of the file.
     #[error("row {row} of {} is out of order by {order}; sort the rows before writing", path.display())]
     Unsorted {
         /// The file.
@@ -89,7 +87,7 @@ pub enum TableError {
     },
     /// A file of a newer schema than this program knows.
     #[error(
-        "{} has schema version {found}, and this program knows versions up to {known}; use a newer sunlake",
+        "{} has schema version {found}, and this program knows versions up to {known}",
         path.display()
     )]
     NewerSchema {
@@ -100,24 +98,24 @@ pub enum TableError {
         /// Newest version known.
         known: u32,
     },
-    /// The disk refused.
+    /// The disk reported an error.
     #[error("cannot {action} {}", path.display())]
     Io {
         /// What was tried.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The file is no Parquet, or not whole, or could not be encoded.
+    /// The file is not Parquet, is incomplete, or could not be encoded.
     #[error("cannot {action} {} as Parquet", path.display())]
     Parquet {
         /// What was tried.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: ParquetError,
     },
     /// Arrow could not build, join or sort a batch.
@@ -127,7 +125,7 @@ pub enum TableError {
         action: &'static str,
         /// Table, or file.
         place: String,
-        /// Why not.
+        /// The cause.
         source: arrow::error::ArrowError,
     },
 }
@@ -137,7 +135,7 @@ impl TableError {
         Self::Io { action, path: path.to_owned(), source }
     }
 
-    /// A Parquet failure, which is the disk's where an I/O error caused it.
+    /// A Parquet failure; an I/O failure where an I/O error caused it.
     pub(super) fn parquet(action: &'static str, path: &Path, source: ParquetError) -> Self {
         let path = path.to_owned();
         match source {

@@ -1,10 +1,12 @@
-//! Parquet files of the lake, written one way.
+//! Writes the lake's Parquet files, always in the same way.
 //!
-//! The same rows under the same key values give the same bytes, however they were cut into batches.
+//! The same rows and key values give the same bytes, whatever the sizes of their batches.
 
+use super::error::TableError;
+use super::layout::FileLayout;
 use super::layout::check_schema;
 use super::order::first_unsorted;
-use super::{FileLayout, SCHEMA_VERSION, TableError};
+use super::tables::SCHEMA_VERSION;
 use crate::contract::eastern::day_of_epoch;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{BatchCoalescer, max, min};
@@ -23,12 +25,12 @@ use std::path::{Path, PathBuf};
 pub const ROW_GROUP_ROWS: usize = 128 * 1024;
 /// Key of the schema version in a file's metadata.
 pub const SCHEMA_VERSION_KEY: &str = "sunlake.schema_version";
-/// Key of what an aggregate's file says about itself: a question, and what its columns are.
+/// Key of an aggregate's description: the question it answers, and its columns.
 pub const ABOUT_KEY: &str = "sunlake.about";
 /// Fixed, so that a release without a change of layout writes the same bytes. Spark ignores the statistics of
 /// files whose writer does not read as `<name> version <number>`.
 const CREATED_BY: &str = "sunlake version 1";
-/// Rows handed on at once, both ways. Divides [`ROW_GROUP_ROWS`].
+/// Rows of one batch, in and out. Divides [`ROW_GROUP_ROWS`].
 pub(super) const BATCH_ROWS: usize = 8 * 1024;
 const BLOOM_FALSE_POSITIVES: f64 = 0.01;
 const ZSTD_LEVEL: i32 = 3;
@@ -49,17 +51,17 @@ pub struct WrittenFile {
 
 /// Where the bytes of a file go.
 pub trait Sink: Write + Send {
-    /// Waits until the disk has what was written.
+    /// Waits until the disk holds what was written.
     ///
     /// # Errors
     ///
-    /// What the disk refuses.
+    /// The disk's error.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A file being written: rows go in in the layout's order, [`ParquetFile::finish`] makes it durable.
+/// A file being written. Rows come in the layout's order; [`ParquetFile::finish`] makes the file durable.
 ///
-/// Holds at most one row group in memory. A file dropped before that is not whole; no reader accepts it.
+/// Holds at most one row group in memory. A file dropped before `finish` has no footer; no reader accepts it.
 pub struct ParquetFile<S: Sink> {
     path: PathBuf,
     layout: FileLayout,
@@ -75,7 +77,7 @@ impl<S: Sink> ParquetFile<S> {
     ///
     /// # Errors
     ///
-    /// [`TableError::Parquet`], and [`TableError::Io`] for what the sink refuses.
+    /// [`TableError::Parquet`], and [`TableError::Io`] for errors of the sink.
     pub fn on(
         sink: S,
         layout: impl Into<FileLayout>,
@@ -97,7 +99,7 @@ impl<S: Sink> ParquetFile<S> {
     ///
     /// # Errors
     ///
-    /// [`TableError::Unsorted`], a batch of another schema, and what the disk refuses.
+    /// [`TableError::Unsorted`], a batch of another schema, and the disk's errors.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
         check_schema(
             batch.schema_ref(),
@@ -119,7 +121,7 @@ impl<S: Sink> ParquetFile<S> {
         Ok(())
     }
 
-    /// Writes the footer and waits until the disk has the file.
+    /// Writes the footer and waits until the disk holds the file.
     ///
     /// # Errors
     ///
@@ -197,7 +199,7 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
     for name in layout.distinct() {
         let column = ColumnPath::from(name.as_str());
         builder = builder.set_column_dictionary_enabled(column.clone(), false);
-        // Neighbours of a sorted file have neighbouring numbers.
+        // Neighbouring rows of a sorted file have close numbers.
         if layout.schema().field_with_name(name).is_ok_and(|field| field.data_type() == &DataType::Int64) {
             builder = builder.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
         }
@@ -208,8 +210,13 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::table::business::FilingRow;
     use crate::table::business::tests::filing;
-    use crate::table::{DailyCountRow, FilingRow, Row, Table, read_rows, read_table, sort_batch};
+    use crate::table::count::DailyCountRow;
+    use crate::table::order::sort_batch;
+    use crate::table::read::{read_rows, read_table};
+    use crate::table::row::Row;
+    use crate::table::tables::Table;
     use jiff::Timestamp;
     use jiff::civil::date;
     use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
@@ -245,7 +252,7 @@ pub(super) mod tests {
         write_parquet(R::TABLE, [batch], path, key_values)
     }
 
-    /// Filings in the table's order, some days of them, each with some nulls.
+    /// Filings in the table's order, a few a day, each with nulls in it.
     pub(crate) fn filings(rows: i64) -> Vec<FilingRow> {
         let row = |id: i64| FilingRow {
             dissolved_date: (id % 3 == 0).then_some(date(2026, 11, 21)),
@@ -268,7 +275,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_file_gives_its_rows_back_and_tells_what_it_holds() {
+    fn a_file_returns_its_rows_and_its_figures() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         let rows = filings(20_000);
@@ -281,7 +288,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_same_rows_give_the_same_bytes_however_they_are_cut() {
+    fn the_same_rows_give_the_same_bytes_in_batches_of_any_size() {
         let folder = folder();
         let rows = filings(20_000);
         let bytes = |name: &str, cut: usize| {
@@ -290,13 +297,13 @@ pub(super) mod tests {
             write_parquet(Table::Filings, rows.chunks(cut).map(batch), &path, &pairs).expect("written");
             blake3::hash(&std::fs::read(&path).expect("a file"))
         };
-        let whole = bytes("whole", 20_000);
-        assert_eq!(bytes("again", 20_000), whole);
-        assert_eq!(bytes("cut", 777), whole);
+        let expected = bytes("one batch", 20_000);
+        assert_eq!(bytes("again", 20_000), expected);
+        assert_eq!(bytes("cut", 777), expected);
     }
 
     #[test]
-    fn a_file_has_its_version_its_order_its_indexes_and_its_bloom_filters() {
+    fn a_file_has_version_order_indexes_and_bloom_filters() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         let rows = filings(300);
@@ -331,7 +338,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn rows_beyond_a_row_group_start_the_next() {
+    fn rows_beyond_a_row_group_begin_the_next() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         let row =
@@ -351,7 +358,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_file_without_rows_is_a_file() {
+    fn a_file_without_rows_is_readable() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
@@ -371,7 +378,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn rows_out_of_order_are_refused_by_place() {
+    fn rows_out_of_order_are_refused_with_their_position() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         let rows = filings(3);

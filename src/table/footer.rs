@@ -1,8 +1,9 @@
-//! What a file's footer says, without reading its rows: columns, row count, key values, spans, bloom filters.
+//! What a file's footer says: columns, row count, key values, bounds, bloom filters. Reads no rows.
 
+use super::error::TableError;
 use super::file::SCHEMA_VERSION_KEY;
 use super::layout::check_schema;
-use super::{SCHEMA_VERSION, Table, TableError};
+use super::tables::{SCHEMA_VERSION, Table};
 use crate::contract::eastern::day_of_epoch;
 use arrow::datatypes::{DataType, Schema, SchemaRef};
 use jiff::civil::Date;
@@ -12,7 +13,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Up to how many values a look at the bloom filters is worth it: each errs about once in a hundred times.
+/// Up to this many values, bloom filters are worth reading: each is wrong about once in 100 times.
 const BLOOM_VALUES: usize = 32;
 
 pub(super) type Builder = ParquetRecordBatchReaderBuilder<File>;
@@ -49,10 +50,10 @@ impl Footer {
     ///
     /// # Errors
     ///
-    /// [`TableError::Io`]; [`TableError::Parquet`] for a file that is not whole.
+    /// [`TableError::Io`]; [`TableError::Parquet`] for a file that is not complete.
     pub fn open(path: &Path) -> Result<Self, TableError> {
         let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
-        // What the Parquet schema says is what other tools see; an embedded Arrow schema may say otherwise.
+        // Other tools read the Parquet schema; an embedded Arrow schema may differ from it.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = Builder::try_new_with_options(file, options)
             .map_err(|source| TableError::parquet("read", path, source))?;
@@ -82,13 +83,13 @@ impl Footer {
         u64::try_from(self.builder.metadata().file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// What its writer noted under a key.
+    /// The value that the writer stored under a key.
     pub fn key_value(&self, key: &str) -> Option<&str> {
         let pairs = self.builder.metadata().file_metadata().key_value_metadata()?;
         pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
     }
 
-    /// Nulls and bounds of a column over the whole file; nothing is known of a column that is not there.
+    /// Nulls and bounds of a column over the entire file; unknown for a column that is not in the file.
     pub fn span(&self, column: &str) -> Span {
         let (Some(leaf), Ok(field)) = (self.leaf(column), self.schema.field_with_name(column)) else {
             return Span::default();
@@ -106,7 +107,7 @@ impl Footer {
         for (more, bounds, all_null) in groups {
             nulls = nulls.zip(more).map(|(one, other)| one + other);
             found = match (found, bounds) {
-                // A group without a value says nothing and takes nothing away.
+                // A group without values changes no bounds.
                 (found, None) if all_null => found,
                 (_, bounds) if is_empty => bounds,
                 (Some(one), Some(other)) => one.widened(other),
@@ -221,7 +222,7 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::FilingRow;
+    use crate::table::business::FilingRow;
     use crate::table::file::tests::{filings, write_rows};
     use jiff::civil::date;
 
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_footer_tells_rows_spans_and_notes() {
+    fn a_footer_returns_rows_spans_and_key_values() {
         let rows = filings(150_000);
         let (_folder, footer) = written(&rows);
         assert_eq!(footer.builder.metadata().num_row_groups(), 2);
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn few_and_many_values_are_ruled_out_or_not() {
+    fn bounds_and_bloom_filters_rule_values_out() {
         let rows: Vec<_> = filings(400).into_iter().filter(|row| row.business_id % 2 == 0).collect();
         let (_folder, footer) = written(&rows);
         let may = |values: &[i64]| footer.may_hold_any("business_id", values).expect("filters");

@@ -1,6 +1,7 @@
 //! How a Parquet file of the lake is laid out: schema, order, bloom filters.
 
-use super::{Table, TableError};
+use super::error::TableError;
+use super::tables::Table;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 
 /// Schema, sort order and bloom filters of one file; of a table, or of an aggregate.
@@ -54,7 +55,7 @@ impl FileLayout {
         &self.bloom
     }
 
-    /// Columns whose values hardly repeat: a dictionary of them would only be in the way.
+    /// Columns whose values rarely repeat. They get no dictionary.
     pub fn distinct(&self) -> &[String] {
         &self.distinct
     }
@@ -87,7 +88,7 @@ fn is_stored(kind: &DataType) -> bool {
 
 /// Checks that a schema is another one column by column: names, order, types, nullability.
 ///
-/// Metadata does not count. `place` is the table or file named by the error.
+/// Metadata does not count. `place` names the table or file in errors.
 ///
 /// # Errors
 ///

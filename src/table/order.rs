@@ -1,13 +1,14 @@
-//! Sorting rows, and checking their order.
+//! Sorts rows, and checks their order.
 
+use super::error::TableError;
+use super::layout::FileLayout;
 use super::layout::check_schema;
-use super::{FileLayout, TableError};
 use arrow::array::{ArrayRef, DynComparator, RecordBatch, make_comparator};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
 use arrow::error::ArrowError;
 use std::cmp::Ordering;
 
-/// The rows of a batch in the order of a layout; a batch already in order is given back as it is.
+/// The rows of a batch in the order of a layout. A sorted batch is returned unchanged.
 ///
 /// # Errors
 ///
@@ -27,7 +28,7 @@ pub fn sort_batch(layout: impl Into<FileLayout>, batch: &RecordBatch) -> Result<
     take_record_batch(batch, &indices).map_err(failed)
 }
 
-/// The first row of a batch that stands before the row ahead of it; `before` is the batch ahead.
+/// The first row of a batch that sorts before its predecessor; `before` is the batch ahead.
 pub(super) fn first_unsorted(
     layout: &FileLayout,
     before: Option<&RecordBatch>,
@@ -79,7 +80,9 @@ fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{DailyCountRow, Row, Table};
+    use crate::table::count::DailyCountRow;
+    use crate::table::row::Row;
+    use crate::table::tables::Table;
     use jiff::civil::{Date, date};
     use proptest::prelude::*;
 
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seam_out_of_order_is_found() {
+    fn rows_out_of_order_between_batches_are_found() {
         let layout = FileLayout::from(Table::DailyCounts);
         let unsorted = |before: &[(i8, i8)], batch: &[(i8, i8)]| {
             first_unsorted(&layout, Some(&counts(before)), &counts(batch)).expect("compared")

@@ -1,8 +1,10 @@
-//! Parquet files read back as batches, their schema checked.
+//! Reads Parquet files as batches and checks their schema.
 
+use super::error::TableError;
 use super::file::BATCH_ROWS;
 use super::footer::Footer;
-use super::{Row, Table, TableError};
+use super::row::Row;
+use super::tables::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
@@ -10,7 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Batches of one file, in its order, read as they are asked for.
+/// Batches of one file, in file order, read on demand.
 pub struct ParquetRows {
     path: PathBuf,
     schema: SchemaRef,
@@ -18,7 +20,7 @@ pub struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// The schema of the batches: the file's columns, in file order, those not asked for left out.
+    /// The schema of the batches: the requested columns, in file order.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -38,7 +40,7 @@ impl Iterator for ParquetRows {
 /// # Errors
 ///
 /// A schema other than the table's, naming file and column; [`TableError::NewerSchema`]; [`TableError::Io`];
-/// [`TableError::Parquet`] for a file that is not whole.
+/// [`TableError::Parquet`] for a file that is not complete.
 pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
     stream(Footer::of_table(table, path)?, projection)
 }
@@ -70,7 +72,7 @@ pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetR
 /// # Errors
 ///
 /// As [`read_parquet`]; [`TableError::Arrow`] when the texts of a column pass 2 GiB.
-pub fn read_whole(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, TableError> {
+pub fn read_batch(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, TableError> {
     let rows = read_parquet(path, projection)?;
     let schema = rows.schema().clone();
     let batches = rows.collect::<Result<Vec<_>, _>>()?;
@@ -107,7 +109,8 @@ mod tests {
     use super::*;
     use crate::table::file::SCHEMA_VERSION_KEY;
     use crate::table::file::tests::{filings, write_parquet, write_rows};
-    use crate::table::{FileLayout, SCHEMA_VERSION};
+    use crate::table::layout::FileLayout;
+    use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field};
 
     fn folder() -> tempfile::TempDir {
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_projection_reads_the_named_columns_alone() {
+    fn a_projection_reads_only_the_named_columns() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         write_rows(&filings(10), &path, &[]).expect("written");
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_or_broken_or_absent_file_is_refused() {
+    fn newer_damaged_and_missing_files_are_refused() {
         let folder = folder();
         let path = folder.path().join("part.parquet");
         assert!(matches!(read_parquet(&path, None), Err(TableError::Io { .. })));

@@ -1,7 +1,7 @@
 //! Rows of the filter values: entity types, industry sectors with their types, segments.
 
-use super::Table;
 use super::row::row_columns;
+use super::tables::Table;
 use crate::contract::reference::{EntityTypeEntry, Industries, Sector, Segment};
 use jiff::civil::Date;
 
@@ -64,7 +64,7 @@ pub struct SegmentRow {
 row_columns!(SegmentRow, Table::IndustrySegments, { observed_on, segment, kind, member });
 
 impl SegmentRow {
-    /// The rows of one segment: its sectors, then its types; one with empty `kind` when it holds nothing.
+    /// The rows of one segment: its sectors, then its types; one row with empty `kind` for an empty segment.
     pub fn from(observed_on: Date, record: &Segment) -> Vec<Self> {
         let row = |kind: &str, member: &str| Self {
             observed_on,
@@ -79,7 +79,7 @@ impl SegmentRow {
     }
 }
 
-/// The industry lists of rows observed on one day, in the order in which the keys first appear.
+/// The industry lists of one day's rows, in the order in which the keys first appear.
 pub fn industries(types: &[IndustryTypeRow], segments: &[SegmentRow]) -> Industries {
     let mut lists = Industries::default();
     for row in types {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn industry_lists_come_back_with_their_empty_sectors_and_segments() {
+    fn industry_lists_keep_empty_sectors_and_segments() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let lists = Industries {
             sectors: vec![

@@ -1,9 +1,11 @@
-//! Rows as values ↔ rows as columns, column by name.
+//! Converts rows between values and columns. Columns are found by name.
 //!
-//! A row type names its columns once, with `row_columns!`; its fields say the types. Reading builds the whole
-//! struct, so a column forgotten in the list does not compile.
+//! A row type names its columns once, with `row_columns!`; its fields give the types. Reading fills every field of the
+//! struct, so a column missing from the list does not compile.
 
-use super::{Table, TableError};
+use super::error::TableError;
+use super::filing_columns::{never_null, typed_column};
+use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
@@ -18,11 +20,11 @@ pub trait Row: Sized {
     /// The table it is a row of.
     const TABLE: Table;
 
-    /// The rows as one batch, in the order given.
+    /// The rows as one batch, in the given order.
     ///
     /// # Errors
     ///
-    /// [`TableError::Value`] for a day or instant beyond what the disk holds.
+    /// [`TableError::Value`] for a day or instant out of the disk format's range.
     fn batch(rows: &[Self]) -> Result<RecordBatch, TableError>;
 
     /// The rows of a batch, in its order. Columns are found by name; others are ignored.
@@ -33,7 +35,7 @@ pub trait Row: Sized {
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TableError>;
 }
 
-/// An instant as the disk keeps it: microseconds, finer digits cut off.
+/// An instant at the disk's precision: microseconds, finer digits cut off.
 pub fn disk_instant(instant: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(instant.as_microsecond()).unwrap_or(instant)
 }
@@ -140,34 +142,17 @@ impl Cell for Timestamp {
     }
 }
 
-/// One column of a batch, typed and checked, ready to be read cell by cell.
+/// One column of a batch, checked, to be read cell by cell.
 pub(super) struct CellReader<'a, T: Cell> {
     name: &'static str,
     column: &'a T::Column,
 }
 
 impl<'a, T: Cell> CellReader<'a, T> {
-    /// Finds the column by its name and checks its type and nulls.
+    /// The column of this name, its type and nulls checked.
     pub(super) fn new(batch: &'a RecordBatch, table: Table, name: &'static str) -> Result<Self, TableError> {
-        let place = || format!("table {}", table.name());
-        let array = batch
-            .column_by_name(name)
-            .ok_or_else(|| TableError::MissingColumn { place: place(), column: name.to_owned() })?;
-        let field = table.schema().field_with_name(name).map(|field| field.data_type().clone());
-        let column = array.as_any().downcast_ref::<T::Column>();
-        let (Some(column), true) = (column, field.as_ref().is_ok_and(|kind| kind == array.data_type()))
-        else {
-            return Err(TableError::ColumnType {
-                place: place(),
-                column: name.to_owned(),
-                expected: field.map(|kind| kind.to_string()).unwrap_or_default(),
-                found: array.data_type().to_string(),
-            });
-        };
-        if !T::NULLABLE && column.null_count() > 0 {
-            let nulls = column.null_count();
-            return Err(TableError::Null { place: place(), column: name.to_owned(), nulls });
-        }
+        let column = typed_column(batch, table, name)?;
+        let column = if T::NULLABLE { column } else { never_null(column, table, name)? };
         Ok(Self { name, column })
     }
 
@@ -216,10 +201,10 @@ macro_rules! row_columns {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident = $name:literal) => { $name };
     ($row:ty, $table:expr, { $($field:ident $(= $name:literal)?),* $(,)? }) => {
-        impl $crate::table::Row for $row {
-            const TABLE: $crate::table::Table = $table;
+        impl $crate::table::row::Row for $row {
+            const TABLE: $crate::table::tables::Table = $table;
 
-            fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::TableError> {
+            fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let named = vec![$((
                     $crate::table::row::row_columns!(@name $field $(= $name)?),
                     $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
@@ -229,7 +214,7 @@ macro_rules! row_columns {
 
             fn rows(
                 batch: &arrow::array::RecordBatch,
-            ) -> Result<Vec<Self>, $crate::table::TableError> {
+            ) -> Result<Vec<Self>, $crate::table::error::TableError> {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
@@ -246,7 +231,9 @@ pub(super) use row_columns;
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::table::{DailyCountRow, FilingRow, TableError};
+    use crate::table::business::FilingRow;
+    use crate::table::count::DailyCountRow;
+    use crate::table::error::TableError;
     use arrow::datatypes::{Field, Schema};
     use jiff::civil::date;
 

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 import duckdb
-from beside import compare
+from differences import compare
 
 snapshot, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 

@@ -117,7 +117,8 @@ fn a_starter_account_gets_20_requests_a_minute_then_429_with_the_seconds_to_wait
     for key in [&server.key, &second] {
         let over = server.get_with("/v1/fl/entity-types", key);
         assert_eq!(over.status, 429, "request 21: {}", over.text());
-        let wait: u64 = over.header("retry-after").and_then(|text| text.parse().ok()).expect("whole seconds");
+        let wait: u64 =
+            over.header("retry-after").and_then(|text| text.parse().ok()).expect("integer seconds");
         assert!((1..=60).contains(&wait), "{wait} s");
         assert_eq!((&over.json()["statusCode"], over.json()["docs_url"].is_string()), (&429.into(), true));
     }
@@ -126,7 +127,7 @@ fn a_starter_account_gets_20_requests_a_minute_then_429_with_the_seconds_to_wait
 }
 
 #[test]
-fn pages_of_every_plan_have_its_size_and_make_the_whole_listing() {
+fn pages_of_every_plan_have_its_size_and_add_up_to_the_listing() {
     for plan in [STARTER, AGENCY, ENTERPRISE] {
         let source = source::small();
         let server = ApiServer::generous(source, plan);

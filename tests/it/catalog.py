@@ -56,7 +56,7 @@ report = package.validate()
 claim(report.valid, report.to_summary() if not report.valid else "")
 claim(len(readable) > 15, f"only {len(readable)} resources were read")
 
-# As it stands, and from the lake's own folder with the lake named.
+# Unchanged, and from the lake's own folder with the lake named.
 seen = {}
 for setting in ("", "SET VARIABLE lake = '.'"):
     os.chdir(lake if setting else lake.parent)

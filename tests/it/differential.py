@@ -200,7 +200,7 @@ def reason(ours, theirs):
 
 
 def same_number_of_problems(ours, theirs):
-    """Whether both tell as many broken rules, those apart that are rules with us alone."""
+    """Whether both name the same number of broken rules, without the rules that only we have."""
     mine, others = problems(ours), problems(theirs)
     return len([message for message in mine if not only_ours(message)]) <= len(others) <= len(mine)
 

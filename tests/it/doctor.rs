@@ -1,4 +1,4 @@
-//! What a run needs, told before it is missing; and what a run did, told in its own folder.
+//! `doctor` reports what a run lacks; a run's log is in its own folder.
 
 use crate::support::command::{Finished, Sunlake, shipped};
 use crate::support::lake::names;
@@ -22,8 +22,8 @@ fn doctor(lake: &Path) -> Sunlake {
 
 /// What was found about a subject: its verdict and its words.
 fn found(done: &Finished, subject: &str) -> (String, String) {
-    let told = done.json();
-    let findings = told["findings"].as_array().expect("findings");
+    let reported = done.json();
+    let findings = reported["findings"].as_array().expect("findings");
     let of = findings.iter().find(|finding| finding["subject"] == subject);
     let of = of.unwrap_or_else(|| panic!("nothing about {subject}{}", done.shown()));
     let text = |name: &str| of[name].as_str().expect("a text").to_owned();
@@ -90,7 +90,7 @@ fn what_is_missing_or_in_the_way_is_named() {
 }
 
 #[test]
-fn an_aggregate_that_several_pipelines_share_is_told_once_with_its_folder() {
+fn an_aggregate_shared_by_several_pipelines_is_reported_once_with_its_folder() {
     let scratch = Scratch::new();
     let folder = scratch.path("pipelines");
     std::fs::create_dir_all(folder.join("aggregates")).expect("a folder");
@@ -102,8 +102,8 @@ fn an_aggregate_that_several_pipelines_share_is_told_once_with_its_folder() {
         .args([folder.as_os_str(), "--lake".as_ref(), scratch.lake().as_os_str()])
         .finish()
         .exits(3);
-    let told = done.json();
-    let findings = told["findings"].as_array().expect("findings");
+    let reported = done.json();
+    let findings = reported["findings"].as_array().expect("findings");
     let of_pipelines: Vec<_> = findings.iter().filter(|found| found["subject"] == "pipelines").collect();
     assert_eq!(of_pipelines.len(), 1, "{}", done.shown());
     assert!(found(&done, "pipelines").1.contains(&*sql.to_string_lossy()), "{}", done.shown());

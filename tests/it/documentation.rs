@@ -181,7 +181,7 @@ fn run_sql(pages: &[Page], folder: &Path, findings: &mut Findings) {
     let texts: Vec<&str> = examples.iter().map(|example| &*example.block.text).collect();
     let script = "documentation.py";
     let answers = pipe(python::command(script), folder, &serde_json::to_string(&texts).expect("JSON"));
-    let answers = python::told(script, &answers);
+    let answers = python::reported(script, &answers);
     let answers = answers.as_array().expect("answers");
     assert_eq!(answers.len(), examples.len());
     for (example, answer) in examples.iter().zip(answers) {

@@ -44,19 +44,19 @@ fn listed(lake: &Path, plan: Plan) -> Rows {
     rows
 }
 
-/// Days of which a lake says that it does not hold them whole.
+/// Days that a lake calls incomplete.
 fn incomplete(lake: &Path) -> BTreeSet<String> {
     let mut rows = lake::rows(lake, "coverage", &[]);
     rows.retain(|row| row["complete"].as_deref() == Some("false"));
     rows.into_iter().map(|row| row["filed_date"].clone().expect("a day")).collect()
 }
 
-/// A proxy before the server that, every so many requests, has it go on to the next snapshot.
+/// A proxy before the server that switches it to the next snapshot after every N requests.
 fn moving(server: &ApiServer, versions: Vec<PathBuf>, every: usize) -> Proxy {
     let (address, authorization) = (server.address, format!("Bearer {}", server.key));
     let total = move || {
-        let told = send(address, "GET", "/v1/fl/stats", &[("Authorization", &authorization)]);
-        told.expect("an answer").json()["data"]["businesses_total"].as_u64().expect("a total")
+        let reported = send(address, "GET", "/v1/fl/stats", &[("Authorization", &authorization)]);
+        reported.expect("an answer").json()["data"]["businesses_total"].as_u64().expect("a total")
     };
     let link = server.scratch.path("served").join("current");
     let mut next = versions.into_iter().skip(1);
@@ -72,7 +72,7 @@ fn moving(server: &ApiServer, versions: Vec<PathBuf>, every: usize) -> Proxy {
     })
 }
 
-/// Claims that a row that every state lists is landed, on days held whole, and that no other is.
+/// Checks that every row listed in all states is in the lake, on complete days, and that no other row is.
 fn assert_true_to(states: &[Rows], landed: &Rows, incomplete: &BTreeSet<String>) {
     for (id, cells) in &states[0] {
         let is_whole = !incomplete.contains(cells["filed_date"].as_deref().unwrap_or_default());
@@ -95,13 +95,13 @@ fn states(shown: &Source, versions: &[PathBuf], plan: Plan) -> Vec<Rows> {
     for pair in states.windows(2) {
         let without = |all: &Rows, of: &Rows| all.keys().filter(|id| !of.contains_key(id)).count();
         let (came, went) = (without(&pair[1], &pair[0]), without(&pair[0], &pair[1]));
-        assert!(came > 20 && went > 0, "{came} rows came and {went} went: too few to tell anything");
+        assert!(came > 20 && went > 0, "{came} rows came and {went} went: too few to test anything");
     }
     point(&shown.lake.join("current"), &versions[0]);
     states
 }
 
-/// Reads a window under a plan's limits while the API goes on, every so many requests, to what the next day's run found.
+/// Reads a window under a plan's limits while the API advances, after every few requests, to what the next day's run found.
 fn read_while_it_moves(plan: Plan, every: usize) {
     let (versions, scratch) = (versions(), Scratch::new());
     let shown = Source { lake: scratch.path("shown"), today: TODAY };
@@ -165,7 +165,7 @@ fn rows_that_stay_are_kept_while_others_move_and_days_are_brought_up_to_date() {
 /// Whether it has been done.
 static SWAPPED: AtomicBool = AtomicBool::new(false);
 
-/// The first page of two days as it comes when its first row was passed over, and the older day got a row meanwhile: no total tells.
+/// The first page of two days as sent when its first row was passed over, and the older day got a row during the read: no
 fn with_a_row_for_another(body: String) -> String {
     let mut page: Value = serde_json::from_str(&body).expect("a page");
     let rows = page["data"].as_array_mut().expect("rows");

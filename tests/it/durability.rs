@@ -64,7 +64,7 @@ fn has_commit(lake: &Path) -> bool {
 }
 
 #[test]
-fn files_that_cannot_grow_end_a_run_with_9_and_one_line_and_the_next_goes_on() {
+fn a_file_size_limit_ends_a_run_with_9_and_one_line_and_the_next_run_resumes() {
     let ground = Ground::new();
     let lake = ground.scratch.lake();
     let mut stopped = 0;
@@ -73,7 +73,7 @@ fn files_that_cannot_grow_end_a_run_with_9_and_one_line_and_the_next_goes_on() {
         let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kibibytes * 2);
         let ended = ground.run(&lake).through(&["sh", "-c", &limit, "sh"]).finish();
         assert_sound(&lake, &format!("{kibibytes} KiB"));
-        assert_told_in_short(ended, "too large");
+        assert_reported_in_one_line(ended, "too large");
         stopped += 1;
     }
     let sent = ground.proxy.targets().len();
@@ -91,11 +91,11 @@ fn files_that_cannot_grow_end_a_run_with_9_and_one_line_and_the_next_goes_on() {
     );
 }
 
-fn assert_told_in_short(ended: Finished, why: &str) {
+fn assert_reported_in_one_line(ended: Finished, why: &str) {
     let ended = ended.exits(9);
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("sunlake: ")).collect();
-    assert_eq!(told.len(), 1, "{}", ended.shown());
-    assert!(told[0].contains(why) && !ended.stderr.contains("panic"), "{}", ended.shown());
+    let reported: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(reported.len(), 1, "{}", ended.shown());
+    assert!(reported[0].contains(why) && !ended.stderr.contains("panic"), "{}", ended.shown());
 }
 
 /// Runs on a small disk that grows step by step; prints the exit code of each run.
@@ -114,7 +114,7 @@ cp -a "$disk/lake" "$disk.kept"
 
 #[test]
 #[ignore = "mounts a small disk, which wants user namespaces or root; 10 s"]
-fn a_full_disk_ends_a_run_with_9_and_the_next_goes_on_when_there_is_room() {
+fn a_full_disk_ends_a_run_with_9_and_the_next_run_resumes_when_there_is_room() {
     let ground = Ground::new();
     let disk = ground.scratch.path("disk");
     std::fs::create_dir_all(&disk).expect("a folder");
@@ -128,14 +128,14 @@ fn a_full_disk_ends_a_run_with_9_and_the_next_goes_on_when_there_is_room() {
         assert!(["0", "9"].contains(&words[1]) && ["0", "3"].contains(&words[2]), "{}", ended.shown());
     }
     assert_eq!(codes.last().map(|words| words[1]), Some("0"), "{}", ended.shown());
-    let told = std::fs::read_to_string(disk.with_extension("err")).expect("what was said");
-    let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("sunlake: ")).collect();
-    assert_eq!(lines.len(), full, "{told}");
-    assert!(lines.iter().all(|line| line.contains("No space left")), "{told}");
+    let reported = std::fs::read_to_string(disk.with_extension("err")).expect("what was said");
+    let lines: Vec<&str> = reported.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(lines.len(), full, "{reported}");
+    assert!(lines.iter().all(|line| line.contains("No space left")), "{reported}");
     lake::assert_same(&lake::filings(&disk.with_extension("kept")), &ground.rows(), "with room again");
 }
 
-/// Kills so many runs at random moments, half of them while they merge and publish; a run that ended before is no kill, and a
+/// Kills this number of runs at random moments, half of them while they merge and publish; a run that ended before is no kill, and a
 /// lake that is done is left for a new one. Gives how many runs were started, and how many lakes were finished.
 fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
     let ground = Ground::new();
@@ -164,7 +164,7 @@ fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
         run.kill();
         assert_sound(&lake, &when);
         if has_commit(&lake) {
-            // Once in a while a run goes on to its end, or finds that there is nothing left to do.
+            // Now and then a run ends before the kill, or finds nothing left to do.
             ground.run(&lake).finish().exits(0);
             lake::assert_same(&lake::filings(&lake), &expected, &when);
             assert_sound(&lake, &when);
@@ -227,7 +227,7 @@ fn of_runs_that_start_at_once_on_one_folder_one_writes_and_the_others_exit_with_
     lake::assert_same(&lake::filings(&lake), &ground.rows(), "after all");
 }
 
-/// Publishes one day after another while DuckDB reads; gives how many snapshots it saw, and how often the link moved
+/// Publishes one day after another while DuckDB reads; returns the snapshots it saw, and how often the link changed
 /// while it listed files.
 fn watch(days: u32) -> (usize, u64) {
     let scratch = Scratch::new();
@@ -250,7 +250,7 @@ fn watch(days: u32) -> (usize, u64) {
     BufReader::new(reader.stdout.as_mut().expect("stdout")).read_line(&mut looked).expect("a line");
     (1..=days).for_each(run);
     std::fs::write(&stop, "").expect("a mark");
-    let told = python::told("watching.py", &reader.wait_with_output().expect("python"));
+    let reported = python::reported("watching.py", &reader.wait_with_output().expect("python"));
     let rows: BTreeMap<String, i64> = lake::commits(&lake)
         .iter()
         .map(|commit| {
@@ -258,7 +258,7 @@ fn watch(days: u32) -> (usize, u64) {
         })
         .collect();
     assert_eq!(rows.len() as u32, days + 1);
-    let seen = told["seen"].as_object().expect("snapshots");
+    let seen = reported["seen"].as_object().expect("snapshots");
     for (snapshot, figures) in seen {
         assert_eq!(figures[0], rows[snapshot], "snapshot {snapshot}: {figures}");
         assert_eq!(
@@ -266,21 +266,21 @@ fn watch(days: u32) -> (usize, u64) {
             "snapshot {snapshot}: the aggregate is of the same rows: {figures}"
         );
     }
-    for total in told["totals"].as_array().expect("totals") {
+    for total in reported["totals"].as_array().expect("totals") {
         assert!(rows.values().any(|rows| total == rows), "{total} is of no snapshot: {rows:?}");
     }
-    (seen.len(), told["gone"].as_u64().expect("a count"))
+    (seen.len(), reported["gone"].as_u64().expect("a count"))
 }
 
 #[test]
-fn readers_see_whole_snapshots_alone_while_runs_publish() {
+fn readers_see_complete_snapshots_only_while_runs_publish() {
     assert!(watch(6).0 > 1);
 }
 
 #[test]
 #[ignore = "200 commits, minutes"]
-fn readers_see_whole_snapshots_alone_through_200_commits() {
+fn readers_see_complete_snapshots_only_through_200_commits() {
     let (seen, gone) = watch(200);
-    println!("200 commits, {seen} snapshots seen, {gone} times the link moved while files were listed");
+    println!("200 commits, {seen} snapshots seen, {gone} times the link changed while files were listed");
     assert!(seen > 50);
 }

@@ -171,7 +171,7 @@ fn a_row_that_only_changed_is_not_taken_for_the_one_that_left() {
 }
 
 #[test]
-fn a_day_that_lost_a_row_to_another_day_and_got_one_meanwhile_is_not_proven_before_it_is_read_again() {
+fn a_day_that_lost_a_row_to_another_day_and_gained_one_is_incomplete_until_read_again() {
     let mut living = Living::begun(source::large());
     let (truth, _) = living.listed();
     let on = |day: &str| -> Vec<i64> {

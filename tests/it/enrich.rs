@@ -228,7 +228,7 @@ fn a_slow_api_is_asked_about_the_next_businesses_ahead() {
 }
 
 #[test]
-fn a_wrong_condition_is_told_with_exit_code_3_and_costs_one_request() {
+fn a_wrong_condition_is_reported_with_exit_code_3_and_costs_one_request() {
     let story = Story::new();
     let pipeline = story.pipeline("kounty = 'Orange'", "");
     story.run(&pipeline).finish().exits(3).says("kounty = 'Orange'");

@@ -52,14 +52,14 @@ fn the_catalogue_is_a_data_package_a_dictionary_and_views() {
 }
 
 #[test]
-fn text_files_hold_every_cell_and_only_whole_ones_are_there() {
+fn text_files_have_every_cell_and_are_never_partial() {
     let (source, scratch) = (source::history(), Scratch::new());
     let folder = scratch.path("csv");
-    let told = export(source, &["csv", text(&folder)]).exits(0).json();
+    let reported = export(source, &["csv", text(&folder)]).exits(0).json();
     let commits = commits(&source.lake);
     let tables = commits[1]["tables"].as_object().expect("tables");
     assert_eq!(names(&folder).len(), tables.len(), "a file a table, and nothing else");
-    for file in told["files"].as_array().expect("files") {
+    for file in reported["files"].as_array().expect("files") {
         let table = file["table"].as_str().expect("a table");
         assert_eq!(file["rows"], rows(&commits[1], table), "{table}");
     }
@@ -68,9 +68,9 @@ fn text_files_hold_every_cell_and_only_whole_ones_are_there() {
 
     let some = scratch.path("some");
     let of_old = ["csv", text(&some), "--table", "filings,counties", "--snapshot", "1"];
-    let told = export(source, &of_old).exits(0).json();
+    let reported = export(source, &of_old).exits(0).json();
     assert_eq!(
-        (told["snapshot"].as_u64(), told["files"][1]["rows"].as_u64()),
+        (reported["snapshot"].as_u64(), reported["files"][1]["rows"].as_u64()),
         (Some(1), Some(rows(&commits[0], "filings")))
     );
     assert_eq!(names(&some).into_iter().collect::<Vec<_>>(), ["counties.csv", "filings.csv"]);
@@ -79,7 +79,7 @@ fn text_files_hold_every_cell_and_only_whole_ones_are_there() {
 }
 
 #[test]
-fn a_duckdb_file_is_whole_or_as_it_was() {
+fn a_duckdb_file_is_complete_or_unchanged() {
     let (source, scratch) = (source::history(), Scratch::new());
     let (file, program) = (scratch.path("florida.duckdb"), python::program("duckdb"));
     std::fs::write(&file, "what was there").expect("a file");
@@ -90,13 +90,13 @@ fn a_duckdb_file_is_whole_or_as_it_was() {
         .expect("a program");
     export(source, &["duckdb", text(&file), "--duckdb", text(&failing)]).exits(9).says("no room");
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "what was there");
-    let told = export(source, &["duckdb", text(&file), "--duckdb", text(&program)]).exits(0).json();
+    let reported = export(source, &["duckdb", text(&file), "--duckdb", text(&program)]).exits(0).json();
     let left: Vec<String> = names(file.parent().expect("a folder")).into_iter().collect();
     assert_eq!(left, ["failing", "florida.duckdb"]);
     let found = faultless("database.py", &[&source.lake.join("current"), &file]);
     assert_eq!(
         (found["snapshot"].as_u64(), found["tables"].as_object()),
-        (Some(2), told["rows"].as_object())
+        (Some(2), reported["rows"].as_object())
     );
 }
 

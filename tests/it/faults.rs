@@ -1,6 +1,6 @@
 //! What the network, the API and the records do to a run, and what it does then.
 
-use crate::support::command::{Finished, Sunlake, state_beside};
+use crate::support::command::{Finished, Sunlake, state_next_to};
 use crate::support::http;
 use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply, Request};
@@ -45,7 +45,7 @@ impl Weather {
         self.command(lines).finish()
     }
 
-    fn assert_whole(&self) {
+    fn assert_complete(&self) {
         let found = lake::filings(&self.scratch.lake());
         lake::assert_same(&found, &lake::filings(&self.source.lake), "after the faults");
     }
@@ -68,7 +68,7 @@ fn pause_after(proxy: &Proxy, number: usize) -> f64 {
 }
 
 #[test]
-fn every_kind_of_passing_fault_is_ridden_out_and_the_lake_is_whole() {
+fn every_kind_of_passing_fault_is_retried_and_the_lake_is_complete() {
     let weather = Weather::new(|request| match request.number {
         1 | 14 => Reply::error(503, Vec::new()),
         4 => Reply::BreakOff,
@@ -83,13 +83,13 @@ fn every_kind_of_passing_fault_is_ridden_out_and_the_lake_is_whole() {
         _ => Reply::Forward,
     });
     let summary = weather.run("").complete();
-    weather.assert_whole();
+    weather.assert_complete();
     assert_eq!(summary["requests"]["retried"], 10, "{summary}");
     assert_eq!(summary["requests"]["sent"], weather.proxy.log().len(), "{summary}");
 }
 
 #[test]
-fn a_service_that_stays_down_ends_the_run_after_so_many_attempts() {
+fn a_service_that_stays_down_ends_the_run_after_a_fixed_number_of_attempts() {
     let weather = Weather::new(|request| match request.number {
         1..=8 => Reply::Forward,
         _ => Reply::error(503, Vec::new()),
@@ -102,7 +102,7 @@ fn a_service_that_stays_down_ends_the_run_after_so_many_attempts() {
     weather.assert_nothing_published();
     weather.proxy.follow(|_| Reply::Forward);
     weather.run("[budget]\nattempts = 3").complete();
-    weather.assert_whole();
+    weather.assert_complete();
     let targets = weather.proxy.targets();
     let distinct: std::collections::BTreeSet<_> = targets.iter().collect();
     assert!(targets.len() <= distinct.len() + 3, "what had been answered was not asked again: {targets:#?}");
@@ -119,7 +119,7 @@ fn a_refusal_whose_cause_is_gone_does_not_end_the_next_run_too() {
             weather.run("").exits(code).says(&status.to_string());
             weather.assert_nothing_published();
             weather.run("").complete();
-            weather.assert_whole();
+            weather.assert_complete();
             let targets = weather.proxy.targets();
             let distinct: std::collections::BTreeSet<_> = targets.iter().collect();
             assert!(
@@ -149,7 +149,7 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
         false => Reply::Forward,
     });
     weather.run("").complete();
-    weather.assert_whole();
+    weather.assert_complete();
 
     let weather = Weather::new(move |request| match is_page(request) {
         true => Reply::Change(without_its_last_row),
@@ -159,7 +159,7 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
     weather.assert_nothing_published();
     weather.proxy.follow(|_| Reply::Forward);
     weather.run("").complete();
-    weather.assert_whole();
+    weather.assert_complete();
 }
 
 fn with_a_nameless_row(body: String) -> String {
@@ -171,7 +171,7 @@ fn with_a_nameless_row(body: String) -> String {
 }
 
 #[test]
-fn a_bad_record_stands_in_quarantine_once_however_often_its_run_goes_on() {
+fn a_bad_record_is_quarantined_once_even_when_its_run_resumes_often() {
     let script = |fictitious: fn() -> Reply| {
         move |request: &Request| match request.target.contains("type=fictitious") {
             true => fictitious(),
@@ -220,18 +220,18 @@ fn a_run_of_an_earlier_day_that_fails_its_checks_for_good_does_not_keep_later_da
     let run = |today: &str| weather.command_of(today, lines).finish();
     let day_before = run("2026-03-19").exits(7).says("quarantine");
     weather.proxy.follow(|_| Reply::Forward);
-    // Its pages are held, and are as they are.
+    // Its pages are archived unchanged.
     let asked = weather.proxy.targets().len();
     run("2026-03-19").exits(7).says("quarantine");
     assert_eq!(weather.proxy.targets().len(), asked, "no page is paid for twice");
     weather.assert_nothing_published();
     let today = run(weather.source.today).says("given up").complete();
     assert_ne!(today["run_id"], day_before.json()["run_id"]);
-    weather.assert_whole();
+    weather.assert_complete();
 }
 
 #[test]
-fn sql_that_cannot_run_is_told_before_a_request_is_sent() {
+fn sql_that_cannot_run_is_reported_before_the_first_request() {
     let weather = Weather::new(|_| Reply::Forward);
     std::fs::create_dir(weather.scratch.path("aggregates")).expect("a folder");
     weather.scratch.file("aggregates/mine.sql", "SELECT kounty FROM filings");
@@ -253,7 +253,7 @@ fn answers_outside_the_contract_end_the_run_after_retries() {
             false => Reply::Forward,
         });
         let done = weather.run("[budget]\nattempts = 2").exits(6).says("/v1/fl/businesses");
-        assert!(done.stderr.lines().count() < 10, "it is told in short{}", done.shown());
+        assert!(done.stderr.lines().count() < 10, "it is reported in short{}", done.shown());
         weather.assert_nothing_published();
     }
 }
@@ -265,7 +265,7 @@ fn no_request_goes_out_before_a_retry_after_has_passed() {
         _ => Reply::Forward,
     });
     weather.run("").complete();
-    weather.assert_whole();
+    weather.assert_complete();
     let pause = pause_after(&weather.proxy, 10);
     assert!(pause >= 2.0, "the next request came after {pause:.3} s");
     assert!(pause < 4.0, "the next request came only after {pause:.3} s");
@@ -281,7 +281,7 @@ fn a_retry_after_outlives_the_process_that_heard_it() {
     weather.proxy.wait_for_requests(10);
     // The ledger is written once the answer is in.
     let ledger_tells = || {
-        let ledgers = lake::files_below_if_there(&state_beside(&weather.scratch.lake()));
+        let ledgers = lake::files_below_if_there(&state_next_to(&weather.scratch.lake()));
         let texts = ledgers.iter().filter_map(|path| std::fs::read(path).ok());
         let mut read = texts.filter_map(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         let paused = |ledger: Value| ledger["accounts"][0]["counts"]["not_before"].as_i64() > Some(0);
@@ -304,7 +304,7 @@ fn a_429_with_a_retry_after_of_nothing_or_none_is_retried_soon() {
             _ => Reply::Forward,
         });
         let summary = weather.run("").complete();
-        weather.assert_whole();
+        weather.assert_complete();
         assert_eq!(summary["requests"]["retried"], 2, "{header:?}: {summary}");
         let pauses = [pause_after(&weather.proxy, 10), pause_after(&weather.proxy, 11)];
         assert!(pauses.iter().all(|pause| *pause > 0.1), "{header:?}: not at once, but after {pauses:?} s");
@@ -355,7 +355,7 @@ fn a_spent_day_ends_the_run_in_good_order() {
 }
 
 #[test]
-fn a_run_that_does_not_fit_reads_the_newest_days_and_tells_when_it_will_be_complete() {
+fn a_run_that_does_not_fit_reads_the_newest_days_and_says_when_it_will_be_complete() {
     let source = source::large();
     let server = ApiServer::generous(source, AGENCY);
     // Of 400 requests a day and 100,000 a month 150 are left today.
@@ -396,12 +396,12 @@ fn a_run_that_does_not_fit_reads_the_newest_days_and_tells_when_it_will_be_compl
     assert_eq!(summary["complete_on"], expected(needed, 97), "{summary}");
     let coverage = &summary["coverage"];
     let proven = coverage["complete"].as_u64().expect("a number");
-    assert!(proven > 0, "whole days are done: {coverage}");
+    assert!(proven > 0, "complete days are done: {coverage}");
     let incomplete = coverage["incomplete"].as_array().expect("days").iter();
     let missing = incomplete.filter(|day| day["entity_type"] == "*").filter_map(|day| day["day"].as_str());
     let newest = missing.max().expect("a day");
     assert!(newest < "2026-01-05", "the newest days come first: {coverage}");
-    // A second run the same day sends nothing, and tells the same.
+    // A second run the same day sends nothing and reports the same.
     let before = proxy.log().len();
     let again = command("run").exits(5).json();
     assert_eq!(proxy.log().len(), before, "{again}");
@@ -486,7 +486,7 @@ fn a_second_run_at_the_same_time_exits_with_8_and_disturbs_nothing() {
     weather.proxy.follow(|_| Reply::Forward);
     weather.proxy.release();
     first.finish().complete();
-    weather.assert_whole();
+    weather.assert_complete();
 }
 
 /// Breaks the record of one business wherever it is listed, and gives two others a field that nobody knows.
@@ -507,7 +507,7 @@ fn odd_records(body: String) -> String {
 }
 
 #[test]
-fn bad_records_go_to_quarantine_whole_unknown_fields_are_kept_and_the_run_succeeds() {
+fn bad_records_go_to_quarantine_as_sent_and_unknown_fields_are_kept_and_the_run_succeeds() {
     let weather = Weather::new(|request| match request.target.starts_with("/v1/fl/businesses?") {
         true => Reply::Change(odd_records),
         false => Reply::Forward,
@@ -526,7 +526,7 @@ fn bad_records_go_to_quarantine_whole_unknown_fields_are_kept_and_the_run_succee
     assert_eq!(held, bad);
     for record in &records {
         let whole: Value =
-            serde_json::from_str(record["record"].as_str().expect("text")).expect("the record, whole");
+            serde_json::from_str(record["record"].as_str().expect("text")).expect("the record as sent");
         assert!(whole["document_number"].is_string() && whole["name"].is_null(), "{record}");
         assert!(record["reasons"].to_string().contains("name"), "{record}");
         assert!(
@@ -542,14 +542,14 @@ fn bad_records_go_to_quarantine_whole_unknown_fields_are_kept_and_the_run_succee
             _ => assert_eq!(extra, None, "{id}"),
         }
     }
-    let told = summary["unknown_fields"].as_object().expect("fields").keys().cloned().collect::<Vec<_>>();
-    assert_eq!(told, ["industry.naics", "llc_series"], "{summary}");
+    let reported = summary["unknown_fields"].as_object().expect("fields").keys().cloned().collect::<Vec<_>>();
+    assert_eq!(reported, ["industry.naics", "llc_series"], "{summary}");
     let short = summary["coverage"]["incomplete"].as_array().map(Vec::len);
-    assert!(short > Some(0), "days that miss a record are told: {summary}");
+    assert!(short > Some(0), "days that miss a record are reported: {summary}");
 }
 
 #[test]
-fn checks_told_to_fail_hold_the_snapshot_back() {
+fn checks_set_to_fail_hold_the_snapshot_back() {
     for (script, lines) in
         [("record", "[checks]\nquarantine = \"fail\""), ("record", "[checks]\nunknown_fields = \"fail\"")]
     {
@@ -599,5 +599,5 @@ fn a_register_that_lost_most_of_its_rows_is_not_published() {
     });
     weather.run("").exits(7).says("max_vanished_percent");
     assert_eq!(lake::commits(&weather.scratch.lake()).len(), 1);
-    weather.assert_whole();
+    weather.assert_complete();
 }

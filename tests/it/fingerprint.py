@@ -6,7 +6,7 @@ import numbers
 import pandas
 
 
-def told(value):
+def text_of(value):
     """A value as text, the same from every engine."""
     if value is None or value is pandas.NaT or (isinstance(value, float) and value != value):
         return None
@@ -37,5 +37,5 @@ def of_frame(frame, days):
         least, most = (values.min(), values.max()) if len(values) else (None, None)
         if name in days:
             least, most = day(least), day(most)
-        columns[name] = [len(values), told(least), told(most)]
+        columns[name] = [len(values), text_of(least), text_of(most)]
     return {"rows": len(frame), "columns": columns}

@@ -1,4 +1,4 @@
-//! Snapshots looked at, compared, gone back to, held and accepted, pruned; tables made again from archived pages; damage put
+//! Snapshots listed, compared, rolled back to, accepted and pruned; tables replayed from archived pages; damage
 //! right.
 
 use crate::support::command::{Finished, Sunlake};
@@ -17,7 +17,7 @@ fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
     Sunlake::new(arguments).args(["--lake".as_ref(), lake.as_os_str()]).finish()
 }
 
-fn told(lake: &Path, arguments: &[&str]) -> Value {
+fn reported(lake: &Path, arguments: &[&str]) -> Value {
     sunlake(lake, &[arguments, &["--json"]].concat()).exits(0).json()
 }
 
@@ -35,8 +35,8 @@ fn assert_sound(lake: &Path) {
     sunlake(lake, &["verify"]).exits(0);
 }
 
-/// Claims that the catalogue and the report tell of this snapshot, and name files that are there.
-fn assert_told_of(lake: &Path, snapshot: u64) {
+/// Checks that catalogue and report describe this snapshot, and name files that exist.
+fn assert_described(lake: &Path, snapshot: u64) {
     let text = |name: &str| {
         let path = lake.join("catalog").join(name);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -55,7 +55,7 @@ fn assert_told_of(lake: &Path, snapshot: u64) {
     assert!(text("report.html").contains(&format!("snapshot {snapshot} ")));
 }
 
-/// A run's journal of a snapshot as JSON without its seal, and where it lies.
+/// A run's journal of a snapshot as JSON without its seal, and its path.
 fn journal(lake: &Path, run_id: &str, snapshot: u64) -> (Value, PathBuf) {
     let path = lake.join("runs").join(run_id).join(format!("journal/{snapshot:06}.json"));
     let mut journal: Value = serde_json::from_slice(&std::fs::read(&path).expect("a journal")).expect("JSON");
@@ -63,22 +63,31 @@ fn journal(lake: &Path, run_id: &str, snapshot: u64) -> (Value, PathBuf) {
     (journal, path)
 }
 
+/// Seals a journal and writes it.
+fn write_journal(path: &Path, journal: &Value) {
+    let mut bytes = serde_json::to_vec_pretty(journal).expect("JSON");
+    bytes.truncate(bytes.len() - 2);
+    let digest = blake3::hash(&bytes).to_hex();
+    bytes.extend_from_slice(format!(",\n  \"seal\": \"{digest}\"\n}}\n").as_bytes());
+    std::fs::write(path, bytes).expect("written");
+}
+
 #[test]
 fn snapshots_are_listed_shown_and_compared() {
     let lake = &source::history().lake;
-    let listed = told(lake, &["snapshot", "list"]);
+    let listed = reported(lake, &["snapshot", "list"]);
     let snapshots = listed["snapshots"].as_array().expect("snapshots");
     assert_eq!(snapshots.len(), 2, "{listed}");
     let of = |field: &str| snapshots.iter().map(|snapshot| snapshot[field].clone()).collect::<Vec<_>>();
     assert_eq!(of("standing"), ["published", "published"]);
     assert_eq!(of("current"), [false, true]);
     assert_eq!(of("today"), ["2026-03-16", "2026-03-20"]);
-    let shown = told(lake, &["snapshot", "show", "2"]);
+    let shown = reported(lake, &["snapshot", "show", "2"]);
     assert_eq!(shown["filings"], lake::filings(lake).len(), "{shown}");
     assert_eq!(shown["tables"]["filings"]["rows"], shown["filings"]);
     let path = PathBuf::from(shown["tables"]["coverage"]["files"][0].as_str().expect("a path"));
     assert!(path.is_file(), "{}", path.display());
-    let diff = told(lake, &["snapshot", "diff", "1", "2"]);
+    let diff = reported(lake, &["snapshot", "diff", "1", "2"]);
     let filings = &diff["tables"]["filings"];
     let changes = |kind: &str| {
         let rows = lake::rows(lake, "changes", &[]);
@@ -100,7 +109,7 @@ fn replay_makes_every_run_s_tables_again_to_the_byte_without_a_request() {
     let lake = copy(&scratch);
     for run_id in runs(&lake) {
         // There is no API to ask: the sample's ended with its run.
-        let replayed = told(&lake, &["replay", &run_id]);
+        let replayed = reported(&lake, &["replay", &run_id]);
         let snapshot = &replayed["snapshots"][0];
         assert!(snapshot["pages"].as_u64() > Some(20) && snapshot["equal"].as_u64() > Some(20), "{replayed}");
         assert_eq!(snapshot["different"], json!([]), "{replayed}");
@@ -124,39 +133,31 @@ fn what_a_replay_finds_otherwise_is_published_when_asked() {
     let pages = |step: &Value| step["listing"]["pages"].as_array().map_or(0, Vec::len);
     let largest = (0..steps.len()).max_by_key(|at| pages(&steps[*at])).expect("a step");
     steps.remove(largest);
-    std::fs::write(&path, serde_json::to_vec_pretty(&journal).expect("JSON")).expect("written");
+    write_journal(&path, &journal);
     let done = sunlake(&lake, &["replay", &last, "--json"]).exits(7);
     assert_ne!(done.json()["snapshots"][0]["different"], json!([]), "{}", done.shown());
     assert_eq!(lake::commits(&lake).len(), 2);
-    let published = told(&lake, &["replay", &last, "--publish"]);
+    let published = reported(&lake, &["replay", &last, "--publish"]);
     assert_eq!(published["published"], 3, "{published}");
-    assert_told_of(&lake, 3);
+    assert_described(&lake, 3);
     assert!(lake::filings(&lake).len() < expected.len(), "the step that was taken out brought rows");
     sunlake(&lake, &["verify", "3"]).exits(0);
-    assert_eq!(told(&lake, &["snapshot", "rollback", "2"])["snapshot"], 4);
+    assert_eq!(reported(&lake, &["snapshot", "rollback", "2"])["snapshot"], 4);
     lake::assert_same(&lake::filings(&lake), &expected, "after going back");
 }
 
 #[test]
-fn counts_of_days_are_replayed_from_the_page_that_the_journal_or_else_the_archive_tells_of() {
+fn counts_of_days_are_replayed_from_the_page_that_the_journal_names() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
     let last = runs(&lake).pop().expect("a run");
     let (mut journal, path) = journal(&lake, &last, 2);
     let days = journal["counted_days"].as_u64().expect("days");
-    let mut write = |days: Option<u64>| {
-        let fields = journal.as_object_mut().expect("an object");
-        match days {
-            Some(days) => fields.insert("counted_days".to_owned(), days.into()),
-            None => fields.remove("counted_days"),
-        };
-        std::fs::write(&path, serde_json::to_vec_pretty(&journal).expect("JSON")).expect("written");
-    };
-    // A journal of before counts were told of.
-    write(None);
-    let replayed = told(&lake, &["replay", &last]);
+    write_journal(&path, &journal);
+    let replayed = reported(&lake, &["replay", &last]);
     assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
-    write(Some(days + 1));
+    journal["counted_days"] = (days + 1).into();
+    write_journal(&path, &journal);
     sunlake(&lake, &["replay", &last]).exits(9).says(&format!("daily?days={} is gone", days + 1));
 }
 
@@ -164,11 +165,11 @@ fn counts_of_days_are_replayed_from_the_page_that_the_journal_or_else_the_archiv
 fn the_catalogue_and_the_report_go_back_too_and_name_no_file_that_a_rule_let_go() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
-    assert_eq!(told(&lake, &["snapshot", "rollback", "1"])["snapshot"], 3);
-    assert_told_of(&lake, 3);
-    let pruned = told(&lake, &["snapshot", "prune", "--keep-last", "1"]);
+    assert_eq!(reported(&lake, &["snapshot", "rollback", "1"])["snapshot"], 3);
+    assert_described(&lake, 3);
+    let pruned = reported(&lake, &["snapshot", "prune", "--keep-last", "1"]);
     assert_eq!(pruned["snapshots"], json!([1, 2]), "{pruned}");
-    assert_told_of(&lake, 3);
+    assert_described(&lake, 3);
 }
 
 #[test]
@@ -176,7 +177,7 @@ fn going_back_makes_the_next_run_read_what_happened_since() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
     let expected = lake::filings(&lake);
-    let went = told(&lake, &["snapshot", "rollback", "1"]);
+    let went = reported(&lake, &["snapshot", "rollback", "1"]);
     assert_eq!((&went["restored"], &went["snapshot"]), (&1.into(), &3.into()));
     let rollback = runs(&lake).pop().expect("a run");
     sunlake(&lake, &["replay", &rollback]).exits(3).says("showed snapshot 1 again");
@@ -193,13 +194,13 @@ fn pinned_snapshots_stay_others_go_and_a_pipeline_file_may_say_so() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
     sunlake(&lake, &["snapshot", "prune"]).exits(3).says("--keep-last");
-    let would = told(&lake, &["snapshot", "prune", "--keep-last", "1", "--dry-run"]);
+    let would = reported(&lake, &["snapshot", "prune", "--keep-last", "1", "--dry-run"]);
     assert_eq!((&would["dry_run"], &would["snapshots"]), (&true.into(), &json!([1])));
     assert!(lake.join("snapshots/000001").is_dir());
-    assert_eq!(told(&lake, &["snapshot", "pin", "1"])["changed"], true);
-    assert_eq!(told(&lake, &["snapshot", "prune", "--keep-last", "1"])["snapshots"], json!([]));
-    assert_eq!(told(&lake, &["snapshot", "unpin", "1"])["changed"], true);
-    assert_eq!(told(&lake, &["snapshot", "unpin", "1"])["changed"], false);
+    assert_eq!(reported(&lake, &["snapshot", "pin", "1"])["changed"], true);
+    assert_eq!(reported(&lake, &["snapshot", "prune", "--keep-last", "1"])["snapshots"], json!([]));
+    assert_eq!(reported(&lake, &["snapshot", "unpin", "1"])["changed"], true);
+    assert_eq!(reported(&lake, &["snapshot", "unpin", "1"])["changed"], false);
     sunlake(&lake, &["snapshot", "unpin", "9"]).exits(3).says("no snapshot 9");
     let retention = "[retention]\nlast = 2\n";
     let summary = run(&scratch, &lake, "2026-03-21", retention).complete();
@@ -208,8 +209,8 @@ fn pinned_snapshots_stay_others_go_and_a_pipeline_file_may_say_so() {
     assert_sound(&lake);
     sunlake(&lake, &["snapshot", "diff", "1", "2"]).exits(3).says("pruned");
     sunlake(&lake, &["snapshot", "rollback", "1"]).exits(3).says("pruned");
-    let kept = told(&lake, &["status"])["snapshots"].as_array().map(Vec::len);
-    assert_eq!(kept, Some(2), "status tells of what is kept");
+    let kept = reported(&lake, &["status"])["snapshots"].as_array().map(Vec::len);
+    assert_eq!(kept, Some(2), "status shows what is kept");
 }
 
 #[test]
@@ -225,23 +226,23 @@ fn a_held_snapshot_waits_for_a_person_and_its_run_is_over() {
     assert!(summary["checks"][0].as_str().is_some_and(|check| check.contains("max_vanished_percent")));
     lake::assert_same(&lake::filings(&lake), &before, "readers see the old snapshot");
     assert_sound(&lake);
-    let shown = told(&lake, &["snapshot", "show", "3"]);
+    let shown = reported(&lake, &["snapshot", "show", "3"]);
     assert_eq!(shown["standing"], "held", "{shown}");
     let rows = python::json("count.py", &[Path::new(shown["path"].as_str().expect("a path"))]);
-    assert_eq!(rows["filings"], shown["filings"], "DuckDB reads it where it lies");
-    let diff = told(&lake, &["snapshot", "diff", "2", "3"]);
+    assert_eq!(rows["filings"], shown["filings"], "DuckDB reads it in place");
+    let diff = reported(&lake, &["snapshot", "diff", "2", "3"]);
     assert_eq!(diff["tables"]["filings"]["rows_after"], shown["filings"], "{diff}");
     let csv = scratch.path("csv");
     let words = ["export", "csv", &*csv.to_string_lossy(), "--snapshot", "3", "--table", "counties, filings"];
-    assert_eq!(told(&lake, &words)["files"][1]["rows"], shown["filings"]);
-    let replayed = told(&lake, &["replay", shown["run_id"].as_str().expect("a run")]);
+    assert_eq!(reported(&lake, &words)["files"][1]["rows"], shown["filings"]);
+    let replayed = reported(&lake, &["replay", shown["run_id"].as_str().expect("a run")]);
     assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
-    sunlake(&lake, &["snapshot", "accept", "2"]).exits(3).says("snapshot 2 is not held");
+    sunlake(&lake, &["snapshot", "accept", "2"]).exits(3).says("snapshot 2 is not pending review");
     sunlake(&lake, &["snapshot", "accept", "9"]).exits(3).says("no snapshot 9");
-    let status = told(&lake, &["status"]);
+    let status = reported(&lake, &["status"]);
     assert_eq!(status["runs"][0]["finished"], "held", "{status}");
-    assert_eq!(told(&lake, &["snapshot", "accept", "3"])["accepted"], true);
-    assert_told_of(&lake, 3);
+    assert_eq!(reported(&lake, &["snapshot", "accept", "3"])["accepted"], true);
+    assert_described(&lake, 3);
     assert!(lake::filings(&lake).len() > before.len());
     assert_sound(&lake);
     sunlake(&lake, &["snapshot", "accept", "3"]).exits(3);
@@ -290,7 +291,7 @@ fn damaged_files_come_back_from_a_copy_or_from_archived_pages() {
         let name = path.file_name().expect("a name").to_string_lossy();
         assert!(done.stdout.contains(&*name), "{name}{}", done.shown());
     }
-    let repaired = told(&lake, &["verify", "--repair"]);
+    let repaired = reported(&lake, &["verify", "--repair"]);
     assert_eq!((&repaired["snapshot"], &repaired["left"]), (&Value::Null, &json!([])), "{repaired}");
     let actions = actions(&repaired);
     for (path, bytes) in &whole {
@@ -304,7 +305,7 @@ fn damaged_files_come_back_from_a_copy_or_from_archived_pages() {
         assert!(done.contains(expected), "{}: {done}", path.display());
     }
     assert_sound(&lake);
-    assert_eq!(told(&lake, &["verify", "--repair"])["actions"], json!([]));
+    assert_eq!(reported(&lake, &["verify", "--repair"])["actions"], json!([]));
 }
 
 #[test]
@@ -333,11 +334,11 @@ fn rows_that_nothing_brings_back_are_left_out_and_read_again() {
         "{left:?}"
     );
     assert!(listed(&lake).len() < expected.len());
-    assert_told_of(&lake, 3);
+    assert_described(&lake, 3);
     run(&scratch, &lake, source::history().today, "").complete();
     lake::assert_same(&listed(&lake), &expected, "after the next run");
     sunlake(&lake, &["verify", "4"]).exits(0);
-    told(&lake, &["snapshot", "prune", "--keep-last", "1"]);
+    reported(&lake, &["snapshot", "prune", "--keep-last", "1"]);
     assert_sound(&lake);
 }
 
@@ -360,7 +361,7 @@ fn nothing_is_made_or_served_from_a_damaged_file() {
     };
     let refused = serve().finish();
     assert!(refused.stderr.contains(&name), "{}", refused.shown());
-    std::fs::write(&filings, &whole).expect("whole again");
+    std::fs::write(&filings, &whole).expect("repaired");
     let mut served = serve();
     let line = served.line();
     let address =

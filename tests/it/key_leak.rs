@@ -8,7 +8,7 @@ use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source;
 use std::path::Path;
 
-/// The key as it is, as header values carry it elsewhere, and as debuggers print bytes.
+/// The key as it is, encoded as header values carry it, and as debuggers print bytes.
 fn forms(key: &str) -> Vec<String> {
     let bare = key.strip_prefix("flb_").unwrap_or(key);
     let mut forms = vec![key.to_owned(), bare.to_owned(), hex(key.as_bytes())];
@@ -42,7 +42,7 @@ fn holds(bytes: &[u8], form: &str) -> bool {
 
 fn assert_not_in(bytes: &[u8], key: &str, place: &str) {
     for form in forms(key) {
-        assert!(!holds(bytes, &form), "the key, as {form}, stands in {place}");
+        assert!(!holds(bytes, &form), "the key, as {form}, is in {place}");
     }
 }
 
@@ -123,7 +123,7 @@ fn neither_output_nor_lake_holds_the_key_of_a_run_however_it_ends() {
 }
 
 #[test]
-fn a_server_that_gives_the_key_back_in_its_errors_does_not_make_the_run_tell_it() {
+fn a_server_that_returns_the_key_in_its_errors_does_not_make_the_run_print_it() {
     let source = source::small();
     let server = ApiServer::generous(source, AGENCY);
     for status in [200, 400, 401, 403, 404, 429, 500, 503] {
@@ -148,7 +148,11 @@ fn a_server_that_gives_the_key_back_in_its_errors_does_not_make_the_run_tell_it(
             .args(["--base-url", &proxy.url(), "--today", source.today, "-vv"])
             .env("SUNLAKE_API_KEY", &server.key)
             .finish();
-        assert!(done.stderr.contains("is not welcome"), "the rest of the message is told{}", done.shown());
+        assert!(
+            done.stderr.contains("is not welcome"),
+            "the rest of the message is reported{}",
+            done.shown()
+        );
         assert_not_said(&done, &server.key);
         assert_not_below(&scratch.lake(), &server.key);
     }

@@ -80,11 +80,11 @@ const NEVER: &[(&str, &[&str])] = &[
 /// Modules that may measure how long something takes; the others know no `now` at all, but `main`.
 const STOPWATCHES: &[&str] = &["client", "serve", "pipeline", "cli"];
 
-/// Clocks that tell what time it is: `main` alone asks them.
+/// Clocks of the real time: only `main` may read them.
 const CLOCKS: &[&str] = &["Timestamp", "Zoned", "SystemTime"];
 
 #[test]
-fn no_module_names_one_above_or_beside_it() {
+fn no_module_names_one_above_or_next_to_it() {
     let mut found = Vec::new();
     let mut read = 0;
     for file in crate::support::lake::files_below(&project().join("src")) {
@@ -229,4 +229,3 @@ fn is_forbidden_clock(module: &str, names: &[String]) -> bool {
     let is_allowed = STOPWATCHES.contains(&module) && !CLOCKS.contains(&clock.as_str());
     now == "now" && module != "main" && !is_allowed
 }
-

@@ -1,6 +1,6 @@
 //! Drives the built binary the way a scheduler, an analyst and a client of the API do.
 //!
-//! One module a capability; `support/` starts programs, stands between client and server, and reads lakes without any of
+//! One module a capability. `support/` starts programs, proxies requests, and reads lakes without any of
 //! the program's own code.
 
 #![expect(
@@ -19,9 +19,9 @@ mod edits;
 mod enrich;
 mod exports;
 mod faults;
-mod layers;
 mod keep;
 mod key_leak;
+mod layers;
 mod mcp;
 mod memory;
 mod midnight;
@@ -33,6 +33,7 @@ mod rules;
 mod sample_run;
 mod service;
 mod settings;
+mod shape;
 mod store;
 mod store_history;
 mod support;

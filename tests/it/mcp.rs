@@ -21,16 +21,16 @@ fn send(server: &ApiServer, method: &str, headers: &[(&str, &str)], body: &[u8])
         .unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
-/// Claims the API's error body, whole.
+/// Checks the complete error body of the API.
 fn is_error_body(answer: &Answer, status: u16, says: &str) {
-    let told = answer.text();
-    assert_eq!(answer.status, status, "{told}");
-    assert_eq!(answer.header("content-type"), Some("application/json"), "{told}");
+    let reported = answer.text();
+    assert_eq!(answer.status, status, "{reported}");
+    assert_eq!(answer.header("content-type"), Some("application/json"), "{reported}");
     let body = answer.json();
-    assert_eq!(body["statusCode"], status, "{told}");
-    assert!(body["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")), "{told}");
-    assert!(body["message"].as_str().is_some_and(|message| message.contains(says)), "{says:?} in {told}");
-    assert_eq!(body.as_object().map(serde_json::Map::len), Some(3), "{told}");
+    assert_eq!(body["statusCode"], status, "{reported}");
+    assert!(body["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")), "{reported}");
+    assert!(body["message"].as_str().is_some_and(|message| message.contains(says)), "{says:?} in {reported}");
+    assert_eq!(body.as_object().map(serde_json::Map::len), Some(3), "{reported}");
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn the_handshake_settles_on_a_version_and_the_server_names_itself() {
 }
 
 #[test]
-fn discovery_tells_versions_and_every_later_request_stands_alone() {
+fn discovery_lists_versions_and_every_later_request_is_independent() {
     let server = ApiServer::generous(source::small(), AGENCY);
     let body = ask(&server, Era::Standalone, "server/discover", json!({})).json();
     let result = &body["result"];
@@ -98,7 +98,7 @@ fn twelve_tools_are_listed_read_only_with_closed_arguments_and_an_output() {
             );
             assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
             assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
-            assert!(!tool.to_string().contains("$ref"), "a schema is whole in itself: {tool}");
+            assert!(!tool.to_string().contains("$ref"), "a schema is self-contained: {tool}");
             assert!(!tool["inputSchema"].to_string().contains("null"), "optional is not nullable: {tool}");
         }
         assert_eq!(result["ttlMs"].is_u64(), era == Era::Standalone, "{era:?}");
@@ -170,7 +170,8 @@ fn a_request_that_is_no_post_of_json_from_here_with_a_key_is_refused_with_the_er
 #[test]
 fn behind_a_proxy_the_public_address_is_the_servers_name() {
     let public = "https://filings.example.org";
-    let server = ApiServer::told(source::small(), AGENCY, &["--public-url", "https://filings.example.org/"]);
+    let server =
+        ApiServer::reported(source::small(), AGENCY, &["--public-url", "https://filings.example.org/"]);
     assert_eq!(server.get("/v1/fl/businesses").json()["docs_url"], format!("{public}/docs"));
     assert_eq!(server.send("GET", "/openapi.json", &[]).json()["servers"][0]["url"], public);
     let key = format!("Bearer {}", server.key);
@@ -277,19 +278,19 @@ fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() 
     let mut found = Vec::new();
     for (headers, body, status, code) in cases {
         let answer = post(&server, &owned(headers), body.as_bytes());
-        let told = answer.json();
+        let reported = answer.json();
         let is_json = answer.header("content-type") == Some("application/json");
-        let is_told = told["jsonrpc"] == "2.0"
-            && told["error"]["code"] == *code
-            && told["error"]["message"].is_string();
+        let is_told = reported["jsonrpc"] == "2.0"
+            && reported["error"]["code"] == *code
+            && reported["error"]["message"].is_string();
         if answer.status != *status || !is_json || !is_told {
             found.push(format!("{headers:?} {body}: {} {}", answer.status, answer.text()));
         }
-        let data = &told["error"]["data"];
+        let data = &reported["error"]["data"];
         let due = if *code == -32601 { 404 } else { 400 };
-        let is_explained = data["statusCode"] == due && data["message"] == told["error"]["message"];
+        let is_explained = data["statusCode"] == due && data["message"] == reported["error"]["message"];
         if !is_explained || !data["docs_url"].as_str().is_some_and(|url| url.ends_with("/docs")) {
-            found.push(format!("{body}: no error body in {told}"));
+            found.push(format!("{body}: no error body in {reported}"));
         }
     }
     assert!(found.is_empty(), "\n{}", found.join("\n"));
@@ -351,8 +352,8 @@ fn every_request_to_mcp_is_counted_with_those_of_rest_and_429_is_an_http_answer(
     assert_eq!(send(&server, "POST", &[("Content-Type", "application/json")], b"{}").status, 401);
     assert_eq!(left(&server), 12);
     let account = ToolCall { tool: "get_account", arguments: serde_json::Map::new() };
-    let told = account.send(&server, Era::Standalone).structured.expect("an account");
-    assert_eq!(told["remaining"]["minute"], 11);
+    let reported = account.send(&server, Era::Standalone).structured.expect("an account");
+    assert_eq!(reported["remaining"]["minute"], 11);
     for _ in 0..11 {
         assert_eq!(ask(&server, Era::Handshake, "ping", json!({})).status, 200);
     }
@@ -361,7 +362,7 @@ fn every_request_to_mcp_is_counted_with_those_of_rest_and_429_is_an_http_answer(
     is_error_body(&over, 429, "request limit");
     for answer in [&rest, &over] {
         let wait: u64 =
-            answer.header("retry-after").and_then(|text| text.parse().ok()).expect("whole seconds");
+            answer.header("retry-after").and_then(|text| text.parse().ok()).expect("integer seconds");
         assert!((1..=60).contains(&wait), "{wait} s");
     }
 }
@@ -429,7 +430,7 @@ fn one_call_each(server: &ApiServer) -> Vec<(String, ToolCall)> {
     targets.map(|target| (target.clone(), ToolCall::of_target(&target).expect("a tool"))).into()
 }
 
-/// A file that tells a client of another language what to call.
+/// A file with the calls for a client in another language.
 fn task(server: &ApiServer, calls: &[(String, ToolCall)]) -> PathBuf {
     let calls: Vec<Value> =
         calls.iter().map(|(_, call)| json!({"tool": call.tool, "arguments": call.arguments})).collect();
@@ -464,11 +465,7 @@ fn the_python_sdk_drives_all_twelve_tools_in_its_three_modes() {
     {
         let seen = &seen[mode];
         assert_eq!(seen["version"], version, "{mode}");
-        assert_eq!(
-            seen["requests"],
-            extra + 1 + calls.len(),
-            "{mode}: nothing is asked beside list and calls"
-        );
+        assert_eq!(seen["requests"], extra + 1 + calls.len(), "{mode}: nothing is asked but list and calls");
         assert_eq!(seen["tools"].as_array().map(Vec::len), Some(12), "{mode}");
         agree_with_rest(&server, &calls, &seen["results"], mode);
     }
@@ -503,12 +500,12 @@ fn the_inspector_finds_no_fault_in_the_tools_and_calls_all_twelve() {
         ];
         let arguments: Vec<&Path> = fixed.iter().chain(words).map(Path::new).collect();
         let output = node::run(&arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        (serde_json::from_slice::<Value>(&output.stdout).expect("JSON"), told)
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        (serde_json::from_slice::<Value>(&output.stdout).expect("JSON"), reported)
     };
-    let (listed, told) = inspect(&["tools/list", "--strict"]);
+    let (listed, reported) = inspect(&["tools/list", "--strict"]);
     assert_eq!(listed["tools"].as_array().map(Vec::len), Some(12));
-    assert!(!told.contains("warning") && !told.contains("error"), "{told}");
+    assert!(!reported.contains("warning") && !reported.contains("error"), "{reported}");
     for (target, call) in one_call_each(&server).into_iter().take(12) {
         let mut words = vec!["tools/call".to_owned(), "--tool-name".to_owned(), call.tool.to_owned()];
         for (name, value) in &call.arguments {

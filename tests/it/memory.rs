@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const TODAY: &str = "2026-03-20";
 
-/// A lake of so many days of all Florida, to be served.
+/// A lake of this number of days of all Florida, to be served.
 fn florida(days: u32) -> Source {
     let name = format!("florida-{days}");
     let text = sample_pipeline(days, 1.0).replace("\"agency\"", "\"enterprise\"");

@@ -1,6 +1,6 @@
 //! A run that is at work when the Eastern day turns. The clock is the test's, so the run is made in this process.
 
-use crate::support::command::{Sunlake, state_beside};
+use crate::support::command::{Sunlake, state_next_to};
 use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
@@ -39,7 +39,7 @@ fn run_at_midnight(pipeline: &Path, root: &Path, base_url: &str, key: &str) -> R
     let (_switch, stop) = StopSwitch::new();
     let context = RunContext {
         lake: Lake::open(root).expect("a lake"),
-        state_dir: state_beside(root),
+        state_dir: state_next_to(root),
         today: "2026-03-20".parse().expect("a day"),
         now,
         source: Source {
@@ -70,7 +70,7 @@ fn a_window_that_moves_on_at_midnight_ends_the_run_in_good_order_and_the_next_da
             Reply::error(403, Vec::new())
         }
     });
-    // What may not fit is read in short stretches.
+    // Days that may not fit are read in short ranges.
     let text = "name = \"backfill\"\n[budget]\nmax_requests = 40\n[aggregates]\nenabled = false\n";
     let pipeline = scratch.file("backfill.toml", text);
     let summary = run_at_midnight(&pipeline, &scratch.lake(), &proxy.url(), &server.key);
@@ -78,7 +78,7 @@ fn a_window_that_moves_on_at_midnight_ends_the_run_in_good_order_and_the_next_da
     assert_eq!(summary.requests.sent, proxy.log().len() as u64, "{summary:?}");
     assert!(summary.stopped.as_ref().is_some_and(|why| why.contains("403")), "{summary:?}");
     let landed = lake::filings(&scratch.lake()).len();
-    assert!(landed > 0, "what was read whole is published: {summary:?}");
+    assert!(landed > 0, "complete days are published: {summary:?}");
 
     proxy.follow(|_| Reply::Forward);
     let requests = proxy.log().len();
@@ -88,7 +88,8 @@ fn a_window_that_moves_on_at_midnight_ends_the_run_in_good_order_and_the_next_da
         .finish()
         .complete();
     assert_eq!(next["finished_first"]["run_id"], summary.run_id, "{next}");
-    let sent = [&next, &next["finished_first"]].map(|told| told["requests"]["sent"].as_u64().unwrap_or(0));
+    let sent =
+        [&next, &next["finished_first"]].map(|reported| reported["requests"]["sent"].as_u64().unwrap_or(0));
     assert_eq!(sent.iter().sum::<u64>(), (proxy.log().len() - requests) as u64, "{next}");
     lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "a day later");
     let log = proxy.log();

@@ -12,7 +12,7 @@ fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |all, byte| all + &format!("%{byte:02X}"))
 }
 
-/// The target of an operation with one parameter set, and beside it what else the operation needs to be right.
+/// The target of an operation with one parameter set, plus the other parameters it needs.
 fn target(template: &str, param: &Value, value: &str) -> String {
     let name = param["name"].as_str().expect("a name");
     let mut path = template.to_owned();
@@ -25,12 +25,12 @@ fn target(template: &str, param: &Value, value: &str) -> String {
     if param["in"] == "path" {
         return path;
     }
-    let beside = match (template, name) {
+    let required = match (template, name) {
         (_, "q") | ("/v1/fl/filings/daily" | "/v1/fl/filings/daily/{date}", _) => "",
         (_, "filed_to") => "&q=SU&filed_from=0001-01-01",
         _ => "&q=SU",
     };
-    format!("{path}?{name}={}{beside}", encoded(value))
+    format!("{path}?{name}={}{required}", encoded(value))
 }
 
 /// Values a schema allows, and values it does not.
@@ -133,7 +133,7 @@ fn every_operation_and_parameter_of_the_document_is_the_servers_and_so_is_every_
     assert!(tried > 150, "{tried}");
 }
 
-/// Runs schemathesis with so many examples for each operation.
+/// Runs schemathesis with this number of examples for each operation.
 fn schemathesis(examples: u32) {
     let server = ApiServer::detailed(ENTERPRISE);
     let run = Command::new(python::program("schemathesis"))

@@ -1,4 +1,4 @@
-//! The whole register: every business of any age, read by the start of its name, over as many runs as it takes.
+//! The complete register: every business of any age, read by name prefix, over as long as it takes.
 
 use crate::support::command::{Finished, Sunlake, project};
 use crate::support::lake::{self, Cells};
@@ -58,7 +58,7 @@ impl World {
     }
 }
 
-/// Claims that every business lies in the lake as the API has it, dissolved ones unlisted.
+/// Checks that the lake has every business as the API has it, dissolved ones unlisted.
 fn assert_all_there(lake: &Path, truth: &BTreeMap<i64, SampleBusiness>) {
     let found: BTreeMap<i64, Cells> = lake::filings(lake);
     let missing: Vec<_> = truth.iter().filter(|(id, _)| !found.contains_key(id)).collect();
@@ -80,7 +80,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[test]
-fn every_business_of_any_age_is_read_once_and_held_against_the_total() {
+fn every_business_of_any_age_is_read_once_and_compared_with_the_total() {
     let scratch = Scratch::new();
     let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]");
     let truth = SMALL.truth();
@@ -159,7 +159,7 @@ fn a_day_of_a_start_beyond_reach_is_read_in_parts() {
 }
 
 #[test]
-fn active_businesses_alone_are_read_on_demand_and_the_total_is_not_held_against_them() {
+fn active_businesses_alone_are_read_on_demand_and_not_compared_with_the_total() {
     let scratch = Scratch::new();
     let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]\nstatus = \"active\"");
     let summary = SMALL.run(&pipeline, &scratch.lake()).finish().complete();
@@ -189,22 +189,22 @@ fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted
     let before = compared(&scratch.lake());
     world.run(&register, &scratch.lake()).finish().complete();
     let after = compared(&scratch.lake());
-    let moved: Vec<_> =
+    let changed: Vec<_> =
         after.difference(&before).filter(|cells| cells["is_comparable"].as_deref() == Some("true")).collect();
-    assert!(moved.is_empty(), "{moved:?}");
+    assert!(changed.is_empty(), "{changed:?}");
     let comparable = |cells: &&Cells| {
         cells["is_comparable"].as_deref() == Some("true") && cells["difference"].as_deref() == Some("0")
     };
     assert_eq!(before.iter().filter(comparable).count(), 20);
     let next = world.run(&days, &scratch.lake()).finish().exits(0).json();
-    assert_eq!(next["rows"]["filings"]["read"], 0, "the days are proven as before: {next}");
+    assert_eq!(next["rows"]["filings"]["read"], 0, "the days are complete as before: {next}");
 }
 
 fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
     Sunlake::new(arguments).args(["--lake".as_ref(), lake.as_os_str()]).finish()
 }
 
-/// Damages the filings of the oldest month of the first snapshot; gives their file, and what it held.
+/// Damages the filings of the oldest month of the first snapshot; returns their file and its bytes.
 fn damage_oldest_filings(lake: &Path) -> (PathBuf, Vec<u8>) {
     let path = lake::files_below(&lake.join("snapshots/000001/filings")).remove(0);
     let whole = std::fs::read(&path).expect("a file");
@@ -269,8 +269,8 @@ fn plan_prices_what_is_left_of_the_register() {
     let rows = SMALL.truth().len() as u64;
     assert_eq!(price["stages"][1]["rows"], rows, "{price}");
     let sent = number(&SMALL.run(&pipeline, &scratch.lake()).finish().complete()["requests"]["sent"]);
-    let told = number(&price["requests"]);
-    assert!(told * 4 <= sent * 5 && sent * 4 <= told * 5, "{told} told, {sent} sent");
+    let reported = number(&price["requests"]);
+    assert!(reported * 4 <= sent * 5 && sent * 4 <= reported * 5, "{reported} reported, {sent} sent");
     assert_eq!(number(&plan()["requests"]), 5, "nothing is left but the lists");
 }
 
@@ -287,7 +287,7 @@ fn lower_bound(truth: &BTreeMap<i64, SampleBusiness>, rows_per_call: u64) -> (u6
 
 #[test]
 #[ignore = "300,000 businesses, 4,000 requests: about a minute"]
-fn a_register_of_300_000_is_read_whole_for_little_more_than_its_pages() {
+fn a_register_of_300_000_is_read_completely_with_few_requests_beyond_its_pages() {
     let world = World { days: 10, scale: 0.05, register: 300_000, plan: "enterprise", ..SMALL };
     let scratch = Scratch::new();
     let pipeline = world.pipeline(&scratch, "registry", "[registry]");

@@ -28,14 +28,14 @@ struct Story {
 
 impl Story {
     fn new(extra: &str) -> Self {
-        Self::told(source::small(), SHORT, extra)
+        Self::reported(source::small(), SHORT, extra)
     }
 
     fn over(source: &'static Source, plan: Plan) -> Self {
-        Self::told(source, plan, "")
+        Self::reported(source, plan, "")
     }
 
-    fn told(source: &'static Source, plan: Plan, extra: &str) -> Self {
+    fn reported(source: &'static Source, plan: Plan, extra: &str) -> Self {
         let server = ApiServer::generous(source, plan);
         let proxy = Proxy::counting(server.address);
         let scratch = Scratch::new();
@@ -61,7 +61,7 @@ impl Story {
     }
 
     /// Starts a run and waits until `answered` of its requests have their answer and the next one waits for its own.
-    fn run_until_held(&self, answered: usize) -> Running {
+    fn run_until_blocked(&self, answered: usize) -> Running {
         let before = self.proxy.log().len();
         self.proxy.hold_after(answered);
         let run = self.command().start();
@@ -126,7 +126,7 @@ fn a_run_killed_again_and_again_leaves_the_same_lake_and_asks_no_page_twice() {
     let before = story.proxy.targets().len();
     let kills = [1, 4, 3, 9, 2, 12];
     for answered in kills {
-        story.run_until_held(answered).kill();
+        story.run_until_blocked(answered).kill();
         story.open();
         let published = lake::commits(&story.scratch.lake());
         assert!(published.is_empty(), "nothing is published by a run that was killed while reading");
@@ -294,7 +294,7 @@ fn lake_holds(folder: &Path, name: &str) -> bool {
 }
 
 #[test]
-fn a_kill_while_the_lake_is_published_leaves_the_old_snapshot_or_the_new_one_whole() {
+fn a_kill_while_the_lake_is_published_leaves_the_old_or_the_new_snapshot_complete() {
     let story = Story::new("");
     let (_, expected) = story.undisturbed();
     let mut kills_before_the_commit = 0;
@@ -331,11 +331,11 @@ fn verify(lake: &Path) {
 }
 
 #[test]
-fn sigterm_ends_a_run_in_good_order_and_the_next_run_goes_on_from_there() {
+fn sigterm_ends_a_run_in_good_order_and_the_next_run_resumes() {
     let story = Story::new("");
     let (needed, expected) = story.undisturbed();
     let before = story.proxy.targets().len();
-    let run = story.run_until_held(15);
+    let run = story.run_until_blocked(15);
     run.terminate();
     // The request under way gets its answer.
     story.open();
@@ -391,7 +391,7 @@ fn max_requests_ends_a_run_in_good_order_and_further_runs_finish_it() {
     }
     assert!(runs > 2, "{runs} runs");
     lake::assert_same(&lake::filings(&story.scratch.lake()), &expected, "after several budgets");
-    // In stretches that fit its bound it asks otherwise, but nothing twice.
+    // In day ranges within its bound it asks otherwise, but nothing twice.
     let targets = story.proxy.targets();
     let once = needed.into_iter().chain(targets.iter().map(|target| (target.clone(), 1)));
     let mut allowed: BTreeMap<String, usize> = BTreeMap::new();
@@ -466,5 +466,5 @@ fn three_processes_use_the_minutes_of_an_account_and_no_more() {
     println!("60 requests of 20 a minute took {three_minutes:.2} s");
     assert!(three_minutes <= 180.0 / 0.95, "{three_minutes:.1} s");
     let too_many = at.windows(21).filter(|some| some[20].duration_since(some[0]).as_secs_f64() < 60.0);
-    assert_eq!(too_many.count(), 0, "a minute held more than 20");
+    assert_eq!(too_many.count(), 0, "a minute had more than 20");
 }

@@ -326,10 +326,10 @@ fn checks_come_in_the_same_order_over_rest_and_mcp() {
         for (target, due) in CALLS.into_iter().zip(due(key)) {
             let rest = server.get_with(target, key);
             let call = ToolCall::of_target(target).expect("a tool");
-            let (status, told) = outcome(&server, key, &call);
-            assert_eq!((rest.status, status), (due, due), "{key} {target}: {told}");
+            let (status, reported) = outcome(&server, key, &call);
+            assert_eq!((rest.status, status), (due, due), "{key} {target}: {reported}");
             if status != 429 {
-                assert_eq!(told, message(&rest), "{key} {target}");
+                assert_eq!(reported, message(&rest), "{key} {target}");
             }
         }
     }
@@ -360,10 +360,10 @@ fn below_the_limits_scope_comes_before_rules_and_a_plan_without_access_before_al
     {
         for (target, due) in CALLS.into_iter().zip(due) {
             let rest = server.get_with(target, key);
-            let (status, told) = outcome(&server, key, &ToolCall::of_target(target).expect("a tool"));
-            assert_eq!((rest.status, status), (due, due), "{target}: {told}");
+            let (status, reported) = outcome(&server, key, &ToolCall::of_target(target).expect("a tool"));
+            assert_eq!((rest.status, status), (due, due), "{target}: {reported}");
             if due != 200 {
-                assert_eq!(told, message(&rest), "{target}");
+                assert_eq!(reported, message(&rest), "{target}");
             }
         }
     }

@@ -49,7 +49,7 @@ fn keys(value: &Value) -> BTreeSet<&str> {
 }
 
 #[test]
-fn shipped_sample_needs_no_key_and_tells_one_object_with_the_documented_keys() {
+fn shipped_sample_needs_no_key_and_prints_one_object_with_the_documented_keys() {
     let scratch = Scratch::new();
     let summary = Sunlake::run(&shipped("sample.toml"), &scratch.lake()).finish().exits(0).json();
     assert_eq!(keys(&summary), BTreeSet::from(KEYS));
@@ -72,7 +72,7 @@ fn shipped_sample_needs_no_key_and_tells_one_object_with_the_documented_keys() {
 }
 
 #[test]
-fn a_run_without_json_tells_people_what_it_did() {
+fn a_run_without_json_prints_a_summary_for_people() {
     let scratch = Scratch::new();
     let pipeline = scratch.file("sample.toml", &sample_pipeline(10, 0.02));
     let done =
@@ -114,7 +114,7 @@ fn a_second_run_of_the_day_changes_nothing_and_reads_no_listing() {
 }
 
 #[test]
-fn the_next_day_costs_a_fraction_and_keeps_what_has_not_moved_as_hard_links() {
+fn the_next_day_costs_a_fraction_and_keeps_unchanged_files_as_hard_links() {
     let scratch = Scratch::new();
     let pipeline = scratch.file("sample.toml", &sample_pipeline(70, 0.3));
     let run =
@@ -222,7 +222,7 @@ fn filings_are_sorted_newest_first_within_their_month_and_types_are_those_every_
         }
     }
     let rows = lake::rows(&scratch.lake(), "filings", &[]);
-    assert!(rows.iter().all(|row| !row.contains_key("filed_month")), "the month stands in the path alone");
+    assert!(rows.iter().all(|row| !row.contains_key("filed_month")), "the month is in the path only");
     // Files come oldest month first, rows newest first.
     let order: Vec<_> = rows
         .iter()

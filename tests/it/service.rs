@@ -4,7 +4,8 @@
 use crate::support::command::Sunlake;
 use crate::support::http::{self, Connection};
 use crate::support::lake;
-use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, STARTER};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, ENTERPRISE, STARTER, create_key};
 use crate::support::source;
 use crate::support::{PATIENCE, wait_for};
 use serde_json::Value;
@@ -39,7 +40,7 @@ fn side_by_side(
     counts.into_inner().expect("counts")
 }
 
-/// Gives a target so many times.
+/// The same target, this number of times.
 fn times(count: u64) -> impl Fn() -> Option<&'static str> + Sync {
     let given = AtomicU64::new(0);
     move || (given.fetch_add(1, Ordering::Relaxed) < count).then_some("/v1/fl/entity-types")
@@ -90,6 +91,29 @@ fn one_server_at_a_time_counts_in_a_lake() {
         .finish()
         .says("another server counts its requests")
         .exits(3);
+}
+
+#[test]
+fn disk_failure_of_serve_and_keys_exits_with_9() {
+    let scratch = Scratch::new();
+    let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
+    create_key(&scratch, "acme", "starter", &["data"]);
+    let snapshot = source::small().lake.join("current").canonicalize().expect("a snapshot");
+    // A folder in the place of a file fails like a full disk, for root too.
+    std::fs::create_dir_all(lake.join("state/usage.jsonl")).expect("a folder");
+    std::os::unix::fs::symlink(snapshot, lake.join("current")).expect("a link");
+    Sunlake::new(["serve", "--listen", "127.0.0.1:0"])
+        .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
+        .finish()
+        .exits(9)
+        .says("usage.jsonl");
+    let lock = scratch.path("keys.toml.lock");
+    std::fs::remove_file(&lock).and_then(|()| std::fs::create_dir(&lock)).expect("a folder");
+    Sunlake::new(["keys", "create", "--account", "acme", "--plan", "starter", "--keys"])
+        .args([keys.as_os_str()])
+        .finish()
+        .exits(9)
+        .says("keys.toml.lock");
 }
 
 #[test]
@@ -172,24 +196,24 @@ fn a_thousand_half_open_connections_disturb_nobody_and_are_closed_within_15_seco
     }
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(15), "the last half-open connection was closed after {took:?}");
-    let held = server.memory().saturating_sub(before);
-    assert!(held < 32 * 1024 * 1024, "{held} bytes are still held");
+    let used = server.memory().saturating_sub(before);
+    assert!(used < 32 * 1024 * 1024, "{used} bytes are still in use");
 }
 
 #[test]
-fn one_connection_too_many_is_told_to_come_again() {
+fn one_connection_too_many_is_asked_to_retry_later() {
     let server = ApiServer::with_flags(source::small(), AGENCY, &["--max-connections", "4"]);
-    let mut held: Vec<Connection> =
+    let mut used: Vec<Connection> =
         (0..4).map(|_| Connection::open(server.address).expect("a connection")).collect();
-    for connection in &mut held {
+    for connection in &mut used {
         assert_eq!(connection.get("/v1/fl/stats", &server.key).expect("an answer").status, 200);
     }
     let refused = Connection::open(server.address).and_then(|mut one| one.get("/v1/me", &server.key));
     let refused = refused.expect("an answer");
     assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
     assert_eq!(refused.json()["statusCode"], 503);
-    assert_eq!(held[0].get("/v1/fl/stats", &server.key).expect("an answer").status, 200);
-    held.pop();
+    assert_eq!(used[0].get("/v1/fl/stats", &server.key).expect("an answer").status, 200);
+    used.pop();
     wait_for("a place", PATIENCE, || {
         let answer = http::send(server.address, "GET", "/healthz", &[]).ok()?;
         (answer.status == 200).then_some(())
@@ -206,7 +230,7 @@ struct Asked {
     unheard: Vec<String>,
 }
 
-/// Sends one request after another until told to stop, connecting anew where the server says that it closes.
+/// Sends one request after another until stopped, and reconnects where the server says that it closes.
 fn keep_asking(server: SocketAddr, key: &str, stop: &AtomicBool) -> Asked {
     let mut asked = Asked::default();
     // When nobody listens any more, it is over.
@@ -293,7 +317,7 @@ fn a_new_snapshot_under_load_drops_no_request_and_is_served_soon() {
 }
 
 #[test]
-fn coded_bodies_are_the_plain_ones_and_a_held_answer_is_not_sent_again() {
+fn compressed_bodies_equal_the_plain_ones_and_a_cached_answer_is_not_sent_again() {
     let server = ApiServer::generous(source::small(), AGENCY);
     let authorization = format!("Bearer {}", server.key);
     let ask = |name: &'static str, value: &str| {
@@ -314,8 +338,8 @@ fn coded_bodies_are_the_plain_ones_and_a_held_answer_is_not_sent_again() {
     let tag = plain.header("etag").expect("a tag").to_owned();
     assert_eq!(zstd.header("etag"), Some(tag.as_str()));
     let before = spent();
-    let held = ask("If-None-Match", &tag);
-    assert_eq!((held.status, held.body.len(), held.header("etag")), (304, 0, Some(tag.as_str())));
+    let used = ask("If-None-Match", &tag);
+    assert_eq!((used.status, used.body.len(), used.header("etag")), (304, 0, Some(tag.as_str())));
     assert_eq!(spent(), before + 2, "a 304 is counted");
     let another = server.send(
         "GET",
@@ -327,7 +351,7 @@ fn coded_bodies_are_the_plain_ones_and_a_held_answer_is_not_sent_again() {
     assert_eq!(nobody.status, 401, "a tag opens nothing");
 }
 
-/// A page of metrics on a port that the log tells.
+/// A page of metrics on the port that the log names.
 const TOLD_METRICS: [&str; 5] = ["--metrics", "127.0.0.1:0", "-v", "--log-format", "json"];
 
 fn metrics_address(server: &ApiServer) -> SocketAddr {
@@ -340,7 +364,7 @@ fn metrics_address(server: &ApiServer) -> SocketAddr {
 }
 
 #[test]
-fn metrics_and_log_tell_what_was_done_and_no_key_and_no_query() {
+fn metrics_and_log_show_the_work_but_no_key_and_no_query() {
     let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
     let id = server.send(
         "GET",
@@ -356,9 +380,9 @@ fn metrics_and_log_tell_what_was_done_and_no_key_and_no_query() {
     assert!(!done.stderr.contains(&key[4..]) && !done.stderr.contains("secretive"), "{}", done.shown());
     let lines: Vec<Value> =
         done.stderr.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
-    let told =
+    let reported =
         lines.iter().find(|line| line["fields"]["request"] == "asked-1").expect("a line of the request");
-    let fields = &told["fields"];
+    let fields = &reported["fields"];
     assert_eq!(
         (&fields["route"], &fields["status"], &fields["account"], &fields["method"]),
         (&"/v1/fl/businesses".into(), &200.into(), &"acme".into(), &"GET".into())

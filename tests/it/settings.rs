@@ -1,4 +1,4 @@
-//! Settings that lead nowhere are told before a request is spent: what is wrong, where, and the way out.
+//! Settings that cannot work are reported before the first request: what is wrong, where, and the way out.
 
 use crate::support::command::{Sunlake, shipped};
 use crate::support::lake;
@@ -58,13 +58,16 @@ fn a_missing_pipeline_file_is_named_and_the_nearest_there_is() {
 }
 
 #[test]
-fn sql_that_cannot_run_is_told_in_one_line_with_the_file_to_look_into() {
+fn an_error_of_sql_has_one_line_with_its_file_and_at_most_a_hint() {
     let scratch = Scratch::new();
     let run = |text: &str| {
         let pipeline = scratch.file("p.toml", text);
         let run = Sunlake::run(&pipeline, &scratch.lake()).args(["--base-url", NOWHERE]);
         let done = run.env("SUNLAKE_API_KEY", KEY).finish().exits(3);
-        assert_eq!(done.stderr.lines().count(), 1, "{}", done.shown());
+        let (errors, others): (Vec<_>, Vec<_>) =
+            done.stderr.lines().partition(|line| line.starts_with("error: "));
+        assert_eq!(errors.len(), 1, "{}", done.shown());
+        assert!(others.iter().all(|line| line.starts_with("hint: ")), "{}", done.shown());
         done
     };
     let condition = "name = \"p\"\n[aggregates]\nenabled = false\n[enrich]\nwhere = \"conty = 1\"\n";
@@ -117,8 +120,8 @@ fn plain_http_to_another_host_and_keys_in_addresses_are_refused() {
         ("http://192.0.2.1", "https"),
         ("ftp://127.0.0.1", "ftp"),
         ("http://user:secret@127.0.0.1:9", "base URL"),
-        ("not an address", "begins with https:// or http://"),
-        ("127.0.0.1:1234", "begins with https:// or http://"),
+        ("not an address", "begin with https:// or http://"),
+        ("127.0.0.1:1234", "begin with https:// or http://"),
     ] {
         let run = Sunlake::run(&shipped("backfill.toml"), &scratch.lake()).args(["--base-url", address]);
         let done = run.env("SUNLAKE_API_KEY", KEY).finish().exits(3).says(says);

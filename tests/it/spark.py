@@ -41,8 +41,8 @@ for name, value in SETTINGS.items():
 spark = builder.getOrCreate()
 
 
-def told(value, kind):
-    """As fingerprint.told says it."""
+def text_of(value, kind):
+    """Same text as fingerprint.text_of."""
     if value is None:
         return None
     if kind in ("int", "bigint", "double"):
@@ -61,7 +61,7 @@ def figures(folder):
     cells = {}
     for at, (name, kind) in enumerate(frame.dtypes):
         values, least, most = row[1 + 3 * at : 4 + 3 * at]
-        cells[name] = [values, told(least, kind), told(most, kind)]
+        cells[name] = [values, text_of(least, kind), text_of(most, kind)]
     return {"rows": row[0], "columns": cells}
 
 
@@ -70,7 +70,7 @@ def everything(snapshot):
 
 
 seen = {"current": everything(current), "old": everything(old)}
-# Executors beside the driver, as the driver's own block manager counts them.
+# Executors besides the driver, as the driver's own block manager counts them.
 seen["executors"] = spark.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
 spark.stop()
 json.dump(seen, sys.stdout)

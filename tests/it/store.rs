@@ -60,7 +60,7 @@ impl Coast {
     }
 
     /// Claims that a machine that never saw the lake finds all rows in it, and nothing wrong.
-    fn assert_whole(&self, machine: &str) {
+    fn assert_complete(&self, machine: &str) {
         lake::assert_same(&self.filings(machine), &lake::filings(&self.source.lake), machine);
     }
 
@@ -78,14 +78,14 @@ impl Coast {
 
 #[test]
 fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
-    let coast = Coast::new("whole");
+    let coast = Coast::new("complete");
     let summary = coast.run("one").finish().complete();
     assert_eq!(summary["snapshot"], 1, "{summary}");
-    coast.assert_whole("two");
+    coast.assert_complete("two");
     let status = coast.command("two", &["status", "--json"]).finish().exits(0).json();
     assert_eq!(status["rows"]["filings"], summary["rows"]["filings"]["total"], "{status}");
     assert_eq!(status["runs"][0]["run_id"], summary["run_id"], "{status}");
-    // The report of the run lies in the store; another machine writes it again.
+    // The report of the run is in the store; another machine writes it again.
     coast.command("three", &["report"]).finish().exits(0);
     let again = coast.run("three").finish().exits(0).json();
     assert_eq!((&again["outcome"], &again["snapshot"]), (&"unchanged".into(), &1.into()), "{again}");
@@ -150,14 +150,14 @@ fn of_two_machines_that_publish_at_once_both_survive_or_one_exits_with_8_and_no_
     let codes: Vec<i64> = ended.iter().map(code).collect();
     let shown = || format!("{}{}", ended[0].shown(), ended[1].shown());
     assert!(codes.contains(&0) && codes.iter().all(|code| [0, 8].contains(code)), "{codes:?}{}", shown());
-    coast.assert_whole("after the race");
+    coast.assert_complete("after the race");
     for ((machine, ended), code) in ["one", "two"].into_iter().zip(&ended).zip(&codes) {
         assert_eq!(*code == 8, ended.stderr.contains("run again"), "{}", ended.shown());
         let again = coast.run(machine).finish().exits(0).json();
-        // The lists and the counts, which tell that the lake has all of it.
+        // The lists and the counts, which show that the lake has all rows.
         assert!(again["requests"]["sent"].as_u64() < Some(12), "{again}");
     }
-    coast.assert_whole("after both");
+    coast.assert_complete("after both");
 }
 
 fn code(ended: &Finished) -> i64 {
@@ -200,8 +200,8 @@ fn machines_that_bring_different_rows_at_once_lose_none_of_them() {
 }
 
 #[test]
-fn a_run_that_was_told_to_stop_is_gone_on_with_on_another_machine_and_no_page_is_asked_twice() {
-    let coast = Coast::new("moved");
+fn a_stopped_run_resumes_on_another_machine_and_asks_for_no_page_twice() {
+    let coast = Coast::new("other");
     coast.proxy.hold_after(15);
     let first = coast.run("one").start();
     coast.proxy.wait_for_requests(16);
@@ -217,7 +217,7 @@ fn a_run_that_was_told_to_stop_is_gone_on_with_on_another_machine_and_no_page_is
     asked.dedup();
     // The request that was under way when the signal came may have been broken off.
     assert!(all <= asked.len() + 1, "{all} requests for {} pages", asked.len());
-    coast.assert_whole("three");
+    coast.assert_complete("three");
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn a_store_that_cannot_be_reached_ends_a_command_with_9_and_one_line_without_a_s
             .exits(9)
             .says("s3://bucket/lakes/florida")
             .says("refused");
-        let told: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("sunlake: ")).collect();
-        assert_eq!(told.len(), 1, "{}", done.shown());
+        let reported: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert_eq!(reported.len(), 1, "{}", done.shown());
         assert!(!done.stderr.contains(&SECRET[..12]), "{}", done.shown());
         assert!(done.took < Duration::from_secs(60), "{}", done.shown());
     }

@@ -1,4 +1,4 @@
-//! The history of a lake in an object store: looked at, compared, kept, cut, gone back in, accepted, put right, replayed and
+//! The history of a lake in an object store: listed, compared, kept, pruned, rolled back, accepted, repaired, replayed
 //! exported, from machines that share nothing but the store.
 
 use crate::support::command::{Finished, Sunlake};
@@ -37,7 +37,7 @@ impl Coast {
         self.bucket.opened_by(command).finish()
     }
 
-    fn told(&self, machine: &str, arguments: &[&str]) -> Value {
+    fn reported(&self, machine: &str, arguments: &[&str]) -> Value {
         self.on(machine, &[arguments, &["--json"]].concat()).exits(0).json()
     }
 
@@ -50,7 +50,7 @@ impl Coast {
         self.bucket.opened_by(run).finish()
     }
 
-    /// The folder of a snapshot that a machine fetched and held against its commit.
+    /// The folder of a snapshot that a machine downloaded and checked against its commit.
     fn fetched(&self, machine: &str, snapshot: u64) -> PathBuf {
         self.on(machine, &["verify", &snapshot.to_string()]).exits(0);
         self.work(machine).join(format!("snapshots/{snapshot:06}"))
@@ -64,14 +64,14 @@ impl Coast {
     }
 
     fn run_ids(&self) -> Vec<String> {
-        let told = self.told("asking", &["snapshot", "list"]);
-        let snapshots = told["snapshots"].as_array().expect("snapshots").iter();
+        let reported = self.reported("asking", &["snapshot", "list"]);
+        let snapshots = reported["snapshots"].as_array().expect("snapshots").iter();
         snapshots.map(|snapshot| snapshot["run_id"].as_str().expect("a run").to_owned()).collect()
     }
 
     /// An object of a table of the newest snapshot, by `latest.json`.
     fn part(&self, snapshot: u64, table: &str) -> String {
-        let shown = self.told("asking", &["snapshot", "show", &snapshot.to_string()]);
+        let shown = self.reported("asking", &["snapshot", "show", &snapshot.to_string()]);
         let file = shown["tables"][table]["files"].as_array().expect("files").last().expect("a file").clone();
         let name = file.as_str().and_then(|file| file.strip_prefix(&self.bucket.lake())).expect("an address");
         name.trim_start_matches('/').to_owned()
@@ -81,7 +81,7 @@ impl Coast {
 #[test]
 fn snapshots_are_shown_compared_pinned_and_pruned_from_any_machine() {
     let coast = Coast::new("history");
-    let listed = coast.told("two", &["snapshot", "list"]);
+    let listed = coast.reported("two", &["snapshot", "list"]);
     let standing: Vec<_> = listed["snapshots"]
         .as_array()
         .expect("snapshots")
@@ -89,7 +89,7 @@ fn snapshots_are_shown_compared_pinned_and_pruned_from_any_machine() {
         .map(|snapshot| (&snapshot["standing"], &snapshot["current"]))
         .collect();
     assert_eq!(standing, [(&json!("published"), &json!(false)), (&json!("published"), &json!(true))]);
-    // Where the files lie is told as the store knows it, unchanged ones where they came first.
+    // Paths are the store's; unchanged files are in the folder of the snapshot they came with.
     let objects: BTreeSet<String> = coast.bucket.names().into_iter().collect();
     for table in ["filings", "entity_types", "agg_settling"] {
         let name = coast.part(2, table);
@@ -101,27 +101,27 @@ fn snapshots_are_shown_compared_pinned_and_pruned_from_any_machine() {
         text.contains("export duckdb") && !text.contains(&*coast.work("two").to_string_lossy()),
         "{text}"
     );
-    let diff = coast.told("three", &["snapshot", "diff", "1", "2"]);
+    let diff = coast.reported("three", &["snapshot", "diff", "1", "2"]);
     let (before, after) = (coast.filings("four", 1), coast.filings("five", 2));
     let came = after.keys().filter(|id| !before.contains_key(id)).count();
     assert!(came > 0);
     assert_eq!(diff["tables"]["filings"]["added"], came, "{diff}");
 
-    assert_eq!(coast.told("two", &["snapshot", "pin", "1"])["changed"], true);
-    assert_eq!(coast.told("three", &["snapshot", "prune", "--keep-last", "1"])["snapshots"], json!([]));
-    assert_eq!(coast.told("four", &["snapshot", "unpin", "1"])["changed"], true);
+    assert_eq!(coast.reported("two", &["snapshot", "pin", "1"])["changed"], true);
+    assert_eq!(coast.reported("three", &["snapshot", "prune", "--keep-last", "1"])["snapshots"], json!([]));
+    assert_eq!(coast.reported("four", &["snapshot", "unpin", "1"])["changed"], true);
     let rules = ["snapshot", "prune", "--keep-last", "1", "--raw-days", "1", "--today", "2026-04-01"];
-    let would = coast.told("two", &[&rules[..], &["--dry-run"]].concat());
+    let would = coast.reported("two", &[&rules[..], &["--dry-run"]].concat());
     let first_run = coast.run_ids().remove(0);
     assert_eq!((&would["snapshots"], &would["runs"]), (&json!([1]), &json!([first_run])), "{would}");
     assert_eq!(coast.bucket.names().into_iter().collect::<BTreeSet<_>>().difference(&objects).count(), 0);
     // A machine that made none of the runs lets their pages go.
-    let pruned = coast.told("six", &rules);
+    let pruned = coast.reported("six", &rules);
     assert_eq!((&pruned["snapshots"], &pruned["runs"]), (&would["snapshots"], &would["runs"]));
     let left = coast.bucket.names();
     let of = |folder: &str| left.iter().filter(|name| name.starts_with(folder)).count();
     assert_eq!(of(&format!("runs/{first_run}/raw/")), 0, "{left:#?}");
-    let named = coast.told("seven", &["snapshot", "show", "2"])["tables"].to_string();
+    let named = coast.reported("seven", &["snapshot", "show", "2"])["tables"].to_string();
     for name in left.iter().filter(|name| name.starts_with("snapshots/000001/")) {
         assert!(named.contains(name.as_str()), "{name} is named by snapshot 2");
     }
@@ -136,28 +136,29 @@ fn snapshots_are_shown_compared_pinned_and_pruned_from_any_machine() {
 }
 
 #[test]
-fn a_held_snapshot_is_looked_at_replayed_and_accepted_and_another_is_gone_back_to_on_any_machine() {
+fn a_held_snapshot_is_read_replayed_and_accepted_and_another_is_rolled_back_to_on_any_machine() {
     let coast = Coast::new("held");
     let strict = "[checks]\nmax_vanished_percent = 0.0\n";
     let summary = coast.run("two", "2026-03-24", strict).exits(7).says("snapshot accept 3").json();
     assert_eq!((&summary["held"], &summary["snapshot"]), (&json!(3), &json!(2)), "{summary}");
     let held = coast.filings("three", 3);
-    assert_eq!(coast.told("four", &["status"])["snapshot"], 2);
-    let diff = coast.told("four", &["snapshot", "diff", "2", "3"]);
+    assert_eq!(coast.reported("four", &["status"])["snapshot"], 2);
+    let diff = coast.reported("four", &["snapshot", "diff", "2", "3"]);
     assert_eq!(diff["tables"]["filings"]["rows_after"], held.len(), "{diff}");
     let folder = coast.scratch.path("csv");
     let words = ["export", "csv", &*folder.to_string_lossy(), "--snapshot", "3", "--table", "filings"];
-    assert_eq!(coast.told("five", &words)["files"][0]["rows"], held.len());
-    let run = coast.told("five", &["snapshot", "show", "3"])["run_id"].as_str().expect("a run").to_owned();
-    let replayed = coast.told("five", &["replay", &run]);
+    assert_eq!(coast.reported("five", &words)["files"][0]["rows"], held.len());
+    let run =
+        coast.reported("five", &["snapshot", "show", "3"])["run_id"].as_str().expect("a run").to_owned();
+    let replayed = coast.reported("five", &["replay", &run]);
     assert_eq!(replayed["snapshots"][0]["different"], json!([]), "{replayed}");
-    coast.on("six", &["snapshot", "accept", "2"]).exits(3).says("is not held");
-    assert_eq!(coast.told("six", &["snapshot", "accept", "3"])["accepted"], true);
-    coast.on("two", &["snapshot", "accept", "3"]).exits(3).says("is not held");
-    assert_eq!(coast.told("two", &["status"])["snapshot"], 3);
+    coast.on("six", &["snapshot", "accept", "2"]).exits(3).says("is not pending review");
+    assert_eq!(coast.reported("six", &["snapshot", "accept", "3"])["accepted"], true);
+    coast.on("two", &["snapshot", "accept", "3"]).exits(3).says("is not pending review");
+    assert_eq!(coast.reported("two", &["status"])["snapshot"], 3);
     coast.on("seven", &["verify"]).exits(0);
 
-    let went = coast.told("eight", &["snapshot", "rollback", "1"]);
+    let went = coast.reported("eight", &["snapshot", "rollback", "1"]);
     assert_eq!((&went["restored"], &went["snapshot"]), (&json!(1), &json!(4)));
     let gone_back = coast.filings("nine", 4);
     lake::assert_same(&gone_back, &coast.filings("ten", 1), "gone back");
@@ -169,7 +170,7 @@ fn a_held_snapshot_is_looked_at_replayed_and_accepted_and_another_is_gone_back_t
 }
 
 #[test]
-fn damage_in_the_store_is_named_by_its_address_used_for_nothing_and_put_right() {
+fn damage_in_the_store_is_named_by_its_address_never_used_and_repaired() {
     let coast = Coast::new("damage");
     let expected = coast.filings("two", 2);
     let parts = ["filings", "agg_county_type_day", "changes"].map(|table| coast.part(2, table));
@@ -178,7 +179,7 @@ fn damage_in_the_store_is_named_by_its_address_used_for_nothing_and_put_right() 
     let first_asked = "latest.json";
     coast.bucket.flip(&[flipped, also, commit, first_asked]);
     coast.bucket.delete(&[gone]);
-    // The machine that wrote the files has them whole, and is told as well.
+    // The machine that wrote the files has intact copies, and gets the report as well.
     for machine in ["first", "two", "three"] {
         let report = coast.on(machine, &["verify", "--json"]).exits(9).json();
         let named: BTreeSet<&str> = report["problems"]
@@ -191,11 +192,11 @@ fn damage_in_the_store_is_named_by_its_address_used_for_nothing_and_put_right() 
         let expected = [flipped, also, gone, commit, first_asked].map(|name| format!("{lake}/{name}"));
         assert_eq!(named, expected.iter().map(String::as_str).collect(), "{machine}");
     }
-    // Whoever is about to write leads readers to the newest snapshot again, and finds the rest.
+    // The next writer leads readers to the newest snapshot again, and finds the rest.
     coast.run("four", "2026-03-24", "").exits(9).says("is damaged");
     let csv = coast.scratch.path("csv");
     coast.on("four", &["export", "csv", &csv.to_string_lossy(), "--table", "filings"]).exits(9).says(flipped);
-    let repaired = coast.told("five", &["verify", "--repair"]);
+    let repaired = coast.reported("five", &["verify", "--repair"]);
     assert_eq!((&repaired["snapshot"], &repaired["left"]), (&Value::Null, &json!([])), "{repaired}");
     let actions = repaired["actions"].as_array().expect("actions");
     assert_eq!(actions.len(), 4, "{repaired}");
@@ -206,7 +207,7 @@ fn damage_in_the_store_is_named_by_its_address_used_for_nothing_and_put_right() 
     for machine in ["first", "two", "three", "four", "five", "six"] {
         coast.on(machine, &["verify"]).exits(0);
     }
-    lake::assert_same(&coast.filings("seven", 2), &expected, "put right");
+    lake::assert_same(&coast.filings("seven", 2), &expected, "repaired");
     // Without pages nothing brings the file back, and what is lost is read again.
     for name in coast.bucket.names().iter().filter(|name| name.contains("/raw/")) {
         coast.bucket.delete(&[name]);
@@ -225,7 +226,7 @@ fn damage_in_the_store_is_named_by_its_address_used_for_nothing_and_put_right() 
 fn runs_are_replayed_and_snapshots_exported_by_machines_that_made_none() {
     let coast = Coast::new("exports");
     for run in coast.run_ids() {
-        let replayed = coast.told("two", &["replay", &run]);
+        let replayed = coast.reported("two", &["replay", &run]);
         let snapshot = &replayed["snapshots"][0];
         assert!(snapshot["pages"].as_u64() > Some(10) && snapshot["equal"].as_u64() > Some(20), "{replayed}");
         assert_eq!(snapshot["different"], json!([]), "{replayed}");
@@ -234,22 +235,22 @@ fn runs_are_replayed_and_snapshots_exported_by_machines_that_made_none() {
     let file = coast.scratch.path("florida.duckdb");
     let program = python::program("duckdb");
     let words = ["export", "duckdb", &*file.to_string_lossy(), "--duckdb", &*program.to_string_lossy()];
-    assert_eq!(coast.told("four", &words)["snapshot"], 2);
+    assert_eq!(coast.reported("four", &words)["snapshot"], 2);
     let found = python::json("database.py", &[&now, &file]);
     assert_eq!((&found["faults"], &found["snapshot"]), (&json!([]), &json!(2)));
     let csv = coast.scratch.path("csv");
-    coast.told("five", &["export", "csv", &csv.to_string_lossy()]);
+    coast.reported("five", &["export", "csv", &csv.to_string_lossy()]);
     assert_eq!(names(&csv).len(), names(&now).len(), "a file a table");
     assert_eq!(python::json("csv_cells.py", &[&now, &csv])["faults"], json!([]));
     // A store's working copy has both snapshots side by side, as a folder has.
     let delta = coast.scratch.path("delta");
     for (machine, snapshot) in [("five", "1"), ("six", "2")] {
         let words = ["export", "delta", &*delta.to_string_lossy(), "--snapshot", snapshot];
-        assert_eq!(coast.told(machine, &words)["versions"].as_array().map(Vec::len), Some(1));
+        assert_eq!(coast.reported(machine, &words)["versions"].as_array().map(Vec::len), Some(1));
     }
     coast.fetched("three", 1);
     let commits: Vec<Value> =
-        [1, 2].map(|snapshot| coast.told("three", &["snapshot", "show", &snapshot.to_string()])).to_vec();
+        [1, 2].map(|snapshot| coast.reported("three", &["snapshot", "show", &snapshot.to_string()])).to_vec();
     let found = python::json("delta.py", &[&coast.work("three"), &delta]);
     assert_eq!(found["faults"], json!([]));
     assert_eq!(found["rows"], json!([commits[0]["filings"], commits[1]["filings"]]));

@@ -20,7 +20,7 @@ fn within_window(source: &Source, window_days: i64) -> BTreeMap<i64, Cells> {
     rows
 }
 
-/// Claims that a backfill lands every row, for at most so many requests a page of rows: a day beyond reach costs some hundreds
+/// Checks that a backfill lands every row, for at most this number of requests a page of rows: a day beyond reach costs some hundreds
 /// besides its pages, which weigh most where pages are few.
 fn backfill(source: &Source, plan: Plan, most: f64) {
     let server = ApiServer::generous(source, plan);

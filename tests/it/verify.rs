@@ -109,7 +109,7 @@ fn a_lake_without_a_snapshot_says_how_to_make_one() {
 }
 
 #[test]
-fn status_tells_snapshots_rows_and_coverage_and_changes_nothing() {
+fn status_shows_snapshots_rows_and_coverage_and_changes_nothing() {
     let lake = &source::history().lake;
     let before = (names(lake), files_below(&lake.join("snapshots")));
     let done =

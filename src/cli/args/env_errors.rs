@@ -1,4 +1,4 @@
-//! Values that may come from a variable: where one is refused, the message names the variable and not the flag.
+//! An error of a value that came from a variable names the variable, not the flag.
 
 use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error};
@@ -10,12 +10,12 @@ use std::ffi::OsStr;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named<P>(P);
 
-/// Reads as `parser` does.
+/// A parser that reads as `parser` does.
 pub(crate) fn named<P: TypedValueParser>(parser: P) -> Named<P> {
     Named(parser)
 }
 
-/// Reads a path.
+/// A parser of paths.
 pub(crate) fn named_path() -> Named<PathBufValueParser> {
     named(PathBufValueParser::new())
 }
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_value_is_told_with_the_flag_or_the_variable_it_came_from() {
+    fn an_error_names_the_flag_or_the_variable_of_the_value() {
         let (typed, found) = (refusal(ValueSource::CommandLine), refusal(ValueSource::EnvVariable));
         assert!(typed.contains("--day") && typed.contains("it is no day"), "{typed}");
         assert!(found.contains("'SUNLAKE_NO_SUCH_DAY': it is no day"), "{found}");

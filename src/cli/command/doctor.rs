@@ -1,17 +1,16 @@
-//! `doctor`: what a run needs, looked at one by one. Sends one request at most, and only with an address and a key; changes
-//! nothing but the count of it.
+//! `doctor`: checks what a run needs. Sends at most 1 request, and only with an address and a key; changes nothing else.
 
-use crate::cli::args::Common;
 use crate::cli::context::api_access::{Access, api_key};
 use crate::cli::context::open_lake::{no_snapshot, open_lake};
-use crate::cli::exit;
-use crate::cli::exit::CommandError;
-use crate::cli::output::text;
-use crate::cli::output::text::count;
-use crate::cli::{World, print, print_line, state_dir};
+use crate::cli::context::state_dir::state_dir;
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT};
+use crate::cli::output::words::count;
+use crate::cli::session::Session;
 use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, RetryPolicy, StopSwitch};
 use crate::contract::account::Account;
 use crate::contract::eastern::day_start;
+use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::Plan;
 use crate::lake::{Lake, LakeError};
 use crate::pipeline::PipelineError;
@@ -22,33 +21,35 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// A clock this far from the API's is told.
+/// A larger difference from the API's clock is noted.
 const NOTABLE_SKEW: SignedDuration = SignedDuration::from_secs(30);
-/// A clock this far from the API's takes one day for another, and waits wrongly.
+/// With a larger difference, a run reads the wrong day and waits too long or too short.
 const BAD_SKEW: SignedDuration = SignedDuration::from_secs(300);
-/// With less room than this a run is sure to fail.
-const LEAST_ROOM: u64 = 64 << 20;
+/// With less free space than this, a run fails.
+const LEAST_SPACE: u64 = 64 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
     Good,
-    /// Worth knowing; a run goes on.
+    /// A run works all the same.
     Note,
     Bad,
 }
 
-/// What was found about one thing.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Finding {
     subject: &'static str,
     verdict: Verdict,
     what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
     exit_code: u8,
 }
 
 fn good(subject: &'static str, what: impl Into<String>) -> Finding {
-    Finding { subject, verdict: Verdict::Good, what: what.into(), exit_code: exit::DONE }
+    Finding { subject, verdict: Verdict::Good, what: what.into(), hint: None, exit_code: exit::DONE }
 }
 
 fn note(subject: &'static str, what: impl Into<String>) -> Finding {
@@ -61,54 +62,52 @@ fn bad(subject: &'static str, exit_code: u8, what: impl Into<String>) -> Finding
 
 fn failed(subject: &'static str, error: impl Into<CommandError>) -> Finding {
     let error = error.into();
-    bad(subject, error.code(), error.to_string())
+    let ErrorText { error: what, hint } = ErrorText::of(&error);
+    Finding { hint, ..bad(subject, error.code(), what) }
 }
 
-pub(crate) async fn doctor(common: &Common, world: &World, pipelines: &Path) -> Result<u8, CommandError> {
-    let now = (world.now)();
+pub(crate) async fn doctor(session: &Session<'_>, pipelines: &Path) -> Result<u8, CommandError> {
     let mut findings = vec![zone(day_start)];
     let mut requests = 0;
-    match open_lake(common, world) {
+    match open_lake(session) {
         Ok(lake) => {
-            findings.extend(of_lake(&lake, world, now)?);
-            let (of_account, sent) = account(common, world, &lake).await;
+            findings.extend(of_lake(session, &lake)?);
+            let (of_account, sent) =
+                account(session, &lake).await.unwrap_or_else(|finding| (vec![finding], 0));
             requests = sent;
             findings.extend(of_account);
         }
-        // Requests are counted in its folder where there is no other.
+        // The lake's folder may be the one where requests are counted, so none is sent.
         Err(error) => findings.push(failed("lake", error)),
     }
     findings.extend(of_pipelines(pipelines));
     let code = worst(&findings);
-    if common.json {
-        let told = serde_json::json!({ "findings": findings, "requests": requests, "exit_code": code });
-        print_line(&text::json(&told)?)?;
-    } else {
-        print(&words(&findings, requests))?;
-    }
+    let value = serde_json::json!({ "findings": findings, "requests": requests, "exit_code": code });
+    session.report(&value, || text(&findings, requests))?;
     Ok(code)
 }
 
-/// The code of the first thing that is bad; they are looked at in the order of what stands on what.
+/// The exit code of the first bad finding; each check depends only on those before it.
 fn worst(findings: &[Finding]) -> u8 {
     let bad = findings.iter().find(|finding| finding.verdict == Verdict::Bad);
     bad.map_or(exit::DONE, |finding| finding.exit_code)
 }
 
-fn words(findings: &[Finding], requests: u64) -> String {
+fn text(findings: &[Finding], requests: u64) -> String {
     let line = |finding: &Finding| {
         let verdict = match finding.verdict {
             Verdict::Good => "good",
             Verdict::Note => "note",
             Verdict::Bad => "BAD",
         };
-        format!("{verdict:<5} {:<10} {}\n", finding.subject, finding.what)
+        let hint = finding.hint.iter().map(|hint| format!("hint  {:<10} {hint}\n", finding.subject));
+        format!("{verdict:<5} {:<10} {}\n{}", finding.subject, finding.what, hint.collect::<String>())
     };
-    let told: String = findings.iter().map(line).collect();
-    format!("{told}requests sent: {requests}\n")
+    let lines: String = findings.iter().map(line).collect();
+    format!("{lines}requests sent: {requests}\n")
 }
 
-/// Whether Eastern days begin when they do: five hours after UTC's in winter, four in summer.
+/// Whether Eastern days begin 5 hours after UTC's in winter and 4 hours in summer.
 fn zone(start: impl Fn(Date) -> Timestamp) -> Finding {
     let hours = |day: Date| start(day).as_second().rem_euclid(86_400) / 3_600;
     match (hours(date(2026, 1, 15)), hours(date(2026, 7, 15))) {
@@ -123,10 +122,10 @@ fn zone(start: impl Fn(Date) -> Timestamp) -> Finding {
     }
 }
 
-fn of_lake(lake: &Lake, world: &World, now: Timestamp) -> Result<Vec<Finding>, CommandError> {
+fn of_lake(session: &Session<'_>, lake: &Lake) -> Result<Vec<Finding>, CommandError> {
     let mut findings = Vec::new();
-    findings.push(room(lake.root()));
-    findings.push(storage(lake, world)?);
+    findings.push(free_space(lake.root()));
+    findings.push(storage(session, lake)?);
     findings.push(match lake.holder() {
         Ok(Some(holder)) => {
             note("lock", format!("held by {holder}; a second run would end with exit code 8"))
@@ -134,34 +133,33 @@ fn of_lake(lake: &Lake, world: &World, now: Timestamp) -> Result<Vec<Finding>, C
         Ok(None) => good("lock", "free"),
         Err(error) => failed("lock", error),
     });
-    findings.extend(snapshot(lake, now).unwrap_or_else(|error| vec![failed("lake", error)]));
+    findings.extend(snapshot(lake, session.now()).unwrap_or_else(|error| vec![failed("lake", error)]));
     Ok(findings)
 }
 
-/// Room on the disk of the lake, or of the folder it will be made in.
-fn room(root: &Path) -> Finding {
+/// Free space on the disk of the lake, or of the folder it will be made in.
+fn free_space(root: &Path) -> Finding {
     let folder = nearest(root);
     let free = match fs4::available_space(&folder) {
         Ok(free) => free,
         Err(error) => return bad("disk", exit::STORAGE, format!("{}: {error}", folder.display())),
     };
-    let told = format!("{} MiB free at {}", free >> 20, folder.display());
+    let what = format!("{} MiB free at {}", free >> 20, folder.display());
     match free {
-        ..LEAST_ROOM => bad("disk", exit::STORAGE, told),
-        _ => good("disk", told),
+        ..LEAST_SPACE => bad("disk", exit::STORAGE, what),
+        _ => good("disk", what),
     }
 }
 
-/// The folder, or the nearest one above it that there is.
+/// The folder, or its nearest parent that exists.
 fn nearest(folder: &Path) -> PathBuf {
     let there = folder.ancestors().find(|above| above.is_dir());
     there.filter(|found| !found.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Whether the lake's home keeps what commits rely on; for a lake still to come, whether its folder can be made.
-fn storage(lake: &Lake, world: &World) -> Result<Finding, CommandError> {
-    let random =
-        (world.random)().map_err(|source| CommandError::Io { what: "no random bits".to_owned(), source })?;
+/// Whether the storage of the lake is one that commits can rely on; without a lake, whether its folder can be made.
+fn storage(session: &Session<'_>, lake: &Lake) -> Result<Finding, CommandError> {
+    let random = session.random("a probe of the storage")?;
     let token: String = random[..8].iter().map(|byte| format!("{byte:02x}")).collect();
     if lake.root().is_dir() {
         return Ok(match lake.probe(&token) {
@@ -184,10 +182,10 @@ fn storage(lake: &Lake, world: &World) -> Result<Finding, CommandError> {
     })
 }
 
-/// The newest commit, what readers see, unfinished runs; and whether the clock is behind the commit.
+/// The newest commit, whether readers see it, unfinished runs, and whether the clock is behind the commit.
 fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
     let Some(commit) = lake.current()? else {
-        return Ok(vec![note("lake", no_snapshot(lake))]);
+        return Ok(vec![note("lake", format!("{}; {MAKE_SNAPSHOT}", no_snapshot(lake)))]);
     };
     let number = commit.snapshot;
     let mut findings = Vec::new();
@@ -209,7 +207,7 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
     if unfinished > 0 {
         findings.push(note(
             "lake",
-            format!("{} did not finish; the next run of the same pipeline goes on", count(unfinished, "run")),
+            format!("{} did not finish; the next run of the same pipeline resumes", count(unfinished, "run")),
         ));
     }
     if now < commit.committed_at {
@@ -219,7 +217,7 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
     Ok(findings)
 }
 
-/// Every pipeline file of the folder, as a run would read it.
+/// Every pipeline file of the folder, read as a run reads it.
 fn of_pipelines(folder: &Path) -> Vec<Finding> {
     let subject = "pipelines";
     let entries = match std::fs::read_dir(folder) {
@@ -233,7 +231,7 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     for file in &files {
         let read = Pipeline::read(file).map_err(PipelineError::from);
         let checked = read.and_then(|pipeline| check_sql(&pipeline).map_err(|error| pipeline.told(error)));
-        // What several files share is told once.
+        // An aggregate that several files use is reported once.
         let found = checked.err().map(|error| failed(subject, error));
         let new = found.filter(|finding| !findings.contains(finding));
         findings.extend(new);
@@ -245,43 +243,34 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Key, scope, plan and clock, by one answer of `/v1/me`; and the requests it took.
-async fn account(common: &Common, world: &World, lake: &Lake) -> (Vec<Finding>, u64) {
-    let key = match api_key(world) {
-        Ok(key) => key,
-        Err(error) => return (vec![note("key", format!("not looked at: {error}"))], 0),
-    };
-    let Some(base_url) = &common.base_url else {
-        return (
-            vec![note("key", "not looked at: no address of the API in --base-url or SUNLAKE_BASE_URL")],
-            0,
-        );
-    };
-    let access = match Access::of_flag(base_url, key) {
-        Ok(access) => access,
-        Err(error) => return (vec![failed("key", error)], 0),
-    };
-    let key = access.key.clone();
+/// Key, scope, plan and clock, from one answer of `/v1/me`, and the number of requests sent.
+///
+/// # Errors
+/// The finding that kept the request from being sent.
+async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u64), Finding> {
+    let key = api_key(session.world).map_err(|error| note("key", format!("not checked: {error}")))?;
+    let no_address = || note("key", "not checked: no address of the API in --base-url or SUNLAKE_BASE_URL");
+    let base_url = session.common.base_url.as_ref().ok_or_else(no_address)?;
+    let access = Access::of_flag(base_url, key).map_err(|error| failed("key", error))?;
+    let (key, now) = (access.key.clone(), session.world.now);
     let (_switch, stop) = StopSwitch::new();
-    let ledger = Ledger::of(&state_dir(common, world, lake), base_url, &key);
+    let ledger = Ledger::of(&state_dir(session, lake), base_url, &key);
     let bounds = Bounds { max_requests: Some(1), ..Bounds::default() };
     let mut config = ClientConfig::new(base_url);
     config.retry = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
-    let client = match Client::new(config, key, Budget::new(ledger, world.now, bounds, stop), world.now) {
-        Ok(client) => client,
-        Err(error) => return (vec![failed("key", access.told(error))], 0),
-    };
+    let client = Client::new(config, key, Budget::new(ledger, now, bounds, stop), now)
+        .map_err(|error| failed("key", access.with_context(error)))?;
     let mut findings = match client.account().await {
         Ok(account) => of_account(&account),
-        Err(error) => vec![failed("key", access.told(error))],
+        Err(error) => vec![failed("key", access.with_context(error))],
     };
     findings.extend(client.skew().map(of_skew));
-    (findings, client.budget().sent())
+    Ok((findings, client.budget().sent()))
 }
 
 fn of_account(account: &Account) -> Vec<Finding> {
     let (id, caps, left) = (&account.id, &account.limits, &account.remaining);
-    let key = match account.scopes.iter().any(|scope| scope == "data") {
+    let key = match account.scopes.iter().any(|scope| scope == DATA_SCOPE) {
         true => good("key", format!("{id} is accepted, with scope data")),
         false => {
             let scopes = account.scopes.join(", ");
@@ -290,7 +279,7 @@ fn of_account(account: &Account) -> Vec<Finding> {
     };
     let name = match Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month) {
         Some(plan) => format!("{plan:?}").to_lowercase(),
-        None => "one that no table knows".to_owned(),
+        None => "unknown limits".to_owned(),
     };
     let plan = good(
         "plan",
@@ -302,17 +291,17 @@ fn of_account(account: &Account) -> Vec<Finding> {
     vec![key, plan]
 }
 
-/// How far this clock is ahead of the API's.
+/// The difference from the API's clock; positive if this clock is ahead.
 fn of_skew(skew: SignedDuration) -> Finding {
     let seconds = skew.as_secs();
-    let told = match seconds {
+    let what = match seconds {
         0.. => format!("{seconds} s ahead of the API's"),
         _ => format!("{} s behind the API's", -seconds),
     };
     match skew.abs() {
-        far if far >= BAD_SKEW => bad("clock", exit::SETTINGS, told),
-        far if far >= NOTABLE_SKEW => note("clock", told),
-        _ => good("clock", told),
+        far if far >= BAD_SKEW => bad("clock", exit::SETTINGS, what),
+        far if far >= NOTABLE_SKEW => note("clock", what),
+        _ => good("clock", what),
     }
 }
 
@@ -322,14 +311,14 @@ mod tests {
     use crate::contract::account::{AccountLimits, Remaining};
 
     #[test]
-    fn the_zone_is_judged_by_winter_and_summer() {
+    fn the_time_zone_is_checked_in_winter_and_summer() {
         assert_eq!(zone(day_start).verdict, Verdict::Good);
         let utc = |day: Date| day.to_zoned(jiff::tz::TimeZone::UTC).expect("a day").timestamp();
         assert_eq!((zone(utc).verdict, zone(utc).exit_code), (Verdict::Bad, exit::BUG));
     }
 
     #[test]
-    fn a_clock_is_judged_by_how_far_it_is_off() {
+    fn a_clock_is_checked_by_its_difference() {
         let verdict = |seconds| of_skew(SignedDuration::from_secs(seconds)).verdict;
         let judged = [0, 29, -31, 299, 301, -86_400].map(verdict);
         use Verdict::{Bad, Good, Note};
@@ -338,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_the_scope_is_bad_and_the_first_bad_thing_gives_the_code() {
+    fn a_key_without_the_scope_is_bad_and_the_first_bad_finding_sets_the_exit_code() {
         let account = |scope: &str| Account {
             kind: "client".to_owned(),
             id: "k1".to_owned(),
@@ -350,8 +339,8 @@ mod tests {
         let mut findings = of_account(&account("admin"));
         assert_eq!(worst(&findings), exit::KEY_REFUSED);
         findings.insert(0, bad("disk", exit::STORAGE, "full"));
-        findings.insert(0, note("lock", "held"));
+        findings.insert(0, note("lock", "taken"));
         assert_eq!(worst(&findings), exit::STORAGE);
-        assert!(words(&findings, 1).starts_with("note  lock       held\nBAD   disk       full\n"));
+        assert!(text(&findings, 1).starts_with("note  lock       taken\nBAD   disk       full\n"));
     }
 }

@@ -1,4 +1,17 @@
-//! TODO page.
+//! The commands, a file each. A command finds what it needs, calls the module that does the work, and reports the result.
+//!
+//! # Files, in reading order
+//!
+//! - `run`: `run` and `plan`
+//! - `status`: `status` and `report`
+//! - `snapshot`: `snapshot` and its subcommands
+//! - `snapshot_text`: snapshots, differences and pruned files as text
+//! - `verify`: `verify` and `verify --repair`
+//! - `replay`: `replay`
+//! - `export`: `export` and its subcommands
+//! - `serve`: `serve`
+//! - `keys`: `keys` and its subcommands
+//! - `doctor`: `doctor`
 
 pub(super) mod doctor;
 pub(super) mod export;
@@ -7,5 +20,6 @@ pub(super) mod replay;
 pub(super) mod run;
 pub(super) mod serve;
 pub(super) mod snapshot;
+mod snapshot_text;
 pub(super) mod status;
 pub(super) mod verify;

@@ -1,26 +1,21 @@
-//! `serve`: the API from the lake until a signal.
+//! `serve`: serves the API from the lake until a signal.
 
-use crate::cli::args::{Common, ServeArguments};
+use crate::cli::args::ServeArguments;
 use crate::cli::context::open_lake::{is_in_store, open_lake};
-use crate::cli::exit;
-use crate::cli::exit::CommandError;
-use crate::cli::output::repair_hint::{MENDS, is_lost};
-use crate::cli::{World, print_line};
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, LoadError, ServeConfig, ServeError, Server};
+use crate::cli::context::signals::Signals;
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::stdout::print;
+use crate::cli::session::Session;
+use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 
-/// Files a server has open beside the sockets of its clients, with room to spare.
+/// Files a server has open apart from the sockets of its clients, rounded up.
 const OTHER_OPEN_FILES: u64 = 64;
 
-pub(crate) async fn serve(
-    common: &Common,
-    world: &World,
-    arguments: &ServeArguments,
-) -> Result<u8, CommandError> {
+pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> Result<u8, CommandError> {
     let (listener, address) = bind(&arguments.listen).await?;
     let metrics = match &arguments.metrics {
         Some(metrics) => {
@@ -30,59 +25,39 @@ pub(crate) async fn serve(
         }
         None => None,
     };
-    let (index, state) = source(common, world)?;
+    let (index, state) = source(session)?;
     let config = ServeConfig {
         index,
         accounts: AccountsSource::File(arguments.keys.clone()),
         plan_override: arguments.plan_override.clone().unwrap_or_default(),
         usage_file: Some(state.join("usage.jsonl")),
-        clock: Arc::new(world.now),
-        today: common.today,
+        clock: Arc::new(session.world.now),
+        today: session.common.today,
         public_url: arguments.public_url.clone(),
-        random: (world.random)().map_err(|source| CommandError::Io {
-            what: "no random bits for request ids".to_owned(),
-            source,
-        })?,
-        max_connections: connections(arguments.max_connections, (world.max_open_files)()),
+        random: session.random("request ids")?,
+        max_connections: connections(arguments.max_connections, (session.world.max_open_files)()),
         linger: DEFAULT_LINGER,
         metrics,
     };
-    let unheard = |source| CommandError::Io { what: "cannot listen for signals".to_owned(), source };
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
-    let stopped = async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    };
-    let failed = |error: ServeError| match error {
-        ServeError::Load(LoadError::Unsound(error)) => CommandError::Lake(error),
-        ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => {
-            CommandError::Damaged(format!("{error}, {MENDS}"))
-        }
-        ServeError::Load(LoadError::Unreadable { ref path, ref source }) => match is_lost(path, source) {
-            true => CommandError::Damaged(format!("{error}; {MENDS}")),
-            false => CommandError::Damaged(error.to_string()),
-        },
-        other => CommandError::Serve(other.to_string()),
-    };
-    let server = Server::open(listener, config).await.map_err(failed)?;
-    print_line(&format!("listening http://{address}"))?;
-    server.run(stopped).await.map_err(failed)?;
+    let mut signals = Signals::listen()?;
+    let stopped = async move { signals.next().await };
+    let server = Server::open(listener, config).await?;
+    print(&format!("listening http://{address}\n"))?;
+    server.run(stopped).await?;
     Ok(exit::DONE)
 }
 
 async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), CommandError> {
     let unbound = |error: std::io::Error| {
-        CommandError::Settings(format!("cannot listen on {address}: {error}; give another --listen"))
+        CommandError::Settings(format!("cannot listen on {address}: {error}"))
+            .hint("give another address with --listen or --metrics")
     };
     let listener = TcpListener::bind(address).await.map_err(unbound)?;
     let bound = listener.local_addr().map_err(unbound)?;
     Ok((listener, bound))
 }
 
-/// As many connections as wanted, or as the system allows open files for.
+/// The number of connections wanted, reduced to the number of files that the system allows.
 fn connections(wanted: usize, open_files: Option<u64>) -> usize {
     let room = open_files.map_or(u64::MAX, |files| files.saturating_sub(OTHER_OPEN_FILES).max(1));
     let allowed = wanted.min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -90,20 +65,21 @@ fn connections(wanted: usize, open_files: Option<u64>) -> usize {
         tracing::warn!(
             allowed,
             wanted,
-            "fewer connections than wanted: the system's limit of open files is low"
+            "the limit on connections is reduced to the system's limit on open files"
         );
     }
     allowed
 }
 
-/// Where the rows come from, and the folder of what outlives the server.
-fn source(common: &Common, world: &World) -> Result<(IndexSource, PathBuf), CommandError> {
-    if is_in_store(common) {
-        let lake = open_lake(common, world)?;
+/// The source of the rows, and the folder of the request counts.
+fn source(session: &Session<'_>) -> Result<(IndexSource, PathBuf), CommandError> {
+    if is_in_store(session.common) {
+        let lake = open_lake(session)?;
         let state = lake.state_dir();
         return Ok((IndexSource::Store(lake), state));
     }
-    Ok((IndexSource::Lake(common.lake.clone()), common.lake.join("state")))
+    let root = &session.common.lake;
+    Ok((IndexSource::Lake(root.clone()), root.join("state")))
 }
 
 #[cfg(test)]
@@ -111,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_as_many_as_wanted_or_as_files_may_be_open() {
+    fn connections_are_limited_by_the_number_of_open_files() {
         for (wanted, files, expected) in
             [(100, None, 100), (100, Some(1_024), 100), (4_096, Some(1_024), 960), (100, Some(10), 1)]
         {

@@ -1,40 +1,28 @@
-//! `status` and `report`: what the lake holds.
+//! `status` and `report`: the contents of the lake.
 
-use crate::cli::args::Common;
 use crate::cli::context::open_lake::{no_snapshot, open_lake};
-use crate::cli::exit;
+use crate::cli::context::state_dir::existing_state_dir;
 use crate::cli::exit::CommandError;
+use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::text;
-use crate::cli::{World, print, print_line};
+use crate::cli::session::Session;
 use crate::export::catalog::write_catalog;
-use crate::pipeline::maintain::status::{Standing, standing};
+use crate::pipeline::maintain::status::standing;
 use crate::pipeline::publish::report::write_report;
 
-pub(crate) fn status(common: &Common, world: &World) -> Result<u8, CommandError> {
-    let lake = open_lake(common, world)?;
-    let standing: Standing =
-        standing(&lake, &crate::cli::state_dir_there(common, world, &lake), (world.now)())?;
-    match common.json {
-        true => print_line(&text::json(&standing)?)?,
-        false => print(&text::standing(&standing, &lake))?,
-    }
-    Ok(exit::DONE)
+pub(crate) fn status(session: &Session<'_>) -> Result<u8, CommandError> {
+    let lake = open_lake(session)?;
+    let status = standing(&lake, &existing_state_dir(session, &lake), session.now())?;
+    session.report(&status, || text::status(&status, &lake))
 }
 
-pub(crate) fn report(common: &Common, world: &World) -> Result<u8, CommandError> {
-    let lake = open_lake(common, world)?;
+pub(crate) fn report(session: &Session<'_>) -> Result<u8, CommandError> {
+    let lake = open_lake(session)?;
     let Some(commit) = lake.current()? else {
-        return Err(CommandError::Settings(no_snapshot(&lake)));
+        return Err(CommandError::Settings(no_snapshot(&lake)).hint(MAKE_SNAPSHOT));
     };
-    let path = write_report(&lake, &commit, None)?;
+    let path = write_report(&lake, &commit, None)?.display().to_string();
     let catalog = write_catalog(&lake, &commit)?;
-    let path = path.display().to_string();
-    match common.json {
-        true => {
-            let told = serde_json::json!({ "snapshot": commit.snapshot, "report": path, "catalog": catalog });
-            print_line(&told.to_string())?;
-        }
-        false => print_line(&path)?,
-    }
-    Ok(exit::DONE)
+    let value = serde_json::json!({ "snapshot": commit.snapshot, "report": path, "catalog": catalog });
+    session.report(&value, || format!("{path}\n"))
 }

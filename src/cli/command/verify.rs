@@ -1,62 +1,40 @@
-//! `verify`: whether the lake is what was written, and `--repair`: putting right what is not.
+//! `verify`: whether every file of the lake is as it was written; `verify --repair`: repairs damaged files.
 
-use crate::cli::args::Common;
-use crate::cli::context::open_lake::{open_lake_as_it_is, require_snapshot};
-use crate::cli::exit;
-use crate::cli::exit::CommandError;
-use crate::cli::output::repair_hint::MENDS;
-use crate::cli::output::text::count;
-use crate::cli::{World, print, print_line};
+use crate::cli::context::open_lake::open_lake_as_it_is;
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::error_text::REPAIR;
+use crate::cli::output::words::{count, lines};
+use crate::cli::session::Session;
 use crate::lake::{LakeError, Problem, VerifyReport};
 use crate::pipeline::PipelineError;
 use crate::pipeline::maintain::repair::{Repaired, repair};
-use jiff::civil::Date;
 use serde_json::{Value, json};
+use std::fmt::Write;
 
-pub(crate) fn verify(common: &Common, world: &World, snapshot: Option<u64>) -> Result<u8, CommandError> {
-    let lake = open_lake_as_it_is(common, world)?;
-    require_snapshot(&lake)?;
+pub(crate) fn verify(session: &Session<'_>, snapshot: Option<u64>) -> Result<u8, CommandError> {
+    let lake = open_lake_as_it_is(session)?;
     let newest = lake.commits()?.last().copied();
     let report = match snapshot {
         Some(snapshot) => lake.verify(snapshot)?,
         None => lake.audit()?,
     };
-    let verdict = if report.is_sound() { "sound" } else { "damaged" };
-    if common.json {
-        print_line(&verify_json(snapshot.or(newest), &report).to_string())?;
-    } else {
-        tell_problems(&report.problems)?;
-        let (files, rows) = (count(report.files, "file"), count(report.rows, "row"));
-        print(&match snapshot {
-            Some(number) => format!("snapshot {number}: {files}, {rows}, {verdict}\n"),
-            None => format!("the lake: {files}, {rows} in the newest snapshot, {verdict}\n"),
-        })?;
-        if !report.is_sound() {
-            print_line(MENDS)?;
-        }
-    }
+    session.report(&verify_json(snapshot.or(newest), &report), || verify_text(snapshot, &report))?;
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
 }
 
-pub(crate) fn repair_lake(common: &Common, world: &World, today: Date) -> Result<u8, CommandError> {
-    let lake = open_lake_as_it_is(common, world)?;
-    require_snapshot(&lake)?;
-    let now = (world.now)();
-    let run_id = format!("{}-repair", now.strftime("%Y%m%dT%H%M%S%3fZ"));
-    let lock = lake.lock(&run_id, &(world.holder)()).map_err(|error| stays_damaged(error.into()))?;
-    let repaired = repair(&lake, &lock, &run_id, (now, today)).map_err(stays_damaged)?;
-    if common.json {
-        let value = json!({
-            "actions": repaired.actions, "snapshot": repaired.snapshot, "left": problems_json(&repaired.left),
-        });
-        print_line(&value.to_string())?;
-    } else {
-        tell_repair(&repaired)?;
-    }
+pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
+    let lake = open_lake_as_it_is(session)?;
+    let now = session.now();
+    let (lock, run_id) = session.lock(&lake, "repair").map_err(|error| stays_damaged(error.into()))?;
+    let repaired = repair(&lake, &lock, &run_id, (now, session.today)).map_err(stays_damaged)?;
+    let value = json!({
+        "actions": repaired.actions, "snapshot": repaired.snapshot, "left": problems_json(&repaired.left),
+    });
+    session.report(&value, || repair_text(&repaired))?;
     Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })
 }
 
-/// Damage that a repair ends with, in words that do not send for one.
+/// An error of a repair. Damage that it cannot repair has no hint to run another repair.
 fn stays_damaged(error: PipelineError) -> CommandError {
     match error {
         PipelineError::Lake(LakeError::Damaged { .. }) => CommandError::Damaged(error.to_string()),
@@ -64,23 +42,44 @@ fn stays_damaged(error: PipelineError) -> CommandError {
     }
 }
 
-fn tell_problems(problems: &[Problem]) -> Result<(), CommandError> {
-    problems.iter().try_for_each(|problem| print(&format!("{}: {}\n", problem.path.display(), problem.what)))
+fn verify_text(snapshot: Option<u64>, report: &VerifyReport) -> String {
+    let (files, rows) = (count(report.files, "file"), count(report.rows, "row"));
+    lines(|text| {
+        write_problems(text, &report.problems)?;
+        match snapshot {
+            Some(number) => write!(text, "snapshot {number}: {files}, {rows}, ")?,
+            None => write!(text, "the lake: {files}, {rows} in the newest snapshot, ")?,
+        }
+        match report.is_sound() {
+            true => writeln!(text, "sound"),
+            false => writeln!(text, "damaged\nhint: {REPAIR}"),
+        }
+    })
 }
 
-fn tell_repair(repaired: &Repaired) -> Result<(), CommandError> {
-    for action in &repaired.actions {
-        print(&format!("{}: {}; {}\n", action.path.display(), action.what, action.done))?;
-    }
-    if let Some(snapshot) = repaired.snapshot {
-        print(&format!("snapshot {snapshot} is published without what was lost\n"))?;
-    }
-    tell_problems(&repaired.left)?;
-    print(match (repaired.actions.is_empty(), repaired.left.is_empty()) {
-        (true, true) => "nothing is damaged\n",
-        (false, true) => "the lake is sound again\n",
-        (_, false) => "what is named last stays damaged; `sunlake snapshot prune` lets old snapshots go\n",
+fn repair_text(repaired: &Repaired) -> String {
+    lines(|text| {
+        for action in &repaired.actions {
+            writeln!(text, "{}: {}; {}", action.path.display(), action.what, action.done)?;
+        }
+        if let Some(snapshot) = repaired.snapshot {
+            writeln!(text, "snapshot {snapshot} is published without the lost rows")?;
+        }
+        write_problems(text, &repaired.left)?;
+        writeln!(
+            text,
+            "{}",
+            match (repaired.actions.is_empty(), repaired.left.is_empty()) {
+                (true, true) => "nothing is damaged",
+                (false, true) => "the lake is sound again",
+                (_, false) => "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune`",
+            }
+        )
     })
+}
+
+fn write_problems(text: &mut String, problems: &[Problem]) -> std::fmt::Result {
+    problems.iter().try_for_each(|problem| writeln!(text, "{}: {}", problem.path.display(), problem.what))
 }
 
 fn verify_json(snapshot: Option<u64>, report: &VerifyReport) -> Value {

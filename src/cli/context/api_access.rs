@@ -1,17 +1,17 @@
-//! Access to the API: its address and its key, where each was given, and errors told with both.
+//! Address and key of the API, where each was given, and the hints that name both.
 
-use crate::cli::World;
-use crate::cli::args::Common;
 use crate::cli::exit::CommandError;
+use crate::cli::session::Session;
+use crate::cli::world::World;
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::state::SourceKind;
 use crate::pipeline::{PipelineError, Source};
 
-/// Where the address stands that goes before a pipeline file's.
+/// Where an address overrides the pipeline file's.
 const FLAG: &str = "--base-url or SUNLAKE_BASE_URL";
 
-/// What is asked first of all.
+/// The first request of a run.
 const ME: &str = "/v1/me";
 
 /// Address and key of an account.
@@ -25,21 +25,20 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// What a run of a pipeline asks with.
-    pub(crate) fn of_run(common: &Common, world: &World, pipeline: &Pipeline) -> Result<Self, CommandError> {
-        let (base_url, address_in) = match (&common.base_url, &pipeline.spec.source.base_url) {
+    /// The access of a run.
+    pub(crate) fn of_run(session: &Session<'_>, pipeline: &Pipeline) -> Result<Self, CommandError> {
+        let (base_url, address_in) = match (&session.common.base_url, &pipeline.spec.source.base_url) {
             (Some(given), _) => (given, FLAG.to_owned()),
             (None, Some(written)) => (written, format!("[source] base_url of {}", pipeline.path.display())),
             (None, None) => {
-                return Err(CommandError::Settings(format!(
-                    "no address of the API: give {FLAG}, or [source] base_url in the pipeline file"
-                )));
+                return Err(CommandError::Settings("no address of the API".to_owned())
+                    .hint(format!("give {FLAG}, or `[source] base_url` in the pipeline file")));
             }
         };
-        Self::new(base_url, address_in, api_key(world)?)
+        Self::new(base_url, address_in, api_key(session.world)?)
     }
 
-    /// What a command without a pipeline asks with.
+    /// The access of a command without a pipeline.
     pub(crate) fn of_flag(base_url: &str, key: (ApiKey, String)) -> Result<Self, CommandError> {
         Self::new(base_url, FLAG.to_owned(), key)
     }
@@ -50,14 +49,13 @@ impl Access {
         (key, key_in): (ApiKey, String),
     ) -> Result<Self, CommandError> {
         if !is_of_the_web(base_url) {
-            // What stands before an @ may be a secret.
+            // The part before an @ may be a secret.
             let shown = match base_url.contains('@') {
                 true => "the base URL".to_owned(),
                 false => format!("base URL {base_url:?}"),
             };
-            return Err(CommandError::Settings(format!(
-                "{shown}: an address begins with https:// or http:// and a name; look at {address_in}"
-            )));
+            let error = CommandError::Settings(format!("{shown} does not begin with https:// or http://"));
+            return Err(error.hint(format!("give such an address with {address_in}")));
         }
         Ok(Self { base_url: base_url.to_owned(), key, address_in, key_in })
     }
@@ -68,34 +66,34 @@ impl Access {
         Source { base_url, key, allow_plain_http, kind: SourceKind::Account }
     }
 
-    /// An error of asking, with the address or the key that it is about, and the way out.
-    pub(crate) fn told(&self, error: ClientError) -> CommandError {
+    /// An error of a request, with a hint that names the address or the key.
+    pub(crate) fn with_context(&self, error: ClientError) -> CommandError {
         let Self { base_url, address_in, key_in, .. } = self;
         let last = match &error {
             ClientError::GaveUp { last, .. } => &**last,
             other => other,
         };
-        let more = match last {
+        let hint = match last {
             ClientError::Refused { status: 404, target, .. } if target == ME => {
-                return CommandError::Settings(format!(
-                    "{error}; {base_url} is no address of the API: look at {address_in}, and give it without /v1"
-                ));
+                let error =
+                    CommandError::Settings(format!("{error}: {base_url} is not an address of the API"));
+                return error.hint(format!("check {address_in}, and give the address without /v1"));
             }
             ClientError::Refused { status: 401, .. } => {
-                format!("the key in {key_in} is not one of {base_url}: put a valid one there")
+                format!("put a key that is valid at {base_url} into {key_in}")
             }
             ClientError::Refused { status: 403, .. } => {
-                format!("look at the scope and the plan of the key in {key_in}")
+                format!("check the scope and the plan of the key in {key_in}")
             }
             ClientError::Transport { .. } => {
-                format!("the address is {base_url}: check {address_in}, and the network")
+                format!("check the address {base_url} of {address_in}, and the network")
             }
             ClientError::OutsideContract { target, .. } if target == ME => {
-                format!("is {base_url} the address of the API? Look at {address_in}")
+                format!("check whether {base_url} of {address_in} is the address of the API")
             }
             _ => return PipelineError::from(error).into(),
         };
-        CommandError::Told { source: Box::new(PipelineError::from(error).into()), more }
+        CommandError::from(PipelineError::from(error)).hint(hint)
     }
 }
 
@@ -104,7 +102,7 @@ fn is_of_the_web(address: &str) -> bool {
     address.starts_with("https://") || address.starts_with("http://")
 }
 
-/// The key, and where it was given: in its variable, or in the file that a variable names; never on the command line.
+/// The key, and where it was given: its variable, or the file that a variable names; never the command line.
 pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
     let variable = |name: &str| (world.variable)(name).filter(|value| !value.is_empty());
     let (text, key_in) = match (variable("SUNLAKE_API_KEY"), variable("SUNLAKE_API_KEY_FILE")) {
@@ -116,9 +114,8 @@ pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
             (text, format!("the file {file} of SUNLAKE_API_KEY_FILE"))
         }
         (None, None) => {
-            return Err(CommandError::Settings(
-                "no API key: set SUNLAKE_API_KEY, or SUNLAKE_API_KEY_FILE to a file".to_owned(),
-            ));
+            return Err(CommandError::Settings("no API key".to_owned())
+                .hint("set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key"));
         }
     };
     let key = ApiKey::parse(&text).map_err(|error| CommandError::Settings(format!("{key_in}: {error}")))?;
@@ -129,6 +126,7 @@ pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
 mod tests {
     use super::*;
     use crate::cli::exit::{API, KEY_REFUSED, SETTINGS};
+    use crate::cli::output::error_text::ErrorText;
 
     fn access(base_url: &str) -> Result<Access, CommandError> {
         let key = ApiKey::parse("flb_0").expect("a key");
@@ -140,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn an_address_begins_as_one_of_the_web() {
+    fn an_address_begins_with_http_or_https() {
         for wrong in ["foo", "127.0.0.1:1234", "ftp://127.0.0.1", "", "localhost:80"] {
             let error = access(wrong).err().expect(wrong);
             assert_eq!(error.code(), SETTINGS);
-            assert!(error.to_string().contains("begins with https:// or http://"), "{error}");
+            assert!(error.to_string().contains("does not begin with https:// or http://"), "{error}");
         }
         let error = access("user:secret@host").err().expect("no address");
         assert!(!error.to_string().contains("secret"), "{error}");
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_the_address_or_the_key_and_where_it_was_given() {
+    fn a_hint_names_the_address_or_the_key_and_where_it_was_given() {
         let access = access("https://a.example/v1").expect("an address");
         let target = || ME.to_owned();
         let unreachable = || ClientError::Transport { target: target(), reason: "no route".to_owned() };
@@ -160,18 +158,19 @@ mod tests {
         let page =
             ClientError::OutsideContract { target: target(), reason: "HTML".to_owned(), retryable: true };
         for (error, code, says) in [
-            (unreachable(), API, "https://a.example/v1: check --base-url"),
-            (gave_up, API, "https://a.example/v1: check --base-url"),
-            (page, API, "is https://a.example/v1 the address"),
+            (unreachable(), API, "https://a.example/v1 of --base-url"),
+            (gave_up, API, "https://a.example/v1 of --base-url"),
+            (page, API, "whether https://a.example/v1 of --base-url"),
             (refused(ME, 404), SETTINGS, "without /v1"),
-            (refused(ME, 401), KEY_REFUSED, "the key in SUNLAKE_API_KEY is not one of https://a.example/v1"),
+            (refused(ME, 401), KEY_REFUSED, "valid at https://a.example/v1 into SUNLAKE_API_KEY"),
             (refused("/v1/fl/stats", 403), KEY_REFUSED, "scope and the plan of the key in SUNLAKE_API_KEY"),
         ] {
-            let told = access.told(error);
-            assert!(told.code() == code && told.to_string().contains(says), "{told}");
+            let error = access.with_context(error);
+            let hint = ErrorText::of(&error).hint.expect("a hint");
+            assert!(error.code() == code && hint.contains(says), "{hint}");
         }
-        let elsewhere = access.told(refused("/v1/fl/stats", 404));
-        assert_eq!(elsewhere.code(), API);
-        assert!(!elsewhere.to_string().contains("a.example"), "{elsewhere}");
+        let other = access.with_context(refused("/v1/fl/stats", 404));
+        assert_eq!(other.code(), API);
+        assert_eq!(ErrorText::of(&other).hint, None);
     }
 }

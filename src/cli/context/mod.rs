@@ -1,5 +1,15 @@
-//! TODO page.
+//! What a command works with: the lake, the API and the state folder that flags and variables select.
+//!
+//! # Files, in reading order
+//!
+//! - `open_lake`: the lake of `--lake`, in a folder or in an object store
+//! - `state_dir`: the folder of request counts
+//! - `api_access`: address and key of the API, and errors that name both
+//! - `embedded_api`: the sample, served on loopback
+//! - `signals`: SIGINT and SIGTERM
 
 pub(super) mod api_access;
 pub(super) mod embedded_api;
 pub(super) mod open_lake;
+pub(super) mod signals;
+pub(super) mod state_dir;

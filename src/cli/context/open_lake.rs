@@ -1,12 +1,13 @@
-//! The lake that the flags name: a folder, or an address in an object store with a folder of this machine beside it.
+//! The lake of `--lake`: a folder, or an address in an object store with a working copy on this machine.
 
-use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::exit::CommandError;
-use crate::lake::{CLOUD_VARIABLES, Lake, is_address};
+use crate::cli::output::error_text::MAKE_SNAPSHOT;
+use crate::cli::session::Session;
+use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
 use std::path::PathBuf;
 
-/// Whether the lake lies in an object store.
+/// Whether the lake is in an object store.
 pub(crate) fn is_in_store(common: &Common) -> bool {
     address(common).is_some()
 }
@@ -16,53 +17,51 @@ fn address(common: &Common) -> Option<&str> {
 }
 
 /// Opens the lake.
-pub(crate) fn open_lake(common: &Common, world: &World) -> Result<Lake, CommandError> {
-    match address(common) {
-        None => Ok(Lake::open(&common.lake)?),
-        Some(address) => {
-            let variables = (world.variables)(&CLOUD_VARIABLES);
-            Ok(Lake::open_at(address, &working_copy(common, world, address)?, &variables)?)
-        }
-    }
+pub(crate) fn open_lake(session: &Session<'_>) -> Result<Lake, CommandError> {
+    open_with(session, false)
 }
 
-/// Opens the lake whatever its newest commit looks like: for a verification and a repair.
-pub(crate) fn open_lake_as_it_is(common: &Common, world: &World) -> Result<Lake, CommandError> {
-    match address(common) {
-        None => Ok(Lake::open_as_it_is(&common.lake)?),
-        Some(address) => {
-            let (work, variables) =
-                (working_copy(common, world, address)?, (world.variables)(&CLOUD_VARIABLES));
-            Ok(Lake::open_at_as_it_is(address, &work, &variables)?)
-        }
-    }
+/// Opens a lake with a snapshot, even if its newest commit is damaged: for a verification and a repair.
+pub(crate) fn open_lake_as_it_is(session: &Session<'_>) -> Result<Lake, CommandError> {
+    let lake = open_with(session, true)?;
+    require_snapshot(&lake)?;
+    Ok(lake)
 }
 
-/// Refuses a lake without a snapshot, before anything is made in its folder.
+fn open_with(session: &Session<'_>, allow_damaged: bool) -> Result<Lake, CommandError> {
+    let Some(address) = address(session.common) else {
+        return Ok(LakeOptions { allow_damaged, ..LakeOptions::default() }.open(&session.common.lake)?);
+    };
+    let variables = (session.world.variables)(&CLOUD_VARIABLES);
+    let options = LakeOptions { address: Some(address), variables: &variables, allow_damaged };
+    Ok(options.open(&working_copy(session, address)?)?)
+}
+
+/// Fails for a lake without a snapshot, before anything is made in its folder.
 pub(crate) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
     match lake.is_empty()? {
-        true => Err(CommandError::Settings(no_snapshot(lake))),
+        true => Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)),
         false => Ok(()),
     }
 }
 
-/// What is said of a lake without a snapshot, a mistyped one among them.
+/// The text about a lake without a snapshot, which may be a misspelt one.
 pub(crate) fn no_snapshot(lake: &Lake) -> String {
-    format!("the lake {lake} has no snapshot yet; `sunlake run` makes one")
+    format!("the lake {lake} has no snapshot yet")
 }
 
-/// The folder of a lake's working copy: the one that is named, or one of its own below the user's cache.
-fn working_copy(common: &Common, world: &World, address: &str) -> Result<PathBuf, CommandError> {
-    if let Some(work) = &common.work {
+/// The folder of a lake's working copy: the one of `--work`, or one in the user's cache.
+fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, CommandError> {
+    if let Some(work) = &session.common.work {
         return Ok(work.clone());
     }
-    let named = |name: &str| (world.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named =
+        |name: &str| (session.world.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
     let digest = blake3::hash(address.trim_end_matches('/').as_bytes()).to_hex();
     let cache = cache.ok_or_else(|| {
-        CommandError::Settings(
-            "no folder for the lake's working copy: give --work or SUNLAKE_WORK".to_owned(),
-        )
+        CommandError::Settings("no folder for the lake's working copy".to_owned())
+            .hint("give one with --work or SUNLAKE_WORK")
     })?;
     Ok(cache.join("sunlake").join(&digest[..16]))
 }
@@ -70,6 +69,8 @@ fn working_copy(common: &Common, world: &World, address: &str) -> Result<PathBuf
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::args::Cli;
+    use crate::cli::world::World;
     use clap::Parser;
 
     fn world(variable: fn(&str) -> Option<String>) -> World {
@@ -86,12 +87,13 @@ mod tests {
 
     fn copy_of(address: &str, work: &[&str], variable: fn(&str) -> Option<String>) -> Option<PathBuf> {
         let typed = ["sunlake", "status", "--lake", address].into_iter().chain(work.iter().copied());
-        let cli = crate::cli::Cli::try_parse_from(typed).expect("a command line");
-        working_copy(&cli.common, &world(variable), address).ok()
+        let cli = Cli::try_parse_from(typed).expect("a command line");
+        let (world, today) = (world(variable), jiff::civil::date(2026, 11, 20));
+        working_copy(&Session { common: &cli.common, world: &world, today }, address).ok()
     }
 
     #[test]
-    fn each_address_has_a_working_copy_of_its_own_unless_one_is_named() {
+    fn each_address_has_its_own_working_copy_unless_one_is_given() {
         let home = |name: &str| (name == "HOME").then(|| "/home/ann".to_owned());
         let one = copy_of("s3://bucket/one", &[], home).expect("a folder");
         assert!(one.starts_with("/home/ann/.cache/sunlake"), "{}", one.display());

@@ -1,6 +1,19 @@
-//! TODO page.
+//! What a person or a program reads: results on stdout, errors, log and progress on stderr.
+//!
+//! # Files, in reading order
+//!
+//! - `stdout`: results, as text or as one JSON object
+//! - `words`: numbers with their nouns, and lists
+//! - `text`: the results of `run`, `plan` and `status` as text
+//! - `error_text`: an error with its causes and its hint
+//! - `log`: the log on stderr
+//! - `progress`: the progress bar, and log lines next to it
+//! - `run_log`: the log file of a run
 
+pub(super) mod error_text;
+pub(super) mod log;
 pub(super) mod progress;
-pub(super) mod repair_hint;
 pub(super) mod run_log;
+pub(super) mod stdout;
 pub(super) mod text;
+pub(super) mod words;

@@ -1,81 +1,141 @@
-//! Logs and progress on stderr: one line that moves on a terminal, plain lines elsewhere.
+//! The progress bar: one line on a terminal that is redrawn in place. Log lines are written above it.
 
-use super::run_log::RunLog;
-use crate::cli::args::{Common, LogFormat};
-use indicatif::{ProgressBar, ProgressStyle};
-use std::io::IsTerminal;
+use crate::cli::args::Common;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
-use tracing_subscriber::Layer;
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, fmt};
+use tracing_subscriber::fmt::MakeWriter;
 
-/// Counts answers and shows them while a run goes on.
-pub(crate) struct Progress {
-    bar: ProgressBar,
-}
+/// The bar of a process; hidden until a run starts it.
+#[derive(Debug, Clone)]
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// A bar on a terminal; nothing elsewhere, or when it is not wanted.
-    pub(crate) fn new(common: &Common) -> Self {
-        let wanted = std::io::stderr().is_terminal() && !common.no_progress && !common.quiet;
-        let bar = if wanted { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    pub(crate) fn hidden() -> Self {
+        Self(ProgressBar::hidden())
+    }
+
+    /// Shows the bar if stderr is a terminal and no flag turns it off.
+    pub(crate) fn start(&self, common: &Common) {
+        if std::io::stderr().is_terminal() && !common.no_progress && !common.quiet {
+            self.show_on(ProgressDrawTarget::stderr());
+            self.0.enable_steady_tick(Duration::from_millis(200));
+        }
+    }
+
+    fn show_on(&self, target: ProgressDrawTarget) {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {pos} answers, {msg}") {
-            bar.set_style(style);
+            self.0.set_style(style);
         }
-        if wanted {
-            bar.enable_steady_tick(Duration::from_millis(200));
-        }
-        Self { bar }
+        self.0.reset_elapsed();
+        self.0.set_draw_target(target);
     }
 
-    /// Notes an answer.
-    pub(crate) fn tell(&self, stage: &'static str) {
-        self.bar.inc(1);
-        self.bar.set_message(stage);
+    /// Counts an answer.
+    pub(crate) fn count(&self, stage: &'static str) {
+        self.0.set_message(stage);
+        self.0.inc(1);
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
+        self.0.finish_and_clear();
     }
 }
 
-/// Sets up the log on stderr. `RUST_LOG` is not read: what a log shows must not depend on a variable for other programs.
-///
-/// What a run's own log shows depends on neither.
-pub(crate) fn start_log(common: &Common) -> RunLog {
-    let level = match (common.quiet, common.verbose) {
-        (true, _) => "error",
-        (_, 0) => "sunlake=warn,error",
-        (_, 1) => "sunlake=info,warn",
-        _ => "sunlake=debug,info",
-    };
-    let shown = || EnvFilter::new(level);
-    let log = RunLog::default();
-    // What the embedded API answers stands in the raw pages, request by request.
-    let kept = EnvFilter::new("sunlake=info,sunlake::serve=warn,warn");
-    let kept = fmt::layer().json().with_writer(log.clone()).with_filter(kept);
-    let registry = tracing_subscriber::registry().with(kept);
-    // The layer makes log lines and the moving line share stderr.
-    let started = match common.log_format {
-        LogFormat::Text => {
-            let indicatif = tracing_indicatif::IndicatifLayer::new();
-            let writer = indicatif.get_stderr_writer();
-            let ansi = std::io::stderr().is_terminal();
-            let text = fmt::layer().with_ansi(ansi).with_target(false).with_writer(writer);
-            registry.with(text.with_filter(shown())).with(indicatif.with_filter(shown())).try_init()
-        }
-        LogFormat::Json => {
-            let indicatif = tracing_indicatif::IndicatifLayer::new();
-            let writer = indicatif.get_stderr_writer();
-            let lines = fmt::layer().json().with_writer(writer);
-            registry.with(lines.with_filter(shown())).with(indicatif.with_filter(shown())).try_init()
-        }
-    };
-    if let Err(error) = started {
-        // A second log in one process, as in tests: the first goes on.
-        tracing::debug!(%error, "the log was set up before");
+/// A writer of log lines that clears the bar while it writes.
+#[derive(Debug, Clone)]
+pub(crate) struct LinesAbove<W> {
+    pub(crate) bar: Progress,
+    pub(crate) writer: fn() -> W,
+}
+
+impl<W: Write> Write for LinesAbove<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.bar.0.suspend(|| (self.writer)().write_all(line))?;
+        Ok(line.len())
     }
-    log
+
+    fn flush(&mut self) -> io::Result<()> {
+        (self.writer)().flush()
+    }
+}
+
+impl<W: Write> MakeWriter<'_> for LinesAbove<W> {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        Self { bar: self.bar.clone(), writer: self.writer }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use indicatif::TermLike;
+    use std::sync::{Mutex, PoisonError};
+
+    /// Everything that bar and log have written, in order.
+    static SCREEN: Mutex<String> = Mutex::new(String::new());
+
+    #[derive(Debug)]
+    struct Screen;
+
+    fn put(text: &str) -> io::Result<()> {
+        SCREEN.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
+        Ok(())
+    }
+
+    impl TermLike for Screen {
+        fn width(&self) -> u16 {
+            80
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            put(&format!("{text}\n"))
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            put(text)
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            put("<clear>")
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Write for Screen {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            put(&String::from_utf8_lossy(text)).map(|()| text.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_bar_is_cleared_before_a_log_line() {
+        let bar = Progress::hidden();
+        bar.show_on(ProgressDrawTarget::term_like(Box::new(Screen)));
+        bar.count("filings");
+        let mut log = LinesAbove { bar: bar.clone(), writer: || Screen };
+        log.write_all(b"WARN a log line\n").expect("written");
+        bar.finish();
+        let screen = SCREEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (before, _) = screen.split_once("WARN a log line\n").expect("the log line");
+        assert!(before.contains("answers, filings"), "{screen:?}");
+        assert!(before.trim_end().ends_with("<clear>"), "{screen:?}");
+    }
 }

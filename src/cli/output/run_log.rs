@@ -1,4 +1,4 @@
-//! The log of a run in its own folder: JSON lines, bounded, whatever stderr shows.
+//! The log file of a run: JSON lines of bounded size, in the run's folder. The level of stderr does not matter.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -6,49 +6,48 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Most that one process writes into a run's log.
+/// Most bytes that one process writes into the log of a run.
 const MOST_BYTES: usize = 4 << 20;
-/// Most that is kept until the run has a folder.
+/// Most bytes that are kept until the run has a folder.
 const MOST_WAITING: usize = 64 << 10;
-/// The last line of a log that would have grown too long.
+/// The last line of a log that is full.
 const FULL: &[u8] =
     b"{\"level\":\"WARN\",\"fields\":{\"message\":\"the log of this run ends here: it is full\"}}\n";
 
-/// Where lines go: kept until a run begins, then into its folder.
+/// A writer of log lines: keeps them until a run begins, then writes them to its folder.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct RunLog(Arc<Mutex<Place>>);
+pub(crate) struct RunLog(Arc<Mutex<Target>>);
 
 #[derive(Debug)]
-enum Place {
+enum Target {
     Waiting(Vec<u8>),
     Open { file: File, left: usize },
     Full,
 }
 
-impl Default for Place {
+impl Default for Target {
     fn default() -> Self {
         Self::Waiting(Vec::new())
     }
 }
 
 impl RunLog {
-    /// Goes on in the folder of a run, after what an earlier process wrote there. A log that cannot be written is told
-    /// and does not stop the run.
+    /// Appends to the log in the folder of a run. A log that cannot be written is a warning, and the run continues.
     pub(crate) fn begin(&self, folder: &Path) {
         let path = folder.join("log");
         let opened = OpenOptions::new().create(true).append(true).open(&path);
-        let begun = opened.and_then(|file| self.place(|place| place.begin(file)));
+        let begun = opened.and_then(|file| self.target(|target| target.begin(file)));
         if let Err(error) = begun {
             tracing::warn!(path = %path.display(), %error, "the run has no log");
         }
     }
 
-    fn place<T>(&self, act: impl FnOnce(&mut Place) -> T) -> T {
+    fn target<T>(&self, act: impl FnOnce(&mut Target) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Place {
+impl Target {
     fn begin(&mut self, mut file: File) -> io::Result<()> {
         let left = match self {
             Self::Waiting(lines) => {
@@ -62,7 +61,7 @@ impl Place {
         Ok(())
     }
 
-    /// One line, whole or not at all.
+    /// Writes a line completely or not at all.
     fn line(&mut self, line: &[u8]) -> io::Result<()> {
         match self {
             Self::Waiting(lines) => {
@@ -76,9 +75,9 @@ impl Place {
                 file.write_all(line)
             }
             Self::Open { file, .. } => {
-                let told = file.write_all(FULL);
+                let written = file.write_all(FULL);
                 *self = Self::Full;
-                told
+                written
             }
             Self::Full => Ok(()),
         }
@@ -88,7 +87,7 @@ impl Place {
 impl Write for RunLog {
     /// The subscriber gives a line at a time.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.place(|place| place.line(line))?;
+        self.target(|target| target.line(line))?;
         Ok(line.len())
     }
 
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_wait_for_the_run_and_end_when_there_are_too_many() {
+    fn lines_wait_for_the_run_and_end_when_the_log_is_full() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut log = RunLog::default();
         log.write_all(b"before\n").expect("kept");

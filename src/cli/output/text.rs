@@ -1,83 +1,32 @@
-//! Results in words for people, and as one JSON object for machines.
+//! The results of `run`, `plan` and `status` as text.
 
+use super::error_text::MAKE_SNAPSHOT;
+use super::words::{count, lines, noun, snapshots};
 use crate::cli::context::open_lake::no_snapshot;
-use crate::cli::exit::CommandError;
 use crate::lake::Lake;
 use crate::pipeline::maintain::status::Standing;
 use crate::pipeline::plan::estimate::Price;
-use crate::pipeline::publish::summary::{Outcome, RunSummary, UnprovenStart};
-use serde::Serialize;
+use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary, UnprovenStart};
 use std::fmt::Write;
 use std::path::Path;
 
-/// One line of JSON.
-pub(crate) fn json(value: &impl Serialize) -> Result<String, CommandError> {
-    serde_json::to_string(value).map_err(|error| CommandError::Bug(error.to_string()))
-}
+/// Incomplete days that are listed.
+const LISTED_DAYS: usize = 10;
 
-pub(crate) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
-    let mut text = String::new();
-    // Writing to a String cannot fail.
-    let _ = write(&mut text);
-    text
-}
-
-/// So many of something.
-pub(crate) fn count(number: u64, one: &str) -> String {
-    format!("{number} {}", noun(number, one))
-}
-
-/// The word for so many of something.
-pub(crate) fn noun(number: u64, one: &str) -> String {
-    if number == 1 { one.to_owned() } else { format!("{one}s") }
-}
-
-/// Snapshots by number.
-pub(crate) fn snapshots(numbers: &[u64]) -> String {
-    let listed: Vec<String> = numbers.iter().map(u64::to_string).collect();
-    format!("{} {}", noun(numbers.len() as u64, "snapshot"), listed.join(", "))
-}
-
-/// What a run did.
+/// The result of a run.
 pub(crate) fn run(summary: &RunSummary, lake: &Path) -> String {
     lines(|text| {
         if let Some(first) = &summary.finished_first {
-            writeln!(text, "{}", run(first, lake).trim_end())?;
+            write!(text, "{}", run(first, lake))?;
         }
-        let snapshot = summary.snapshot.map_or("none".to_owned(), |number| number.to_string());
-        writeln!(text, "{} as of {}: {}, snapshot {snapshot}", summary.pipeline, summary.today, summary.outcome.name())?;
-        let requests = &summary.requests;
-        write!(text, "requests   {} sent", requests.sent)?;
-        for (stage, sent) in &requests.by_stage {
-            write!(text, ", {stage} {sent}")?;
-        }
-        writeln!(text, "; {} tried again, {} answered from the archive", requests.retried, requests.replayed)?;
-        if let Some(rows) = summary.rows.get("filings") {
-            writeln!(
-                text,
-                "filings    {} read, {} added, {} changed, {} vanished, {} in the lake",
-                rows.read, rows.added, rows.changed, rows.vanished, rows.total
-            )?;
-        }
-        let coverage = &summary.coverage;
-        // The register and look-ups go by no days.
-        if coverage.days > 0 {
-            let days = count(coverage.days, "day");
-            writeln!(text, "coverage   {} of {days} proven whole", coverage.complete)?;
-        }
-        for day in coverage.incomplete.iter().take(10) {
-            let expected = day.expected.map_or("an unknown number of".to_owned(), |rows| rows.to_string());
-            writeln!(text, "           {} {}: {} of {expected} rows", day.day, day.entity_type, day.landed)?;
-        }
-        if coverage.incomplete.len() > 10 {
-            writeln!(text, "           and {} more", coverage.incomplete.len() - 10)?;
-        }
-        register(text, summary)?;
+        read_and_requests(text, summary)?;
+        coverage(text, &summary.coverage)?;
+        registry_and_look_ups(text, summary)?;
         for check in &summary.checks {
             writeln!(text, "check      {check}")?;
         }
-        if let Some(held) = summary.held {
-            writeln!(text, "held       snapshot {held}; publish it: sunlake snapshot accept {held}")?;
+        if let Some(pending) = summary.held {
+            writeln!(text, "pending    snapshot {pending}; publish it: sunlake snapshot accept {pending}")?;
         }
         if !summary.pruned.is_empty() {
             writeln!(text, "pruned     {}", snapshots(&summary.pruned))?;
@@ -85,38 +34,79 @@ pub(crate) fn run(summary: &RunSummary, lake: &Path) -> String {
         if let Some(reason) = &summary.stopped {
             writeln!(text, "stopped    {reason}")?;
         }
-        if let Some(day) = summary.complete_on {
-            writeln!(text, "complete   on {day}, if it goes on every day")?;
+        if let Some(time) = summary.go_on_after {
+            writeln!(text, "resume     run again after {time}")?;
         }
-        writeln!(text, "took       {:.1} s, {} MiB at most", summary.elapsed_secs, summary.peak_rss_bytes >> 20)?;
+        if let Some(day) = summary.complete_on {
+            writeln!(text, "complete   on {day}, with a run every day")?;
+        }
+        writeln!(
+            text,
+            "took       {:.1} s, at most {} MiB",
+            summary.elapsed_secs,
+            summary.peak_rss_bytes >> 20
+        )?;
         if summary.outcome != Outcome::Failed && summary.snapshot.is_some() {
             let root = lake.display();
-            write!(
+            writeln!(
                 text,
                 "try        duckdb -c \"SELECT county, count(*) AS n FROM '{root}/current/filings/**/*.parquet' GROUP BY county ORDER BY n DESC LIMIT 10\""
             )?;
         }
         Ok(())
     })
-    .trim_end()
-    .to_owned()
 }
 
-/// How far the register and look-ups have come, where the pipeline has them.
-fn register(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+fn read_and_requests(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    let snapshot = summary.snapshot.map_or("none".to_owned(), |number| number.to_string());
+    let (pipeline, today, outcome) = (&summary.pipeline, summary.today, summary.outcome.name());
+    writeln!(text, "{pipeline} as of {today}: {outcome}, snapshot {snapshot}")?;
+    let requests = &summary.requests;
+    write!(text, "requests   {} sent", requests.sent)?;
+    for (stage, sent) in &requests.by_stage {
+        write!(text, ", {stage} {sent}")?;
+    }
+    writeln!(text, "; {} retried, {} answered from the archive", requests.retried, requests.replayed)?;
+    match summary.rows.get("filings") {
+        Some(rows) => writeln!(
+            text,
+            "filings    {} read, {} added, {} changed, {} vanished, {} in the lake",
+            rows.read, rows.added, rows.changed, rows.vanished, rows.total
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Complete days. A pipeline that reads the registry or look-ups has none.
+fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
+    if coverage.days > 0 {
+        writeln!(text, "coverage   {} of {} complete", coverage.complete, count(coverage.days, "day"))?;
+    }
+    for day in coverage.incomplete.iter().take(LISTED_DAYS) {
+        let expected = day.expected.map_or("an unknown number of".to_owned(), |rows| rows.to_string());
+        writeln!(text, "           {} {}: {} of {expected} rows", day.day, day.entity_type, day.landed)?;
+    }
+    match coverage.incomplete.len().saturating_sub(LISTED_DAYS) {
+        0 => Ok(()),
+        more => writeln!(text, "           and {more} more"),
+    }
+}
+
+/// Progress of the registry and of look-ups, if the pipeline has them.
+fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
     if let Some(register) = &summary.register {
         writeln!(
             text,
-            "register   {} of a name read ({} by this run that no name has), {} left; {} found, {} businesses by the API's count",
-            count(register.starts, "start"),
+            "registry   {} read ({} of this run without rows), {} left; {} found, {} businesses by the API's count",
+            prefixes(register.starts),
             register.empty,
             register.left,
             count(register.rows, "row"),
             register.businesses_total
         )?;
         for start in &register.unproven {
-            let UnprovenStart { start, entity_type, expected, held } = start;
-            writeln!(text, "           {start:?} {entity_type}: {held} of {expected} rows")?;
+            let UnprovenStart { start, entity_type, expected, held: found } = start;
+            writeln!(text, "           {start:?} {entity_type}: {found} of {expected} rows")?;
         }
     }
     match &summary.enrich {
@@ -129,7 +119,7 @@ fn register(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
     }
 }
 
-/// What a run would cost.
+/// The estimate of a run.
 pub(crate) fn price(price: &Price) -> String {
     lines(|text| {
         writeln!(text, "{} as of {}", price.pipeline, price.today)?;
@@ -147,58 +137,58 @@ pub(crate) fn price(price: &Price) -> String {
             )?;
         }
         let requests = count(price.requests, "request");
-        writeln!(text, "in all       {requests}; the lower bound is {}", price.lower_bound)?;
-        writeln!(text, "at the plan's pace {:.1} minutes", price.minutes)?;
+        writeln!(text, "total        {requests}; the lower bound is {}", price.lower_bound)?;
+        writeln!(text, "takes        {:.1} minutes at the plan's rate", price.minutes)?;
         let left = price.remaining;
         writeln!(text, "left         {} today, {} this month", left.day, left.month)?;
         match price.fits {
-            true => write!(text, "fits         yes"),
+            true => writeln!(text, "fits         yes"),
             false => match price.complete_on {
                 Some(day) => {
-                    write!(text, "fits         no; it takes {}, until {day}", count(price.days, "day"))
+                    writeln!(text, "fits         no; it takes {}, until {day}", count(price.days, "day"))
                 }
-                None => write!(text, "fits         no, nor on any day to come"),
+                None => writeln!(text, "fits         no, and not on any later day"),
             },
         }
     })
 }
 
-/// Where a lake stands.
-pub(crate) fn standing(standing: &Standing, lake: &Lake) -> String {
+/// The state of a lake.
+pub(crate) fn status(status: &Standing, lake: &Lake) -> String {
     lines(|text| {
-        let Some(newest) = standing.snapshots.first() else {
-            writeln!(text, "{}", no_snapshot(lake))?;
-            return runs(text, standing);
+        let Some(newest) = status.snapshots.first() else {
+            writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?;
+            return runs(text, status);
         };
         writeln!(
             text,
             "snapshot {} of {} ({} kept), by run {}",
             newest.snapshot,
             newest.committed_at,
-            standing.snapshots.len(),
+            status.snapshots.len(),
             newest.run_id
         )?;
-        for (table, rows) in &standing.rows {
+        for (table, rows) in &status.rows {
             writeln!(text, "  {table:<28} {rows:>9} {}", noun(*rows, "row"))?;
         }
-        if let Some(register) = &standing.register {
+        if let Some(register) = &status.register {
             writeln!(
                 text,
-                "register: {} of a name read, {}, the oldest as of {}",
-                count(register.starts, "start"),
+                "registry: {} read, {}, the oldest as of {}",
+                prefixes(register.starts),
                 count(register.rows, "row"),
                 register.oldest_read.map_or("never".to_owned(), |day| day.to_string())
             )?;
         }
-        let complete = standing.coverage.iter().filter(|day| day.complete).count();
-        if !standing.coverage.is_empty() {
-            let days = count(standing.coverage.len() as u64, "day");
-            writeln!(text, "coverage: {complete} of {days} proven whole")?;
+        let complete = status.coverage.iter().filter(|day| day.complete).count();
+        if !status.coverage.is_empty() {
+            let days = count(status.coverage.len() as u64, "day");
+            writeln!(text, "coverage: {complete} of {days} complete")?;
         }
-        for day in standing.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
+        for day in status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
             writeln!(text, "  {} {}: {} of {} rows", day.day, day.entity_type, day.landed, day.expected)?;
         }
-        for budget in &standing.budgets {
+        for budget in &status.budgets {
             writeln!(
                 text,
                 "requests to {} with key {}: {} this minute, {} today, {} this month",
@@ -209,14 +199,18 @@ pub(crate) fn standing(standing: &Standing, lake: &Lake) -> String {
                 budget.month
             )?;
         }
-        runs(text, standing)
+        runs(text, status)
     })
 }
 
-fn runs(text: &mut String, standing: &Standing) -> std::fmt::Result {
-    for run in &standing.runs {
-        let ended = run.finished.as_deref().unwrap_or("unfinished, goes on with the next run");
+fn runs(text: &mut String, status: &Standing) -> std::fmt::Result {
+    for run in &status.runs {
+        let ended = run.finished.as_deref().unwrap_or("unfinished, the next run resumes it");
         writeln!(text, "run {} as of {}: {ended}", run.run_id, run.today)?;
     }
     Ok(())
+}
+
+fn prefixes(number: u64) -> String {
+    if number == 1 { "1 prefix".to_owned() } else { format!("{number} prefixes") }
 }

@@ -1,7 +1,6 @@
-//! The log of a Delta table as it is: versions, live files, the snapshot it shows.
+//! The log of an existing Delta table: its versions, its files, and the snapshot of its newest version.
 
-use super::super::ExportError;
-use super::APP_ID;
+use super::super::error::ExportError;
 use crate::lake::{Commit, Lake, LakeError};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,21 +8,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the entries of a log add up to.
+/// The state of a table after all entries of its log.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Log {
-    /// Number of the version to come.
+    /// Number of the next version.
     pub(super) next: u64,
-    /// Paths of the live files.
+    /// Paths of its files.
     pub(super) files: BTreeSet<String>,
-    /// The snapshot it shows.
+    /// Snapshot of the newest version.
     pub(super) snapshot: Option<u64>,
-    /// When that snapshot was committed, as its commit says.
+    /// Time of that snapshot's commit.
     committed_at: Option<String>,
     /// Identity of the table.
     id: Option<String>,
     schema: Option<String>,
 }
+
+/// Application id of the transactions; their version is the number of the snapshot.
+pub(super) const APP_ID: &str = "sunlake";
 
 /// The file of a version.
 pub(super) fn entry_path(folder: &Path, version: u64) -> PathBuf {
@@ -33,7 +35,7 @@ pub(super) fn entry_path(folder: &Path, version: u64) -> PathBuf {
 const LOG_FOLDER: &str = "_delta_log";
 
 impl Log {
-    /// Reads the log of the table at `folder`; an empty one where there is no folder.
+    /// Reads the log of the table at `folder`; an empty one if there is no folder.
     pub(super) fn read(folder: &Path) -> Result<Self, ExportError> {
         let mut log = Self::default();
         let entries = entries(folder)?;
@@ -82,19 +84,17 @@ impl Log {
         }
     }
 
-    /// Refuses a table that shows a snapshot which this lake does not have, or which is another there.
+    /// Fails for a table whose newest snapshot is not in this lake, or differs from the lake's.
     pub(super) fn check_source(&self, lake: &Lake, folder: &Path) -> Result<(), ExportError> {
         let foreign =
             |what: &str| Err(ExportError::Foreign { path: folder.to_owned(), what: what.to_owned() });
         match (self.next, self.snapshot) {
             (0, _) => Ok(()),
-            (_, None) => foreign("its log names no snapshot"),
+            (_, None) => foreign("its log has no snapshot"),
             (_, Some(snapshot)) => match lake.commit(snapshot) {
                 Ok(commit) if Some(commit.committed_at.to_string()) == self.committed_at => Ok(()),
-                Ok(_) => foreign("its newest snapshot is another than the lake's of that number"),
-                Err(LakeError::NoSnapshot { .. }) => {
-                    foreign("it shows a snapshot that the lake does not have")
-                }
+                Ok(_) => foreign("its newest snapshot differs from the lake's snapshot of that number"),
+                Err(LakeError::NoSnapshot { .. }) => foreign("it has a snapshot that the lake does not have"),
                 Err(error) => Err(error.into()),
             },
         }
@@ -113,7 +113,7 @@ impl Log {
             "schemaString": schema,
             "partitionColumns": ["filed_month"],
             "createdTime": commit.committed_at.as_millisecond(),
-            // Without these a clean-up would take the history away.
+            // Without these, a clean-up deletes the history.
             "configuration": {
                 "delta.logRetentionDuration": "interval 36500 days",
                 "delta.deletedFileRetentionDuration": "interval 36500 days",
@@ -125,8 +125,8 @@ impl Log {
         }
     }
 
-    /// Goes on to the next version.
-    pub(super) fn follow(
+    /// Adds the next version to the state.
+    pub(super) fn advance(
         &mut self,
         snapshot: u64,
         added: Vec<String>,
@@ -141,7 +141,7 @@ impl Log {
     }
 }
 
-/// A name for the table that the same first snapshot gives again, in the form of a UUID.
+/// The identity of the table, a UUID that depends only on the first snapshot.
 fn table_id(commit: &Commit) -> String {
     let digest = blake3::hash(format!("{} {}", commit.run_id, commit.committed_at).as_bytes());
     let hex = digest.to_hex();
@@ -161,8 +161,7 @@ fn entries(folder: &Path) -> Result<BTreeMap<u64, PathBuf>, ExportError> {
     Ok(found)
 }
 
-/// Whether a table can be begun here: nothing is there, or only what an export left that was killed before its first
-/// version.
+/// Whether a table can be made here: nothing is there, or only files of an export that was killed before its first version.
 fn is_absent_or_empty(folder: &Path) -> Result<bool, ExportError> {
     let ours =
         |name: &String| name == LOG_FOLDER || name.starts_with("filed_month=") || name.starts_with(".tmp-");
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_adds_up_to_its_live_files() {
+    fn a_log_results_in_the_files_of_its_newest_version() {
         let folder = tempfile::tempdir().expect("a folder");
         assert_eq!(Log::read(&folder.path().join("none")).expect("nothing"), Log::default());
         let add = |path: &str| json!({"add": {"path": path}});
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_something_else_is_no_table() {
+    fn a_folder_with_other_files_is_not_a_table() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("filed_month=2026-11")).expect("a folder");
         assert!(Log::read(folder.path()).is_ok(), "a killed export left it");

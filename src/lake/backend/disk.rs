@@ -1,13 +1,14 @@
-//! Every write, link, rename, sync and delete of the lake: one place to count them, fail them, replace them.
+//! Every operation that changes the local disk: write, link, rename, sync, delete. Tests count them and let them fail here.
 
 use crate::lake::error::LakeError;
+use crate::lake::format::manifest::FileEntry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 type Done = Result<(), LakeError>;
 
-/// The local disk as the lake uses it. Reading needs no storage: only what changes the disk goes through here.
+/// The local disk, for operations that change it. Reads do not need it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Storage {
     #[cfg(test)]
@@ -15,13 +16,13 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// A storage that fails as `faults` says.
+    /// A disk that fails as `faults` says.
     #[cfg(test)]
     pub(crate) fn with_faults(faults: super::fault_injection::Faults) -> Self {
         Self { faults }
     }
 
-    /// Makes a folder and those above it; one that exists is fine.
+    /// Makes a folder and its parents; an existing one is no error.
     pub(crate) fn create_dir_all(&self, path: &Path) -> Done {
         if path.is_dir() {
             return Ok(());
@@ -29,7 +30,7 @@ impl Storage {
         self.attempt("create", path, || fs::create_dir_all(path))
     }
 
-    /// Makes a folder and those above it, and makes their names durable; one that exists is fine.
+    /// Makes a folder and its parents, and makes their names durable; an existing one is no error.
     pub(crate) fn create_durable_dir_all(&self, path: &Path) -> Done {
         if path.is_dir() {
             return Ok(());
@@ -42,32 +43,32 @@ impl Storage {
         self.sync_dir(parent.unwrap_or(Path::new(".")))
     }
 
-    /// Makes an empty file, or empties one.
+    /// Creates a file, or truncates an existing one.
     pub(crate) fn create(&self, path: &Path) -> Result<StoredFile, LakeError> {
         let file = self.attempt("create", path, || File::create(path))?;
         Ok(StoredFile { storage: self.clone(), path: path.to_path_buf(), file })
     }
 
-    /// Opens a file to write at its end; makes it where it is missing.
+    /// Opens a file to append; creates a missing one.
     pub(crate) fn append(&self, path: &Path) -> Result<StoredFile, LakeError> {
         let file = self.attempt("open", path, || OpenOptions::new().create(true).append(true).open(path))?;
         Ok(StoredFile { storage: self.clone(), path: path.to_path_buf(), file })
     }
 
-    /// Writes a whole file under a temporary name beside it, syncs it, and renames it over `path`.
+    /// Replaces a file atomically: writes a temporary file next to it, syncs it, and renames it over `path`.
     pub(crate) fn replace(&self, path: &Path, bytes: &[u8]) -> Done {
-        let staged = self.stage_beside(path, bytes)?;
+        let staged = self.stage_next_to(path, bytes)?;
         self.rename(&staged, path)?;
         self.sync_parent(path)
     }
 
-    /// Writes a whole file that must not exist yet; `false` when it does. Never a half file, never an overwrite.
+    /// Creates a file atomically with its content (put-if-absent); `false` when it exists.
     ///
-    /// A hard link alone is both on every system: a rename may overwrite, and a file made under its name stands there
-    /// half written after a kill. A disk without hard links is refused.
+    /// Only a hard link does this on every system. A rename may overwrite a file. A file that is created under its final
+    /// name may be incomplete after a kill. A disk without hard links is an error.
     pub(crate) fn put_if_absent(&self, path: &Path, bytes: &[u8]) -> Result<bool, LakeError> {
-        let staged = self.stage_beside(path, bytes)?;
-        let link = || fs::hard_link(&staged, path).map_err(tell_lack_of_links);
+        let staged = self.stage_next_to(path, bytes)?;
+        let link = || fs::hard_link(&staged, path).map_err(name_lack_of_links);
         let linked = match self.attempt("link", path, link) {
             Ok(()) => true,
             Err(LakeError::Storage { source, .. }) if source.kind() == io::ErrorKind::AlreadyExists => false,
@@ -79,12 +80,12 @@ impl Storage {
         if linked {
             self.sync_parent(path)?;
         }
-        // The name is taken either way; a temporary left behind is cleared by the next repair.
+        // The name is taken either way. The next repair deletes a temporary file that stays.
         self.discard(&staged);
         Ok(linked)
     }
 
-    fn stage_beside(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf, LakeError> {
+    fn stage_next_to(&self, path: &Path, bytes: &[u8]) -> Result<PathBuf, LakeError> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let staged = path.with_file_name(format!("{TEMPORARY}{}-{name}", std::process::id()));
         let mut file = self.create(&staged)?;
@@ -96,7 +97,7 @@ impl Storage {
         Ok(staged)
     }
 
-    /// A second name for the same file; a copy where the disk knows no links.
+    /// Makes a hard link; a copy where the disk has no hard links.
     pub(crate) fn link(&self, from: &Path, to: &Path) -> Done {
         self.attempt("link", to, || match fs::hard_link(from, to) {
             Err(error) if wants_a_copy(&error) => copy_synced(from, to),
@@ -104,12 +105,12 @@ impl Storage {
         })
     }
 
-    /// Gives a file or a folder another name.
+    /// Renames a file or a folder.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> Done {
         self.attempt("rename", to, || fs::rename(from, to))
     }
 
-    /// Points the symbolic link `at` to `target`, in one step.
+    /// Points the symbolic link `at` to `target` atomically.
     pub(crate) fn point(&self, at: &Path, target: &Path) -> Done {
         let name = at.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let staged = at.with_file_name(format!("{TEMPORARY}{}-{name}", std::process::id()));
@@ -119,24 +120,24 @@ impl Storage {
         self.sync_parent(at)
     }
 
-    /// Deletes a file; a missing one is fine.
+    /// Deletes a file; a missing one is no error.
     pub(crate) fn remove_file(&self, path: &Path) -> Done {
         self.attempt("delete", path, || absent_is_fine(fs::remove_file(path)))
     }
 
-    /// Deletes a folder and all in it; a missing one is fine.
+    /// Deletes a folder with its content; a missing one is no error.
     pub(crate) fn remove_dir_all(&self, path: &Path) -> Done {
         self.attempt("delete", path, || absent_is_fine(fs::remove_dir_all(path)))
     }
 
-    /// Deletes a temporary whose loss or survival changes nothing.
+    /// Deletes a temporary file. If that fails, the next repair deletes it.
     pub(crate) fn discard(&self, path: &Path) {
         if let Err(error) = self.remove_file(path) {
             tracing::debug!(path = %path.display(), %error, "a temporary file stays until the next repair");
         }
     }
 
-    /// Cuts a file to `length` bytes.
+    /// Truncates a file to `length` bytes.
     pub(crate) fn truncate(&self, path: &Path, length: u64) -> Done {
         self.attempt("truncate", path, || OpenOptions::new().write(true).open(path)?.set_len(length))
     }
@@ -170,7 +171,7 @@ impl Storage {
     }
 }
 
-/// Start of the name of everything that is not meant to stay.
+/// Prefix of the names of temporary files and folders.
 pub(crate) const TEMPORARY: &str = ".tmp-";
 
 fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
@@ -181,7 +182,7 @@ fn absent_is_fine(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Whether an error says that there is no such file.
-pub(crate) fn is_absent(error: &io::Error) -> bool {
+fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -189,19 +190,18 @@ fn wants_a_copy(error: &io::Error) -> bool {
     lacks_links(error) || matches!(error.kind(), io::ErrorKind::CrossesDevices | io::ErrorKind::TooManyLinks)
 }
 
-/// What `link` answers on a disk without hard links, where it does not answer that it is not supported.
+/// Error of `link` on a disk without hard links that does not return `Unsupported`.
 const EPERM: i32 = 1;
 
 fn lacks_links(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::Unsupported || error.raw_os_error() == Some(EPERM)
 }
 
-fn tell_lack_of_links(error: io::Error) -> io::Error {
+fn name_lack_of_links(error: io::Error) -> io::Error {
     match lacks_links(&error) {
         true => io::Error::new(
             io::ErrorKind::Unsupported,
-            "this disk has no hard links, without which no file is created whole and only once; put the lake on one \
-             that has them",
+            "this disk has no hard links, which atomic commits need; put the lake on one that has them",
         ),
         false => error,
     }
@@ -221,7 +221,7 @@ pub(crate) struct StoredFile {
 }
 
 impl StoredFile {
-    /// Makes what was written durable.
+    /// Makes the written bytes durable.
     pub(crate) fn sync(&self) -> Done {
         self.storage.attempt("sync", &self.path, || self.file.sync_all())?;
         #[cfg(test)]
@@ -232,7 +232,7 @@ impl StoredFile {
 
 impl Write for StoredFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // A killed or full disk keeps part of what was being written.
+        // A kill or a full disk leaves part of the write.
         #[cfg(test)]
         if let Err(error) = self.storage.step() {
             self.file.write_all(&bytes[..bytes.len() / 2])?;
@@ -246,15 +246,15 @@ impl Write for StoredFile {
     }
 }
 
-/// A whole file; none where there is none.
+/// The bytes of a file; none where there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, LakeError> {
     match fs::read(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if is_absent(&error) => Ok(None),
         other => other.map(Some).map_err(LakeError::storage("read", path)),
     }
 }
 
-/// Names in a folder, sorted; none when the folder is missing.
+/// Names in a folder, sorted; empty when the folder is missing.
 pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
     let entries = match fs::read_dir(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -269,7 +269,7 @@ pub(crate) fn names(path: &Path) -> Result<Vec<String>, LakeError> {
     Ok(names)
 }
 
-/// Size and blake3 digest (hex) of a file, read in pieces.
+/// Size and blake3 digest (hex) of a file. Uses constant memory.
 pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
     let mut hasher = blake3::Hasher::new();
     let mut file = File::open(path).map_err(LakeError::storage("open", path))?;
@@ -277,20 +277,60 @@ pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
     Ok((bytes, hasher.finalize().to_hex().to_string()))
 }
 
+/// A file compared with its entry in a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FileState {
+    /// It has the size and digest of the entry.
+    Intact,
+    /// There is no such file.
+    Missing,
+    /// Another size or digest (hex).
+    Altered(u64, String),
+}
+
+impl FileState {
+    /// The state of a file with this size and digest.
+    pub(crate) fn of(entry: &FileEntry, (bytes, blake3): (u64, String)) -> Self {
+        let is_intact = bytes == entry.bytes && blake3 == entry.blake3;
+        if is_intact { Self::Intact } else { Self::Altered(bytes, blake3) }
+    }
+}
+
+/// The state of a local file. A disk that fails is an error, not a missing file.
+pub(crate) fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState, LakeError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(FileState::of(entry, digest(path)?)),
+        Err(error) if !is_absent(&error) => Err(LakeError::storage("look at", path)(error)),
+        _ => Ok(FileState::Missing),
+    }
+}
+
+/// Checks the size and digest of a local file.
+///
+/// # Errors
+///
+/// [`LakeError::Damaged`] when they differ from the entry; [`LakeError::Storage`] when it cannot be read.
+pub(crate) fn check_digest(path: &Path, entry: &FileEntry) -> Result<(), LakeError> {
+    match FileState::of(entry, digest(path)?) {
+        FileState::Intact => Ok(()),
+        _ => Err(LakeError::damaged(path, "its bytes are not those that were committed")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_without_hard_links_is_called_so_and_other_refusals_stay_as_they_are() {
+    fn disk_without_hard_links_is_named_and_other_errors_stay_as_they_are() {
         for refusal in [io::Error::from_raw_os_error(EPERM), io::Error::from(io::ErrorKind::Unsupported)] {
             assert!(wants_a_copy(&refusal), "{refusal}");
-            let told = tell_lack_of_links(refusal);
-            let error = LakeError::storage("link", Path::new("commits/000001.json"))(told).to_string();
+            let named = name_lack_of_links(refusal);
+            let error = LakeError::storage("link", Path::new("commits/000001.json"))(named).to_string();
             assert!(error.contains("no hard links") && !error.contains("writable"), "{error}");
         }
         for kind in [io::ErrorKind::AlreadyExists, io::ErrorKind::StorageFull] {
-            assert_eq!(tell_lack_of_links(io::Error::from(kind)).kind(), kind);
+            assert_eq!(name_lack_of_links(io::Error::from(kind)).kind(), kind);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Faults for tests: an operation of the disk or of the store fails, once or for ever, or its answer is lost.
+//! Faults for tests: an operation of the disk or the store fails, once or from then on, or its answer is lost.
 
 use super::power_loss::Power;
 use std::io;
@@ -14,24 +14,24 @@ pub(crate) struct Faults {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// It does not happen; the next ones do.
+    /// The operation fails; the next ones do not.
     #[default]
     Once,
-    /// It does not happen, and nothing after it, as after a kill.
+    /// The operation and all after it fail, as after a kill.
     Kill,
-    /// A store does it and cannot say so. The disk has no such fault.
+    /// The store completes the operation, but its answer is lost. The disk has no such fault.
     LostAnswer,
 }
 
 #[derive(Debug, Default)]
 struct Plan {
-    /// Operations seen.
+    /// Operations so far.
     seen: AtomicU64,
     /// The operation that fails, from 1; 0 for none.
     at: u64,
     kind: Kind,
     hit: AtomicBool,
-    /// Whether the answer to the operation under way is to be lost.
+    /// Whether the answer to the current operation is lost.
     losing: AtomicBool,
 }
 
@@ -40,27 +40,27 @@ impl Faults {
         Self { plan: Arc::new(Plan { at, kind, ..Plan::default() }), power: None }
     }
 
-    /// From the `at`-th operation on nothing reaches the disk or the store.
+    /// From the `at`-th operation on, nothing reaches the disk or the store.
     pub(crate) fn kill_at(at: u64) -> Self {
         Self::at(at, Kind::Kill)
     }
 
-    /// The `at`-th operation finds the disk full, or the store away; the next ones go through again.
+    /// The `at`-th operation finds a full disk or an unreachable store; the next ones succeed.
     pub(crate) fn full_once_at(at: u64) -> Self {
         Self::at(at, Kind::Once)
     }
 
-    /// The `at`-th operation goes through, but its answer does not come back, if it is one of a store.
+    /// The answer to the `at`-th operation is lost, if it is one of a store.
     pub(crate) fn answer_lost_at(at: u64) -> Self {
         Self::at(at, Kind::LostAnswer)
     }
 
-    /// Also keeps account of what a loss of power would leave.
+    /// Also records what a power loss would leave.
     pub(crate) fn watched_by(self, power: &Arc<Power>) -> Self {
         Self { power: Some(Arc::clone(power)), ..self }
     }
 
-    /// Operations seen so far.
+    /// Number of operations so far.
     pub(crate) fn seen(&self) -> u64 {
         self.plan.seen.load(Ordering::SeqCst)
     }

@@ -1,21 +1,21 @@
-//! `latest.json`, what readers ask first: moved forward only, whoever else moves it at that moment.
+//! `latest.json`, the pointer of an object store to its newest snapshot. It only moves forward, also with concurrent
+//! writers.
 
-use super::object_client::Document;
-use super::remote::{Bucket, named_in};
+use super::object_client::Objects;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::Commit;
-use crate::lake::format::sealed_json::{Seal, look, sealed};
+use crate::lake::format::sealed_json::{sealed, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Its name.
 pub(super) const LATEST: &str = "latest.json";
-/// How often it is read and replaced, should others do the same at that moment.
-const SHOWING_TRIES: u32 = 10;
+/// Attempts to replace it while other writers do the same.
+const ATTEMPTS: u32 = 10;
 
-/// `latest.json`: the newest snapshot, and where each table's files lie.
+/// The newest snapshot, and the objects of each table.
 #[derive(Debug, Serialize, Deserialize)]
 struct Latest {
     snapshot: u64,
@@ -23,40 +23,37 @@ struct Latest {
     tables: BTreeMap<String, Vec<String>>,
 }
 
-impl Bucket {
-    /// Moves `latest.json` to a snapshot, forward only. Who finds a later one there leaves it.
-    pub(super) fn show_latest(&self, commit: &Commit) -> Result<(), LakeError> {
-        let latest = Latest {
-            snapshot: commit.snapshot,
-            commit: Layout::commit_name(commit.snapshot),
-            tables: commit
-                .tables
-                .iter()
-                .map(|(table, manifest)| {
-                    let names = manifest.files.iter().map(|entry| named_in(commit, entry));
-                    (table.clone(), names.collect())
-                })
-                .collect(),
-        };
-        let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
-        for _ in 0..SHOWING_TRIES {
-            let moved = match self.objects.read(LATEST)? {
-                None => self.objects.create(LATEST, &bytes)?,
-                Some(old) if snapshot_of(&old).is_some_and(|shown| shown >= commit.snapshot) => true,
-                Some(old) => self.objects.replace(LATEST, &bytes, &old)?,
-            };
-            if moved {
-                self.known().shown = Some(commit.snapshot);
-                return Ok(());
-            }
-        }
-        let what = "others replace it again and again".to_owned();
-        Err(LakeError::Remote { op: "write", url: self.objects.url(LATEST), what })
-    }
+/// The snapshot that `latest.json` names; none where it is missing or damaged.
+pub(super) fn pointed_to(objects: &Objects) -> Result<Option<u64>, LakeError> {
+    Ok(objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest.bytes)))
 }
 
-/// The snapshot that it leads to; none where it is not what was written.
-pub(super) fn snapshot_of(latest: &Document) -> Option<u64> {
-    let unbroken = Some(&latest.bytes).filter(|bytes| look(bytes) != Seal::Broken)?;
-    serde_json::from_slice::<Latest>(unbroken).ok().map(|latest| latest.snapshot)
+/// Moves `latest.json` to a snapshot, unless it names that one or a later one.
+pub(super) fn advance(objects: &Objects, commit: &Commit) -> Result<(), LakeError> {
+    let tables = commit.tables.iter().map(|(table, manifest)| {
+        let names = manifest.files.iter().map(|entry| commit.object_of(entry));
+        (table.clone(), names.collect())
+    });
+    let latest = Latest {
+        snapshot: commit.snapshot,
+        commit: Layout::commit_name(commit.snapshot),
+        tables: tables.collect(),
+    };
+    let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
+    for _ in 0..ATTEMPTS {
+        let is_advanced = match objects.read(LATEST)? {
+            None => objects.create(LATEST, &bytes)?,
+            Some(old) if snapshot_of(&old.bytes).is_some_and(|shown| shown >= commit.snapshot) => true,
+            Some(old) => objects.replace(LATEST, &bytes, &old)?,
+        };
+        if is_advanced {
+            return Ok(());
+        }
+    }
+    let what = format!("other writers replaced it during each of {ATTEMPTS} attempts");
+    Err(LakeError::Remote { op: "write", url: objects.url(LATEST), what })
+}
+
+fn snapshot_of(latest: &[u8]) -> Option<u64> {
+    unseal::<Latest>(latest, Path::new(LATEST)).ok().map(|latest| latest.snapshot)
 }

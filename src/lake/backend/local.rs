@@ -1,80 +1,41 @@
-//! A lake at home in a folder: hard links, renames, and everything synced before it is spoken of.
+//! The backend that is a folder: hard links, renames, and a sync before anything names a file.
 
-use super::Home;
+use super::commit_copy::kept_copy;
 use super::disk;
-use super::disk::{Storage, TEMPORARY};
+use super::disk::{FileState, Storage, TEMPORARY};
+use super::protocol::{Backend, Repair};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, snapshot_name};
-use crate::lake::format::manifest::{Commit, FileEntry};
-use crate::lake::run::{COMMITS, JOURNAL};
-use crate::lake::snapshot::commit::kept_copy;
-use crate::lake::snapshot::pins::Mark;
-use crate::lake::snapshot::staging::StagedFile;
-use crate::lake::snapshot::verified_read::{Found, found_at};
-use crate::lake::snapshot::write_lock::Repair;
+use crate::lake::format::layout::{COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The folder, and the disk it lies on.
+/// A folder, and the disk it is on.
 #[derive(Debug, Clone)]
-pub(crate) struct Folder {
+pub(crate) struct LocalBackend {
     pub(crate) layout: Layout,
     pub(crate) storage: Storage,
 }
 
-impl Home for Folder {
-    fn refresh(&self) -> Result<(), LakeError> {
-        Ok(())
+impl Backend for LocalBackend {
+    fn file_state(&self, commit: &Commit, entry: &FileEntry) -> Result<FileState, LakeError> {
+        disk::file_state(&self.layout.snapshot(commit.snapshot).join(&entry.path), entry)
     }
 
-    fn newest(&self) -> Result<Option<u64>, LakeError> {
-        Ok(self.commits()?.last().copied())
-    }
-
-    fn commits(&self) -> Result<Vec<u64>, LakeError> {
-        let numbers = layout::snapshot_numbers(&disk::names(&self.layout.commits())?);
-        Ok(numbers.into_iter().collect())
-    }
-
-    fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        disk::read(&self.layout.commit(snapshot))
-    }
-
-    fn read_commit_anew(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        self.read_commit(snapshot)
-    }
-
-    fn kept(&self) -> Result<BTreeSet<u64>, LakeError> {
-        let commits = self.commits()?.into_iter();
-        Ok(commits.filter(|snapshot| self.layout.snapshot(*snapshot).is_dir()).collect())
-    }
-
-    fn lies_in(&self, _snapshot: u64, _entry: &FileEntry) -> Option<u64> {
-        None
-    }
-
-    fn bring(&self, _commit: &Commit, _table: Option<&str>) -> Result<(), LakeError> {
-        Ok(())
-    }
-
-    fn found_at_home(&self, commit: &Commit, entry: &FileEntry) -> Result<Found, LakeError> {
-        found_at(&self.layout.snapshot(commit.snapshot).join(&entry.path), entry)
-    }
-
-    /// Builds the snapshot's folder under a temporary name and gives it its own.
-    fn place(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError> {
+    /// Builds the snapshot's folder under a temporary name, then renames it.
+    fn stage_files(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError> {
         if matches!(self.layout.commit(snapshot).try_exists(), Ok(true)) {
             return Err(LakeError::Conflict { snapshot });
         }
         let built = self.layout.snapshots().join(format!("{TEMPORARY}{}-{run_id}", snapshot_name(snapshot)));
-        let placed = self.build(&built, files).and_then(|()| {
+        let staged = self.build(&built, files).and_then(|()| {
             self.storage.rename(&built, &self.layout.snapshot(snapshot))?;
             self.storage.sync_dir(&self.layout.snapshots())
         });
-        placed.map_err(|error| {
+        staged.map_err(|error| {
             self.discard(&built);
             match error {
                 LakeError::Storage { op: "rename", source, .. } if is_taken(&source) => {
@@ -85,26 +46,22 @@ impl Home for Folder {
         })
     }
 
-    fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError> {
-        self.storage.put_if_absent(&self.layout.commit(snapshot), bytes)
-    }
-
-    /// A commit that may have landed keeps the files it names.
-    fn withdraw(&self, snapshot: u64, _files: &[&StagedFile]) {
+    /// Keeps the files when the commit may exist.
+    fn abort(&self, snapshot: u64, _files: &[&StagedFile]) {
         if matches!(self.layout.commit(snapshot).try_exists(), Ok(false)) {
             self.discard(&self.layout.snapshot(snapshot));
         }
     }
 
-    fn show(&self, commit: &Commit) -> Result<(), LakeError> {
+    fn advance_pointer(&self, commit: &Commit) -> Result<(), LakeError> {
         self.point_current(commit.snapshot)
     }
 
-    fn misleads(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
-        Ok((!self.shows(newest)).then(|| self.layout.current()))
+    fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
+        Ok((!self.points_to(newest)).then(|| self.layout.current()))
     }
 
-    /// A snapshot's folder goes away under a temporary name first, so that none is ever half there.
+    /// Renames a snapshot's folder to a temporary name first, so that no folder is ever partly deleted.
     fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError> {
         for snapshot in snapshots.iter().copied() {
             let dir = self.layout.snapshot(snapshot);
@@ -119,12 +76,12 @@ impl Home for Folder {
         Ok(())
     }
 
-    fn put_right(&self) -> Result<Repair, LakeError> {
+    fn recover(&self) -> Result<Repair, LakeError> {
         self.restore_shown_commit()?;
         let newest = self.newest()?;
         let mut repair = Repair { removed: self.clear_leftovers(newest, self)?, shown: None };
         if let Some(newest) =
-            newest.filter(|newest| !self.shows(*newest) && self.layout.snapshot(*newest).is_dir())
+            newest.filter(|newest| !self.points_to(*newest) && self.layout.snapshot(*newest).is_dir())
         {
             self.point_current(newest)?;
             repair.shown = Some(newest);
@@ -137,19 +94,11 @@ impl Home for Folder {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError> {
-        let path = self.layout.root.join(name);
-        if let Some(folder) = path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
-        }
-        self.storage.replace(&path, bytes)
+        self.storage.replace(&self.path_in_folder(name)?, bytes)
     }
 
     fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
-        let path = self.layout.root.join(name);
-        if let Some(folder) = path.parent() {
-            self.storage.create_durable_dir_all(folder)?;
-        }
-        self.storage.put_if_absent(&path, bytes)
+        self.storage.put_if_absent(&self.path_in_folder(name)?, bytes)
     }
 
     fn remove(&self, name: &str) -> Result<(), LakeError> {
@@ -165,35 +114,18 @@ impl Home for Folder {
     fn names(&self, folder: &str) -> Result<Vec<String>, LakeError> {
         disk::names(&self.layout.root.join(folder))
     }
-
-    fn keep(&self, _file: &Path, _name: &str) -> Result<(), LakeError> {
-        Ok(())
-    }
-
-    fn bring_runs(&self, _most: usize) -> Result<(), LakeError> {
-        Ok(())
-    }
-
-    fn bring_pages(&self, _run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError> {
-        Ok(None)
-    }
-
-    fn probe(&self, name: &str) -> Result<(), LakeError> {
-        let path = self.layout.root.join(name);
-        if let Some(folder) = path.parent() {
-            self.storage.create_dir_all(folder)?;
-        }
-        let tried = self.try_out(&path, name.as_bytes());
-        let cleared = self.storage.remove_file(&path);
-        tried.and(cleared)
-    }
-
-    fn shown(&self) -> String {
-        self.layout.root.display().to_string()
-    }
 }
 
-impl Folder {
+impl LocalBackend {
+    /// The path of a small file, in a folder that exists.
+    fn path_in_folder(&self, name: &str) -> Result<PathBuf, LakeError> {
+        let path = self.layout.root.join(name);
+        if let Some(folder) = path.parent() {
+            self.storage.create_durable_dir_all(folder)?;
+        }
+        Ok(path)
+    }
+
     fn build(&self, root: &Path, files: &[&StagedFile]) -> Result<(), LakeError> {
         self.storage.remove_dir_all(root)?;
         self.storage.create_dir_all(root)?;
@@ -212,17 +144,17 @@ impl Folder {
             folders.extend(above);
             self.storage.link(&file.path, &target)?;
         }
-        // Deepest first, so that a folder is durable before the one that names it.
+        // Deepest first, so that a folder is durable before its parent names it.
         folders.iter().rev().try_for_each(|folder| self.storage.sync_dir(folder))
     }
 
-    /// Whether `current` leads to a snapshot.
-    fn shows(&self, snapshot: u64) -> bool {
-        fs::read_link(self.layout.current()).is_ok_and(|shown| shown == Layout::current_target(snapshot))
+    /// Whether `current` points to a snapshot.
+    fn points_to(&self, snapshot: u64) -> bool {
+        fs::read_link(self.layout.current()).is_ok_and(|target| target == Layout::current_target(snapshot))
     }
 
-    /// The snapshot whose folder `current` leads to.
-    fn led_to(&self) -> Result<Option<u64>, LakeError> {
+    /// The snapshot that `current` points to, if its folder exists.
+    fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
         let current = self.layout.current();
         let target = match fs::read_link(&current) {
             Err(error) if is_no_link(&error) => return Ok(None),
@@ -234,12 +166,12 @@ impl Folder {
         Ok(is_there.then_some(shown))
     }
 
-    /// A snapshot that `current` leads to was committed. Where its commit is gone and it would be the newest, whatever
-    /// numbers held snapshots took before it, the commit is written again from the copy that its run keeps: no snapshot
-    /// that `current` leads to is a leftover.
+    /// Writes the commit of the snapshot that `current` points to again, from the copy in its run's folder, if that
+    /// commit is lost and would be the newest. `current` only ever points to committed snapshots, so such a folder is no
+    /// leftover.
     fn restore_shown_commit(&self) -> Result<(), LakeError> {
         let newest = self.newest()?;
-        let Some(shown) = self.led_to()?.filter(|shown| Some(*shown) > newest) else { return Ok(()) };
+        let Some(shown) = self.pointed_to()?.filter(|shown| Some(*shown) > newest) else { return Ok(()) };
         let lost = self.layout.commit(shown);
         let Some(bytes) = kept_copy(self, &self.layout, shown)? else {
             return Err(LakeError::damaged(
@@ -257,15 +189,15 @@ impl Folder {
         self.storage.point(&self.layout.current(), &Layout::current_target(snapshot))
     }
 
-    /// Removes what no commit speaks of; gives what it was. `home` has the held commits and the marks: of the working
-    /// copy of a store, the store.
+    /// Deletes the leftovers of killed runs and returns their paths. `backend` has the pending commits and the marks: the
+    /// object store, if this is its working copy.
     pub(crate) fn clear_leftovers(
         &self,
         newest: Option<u64>,
-        home: &dyn Home,
+        backend: &dyn Backend,
     ) -> Result<Vec<PathBuf>, LakeError> {
         let mut removed = Vec::new();
-        for path in self.leftovers(newest, home)? {
+        for path in self.leftovers(newest, backend)? {
             if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
                 self.storage.remove_dir_all(&path)?;
             } else {
@@ -276,25 +208,24 @@ impl Folder {
         Ok(removed)
     }
 
-    /// What a killed run can leave: temporary names, a snapshot without its commit, staged files.
+    /// Leftovers of killed runs: temporary names, snapshot folders without a commit, staged files.
     ///
-    /// Only a number after the newest commit, up to the next one to be given, or one that is marked as pruned can be such
-    /// a snapshot; others without a commit were not left by a run, so they are not touched. What is held has its commit
-    /// elsewhere.
-    fn leftovers(&self, newest: Option<u64>, home: &dyn Home) -> Result<Vec<PathBuf>, LakeError> {
+    /// A snapshot folder counts only if its number can be a killed run's: from the newest commit up to the next number to
+    /// be given, or marked as pruned. No run made other folders without a commit, so they stay. A pending snapshot has its
+    /// commit in `held/`.
+    fn leftovers(&self, newest: Option<u64>, backend: &dyn Backend) -> Result<Vec<PathBuf>, LakeError> {
         let layout = &self.layout;
-        let held = layout::snapshot_numbers(&home.names("held")?);
-        let pruned = layout::snapshot_numbers(&home.names(Mark::Pruned.folder())?);
-        let committed: BTreeSet<u64> = self.commits()?.into_iter().collect();
+        let pending = layout::snapshot_numbers(&backend.names("held")?);
+        let pruned = layout::snapshot_numbers(&backend.names(Mark::Pruned.folder())?);
         let first = newest.unwrap_or(0) + 1;
-        let next = held.last().max(pruned.last()).map_or(first, |last| first.max(last + 1));
+        let next = pending.last().max(pruned.last()).map_or(first, |last| first.max(last + 1));
         let mut numbers: BTreeSet<u64> = (first..=next).collect();
-        numbers.extend(pruned.difference(&committed));
+        numbers.extend(pruned.difference(&self.commits()?));
         let mut found: Vec<PathBuf> =
-            numbers.difference(&held).map(|number| layout.snapshot(*number)).collect();
-        let mut folders = vec![layout.root.clone(), layout.commits(), layout.snapshots(), layout.state()];
-        folders.extend([layout.catalog(), layout.held()]);
-        folders.extend(Mark::ALL.map(|mark| layout.root.join(mark.folder())));
+            numbers.difference(&pending).map(|number| layout.snapshot(*number)).collect();
+        let small = ["commits", "snapshots", "state", "catalog", "held"].into_iter();
+        let small = small.chain(Mark::ALL.map(Mark::folder)).map(|name| layout.root.join(name));
+        let mut folders: Vec<PathBuf> = small.chain([layout.root.clone()]).collect();
         for run in disk::names(&layout.runs())? {
             let dir = layout.run(&run);
             found.push(dir.join("staged"));
@@ -309,27 +240,11 @@ impl Folder {
         Ok(found)
     }
 
-    /// Deletes what no one needs; what cannot be deleted now is cleared by the next lock.
+    /// Deletes a folder that nobody needs; if that fails, the next recovery deletes it.
     fn discard(&self, dir: &Path) {
         if let Err(error) = self.storage.remove_dir_all(dir) {
-            tracing::debug!(path = %dir.display(), %error, "a leftover stays until the next repair");
+            tracing::debug!(path = %dir.display(), %error, "the next repair deletes this folder");
         }
-    }
-
-    fn try_out(&self, path: &Path, bytes: &[u8]) -> Result<(), LakeError> {
-        if !self.storage.put_if_absent(path, bytes)? {
-            return Err(LakeError::damaged(path, "a file made for a trial was there before"));
-        }
-        if disk::read(path)?.as_deref() != Some(bytes) {
-            return Err(LakeError::damaged(path, "what was written is not what is read"));
-        }
-        if self.storage.put_if_absent(path, b"again")? {
-            return Err(LakeError::damaged(
-                path,
-                "it was created a second time; two runs would overwrite each other",
-            ));
-        }
-        Ok(())
     }
 }
 

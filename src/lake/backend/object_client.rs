@@ -1,8 +1,6 @@
-//! An object store by names: every request the lake makes of one, bounded in time and tries.
-//!
-//! The crate underneath is asynchronous and the lake is not: a small runtime of its own does the waiting, so that
-//! the lake may be called from anywhere, another runtime included.
+//! Every request to an object store, by names in the lake. Time and retries are limited.
 
+use super::blocking::BlockingRuntime;
 use super::disk::Storage;
 use crate::lake::error::LakeError;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -11,50 +9,48 @@ use object_store::{
     Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, UpdateVersion, WriteMultipart,
 };
 use std::fs::File;
-use std::future::Future;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
-use tokio::runtime::{Builder, Runtime};
+use std::sync::Arc;
 
-/// Files on their way at once.
+/// Concurrent uploads or downloads.
 const AT_ONCE: usize = 8;
-/// A file longer than this goes up in parts of this size.
+/// Size of the parts of an upload; a shorter file is uploaded in one request.
 const PART_BYTES: usize = 8 << 20;
-/// Parts of one file on their way at once.
+/// Concurrent parts of one file.
 const PARTS_AT_ONCE: usize = 4;
 
-/// A store, and the name under which the lake lies in it.
+/// A store, and the lake's prefix in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Objects {
     store: Arc<dyn ObjectStore>,
-    /// Start of all names, with a `/` at its end unless it is empty.
+    /// Prefix of all names: empty, or with a `/` at its end.
     prefix: String,
-    /// The lake's address as it was given.
+    /// The lake's address, as the user gave it.
     address: String,
-    engine: Arc<Engine>,
+    runtime: Arc<BlockingRuntime>,
     #[cfg(test)]
     faults: super::fault_injection::Faults,
 }
 
-/// A small object as it was read, and which version of it that was.
+/// A small object, and its version in the store.
 pub(crate) struct Document {
     pub(crate) bytes: Vec<u8>,
     version: UpdateVersion,
 }
 
-/// An object to be brought, and the file it goes to.
+/// An object to download, and the file for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) name: String,
     pub(crate) to: PathBuf,
 }
 
-/// What was brought: size and blake3 digest (hex).
-pub(crate) type Brought = (u64, String);
+/// Size and blake3 digest (hex) of a download.
+pub(crate) type Downloaded = (u64, String);
 
 impl Objects {
-    /// The lake under `prefix` of a store. `address` is how a person calls it.
+    /// The lake under `prefix` of a store. `address` is its address for users.
     pub(crate) fn new(
         store: Arc<dyn ObjectStore>,
         prefix: &ObjectPath,
@@ -65,7 +61,7 @@ impl Objects {
             store,
             prefix: if prefix.is_empty() { String::new() } else { format!("{prefix}/") },
             address: address.trim_end_matches('/').to_owned(),
-            engine: Arc::new(Engine::start(address)?),
+            runtime: Arc::new(BlockingRuntime::start(address)?),
             #[cfg(test)]
             faults: super::fault_injection::Faults::default(),
         })
@@ -82,10 +78,10 @@ impl Objects {
         if name.is_empty() { self.address.clone() } else { format!("{}/{name}", self.address) }
     }
 
-    /// A small object; none where there is none.
+    /// A small object; none where there is no such object.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Document>, LakeError> {
         let (this, name) = (self.clone(), name.to_owned());
-        self.engine.wait(async move {
+        self.runtime.wait(async move {
             let answer = match this.store.get(&this.path(&name)?).await {
                 Err(Error::NotFound { .. }) => return Ok(None),
                 other => other.map_err(this.failed("read", &name))?,
@@ -97,18 +93,18 @@ impl Objects {
         })
     }
 
-    /// Writes a small object over what was there.
+    /// Writes a small object, over an existing one too.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError> {
         self.put(name, bytes, PutMode::Overwrite).map(|_| ())
     }
 
-    /// Creates a small object; `false` when there is one, whoever made it.
+    /// Creates a small object; `false` when it exists.
     pub(crate) fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError> {
         self.put(name, bytes, PutMode::Create)
     }
 
-    /// Replaces the version of a small object that was read; `false` when it is another one by now. A store that
-    /// knows no such condition just writes.
+    /// Replaces the version of a small object that was read; `false` when its version has changed since. A store without
+    /// such a condition overwrites it.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8], old: &Document) -> Result<bool, LakeError> {
         self.put(name, bytes, PutMode::Update(old.version.clone()))
     }
@@ -116,7 +112,7 @@ impl Objects {
     fn put(&self, name: &str, bytes: &[u8], mode: PutMode) -> Result<bool, LakeError> {
         self.may("write", name)?;
         let (this, to, payload) = (self.clone(), name.to_owned(), PutPayload::from(bytes.to_vec()));
-        let written = self.engine.wait(async move {
+        let written = self.runtime.wait(async move {
             let path = this.path(&to)?;
             let conditional = matches!(mode, PutMode::Update(_));
             match this.store.put_opts(&path, payload.clone(), PutOptions::from(mode)).await {
@@ -132,22 +128,21 @@ impl Objects {
         Ok(written)
     }
 
-    /// Puts files under names, several at once. Each is there whole or not at all.
+    /// Uploads files concurrently. Each upload is atomic.
     pub(crate) fn upload(&self, files: &[(PathBuf, String)]) -> Result<(), LakeError> {
-        let (going, refused) = self.allowed("write", files, |(_, name)| name);
-        let this = self.clone();
-        self.engine.wait(async move {
-            stream::iter(going)
+        let (this, files) = (self.clone(), files.to_vec());
+        self.runtime.wait(async move {
+            stream::iter(files)
                 .map(|(file, name)| this.upload_one(file, name))
                 .buffer_unordered(AT_ONCE)
                 .try_collect::<Vec<()>>()
                 .await
         })?;
-        refused?;
         self.answered("write", "")
     }
 
     async fn upload_one(&self, file: PathBuf, name: String) -> Result<(), LakeError> {
+        self.may("write", &name)?;
         let unread = || LakeError::storage("read", &file);
         let failed = || self.failed("write", &name);
         let path = self.path(&name)?;
@@ -162,7 +157,7 @@ impl Objects {
         let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
         while !part.is_empty() {
             if let Err(error) = upload.wait_for_capacity(PARTS_AT_ONCE).await {
-                // Parts that stay are the store's to clear; the first failure is the one to tell.
+                // The store clears the uploaded parts; the first error is the one to report.
                 let _ = upload.abort().await;
                 return Err(failed()(error));
             }
@@ -172,14 +167,14 @@ impl Objects {
         upload.finish().await.map(|_| ()).map_err(failed())
     }
 
-    /// Brings objects into files, several at once; none for those that are not there. In order.
+    /// Downloads objects concurrently; none for a missing one. In the order of `wanted`.
     pub(crate) fn download(
         &self,
         storage: &Storage,
         wanted: Vec<Wanted>,
-    ) -> Result<Vec<Option<Brought>>, LakeError> {
+    ) -> Result<Vec<Option<Downloaded>>, LakeError> {
         let (this, storage) = (self.clone(), storage.clone());
-        self.engine.wait(async move {
+        self.runtime.wait(async move {
             stream::iter(wanted)
                 .map(|wanted| this.download_one(&storage, wanted))
                 .buffered(AT_ONCE)
@@ -188,7 +183,7 @@ impl Objects {
         })
     }
 
-    async fn download_one(&self, storage: &Storage, wanted: Wanted) -> Result<Option<Brought>, LakeError> {
+    async fn download_one(&self, storage: &Storage, wanted: Wanted) -> Result<Option<Downloaded>, LakeError> {
         let failed = || self.failed("read", &wanted.name);
         let answer = match self.store.get(&self.path(&wanted.name)?).await {
             Err(Error::NotFound { .. }) => return Ok(None),
@@ -205,47 +200,44 @@ impl Objects {
         Ok(Some((bytes, hasher.finalize().to_hex().to_string())))
     }
 
-    /// Names of all objects in a folder and below, sorted; with `after`, those that sort after it.
+    /// Names of all objects in a folder and its sub-folders, sorted; with `after`, those that sort after it.
     pub(crate) fn list(&self, folder: &str, after: Option<&str>) -> Result<Vec<String>, LakeError> {
         let (this, folder) = (self.clone(), folder.to_owned());
         let after = after.map(|name| self.path(name)).transpose()?;
-        self.engine.wait(async move {
+        self.runtime.wait(async move {
             let path = this.path(&folder)?;
             let found = match &after {
                 Some(after) => this.store.list_with_offset(Some(&path), after),
                 None => this.store.list(Some(&path)),
             };
             let found: Vec<_> = found.try_collect().await.map_err(this.failed("list", &folder))?;
-            let mut names: Vec<String> =
-                found.iter().filter_map(|object| this.name(&object.location)).collect();
-            names.sort();
-            Ok(names)
+            Ok(sorted(found.iter().filter_map(|object| this.name(&object.location))))
         })
     }
 
     /// Names of the folders in a folder, sorted.
     pub(crate) fn folders(&self, folder: &str) -> Result<Vec<String>, LakeError> {
         let (this, folder) = (self.clone(), folder.to_owned());
-        self.engine.wait(async move {
+        self.runtime.wait(async move {
             let path = this.path(&folder)?;
             let found = this.store.list_with_delimiter(Some(&path)).await;
             let found = found.map_err(this.failed("list", &folder))?;
-            let mut names: Vec<String> = found
-                .common_prefixes
-                .iter()
-                .filter_map(|prefix| prefix.filename().map(str::to_owned))
-                .collect();
-            names.sort();
-            Ok(names)
+            Ok(sorted(found.common_prefixes.iter().filter_map(|path| Some(path.filename()?.to_owned()))))
         })
     }
 
-    /// Deletes objects; missing ones are fine.
+    /// Deletes objects; a missing one is no error.
     pub(crate) fn delete(&self, names: &[String]) -> Result<(), LakeError> {
-        let (going, refused) = self.allowed("delete", names, |name| name);
-        let paths = going.iter().map(|name| self.path(name)).collect::<Result<Vec<_>, _>>()?;
+        let (mut paths, mut refused) = (Vec::new(), Ok(()));
+        for name in names {
+            refused = self.may("delete", name);
+            if refused.is_err() {
+                break;
+            }
+            paths.push(self.path(name)?);
+        }
         let this = self.clone();
-        self.engine.wait(async move {
+        self.runtime.wait(async move {
             let mut deleted = this.store.delete_stream(stream::iter(paths).map(Ok).boxed());
             while let Some(one) = deleted.next().await {
                 match one {
@@ -259,8 +251,8 @@ impl Objects {
     }
 
     fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
-        let whole = format!("{}{name}", self.prefix);
-        ObjectPath::parse(&whole).map_err(|_| LakeError::Name { what: "name of an object", name: whole })
+        let path = format!("{}{name}", self.prefix);
+        ObjectPath::parse(&path).map_err(|_| LakeError::Name { what: "name of an object", name: path })
     }
 
     fn name(&self, path: &ObjectPath) -> Option<String> {
@@ -272,22 +264,7 @@ impl Objects {
         move |error| LakeError::Remote { op, url, what: cause(&error) }
     }
 
-    /// The first of many that may be changed, and why no more.
-    fn allowed<T: Clone>(
-        &self,
-        op: &'static str,
-        all: &[T],
-        name: impl Fn(&T) -> &String,
-    ) -> (Vec<T>, Result<(), LakeError>) {
-        for (at, one) in all.iter().enumerate() {
-            if let Err(error) = self.may(op, name(one)) {
-                return (all[..at].to_vec(), Err(error));
-            }
-        }
-        (all.to_vec(), Ok(()))
-    }
-
-    /// Counts one change before it is made; the tests' place to fail it.
+    /// Counts one change before it is made; tests let it fail here.
     fn may(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
         #[cfg(test)]
         self.faults.request().map_err(|error| self.broken(op, name, &error))?;
@@ -295,7 +272,7 @@ impl Objects {
         Ok(())
     }
 
-    /// The tests' place to lose the answer to a change that was made.
+    /// Tests lose the answer to a change here.
     fn answered(&self, op: &'static str, name: &str) -> Result<(), LakeError> {
         #[cfg(test)]
         self.faults.answer().map_err(|error| self.broken(op, name, &error))?;
@@ -309,16 +286,22 @@ impl Objects {
     }
 }
 
-/// The next bytes of a file, up to the size of a part.
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// Reads the next part of a file.
 fn read_part(source: &mut File, part: &mut Vec<u8>) -> std::io::Result<()> {
     part.clear();
     source.take(PART_BYTES as u64).read_to_end(part).map(|_| ())
 }
 
-/// Characters of a cause that are told; a store may answer with a page.
+/// Longest cause in an error; a store may answer with a page.
 const CAUSE_CHARS: usize = 200;
 
-/// What lies at the bottom of an error, on one line and without the query of an address, which may hold a signature.
+/// The deepest cause of an error, on one line. Queries of addresses are left out: they may contain a signature.
 fn cause(error: &Error) -> String {
     match error {
         Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
@@ -340,50 +323,6 @@ fn cause(error: &Error) -> String {
     }
 }
 
-/// The runtime that waits.
-#[derive(Debug)]
-struct Engine(Option<Runtime>);
-
-impl Engine {
-    fn start(address: &str) -> Result<Self, LakeError> {
-        let threads =
-            Builder::new_multi_thread().worker_threads(2).thread_name("objects").enable_all().build();
-        threads.map(|runtime| Self(Some(runtime))).map_err(|error| LakeError::Remote {
-            op: "open",
-            url: address.to_owned(),
-            what: error.to_string(),
-        })
-    }
-
-    /// Waits for work to be done elsewhere.
-    fn wait<T: Send + 'static>(
-        &self,
-        work: impl Future<Output = Result<T, LakeError>> + Send + 'static,
-    ) -> Result<T, LakeError> {
-        let ended = || LakeError::Remote {
-            op: "use",
-            url: "the object store".to_owned(),
-            what: "the work was broken off".to_owned(),
-        };
-        let (done, result) = mpsc::sync_channel(1);
-        let runtime = self.0.as_ref().ok_or_else(ended)?;
-        runtime.spawn(async move {
-            // Who asked has gone: nobody wants the result.
-            let _ = done.send(work.await);
-        });
-        result.recv().map_err(|_| ended())?
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            // Waiting here would block a runtime that the lake is used from.
-            runtime.shutdown_background();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_created_once_and_replaced_only_where_it_is_as_it_was_read() -> Result<(), LakeError> {
+    fn object_is_created_once_and_replaced_only_in_the_version_that_was_read() -> Result<(), LakeError> {
         let objects = objects();
         assert!(objects.read("commits/1.json")?.is_none());
         assert!(objects.create("commits/1.json", b"one")?);
@@ -409,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_any_size_come_back_as_they_went() -> Result<(), LakeError> {
+    fn downloads_equal_uploads_for_every_file_size() -> Result<(), LakeError> {
         let (objects, dir) = (objects(), tempfile::tempdir().expect("a folder"));
         let storage = Storage::default();
         for size in [0, 1, PART_BYTES - 1, PART_BYTES, 2 * PART_BYTES + 17] {
@@ -419,9 +358,9 @@ mod tests {
             objects.upload(&[(from, "a/b".to_owned())])?;
             let wanted = Wanted { name: "a/b".to_owned(), to: to.clone() };
             let missing = Wanted { name: "a/c".to_owned(), to: dir.path().join("none") };
-            let brought = objects.download(&storage, vec![wanted, missing])?;
+            let downloaded = objects.download(&storage, vec![wanted, missing])?;
             let digest = blake3::hash(&bytes).to_hex().to_string();
-            assert_eq!(brought, [Some((size as u64, digest)), None]);
+            assert_eq!(downloaded, [Some((size as u64, digest)), None]);
             assert_eq!(std::fs::read(&to).expect("a file"), bytes);
         }
         Ok(())
@@ -442,8 +381,8 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_one_line_without_a_signature() {
-        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>".to_owned();
+    fn cause_is_one_line_without_a_signature() {
+        let text = "GET https://x.example/a?sig=SECRET failed:\n <xml>\n denied</xml>";
         let error = Error::Generic { store: "S3", source: text.into() };
         assert_eq!(cause(&error), "GET https://x.example/a failed: <xml> denied</xml>");
     }

@@ -1,4 +1,4 @@
-//! What a disk holds after a loss of power, for tests: what was synced is there; of the rest, anything may be.
+//! The content of a disk after a power loss, for tests. Synced names and bytes survive; any others may be lost.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -7,25 +7,25 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// What becomes of what was not synced.
+/// What happens to names and bytes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// Names are gone, renames undone, deletions not done; files that no one synced are empty.
+    /// Names are lost, renames and deletions undone; files that were not synced are empty.
     Everything,
-    /// Names are as they were last; files that no one synced are empty.
+    /// Names are the last ones; files that were not synced are empty.
     Contents,
-    /// Each folder is as it was last or as it was synced, each file too, by a die of this seed.
+    /// Each folder and each file has its last or its synced content, at random with this seed.
     Some(u64),
 }
 
-/// A disk watched from its start.
+/// A disk that is watched from the beginning.
 #[derive(Debug)]
 pub(crate) struct Power {
     root: PathBuf,
     durable: Mutex<Durable>,
 }
 
-/// By inode, which stays the same under every name; pinned, so that none is used again.
+/// By inode, which is the same under every name. Open files keep the system from using an inode again.
 #[derive(Debug, Default)]
 struct Durable {
     files: HashMap<u64, Vec<u8>>,
@@ -41,7 +41,7 @@ enum Entry {
 }
 
 impl Power {
-    /// Begins to watch a folder. All that is in it counts as synced.
+    /// Begins to watch a folder. Its content counts as synced.
     pub(crate) fn watch(root: &Path) -> Arc<Self> {
         let power = Self { root: root.to_path_buf(), durable: Mutex::default() };
         power.sync_all_below(root);
@@ -79,7 +79,7 @@ impl Power {
         durable.folders.insert(inode, entries);
     }
 
-    /// Writes to `to` what the disk holds once power is back.
+    /// Writes the content of the disk after the power loss to `to`.
     pub(crate) fn lose(&self, loss: Loss, to: &Path) {
         let mut now = Durable::default();
         note_all(&self.root, &mut now);
@@ -106,7 +106,7 @@ fn entries(folder: &Path) -> BTreeMap<OsString, Entry> {
     .collect()
 }
 
-/// Everything as it is on the disk at this moment.
+/// Adds the current content of the disk to `now`.
 fn note_all(folder: &Path, now: &mut Durable) {
     let found = entries(folder);
     for (name, entry) in &found {

@@ -1,202 +1,184 @@
-//! A lake at home in an object store, with a folder of this machine as its working copy.
+//! The backend that is an object store, with a local folder as its working copy.
 //!
-//! The store holds `commits/`, `snapshots/`, `catalog/`, `runs/` and `latest.json` under the names that they have in a
-//! folder. The working copy has the same shape: what a run writes begins there, and what is read is brought there and
-//! checked against its commit. It may be deleted whenever no run is under way: only the last pages of an unfinished
-//! run are lost with it.
+//! The store has `commits/`, `snapshots/`, `catalog/`, `runs/` and `latest.json` under the same names as a folder. The
+//! working copy has the same shape. A run writes there first; what is read is downloaded there and checked against its
+//! commit. You can delete the working copy while no run is active: only the last pages of an unfinished run are lost.
 //!
-//! - A store knows no links, so a commit names an unchanged file in the folder of the snapshot that it came with.
-//! - `commits/N.json` is created if absent, and is the truth. `latest.json` is what readers ask first. A kill between
-//!   the two leaves it behind, so whoever opens the lake looks for later commits too.
-//! - A snapshot that is marked as pruned is history: nobody counts on its files.
-//! - Files that no commit names, as a killed run leaves them, go with the next pruning, and only up to the newest
-//!   commit: whoever still uploads for such a number has lost already, and whoever uploads for the next is not disturbed.
+//! - Object stores have no hard links, so a commit points at the older snapshot's file.
+//! - `commits/N.json` is created if absent, and is the truth. Readers ask `latest.json` first. A kill between the 2 steps
+//!   leaves it stale, so opening the lake also looks for later commits.
+//! - Nobody reads the files of a snapshot that is marked as pruned.
+//! - Pruning also deletes orphan objects, which killed runs leave, but only up to the newest commit. A writer that still
+//!   uploads for such a number has lost already. A writer of the next number is not disturbed.
 
-use super::Home;
-use super::disk;
-use super::disk::TEMPORARY;
-use super::latest::{LATEST, snapshot_of};
-use super::local::Folder;
+use super::disk::FileState;
+use super::latest;
+use super::latest::LATEST;
+use super::local::LocalBackend;
 use super::object_client::Objects;
-use super::remote_cache::is_chunk;
+use super::protocol::{Backend, Repair};
+use super::remote_cache::RemoteCache;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, snapshot_name};
-use crate::lake::format::manifest::{Commit, FileEntry};
-use crate::lake::format::sealed_json::{Seal, look};
-use crate::lake::run::page_archive::chunk_name;
-use crate::lake::snapshot::pins::Mark;
-use crate::lake::snapshot::staging::StagedFile;
-use crate::lake::snapshot::verified_read::Found;
-use crate::lake::snapshot::write_lock::Repair;
+use crate::lake::format::layout::{Layout, Mark};
+use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
+use crate::lake::format::sealed_json::is_sealed;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The store, the working copy, and what is known of them.
+/// The store, its working copy, and what the last refresh found.
 #[derive(Debug)]
-pub(crate) struct Bucket {
-    pub(crate) folder: Folder,
-    pub(crate) objects: Objects,
+pub(crate) struct RemoteBackend {
+    cache: RemoteCache,
+    objects: Objects,
     known: Mutex<Known>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    pub(super) newest: Option<u64>,
-    /// The snapshot that `latest.json` leads to.
-    pub(super) shown: Option<u64>,
-    /// Files of the working copy that were found to be as their commit says.
-    pub(super) sound: BTreeSet<PathBuf>,
+struct Known {
+    newest: Option<u64>,
+    /// The snapshot that `latest.json` points to.
+    pointed_to: Option<u64>,
 }
 
-impl Bucket {
-    pub(crate) fn new(folder: Folder, objects: Objects) -> Self {
-        Self { folder, objects, known: Mutex::default() }
+impl RemoteBackend {
+    pub(crate) fn new(local: LocalBackend, objects: Objects) -> Self {
+        Self { cache: RemoteCache::new(local, objects.clone()), objects, known: Mutex::default() }
     }
 
-    pub(super) fn known(&self) -> MutexGuard<'_, Known> {
-        // What is known is put in whole.
+    fn known(&self) -> MutexGuard<'_, Known> {
+        // Each field is one number, so a panic leaves no partial update.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Home for Bucket {
+impl Backend for RemoteBackend {
+    fn remote_url(&self) -> Option<String> {
+        Some(self.objects.url(""))
+    }
+
     fn refresh(&self) -> Result<(), LakeError> {
-        let shown = self.objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest));
-        let after = shown.map(Layout::commit_name);
+        let pointed_to = latest::pointed_to(&self.objects)?;
+        let after = pointed_to.map(Layout::commit_name);
         let later = self.objects.list("commits", after.as_deref())?;
-        let newest = later.iter().filter_map(|name| committed(name)).max().max(shown);
-        self.meet(newest)?;
-        let mut known = self.known();
-        known.newest = newest;
-        known.shown = shown;
+        let numbers = layout::snapshot_numbers(&inside("commits", &later));
+        let newest = numbers.last().copied().max(pointed_to);
+        let checked = self.known().newest;
+        self.cache.reset_foreign_cache(newest, checked)?;
+        *self.known() = Known { newest, pointed_to };
         Ok(())
+    }
+
+    fn download_files(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError> {
+        self.cache.download_files(commit, table)
+    }
+
+    fn download_run_records(&self, most: usize) -> Result<(), LakeError> {
+        let ids = self.objects.folders("runs")?;
+        let mut ids = ids.iter().rev().take(most).filter(|id| layout::check_run_id(id).is_ok());
+        ids.try_for_each(|id| self.cache.download_run_record(id))
+    }
+
+    fn download_pages(&self, run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError> {
+        self.cache.download_pages(run_id).map(Some)
+    }
+
+    fn upload(&self, file: &Path, name: &str) -> Result<(), LakeError> {
+        self.objects.upload(&[(file.to_path_buf(), name.to_owned())])
     }
 
     fn newest(&self) -> Result<Option<u64>, LakeError> {
         Ok(self.known().newest)
     }
 
-    fn commits(&self) -> Result<Vec<u64>, LakeError> {
-        Ok(self.list_commits()?.into_iter().collect())
-    }
-
     fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        if let Some(bytes) = self.folder.read_commit(snapshot)?.filter(|bytes| look(bytes) == Seal::Whole) {
+        let local = &self.cache.local;
+        if let Some(bytes) = local.read_commit(snapshot)?.filter(|bytes| is_sealed(bytes)) {
             return Ok(Some(bytes));
         }
-        let bytes = self.read_commit_anew(snapshot)?;
-        if let Some(whole) = bytes.as_deref().filter(|bytes| look(bytes) == Seal::Whole) {
-            self.folder.write(&Layout::commit_name(snapshot), whole)?;
+        let name = Layout::commit_name(snapshot);
+        let bytes = self.read(&name)?;
+        if let Some(intact) = bytes.as_ref().filter(|bytes| is_sealed(bytes)) {
+            local.write(&name, intact)?;
         }
         Ok(bytes)
     }
 
-    fn read_commit_anew(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
-        self.read(&Layout::commit_name(snapshot))
+    fn file_state(&self, commit: &Commit, entry: &FileEntry) -> Result<FileState, LakeError> {
+        self.cache.file_state(commit, entry)
     }
 
-    fn kept(&self) -> Result<BTreeSet<u64>, LakeError> {
-        let pruned = layout::snapshot_numbers(&self.names(Mark::Pruned.folder())?);
-        Ok(self.list_commits()?.difference(&pruned).copied().collect())
-    }
-
-    fn lies_in(&self, snapshot: u64, entry: &FileEntry) -> Option<u64> {
-        Some(entry.lies_in.unwrap_or(snapshot))
-    }
-
-    fn bring(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError> {
-        let mut missing = Vec::new();
-        for entry in files(commit, table) {
-            let target = self.target(commit, entry);
-            if !self.is_sound(&target, entry)? && !self.link_from_another(commit, entry, &target)? {
-                missing.push(entry);
-            }
-        }
-        self.fetch(commit, &missing)
-    }
-
-    fn found_at_home(&self, commit: &Commit, entry: &FileEntry) -> Result<Found, LakeError> {
-        let (root, storage) = (&self.folder.layout.root, &self.folder.storage);
-        storage.create_dir_all(root)?;
-        let waiting = root.join(format!("{TEMPORARY}{}-looked-at", std::process::id()));
-        let found = self.look_by_way_of(&waiting, commit, entry);
-        storage.discard(&waiting);
-        found
-    }
-
-    /// The working copy first: what fails here has not cost an upload.
-    fn place(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError> {
-        self.folder.place(snapshot, run_id, files)?;
+    /// Stages in the working copy first: a failure there wastes no upload.
+    fn stage_files(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError> {
+        let local = &self.cache.local;
+        local.stage_files(snapshot, run_id, files)?;
         let new = files.iter().filter(|file| file.is_new);
         let uploads: Vec<_> =
             new.map(|file| (file.path.clone(), object_name(snapshot, &file.entry))).collect();
-        self.objects.upload(&uploads).inspect_err(|_| self.folder.withdraw(snapshot, files))
+        self.objects.upload(&uploads).inspect_err(|_| local.abort(snapshot, files))
     }
 
-    /// An answer that got lost, or a refusal after a try that got through, is no loss: the commit itself tells whose it is.
+    /// After a lost answer or a refused retry the stored commit shows whether ours was created.
     fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError> {
         let name = Layout::commit_name(snapshot);
         let created = self.objects.create(&name, bytes);
         if !matches!(created, Ok(true)) {
-            match self.objects.read(&name) {
-                Ok(Some(found)) if found.bytes == bytes => {}
+            match self.read(&name) {
+                Ok(Some(stored)) if stored == bytes => {}
                 Ok(Some(_)) => return Ok(false),
                 _ => return created,
             }
         }
         self.known().newest = Some(snapshot);
-        if let Err(error) = self.folder.write(&name, bytes) {
-            tracing::warn!(%error, "the working copy does not have the new commit; it is brought when it is needed");
+        if let Err(error) = self.cache.local.write(&name, bytes) {
+            tracing::warn!(%error, "the working copy lacks the new commit; it is downloaded when it is needed");
         }
         Ok(true)
     }
 
-    /// Only a commit of that number, not ours, says for sure that nobody will name our files, but those it names.
-    fn withdraw(&self, snapshot: u64, files: &[&StagedFile]) {
-        self.folder.withdraw(snapshot, files);
-        let Ok(Some(bytes)) = self.objects.read(&Layout::commit_name(snapshot)) else { return };
-        let Ok(winner) = Commit::decode(&bytes.bytes, &self.folder.layout.commit(snapshot)) else { return };
-        let named = names(&winner);
+    /// Deletes our uploads only if another writer's commit has this number and does not name them.
+    fn abort(&self, snapshot: u64, files: &[&StagedFile]) {
+        self.cache.local.abort(snapshot, files);
+        let Ok(Some(bytes)) = self.read(&Layout::commit_name(snapshot)) else { return };
+        let Ok(winner) = Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot)) else { return };
+        let named = winner.objects();
         let ours = files.iter().filter(|file| file.is_new).map(|file| object_name(snapshot, &file.entry));
-        let needless: Vec<String> = ours.filter(|name| !named.contains(name)).collect();
-        if let Err(error) = self.objects.delete(&needless) {
+        let orphans: Vec<String> = ours.filter(|name| !named.contains(name)).collect();
+        if let Err(error) = self.objects.delete(&orphans) {
             tracing::debug!(%error, "uploads that no commit names stay until the next pruning");
         }
     }
 
-    fn show(&self, commit: &Commit) -> Result<(), LakeError> {
-        self.show_latest(commit)?;
-        self.folder.show(commit)
+    fn advance_pointer(&self, commit: &Commit) -> Result<(), LakeError> {
+        self.advance_latest(commit)?;
+        self.cache.local.advance_pointer(commit)
     }
 
-    /// Another machine may have led them further meanwhile.
-    fn misleads(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
-        let shown = self.objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest));
-        Ok((shown < Some(newest)).then(|| self.folder.layout.root.join(LATEST)))
+    /// Reads the pointer again: another machine may have advanced it since the last refresh.
+    fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
+        let is_stale = latest::pointed_to(&self.objects)? < Some(newest);
+        Ok(is_stale.then(|| self.cache.local.layout.root.join(LATEST)))
     }
 
     fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError> {
-        self.objects.delete(&self.unnamed()?)?;
-        self.folder.drop_snapshots(snapshots)
+        self.objects.delete(&self.orphan_objects()?)?;
+        self.cache.local.drop_snapshots(snapshots)
     }
 
-    fn put_right(&self) -> Result<Repair, LakeError> {
-        let (newest, shown) = {
+    fn recover(&self) -> Result<Repair, LakeError> {
+        let (newest, pointed_to) = {
             let known = self.known();
-            (known.newest, known.shown)
+            (known.newest, known.pointed_to)
         };
-        let mut repair = Repair { removed: self.folder.clear_leftovers(newest, self)?, shown: None };
-        self.forget_old_copies(newest)?;
-        if let Some(newest) = newest.filter(|newest| Some(*newest) != shown) {
-            let Some(bytes) = self.read_commit(newest)? else {
-                return Err(LakeError::NoSnapshot { snapshot: newest });
-            };
-            self.show_latest(&Commit::decode(&bytes, &self.folder.layout.commit(newest))?)?;
-            repair.shown = Some(newest);
+        let removed = self.cache.local.clear_leftovers(newest, self)?;
+        self.cache.drop_old_snapshots(newest)?;
+        let stale = newest.filter(|newest| Some(*newest) != pointed_to);
+        if let Some(snapshot) = stale {
+            let bytes = self.read_commit(snapshot)?.ok_or(LakeError::NoSnapshot { snapshot })?;
+            self.advance_latest(&Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?)?;
         }
-        Ok(repair)
+        Ok(Repair { removed, shown: stale })
     }
 
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError> {
@@ -204,7 +186,7 @@ impl Home for Bucket {
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError> {
-        self.folder.write(name, bytes)?;
+        self.cache.local.write(name, bytes)?;
         self.objects.write(name, bytes)
     }
 
@@ -221,71 +203,30 @@ impl Home for Bucket {
     }
 
     fn names(&self, folder: &str) -> Result<Vec<String>, LakeError> {
-        let inside = |name: &String| name.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
-        Ok(self.objects.list(folder, None)?.iter().filter_map(inside).collect())
-    }
-
-    fn keep(&self, file: &Path, name: &str) -> Result<(), LakeError> {
-        self.objects.upload(&[(file.to_path_buf(), name.to_owned())])
-    }
-
-    fn bring_runs(&self, most: usize) -> Result<(), LakeError> {
-        let ids = self.objects.folders("runs")?;
-        for id in ids.iter().rev().take(most).filter(|id| layout::check_run_id(id).is_ok()) {
-            self.bring_record(id)?;
-        }
-        Ok(())
-    }
-
-    fn bring_pages(&self, run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError> {
-        let (folder, dir) = (format!("runs/{run_id}/raw"), self.folder.layout.run(run_id).join("raw"));
-        self.folder.storage.create_durable_dir_all(&dir)?;
-        let there: BTreeSet<String> = self
-            .objects
-            .list(&folder, None)?
-            .iter()
-            .filter_map(|name| name.rsplit_once('/'))
-            .map(|(_, name)| name.to_owned())
-            .filter(|name| is_chunk(name))
-            .collect();
-        let mut here = BTreeSet::new();
-        for name in disk::names(&dir)?.iter().filter(|name| name.ends_with(".zst")) {
-            here.insert(chunk_name(&dir.join(name))?);
-        }
-        for name in there.difference(&here) {
-            self.bring_chunk(&format!("{folder}/{name}"), &dir.join(name))?;
-        }
-        Ok(Some(there))
-    }
-
-    fn probe(&self, name: &str) -> Result<(), LakeError> {
-        let tried = self.try_out(name);
-        let cleared = self.objects.delete(&[name.to_owned()]);
-        tried.and(cleared)
-    }
-
-    fn shown(&self) -> String {
-        self.objects.url("")
+        Ok(inside(folder, &self.objects.list(folder, None)?))
     }
 }
 
-impl Bucket {
-    fn list_commits(&self) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(self.objects.list("commits", None)?.iter().filter_map(|name| committed(name)).collect())
+impl RemoteBackend {
+    fn advance_latest(&self, commit: &Commit) -> Result<(), LakeError> {
+        latest::advance(&self.objects, commit)?;
+        self.known().pointed_to = Some(commit.snapshot);
+        Ok(())
     }
 
-    /// Objects of snapshots up to the newest that no kept snapshot names.
-    fn unnamed(&self) -> Result<Vec<String>, LakeError> {
+    /// Objects of snapshots, up to the newest commit, that no kept or pending snapshot names.
+    fn orphan_objects(&self) -> Result<Vec<String>, LakeError> {
         let newest = self.known().newest.unwrap_or(0);
+        let pruned = layout::snapshot_numbers(&self.names(Mark::Pruned.folder())?);
         let mut named = BTreeSet::new();
-        for snapshot in self.kept()? {
+        for snapshot in self.commits()?.difference(&pruned).copied() {
             let Some(bytes) = self.read_commit(snapshot)? else { continue };
-            named.extend(names(&Commit::decode(&bytes, &self.folder.layout.commit(snapshot))?));
+            named.extend(Commit::decode(&bytes, &self.cache.local.layout.commit(snapshot))?.objects());
         }
         for snapshot in layout::snapshot_numbers(&self.names("held")?) {
-            let name = Layout::held_name(snapshot);
+            let name = Layout::pending_name(snapshot);
             let Some(bytes) = self.read(&name)? else { continue };
-            named.extend(names(&Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?));
+            named.extend(Commit::decode(&bytes, Path::new(&self.objects.url(&name)))?.objects());
         }
         let is_old = |name: &String| {
             let number = name.split('/').nth(1).and_then(layout::parse_snapshot);
@@ -294,43 +235,10 @@ impl Bucket {
         let all = self.objects.list("snapshots", None)?;
         Ok(all.into_iter().filter(|name| is_old(name) && !named.contains(name)).collect())
     }
-
-    fn try_out(&self, name: &str) -> Result<(), LakeError> {
-        let wrong = |what: &str| LakeError::damaged(Path::new(&self.objects.url(name)), what);
-        if !self.objects.create(name, name.as_bytes())? {
-            return Err(wrong("an object made for a trial was there before"));
-        }
-        if self.objects.read(name)?.is_none_or(|found| found.bytes != name.as_bytes()) {
-            return Err(wrong("what was written is not what is read"));
-        }
-        if self.objects.create(name, b"again")? {
-            return Err(wrong("it was created a second time; two runs would overwrite each other"));
-        }
-        Ok(())
-    }
 }
 
-/// The number of a commit in an object's name.
-fn committed(name: &str) -> Option<u64> {
-    layout::parse_snapshot(name.strip_prefix("commits/")?.strip_suffix(".json")?)
-}
-
-fn object_name(lies_in: u64, entry: &FileEntry) -> String {
-    format!("snapshots/{}/{}", snapshot_name(lies_in), entry.path)
-}
-
-/// Where a file of a commit lies.
-pub(super) fn named_in(commit: &Commit, entry: &FileEntry) -> String {
-    object_name(entry.lies_in.unwrap_or(commit.snapshot), entry)
-}
-
-/// Where all files of a commit lie.
-pub(crate) fn names(commit: &Commit) -> BTreeSet<String> {
-    files(commit, None).map(|entry| named_in(commit, entry)).collect()
-}
-
-/// Files of a commit, of all tables or of one.
-fn files<'a>(commit: &'a Commit, table: Option<&'a str>) -> impl Iterator<Item = &'a FileEntry> {
-    let tables = commit.tables.iter().filter(move |(name, _)| table.is_none_or(|table| table == *name));
-    tables.flat_map(|(_, manifest)| &manifest.files)
+/// Names of objects, without the folder that they are in.
+fn inside(folder: &str, names: &[String]) -> Vec<String> {
+    let inside = |name: &String| name.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
+    names.iter().filter_map(inside).collect()
 }

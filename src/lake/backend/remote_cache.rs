@@ -1,187 +1,267 @@
-//! The working copy of a lake in an object store: whose it is, what is brought there, and when a file in it counts as sound.
+//! The working copy of a lake in an object store: which lake it belongs to, what is downloaded into it, and which of its
+//! files are intact.
 
-use super::Home;
 use super::disk;
-use super::disk::TEMPORARY;
-use super::object_client::Wanted;
-use super::remote::{Bucket, named_in};
+use super::disk::{FileState, TEMPORARY, file_state};
+use super::local::LocalBackend;
+use super::object_client::{Objects, Wanted};
+use super::protocol::Backend;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
+use crate::lake::format::layout::{Layout, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry};
-use crate::lake::run::RunRecord;
-use crate::lake::snapshot::verified_read::{Found, found_at};
+use crate::lake::format::run_record::RunRecord;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-impl Bucket {
-    /// Holds the working copy against the newest commit. A working copy of another lake, one that lay at this address
-    /// before, is cleared: its commits and files would be taken for this one's.
-    pub(super) fn meet(&self, newest: Option<u64>) -> Result<(), LakeError> {
-        let Some(copied) = self.folder.newest()? else { return Ok(()) };
-        let same = match newest {
-            Some(newest) if self.known().newest == Some(copied) && copied <= newest => true,
-            Some(newest) if copied <= newest => {
-                let (there, here) = (self.read_commit_anew(copied)?, self.folder.read_commit(copied)?);
-                // A commit that is damaged on either side tells nothing.
-                let is_damaged =
-                    |bytes: &Vec<u8>| Commit::decode(bytes, &self.folder.layout.commit(copied)).is_err();
-                there.is_some() && (there == here || there.iter().chain(&here).any(is_damaged))
-            }
-            _ => false,
-        };
-        if !same {
-            tracing::warn!(lake = self.shown(), "the working copy is of another lake; it is made anew");
-            self.known().sound.clear();
-            for folder in [self.folder.layout.commits(), self.folder.layout.snapshots()] {
-                self.folder.storage.remove_dir_all(&folder)?;
-                self.folder.storage.create_durable_dir_all(&folder)?;
-            }
+/// A folder that mirrors an object store.
+#[derive(Debug)]
+pub(super) struct RemoteCache {
+    pub(super) local: LocalBackend,
+    objects: Objects,
+    /// Files whose digest was checked.
+    intact: Mutex<BTreeSet<PathBuf>>,
+}
+
+impl RemoteCache {
+    pub(super) fn new(local: LocalBackend, objects: Objects) -> Self {
+        Self { local, objects, intact: Mutex::default() }
+    }
+
+    /// Clears the working copy if it belongs to another lake that was at this address before: its commits and files would
+    /// be taken for this lake's. `newest` is the store's newest commit, `checked` the one of the last call.
+    pub(super) fn reset_foreign_cache(
+        &self,
+        newest: Option<u64>,
+        checked: Option<u64>,
+    ) -> Result<(), LakeError> {
+        let Some(cached) = self.local.newest()? else { return Ok(()) };
+        let is_same = newest.is_some_and(|newest| cached <= newest)
+            && (checked == Some(cached) || self.has_same_commit(cached)?);
+        if is_same {
+            return Ok(());
+        }
+        tracing::warn!(lake = self.objects.url(""), "the working copy is of another lake; it is made anew");
+        self.update_intact(BTreeSet::clear);
+        for folder in [self.local.layout.commits(), self.local.layout.snapshots()] {
+            self.local.storage.remove_dir_all(&folder)?;
+            self.local.storage.create_durable_dir_all(&folder)?;
         }
         Ok(())
     }
 
-    pub(super) fn target(&self, commit: &Commit, entry: &FileEntry) -> PathBuf {
-        self.folder.layout.snapshot(commit.snapshot).join(&entry.path)
+    /// Whether the store and the working copy have the same commit. A commit that is damaged on either side proves
+    /// nothing, so the working copy stays.
+    fn has_same_commit(&self, snapshot: u64) -> Result<bool, LakeError> {
+        let stored = self.objects.read(&Layout::commit_name(snapshot))?.map(|document| document.bytes);
+        let cached = self.local.read_commit(snapshot)?;
+        let is_damaged =
+            |bytes: &Vec<u8>| Commit::decode(bytes, &self.local.layout.commit(snapshot)).is_err();
+        Ok(stored.is_some() && (stored == cached || stored.iter().chain(&cached).any(is_damaged)))
     }
 
-    /// Whether a file of the working copy is there and as its commit says.
-    pub(super) fn is_sound(&self, path: &Path, entry: &FileEntry) -> Result<bool, LakeError> {
+    fn update_intact<T>(&self, update: impl FnOnce(&mut BTreeSet<PathBuf>) -> T) -> T {
+        // Each update is one call, so a panic leaves no partial one.
+        update(&mut self.intact.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn target(&self, commit: &Commit, entry: &FileEntry) -> PathBuf {
+        self.local.layout.snapshot(commit.snapshot).join(&entry.path)
+    }
+
+    /// Makes files of a snapshot available: those of one table, or all.
+    pub(super) fn download_files(&self, commit: &Commit, table: Option<&str>) -> Result<(), LakeError> {
+        let mut missing = Vec::new();
+        for entry in commit.files(table) {
+            let target = self.target(commit, entry);
+            if !self.is_intact(&target, entry)? && !self.link_from_another(commit, entry, &target)? {
+                missing.push(entry);
+            }
+        }
+        self.download_missing(commit, &missing)
+    }
+
+    /// Whether a file of the working copy matches its entry. Each file is read once.
+    fn is_intact(&self, path: &Path, entry: &FileEntry) -> Result<bool, LakeError> {
         if !path.is_file() {
             return Ok(false);
         }
-        if self.known().sound.contains(path) {
+        if self.update_intact(|intact| intact.contains(path)) {
             return Ok(true);
         }
-        let sound = disk::digest(path)? == (entry.bytes, entry.blake3.clone());
-        if sound {
-            self.known().sound.insert(path.to_path_buf());
+        let is_intact = disk::digest(path)? == (entry.bytes, entry.blake3.clone());
+        if is_intact {
+            self.update_intact(|intact| intact.insert(path.to_path_buf()));
         }
-        Ok(sound)
+        Ok(is_intact)
     }
 
-    /// Links the file from another snapshot of the working copy, where it lies under the same name.
-    pub(super) fn link_from_another(
+    /// Links the file from another snapshot of the working copy that has it under the same name.
+    fn link_from_another(
         &self,
         commit: &Commit,
         entry: &FileEntry,
         target: &Path,
     ) -> Result<bool, LakeError> {
-        for name in disk::names(&self.folder.layout.snapshots())?.iter().rev() {
+        for name in disk::names(&self.local.layout.snapshots())?.iter().rev() {
             let Some(snapshot) = layout::parse_snapshot(name).filter(|number| *number != commit.snapshot)
             else {
                 continue;
             };
-            let source = self.folder.layout.snapshot(snapshot).join(&entry.path);
-            if self.is_sound(&source, entry)? {
+            let source = self.local.layout.snapshot(snapshot).join(&entry.path);
+            if self.is_intact(&source, entry)? {
                 self.make_folder_of(target)?;
-                self.folder.storage.remove_file(target)?;
-                self.folder.storage.link(&source, target)?;
+                self.local.storage.remove_file(target)?;
+                self.local.storage.link(&source, target)?;
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Fetches files of a snapshot, checks them, and puts them in their place.
-    pub(super) fn fetch(&self, commit: &Commit, entries: &[&FileEntry]) -> Result<(), LakeError> {
+    /// Downloads files of a snapshot, checks them, and moves them to their places.
+    fn download_missing(&self, commit: &Commit, entries: &[&FileEntry]) -> Result<(), LakeError> {
         if entries.is_empty() {
             return Ok(());
         }
-        let storage = &self.folder.storage;
-        let waiting = self.folder.layout.root.join(format!("{TEMPORARY}fetched-{}", std::process::id()));
+        let storage = &self.local.storage;
+        let waiting = self.local.layout.root.join(format!("{TEMPORARY}fetched-{}", std::process::id()));
         storage.create_dir_all(&waiting)?;
-        let named = |at: usize, entry: &&FileEntry| Wanted {
-            name: named_in(commit, entry),
-            to: waiting.join(at.to_string()),
-        };
-        let wanted: Vec<Wanted> = entries.iter().enumerate().map(|(at, entry)| named(at, entry)).collect();
-        let brought = self.objects.download(storage, wanted.clone())?;
-        for ((entry, wanted), brought) in entries.iter().zip(wanted).zip(brought) {
-            let url = PathBuf::from(self.objects.url(&wanted.name));
-            match brought {
+        let wanted = entries
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| Wanted { name: commit.object_of(entry), to: waiting.join(at.to_string()) });
+        let wanted: Vec<Wanted> = wanted.collect();
+        let downloaded = self.objects.download(storage, wanted.clone())?;
+        for ((entry, wanted), downloaded) in entries.iter().zip(wanted).zip(downloaded) {
+            let damaged = |what| Err(LakeError::damaged(Path::new(&self.objects.url(&wanted.name)), what));
+            match downloaded {
                 Some(found) if found == (entry.bytes, entry.blake3.clone()) => {
-                    let target = self.target(commit, entry);
-                    self.make_folder_of(&target)?;
-                    storage.rename(&wanted.to, &target)?;
-                    self.known().sound.insert(target);
+                    self.move_to_place(&wanted.to, self.target(commit, entry))?;
                 }
-                Some(_) => {
-                    return Err(LakeError::damaged(&url, "its bytes are not those that were committed"));
-                }
-                None => return Err(LakeError::damaged(&url, "the file is missing")),
+                Some(_) => return damaged("its bytes are not those that were committed"),
+                None => return damaged("the file is missing"),
             }
         }
         storage.remove_dir_all(&waiting)
     }
 
-    /// Brings a file to `waiting` and, if it is sound, from there to its place; a sound one that lies there stays.
-    pub(super) fn look_by_way_of(
+    fn move_to_place(&self, from: &Path, target: PathBuf) -> Result<(), LakeError> {
+        self.make_folder_of(&target)?;
+        self.local.storage.rename(from, &target)?;
+        self.update_intact(|intact| intact.insert(target));
+        Ok(())
+    }
+
+    /// The state of a file in the store. An intact one is in its place afterwards, unless the working copy had it.
+    pub(super) fn file_state(&self, commit: &Commit, entry: &FileEntry) -> Result<FileState, LakeError> {
+        let (root, storage) = (&self.local.layout.root, &self.local.storage);
+        storage.create_dir_all(root)?;
+        let waiting = root.join(format!("{TEMPORARY}{}-checked", std::process::id()));
+        let found = self.check_download(&waiting, commit, entry);
+        storage.discard(&waiting);
+        found
+    }
+
+    fn check_download(
         &self,
         waiting: &Path,
         commit: &Commit,
         entry: &FileEntry,
-    ) -> Result<Found, LakeError> {
-        let storage = &self.folder.storage;
-        let wanted = Wanted { name: named_in(commit, entry), to: waiting.to_path_buf() };
-        let brought = self.objects.download(storage, vec![wanted])?;
-        let Some(brought) = brought.into_iter().flatten().next() else { return Ok(Found::Missing) };
-        let (found, target) = (Found::of(entry, brought), self.target(commit, entry));
-        if found == Found::Sound {
-            if !found_at(&target, entry).is_ok_and(|here| here == Found::Sound) {
-                self.make_folder_of(&target)?;
-                storage.rename(waiting, &target)?;
+    ) -> Result<FileState, LakeError> {
+        let Some(downloaded) = self.download_one(commit.object_of(entry), waiting)? else {
+            return Ok(FileState::Missing);
+        };
+        let (found, target) = (FileState::of(entry, downloaded), self.target(commit, entry));
+        if found == FileState::Intact {
+            if file_state(&target, entry).is_ok_and(|cached| cached == FileState::Intact) {
+                self.update_intact(|intact| intact.insert(target));
+            } else {
+                self.move_to_place(waiting, target)?;
             }
-            self.known().sound.insert(target);
         }
         Ok(found)
     }
 
-    pub(super) fn make_folder_of(&self, path: &Path) -> Result<(), LakeError> {
-        path.parent().map_or(Ok(()), |folder| self.folder.storage.create_dir_all(folder))
+    /// Size and digest of a downloaded object; none where there is no such object.
+    fn download_one(&self, name: String, to: &Path) -> Result<Option<(u64, String)>, LakeError> {
+        let wanted = Wanted { name, to: to.to_path_buf() };
+        let downloaded = self.objects.download(&self.local.storage, vec![wanted])?;
+        Ok(downloaded.into_iter().flatten().next())
     }
 
-    /// Snapshots of the working copy other than the two newest: what is unchanged of them is linked in those.
-    pub(super) fn forget_old_copies(&self, newest: Option<u64>) -> Result<(), LakeError> {
-        let copies = disk::names(&self.folder.layout.snapshots())?;
-        let old = copies.iter().filter_map(|name| layout::parse_snapshot(name));
+    fn make_folder_of(&self, path: &Path) -> Result<(), LakeError> {
+        path.parent().map_or(Ok(()), |folder| self.local.storage.create_dir_all(folder))
+    }
+
+    /// Deletes all snapshots of the working copy but the 2 newest, which link the unchanged files.
+    pub(super) fn drop_old_snapshots(&self, newest: Option<u64>) -> Result<(), LakeError> {
+        let cached = disk::names(&self.local.layout.snapshots())?;
+        let old = cached.iter().filter_map(|name| layout::parse_snapshot(name));
         let old = old.filter(|number| number + 1 < newest.unwrap_or(0)).collect();
-        self.folder.drop_snapshots(&old)
+        self.local.drop_snapshots(&old)
     }
 
-    /// A record that is new here, or that tells of an end which is not known here.
-    pub(super) fn bring_record(&self, run_id: &str) -> Result<(), LakeError> {
-        let name = format!("runs/{run_id}/run.json");
-        let parsed = |bytes: &[u8]| serde_json::from_slice::<RunRecord>(bytes).ok();
-        let here = self.folder.read(&name)?;
-        if here.as_deref().and_then(parsed).is_some_and(|record| record.finished.is_some()) {
+    /// Downloads a run's record if the working copy has none, or one of a run that has finished since.
+    pub(super) fn download_run_record(&self, run_id: &str) -> Result<(), LakeError> {
+        let name = format!("runs/{run_id}/{RECORD}");
+        let is_finished = |bytes: &[u8]| {
+            serde_json::from_slice::<RunRecord>(bytes).is_ok_and(|record| record.finished.is_some())
+        };
+        let cached = self.local.read(&name)?;
+        if cached.as_deref().is_some_and(is_finished) {
             return Ok(());
         }
-        let Some(there) = self.objects.read(&name)? else { return Ok(()) };
-        let tells_more = parsed(&there.bytes).is_some_and(|record| record.finished.is_some());
-        if here.is_none() || tells_more { self.folder.write(&name, &there.bytes) } else { Ok(()) }
+        let Some(stored) = self.objects.read(&name)? else { return Ok(()) };
+        let is_news = cached.is_none() || is_finished(&stored.bytes);
+        if is_news { self.local.write(&name, &stored.bytes) } else { Ok(()) }
     }
 
-    /// A chunk that does not have the digest in its name does not come: its pages are asked for again.
-    pub(super) fn bring_chunk(&self, name: &str, to: &Path) -> Result<(), LakeError> {
+    /// Downloads the raw pages of a run that the working copy does not have. Returns the names of the chunks in the store.
+    pub(super) fn download_pages(&self, run_id: &str) -> Result<BTreeSet<String>, LakeError> {
+        let (folder, dir) = (format!("runs/{run_id}/raw"), self.local.layout.run(run_id).join("raw"));
+        self.local.storage.create_durable_dir_all(&dir)?;
+        let names = self.objects.list(&folder, None)?;
+        let names = names.iter().filter_map(|name| name.rsplit_once('/')).map(|(_, name)| name.to_owned());
+        let stored: BTreeSet<String> = names.filter(|name| is_chunk(name)).collect();
+        let mut cached = BTreeSet::new();
+        for name in disk::names(&dir)?.iter().filter(|name| name.ends_with(".zst")) {
+            cached.insert(chunk_name(&dir.join(name))?);
+        }
+        for name in stored.difference(&cached) {
+            self.download_chunk(format!("{folder}/{name}"), &dir.join(name))?;
+        }
+        Ok(stored)
+    }
+
+    /// Skips a chunk whose bytes do not match the digest in its name: the run requests its pages again.
+    fn download_chunk(&self, name: String, to: &Path) -> Result<(), LakeError> {
         let file = to.file_name().unwrap_or_default().to_string_lossy();
         let waiting = to.with_file_name(format!("{TEMPORARY}{file}"));
-        let wanted = Wanted { name: name.to_owned(), to: waiting.clone() };
-        let brought = self.objects.download(&self.folder.storage, vec![wanted])?;
-        let as_named = brought.into_iter().flatten().next().is_some_and(|(_, blake3)| {
+        let url = self.objects.url(&name);
+        let is_intact = self.download_one(name, &waiting)?.is_some_and(|(_, blake3)| {
             file.split(['-', '.']).nth(1).is_some_and(|digest| blake3.starts_with(digest))
         });
-        if as_named {
-            return self.folder.storage.rename(&waiting, to);
+        if is_intact {
+            return self.local.storage.rename(&waiting, to);
         }
-        tracing::warn!(
-            url = self.objects.url(name),
-            "archived pages are damaged, and will be asked for again"
-        );
-        self.folder.storage.remove_file(&waiting)
+        tracing::warn!(url, "archived pages are damaged; the run requests them again");
+        self.local.storage.remove_file(&waiting)
     }
 }
 
-/// `000001-<16 hex>.zst`.
-pub(super) fn is_chunk(name: &str) -> bool {
+/// The name of a segment of raw pages as a chunk in the store: its number, and the digest of its bytes. A downloaded
+/// segment has this name already.
+pub(crate) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
+    let name = segment.file_name().unwrap_or_default().to_string_lossy();
+    let number = name.split(['-', '.']).next().unwrap_or_default();
+    let (_, blake3) = disk::digest(segment)?;
+    Ok(format!("{number}-{}.zst", blake3.get(..16).unwrap_or(&blake3)))
+}
+
+/// Whether a name is `000001-<16 hex>.zst`.
+fn is_chunk(name: &str) -> bool {
     let parts = name.strip_suffix(".zst").and_then(|stem| stem.split_once('-'));
     parts.is_some_and(|(number, digest)| {
         number.len() >= 6

@@ -15,11 +15,11 @@ use std::time::Duration;
 const CONNECT_TIMEOUT: &str = "10 seconds";
 /// Longest a request may take, its body included.
 const REQUEST_TIMEOUT: &str = "120 seconds";
-/// Requests that fail are tried again so often, and not after this time.
+/// Retries of a failed request, and the time after which none starts.
 const RETRIES: usize = 5;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Starts of variables that a cloud's own tools read, and so this program.
+/// Prefixes of the environment variables that the clouds' own tools read; so does this program.
 pub const CLOUD_VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,36 +37,27 @@ pub fn is_address(lake: &str) -> bool {
     })
 }
 
-/// Opens the store of an address. `variables` are those of the environment that begin as [`CLOUD_VARIABLES`].
+/// Opens the store of an address. `variables` are those of the environment with a prefix in [`CLOUD_VARIABLES`].
 pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Objects, LakeError> {
+    // The builders have the same methods, but no trait in common.
+    macro_rules! store {
+        ($builder:ty, $prefix:literal) => {{
+            let builder = <$builder>::new().with_url(address).with_retry(retry());
+            let options = options(variables, $prefix).into_iter();
+            let builder = options.fold(builder, |builder, (key, value)| builder.with_config(key, value));
+            Arc::new(builder.build().map_err(refused(address))?)
+        }};
+    }
     let (cloud, prefix) = parse(address)?;
     let store: Arc<dyn ObjectStore> = match cloud {
-        Cloud::Aws => {
-            let options = options(variables, "AWS_");
-            let builder = AmazonS3Builder::new().with_url(address).with_retry(retry());
-            let builder =
-                options.into_iter().fold(builder, |builder, (key, value)| builder.with_config(key, value));
-            Arc::new(builder.build().map_err(refused(address))?)
-        }
-        Cloud::Azure => {
-            let options = options(variables, "AZURE_");
-            let builder = MicrosoftAzureBuilder::new().with_url(address).with_retry(retry());
-            let builder =
-                options.into_iter().fold(builder, |builder, (key, value)| builder.with_config(key, value));
-            Arc::new(builder.build().map_err(refused(address))?)
-        }
-        Cloud::Google => {
-            let options = options(variables, "GOOGLE_");
-            let builder = GoogleCloudStorageBuilder::new().with_url(address).with_retry(retry());
-            let builder =
-                options.into_iter().fold(builder, |builder, (key, value)| builder.with_config(key, value));
-            Arc::new(builder.build().map_err(refused(address))?)
-        }
+        Cloud::Aws => store!(AmazonS3Builder, "AWS_"),
+        Cloud::Azure => store!(MicrosoftAzureBuilder, "AZURE_"),
+        Cloud::Google => store!(GoogleCloudStorageBuilder, "GOOGLE_"),
     };
     Objects::new(store, &prefix, address)
 }
 
-/// The cloud of an address and the name under which the lake lies in its bucket.
+/// The cloud of an address, and the lake's prefix in its bucket.
 fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
     let wrong = |what: &str| LakeError::Address { address: without_secrets(address), what: what.to_owned() };
     let Some((scheme, rest)) = address.split_once("://") else {
@@ -89,7 +80,7 @@ fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
     Ok((cloud, path))
 }
 
-/// The address as it may be told: what could be a secret is left out.
+/// The address without anything that could be a secret.
 fn without_secrets(address: &str) -> String {
     let (start, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -110,14 +101,14 @@ fn retry() -> RetryConfig {
     RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() }
 }
 
-/// What the environment says to the builder of one cloud, after the bounds that it may change.
+/// Options of one cloud's builder: default timeouts, then the environment, which may change them.
 fn options<K: FromStr>(variables: &[(String, String)], start: &str) -> Vec<(K, String)> {
     let bounds = [("connect_timeout", CONNECT_TIMEOUT), ("timeout", REQUEST_TIMEOUT)];
     let bounds = bounds.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let told = variables.iter().filter(|(name, _)| name.starts_with(start));
-    let told = told.map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
-    // Variables of other tools begin the same, and say nothing to this one.
-    bounds.chain(told).filter_map(|(name, value)| Some((name.parse().ok()?, value))).collect()
+    let given = variables.iter().filter(|(name, _)| name.starts_with(start));
+    let given = given.map(|(name, value)| (name.to_ascii_lowercase(), value.clone()));
+    // Other tools have variables with the same prefix; the builder does not know those.
+    bounds.chain(given).filter_map(|(name, value)| Some((name.parse().ok()?, value))).collect()
 }
 
 #[cfg(test)]
@@ -131,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_told_from_paths() {
+    fn addresses_are_distinguished_from_paths() {
         for address in ["s3://bucket", "gs://bucket/lake", "az://container/a/b", "ftp://x"] {
             assert!(is_address(address), "{address}");
         }
@@ -153,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_address_is_told_without_the_secrets_in_it() {
+    fn error_about_a_wrong_address_contains_no_secret() {
         for address in
             ["s3://", "ftp://host/x", "s3://id:SECRET@bucket/x", "az://c/x?sig=SECRET", "gs://b/a/../c"]
         {

@@ -1,4 +1,4 @@
-//! Types that every reader of the lake knows.
+//! Column types that every reader of a lake knows.
 
 use crate::lake::error::LakeError;
 use arrow::compute::{CastOptions, cast_with_options};
@@ -6,9 +6,9 @@ use arrow::datatypes::{DataType, Field, FieldRef, Schema, TimeUnit};
 use arrow::record_batch::RecordBatch;
 use std::sync::Arc;
 
-/// The same rows in types that Spark, pandas and `DuckDB` all read.
+/// The same rows in types that Spark, pandas and `DuckDB` read.
 pub(crate) fn plain_types(table: &str, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
-    // A number that does not fit is an error, never a null.
+    // A number out of range is an error, not a null.
     let strict = CastOptions { safe: false, ..CastOptions::default() };
     let mut fields: Vec<FieldRef> = Vec::new();
     let mut columns = Vec::new();

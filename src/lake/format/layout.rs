@@ -1,4 +1,4 @@
-//! Names in the lake: snapshot numbers, months, table folders, runs. What is not one of these never becomes a path.
+//! Names in a lake: snapshot numbers, months, table folders, runs. No other text ever becomes part of a path.
 
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::error::LakeError;
@@ -62,13 +62,13 @@ pub(crate) fn snapshot_name(snapshot: u64) -> String {
     format!("{snapshot:06}")
 }
 
-/// The number in a snapshot name; only the one spelling counts.
+/// The number in a snapshot name, if it is spelled as [`snapshot_name`] does.
 pub(crate) fn parse_snapshot(name: &str) -> Option<u64> {
     let number = name.parse().ok()?;
     (snapshot_name(number) == name).then_some(number)
 }
 
-/// The snapshots that file names `000042.json` speak of.
+/// The snapshot numbers in file names such as `000042.json`.
 pub(crate) fn snapshot_numbers(names: &[String]) -> BTreeSet<u64> {
     names.iter().filter_map(|name| parse_snapshot(name.strip_suffix(".json")?)).collect()
 }
@@ -105,7 +105,7 @@ pub(crate) fn aggregate_folder(name: &str) -> Result<String, LakeError> {
     }
 }
 
-/// Start of the folder name of every aggregate.
+/// Prefix of the folder name of every aggregate.
 pub(crate) const AGGREGATE: &str = "agg_";
 
 fn is_table_byte(byte: u8) -> bool {
@@ -133,7 +133,40 @@ pub(crate) fn month_in(path: &str) -> Option<Month> {
     path.split('/').nth(1).and_then(Month::from_folder)
 }
 
-/// Where things lie under the root.
+/// A mark on a snapshot, set after its commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Retention rules never prune it.
+    Pinned,
+    /// Its tables are deleted, or will be.
+    Pruned,
+}
+
+impl Mark {
+    pub(crate) const ALL: [Self; 2] = [Self::Pinned, Self::Pruned];
+
+    pub(crate) const fn folder(self) -> &'static str {
+        match self {
+            Self::Pinned => "pins",
+            Self::Pruned => "pruned",
+        }
+    }
+
+    pub(crate) fn file(self, snapshot: u64) -> String {
+        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
+    }
+}
+
+/// Names in the folder of a run.
+pub(crate) const RECORD: &str = "run.json";
+pub(crate) const SUMMARY: &str = "summary.json";
+pub(crate) const RAW: &str = "raw";
+pub(crate) const JOURNAL: &str = "journal";
+/// Copies of the commits that the run made.
+pub(crate) const COMMITS: &str = "commits";
+pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// Paths in a lake.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
     pub(crate) root: PathBuf,
@@ -157,17 +190,13 @@ impl Layout {
         self.root.join(Self::commit_name(snapshot))
     }
 
-    pub(crate) fn held(&self) -> PathBuf {
-        self.root.join("held")
-    }
-
-    /// Name in the lake of the commit of a held snapshot.
-    pub(crate) fn held_name(snapshot: u64) -> String {
+    /// Name in the lake of the commit of a snapshot that is pending review.
+    pub(crate) fn pending_name(snapshot: u64) -> String {
         format!("held/{}.json", snapshot_name(snapshot))
     }
 
-    pub(crate) fn held_commit(&self, snapshot: u64) -> PathBuf {
-        self.root.join(Self::held_name(snapshot))
+    pub(crate) fn pending_commit(&self, snapshot: u64) -> PathBuf {
+        self.root.join(Self::pending_name(snapshot))
     }
 
     pub(crate) fn snapshots(&self) -> PathBuf {
@@ -178,7 +207,7 @@ impl Layout {
         self.snapshots().join(snapshot_name(snapshot))
     }
 
-    /// What `current` holds when it shows a snapshot: relative, so that the lake can be moved.
+    /// Target of `current` for a snapshot: relative, so that it stays valid when the lake gets another path.
     pub(crate) fn current_target(snapshot: u64) -> PathBuf {
         Path::new("snapshots").join(snapshot_name(snapshot))
     }
@@ -198,10 +227,6 @@ impl Layout {
 
     pub(crate) fn staged(&self, run_id: &str) -> PathBuf {
         self.run(run_id).join("staged")
-    }
-
-    pub(crate) fn catalog(&self) -> PathBuf {
-        self.root.join("catalog")
     }
 
     pub(crate) fn state(&self) -> PathBuf {

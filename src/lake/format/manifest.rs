@@ -1,23 +1,21 @@
-//! What a commit says: the files of a snapshot, and the state that moved with them.
+//! The commit of a snapshot: its files, and the run state that belongs to them.
 
 use super::layout;
-use super::sealed_json::{Seal, look, sealed};
+use super::sealed_json::{is_sealed, sealed};
 use crate::lake::error::LakeError;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Version of the commit file and of the folders it speaks of. A lake of a newer one is refused.
-pub const FORMAT_VERSION: u32 = 2;
+/// Version of the commit file and of the folders that it names. A lake of a newer version is refused.
+pub const FORMAT_VERSION: u32 = 1;
 
-/// The first version whose commit files are sealed.
-const SEALED_SINCE: u32 = 2;
-
-/// One committed snapshot: created once, never changed, the truth about the lake.
+/// One committed snapshot. Its file is created once and never changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Commit {
     /// See [`FORMAT_VERSION`].
@@ -28,7 +26,7 @@ pub struct Commit {
     pub snapshot: u64,
     /// The snapshot this one was made from; none for the first.
     pub parent: Option<u64>,
-    /// The snapshot whose tables and state this one shows again, after a rollback.
+    /// The snapshot whose tables and state a rollback published again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restores: Option<u64>,
     /// When it was committed.
@@ -43,9 +41,9 @@ pub struct Commit {
     pub requests_sent: u64,
     /// Tables and aggregates by folder name.
     pub tables: BTreeMap<String, TableManifest>,
-    /// The run state that moves with the data: finished slices, complete days, histograms.
+    /// The run state that belongs to the data: finished slices, complete days, histograms.
     pub state: serde_json::Value,
-    /// What the checks before publishing said.
+    /// Results of the checks before publishing.
     pub checks: serde_json::Value,
 }
 
@@ -58,20 +56,20 @@ pub struct TableManifest {
     pub files: Vec<FileEntry>,
 }
 
-/// One file of a snapshot. Two are equal when they hold the same, wherever they lie.
+/// One file of a snapshot. Two entries are equal when their content is, wherever the files are stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FileEntry {
     /// Path in the snapshot's folder, with `/`.
     pub path: String,
-    /// The older snapshot in whose folder the file lies: an object store knows no links, so an unchanged file is
-    /// named in its place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lies_in: Option<u64>,
+    /// The older snapshot in whose folder an unchanged file is stored. Object stores have no hard links, so a commit
+    /// points at the older snapshot's file.
+    #[serde(rename = "lies_in", default, skip_serializing_if = "Option::is_none")]
+    pub origin_snapshot: Option<u64>,
     /// Rows.
     pub rows: u64,
     /// Size.
     pub bytes: u64,
-    /// blake3 digest of the whole file, hex.
+    /// blake3 digest of the file, hex.
     pub blake3: String,
     /// Oldest filing date in it, where the table has one.
     pub min_filed_date: Option<Date>,
@@ -87,6 +85,16 @@ impl PartialEq for FileEntry {
 }
 
 impl Eq for FileEntry {}
+
+/// A file of the coming snapshot, and its path until the commit.
+#[derive(Debug, Clone)]
+pub(crate) struct StagedFile {
+    pub(crate) entry: FileEntry,
+    pub(crate) path: PathBuf,
+    pub(crate) is_new: bool,
+    /// Whether a kept file was compared with its entry.
+    pub(crate) is_checked: Cell<bool>,
+}
 
 impl TableManifest {
     /// The manifest of these files, in order of their paths.
@@ -113,23 +121,39 @@ impl Commit {
         self.tables.values().flat_map(|table| &table.files).map(|file| file.bytes).sum()
     }
 
+    /// Entries of all files, of all tables or of one.
+    pub(crate) fn files<'a>(&'a self, table: Option<&'a str>) -> impl Iterator<Item = &'a FileEntry> {
+        let tables = self.tables.iter().filter(move |(name, _)| table.is_none_or(|table| table == *name));
+        tables.flat_map(|(_, manifest)| &manifest.files)
+    }
+
+    /// Name of a file's object in an object store.
+    pub(crate) fn object_of(&self, entry: &FileEntry) -> String {
+        object_name(entry.origin_snapshot.unwrap_or(self.snapshot), entry)
+    }
+
+    /// Names of the objects of all files in an object store.
+    pub(crate) fn objects(&self) -> BTreeSet<String> {
+        self.files(None).map(|entry| self.object_of(entry)).collect()
+    }
+
     pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
         sealed(self)
     }
 
-    /// The commit in `bytes`, refused when a newer sunlake wrote it or when it points out of its tables.
+    /// The commit in `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`] also when a path leads out of its table.
     pub(crate) fn decode(bytes: &[u8], path: &Path) -> Result<Self, LakeError> {
         let damaged = |error: serde_json::Error| LakeError::damaged(path, error.to_string());
-        let seal = look(bytes);
-        if seal == Seal::Broken {
+        if !is_sealed(bytes) {
             return Err(LakeError::damaged(path, "it is not what was committed"));
         }
         let versions: Versions = serde_json::from_slice(bytes).map_err(damaged)?;
         refuse_newer(path, "format version", versions.format_version, FORMAT_VERSION)?;
         refuse_newer(path, "schema version", versions.schema_version, SCHEMA_VERSION)?;
-        if seal == Seal::Missing && versions.format_version >= SEALED_SINCE {
-            return Err(LakeError::damaged(path, "its end is missing"));
-        }
         let commit: Self = serde_json::from_slice(bytes).map_err(damaged)?;
         for (table, manifest) in &commit.tables {
             if let Some(file) = manifest.files.iter().find(|file| !layout::is_entry_path(table, &file.path)) {
@@ -138,6 +162,11 @@ impl Commit {
         }
         Ok(commit)
     }
+}
+
+/// Name in an object store of a file, given the snapshot in whose folder it is stored.
+pub(crate) fn object_name(snapshot: u64, entry: &FileEntry) -> String {
+    format!("snapshots/{}/{}", layout::snapshot_name(snapshot), entry.path)
 }
 
 #[derive(Deserialize)]

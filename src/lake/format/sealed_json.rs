@@ -1,4 +1,4 @@
-//! Sealed JSON: a document that ends with the digest of everything before, so that not one changed bit goes unseen.
+//! Sealed JSON: a document that ends with the digest of all bytes before, so every changed bit is found.
 //!
 //! ```text
 //! {
@@ -7,28 +7,20 @@
 //! }
 //! ```
 //!
-//! It stays JSON: whoever does not care reads past the seal.
+//! It stays JSON: other programs ignore the field `seal`.
 
+use crate::lake::error::LakeError;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::io;
+use std::path::Path;
 
-/// What stands between the document and its digest.
+/// Bytes between the document and its digest.
 const BEFORE: &[u8] = b",\n  \"seal\": \"";
-/// What stands behind the digest.
+/// Bytes after the digest.
 const AFTER: &[u8] = b"\"\n}\n";
 /// Length of a digest in hex.
 const DIGEST: usize = 64;
-
-/// What a document says about itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seal {
-    /// It is as it was written.
-    Whole,
-    /// It has no seal: an older sunlake wrote it, or its end is gone.
-    Missing,
-    /// It is not what was sealed.
-    Broken,
-}
 
 /// A struct or map as sealed JSON.
 pub(crate) fn sealed(value: &impl Serialize) -> io::Result<Vec<u8>> {
@@ -44,19 +36,25 @@ pub(crate) fn sealed(value: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Whether a document is what was sealed.
-pub(crate) fn look(bytes: &[u8]) -> Seal {
-    let Some(start) = bytes.len().checked_sub(BEFORE.len() + DIGEST + AFTER.len()) else {
-        return Seal::Missing;
-    };
-    let (body, tail) = bytes.split_at(start);
-    let (before, rest) = tail.split_at(BEFORE.len());
-    let (digest, after) = rest.split_at(DIGEST);
-    match (before == BEFORE, after == AFTER) {
-        (true, true) if blake3::hash(body).to_hex().as_bytes() == digest => Seal::Whole,
-        (false, false) => Seal::Missing,
-        _ => Seal::Broken,
+/// Whether a document is exactly what was sealed.
+pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
+    let sealed = bytes.strip_suffix(AFTER).and_then(|bytes| bytes.split_last_chunk::<DIGEST>());
+    sealed.is_some_and(|(body, digest)| {
+        let body = body.strip_suffix(BEFORE);
+        body.is_some_and(|body| blake3::hash(body).to_hex().as_bytes() == digest)
+    })
+}
+
+/// The value in a sealed document.
+///
+/// # Errors
+///
+/// [`LakeError::Damaged`] when the document is not what was sealed, or has another shape.
+pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, LakeError> {
+    if !is_sealed(bytes) {
+        return Err(LakeError::damaged(path, "it is not what was written"));
     }
+    serde_json::from_slice(bytes).map_err(|error| LakeError::damaged(path, error.to_string()))
 }
 
 #[cfg(test)]
@@ -64,25 +62,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sealed_document_is_json_and_no_changed_bit_goes_unseen() {
+    fn sealed_document_is_json_and_every_changed_bit_is_found() {
         let bytes = sealed(&serde_json::json!({"snapshot": 42, "state": {"a": [1, 2]}})).expect("sealed");
         let value: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
         assert_eq!((&value["snapshot"], value["seal"].as_str().map(str::len)), (&42.into(), Some(64)));
-        assert_eq!(look(&bytes), Seal::Whole);
+        assert!(is_sealed(&bytes));
         for at in 0..bytes.len() {
             for bit in 0..8 {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << bit;
-                assert_ne!(look(&damaged), Seal::Whole, "byte {at}, bit {bit}");
+                assert!(!is_sealed(&damaged), "byte {at}, bit {bit}");
             }
-            assert_ne!(look(&bytes[..at]), Seal::Whole, "cut at {at}");
+            assert!(!is_sealed(&bytes[..at]), "cut at {at}");
         }
     }
 
     #[test]
-    fn what_was_never_sealed_says_so() {
-        assert_eq!(look(b"{\n  \"snapshot\": 1\n}\n"), Seal::Missing);
-        assert_eq!(look(b""), Seal::Missing);
+    fn document_without_a_seal_is_not_sealed() {
+        assert!(!is_sealed(b"{\n  \"snapshot\": 1\n}\n"));
+        assert!(!is_sealed(b""));
         assert!(sealed(&serde_json::json!({})).is_err());
         assert!(sealed(&7).is_err());
     }

@@ -1,5 +1,17 @@
-//! TODO page.
+//! Integrity: verification of a lake, and the repair of damaged files.
+//!
+//! Every data file has its size and blake3 digest in a commit, and every small file ends with its own digest. So
+//! damage is found without a second copy. A damaged file is repaired from an intact copy, or made again from archived
+//! pages, byte for byte.
+//!
+//! # Files, in reading order
+//!
+//! - `problem`: what a verification found
+//! - `verify`: the files of one snapshot
+//! - `audit`: all of a lake
+//! - `repair`: the repair of single files
 
-pub(super) mod audit;
+mod audit;
+pub(super) mod problem;
 pub(super) mod repair;
-pub(super) mod verify;
+mod verify;

@@ -1,253 +1,86 @@
-//! The files of a snapshot against its commit: nothing missing, nothing torn, nothing more.
+//! The files of one snapshot compared with its commit: none is missing, altered or unexpected.
 
-use super::audit::About;
-use crate::lake::Lake;
+use super::problem::VerifyReport;
 use crate::lake::backend::disk;
+use crate::lake::backend::disk::FileState;
 use crate::lake::data_file::{check_schema, filed_dates, read_part, read_schema, sorted};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
+use crate::lake::handle::Lake;
+use crate::lake::merge::row_key::SeenKeys;
 use crate::lake::merge::spill::months;
-use crate::lake::merge::upsert::keys;
-use crate::lake::snapshot::verified_read::Found;
+use crate::lake::snapshot::verified_read::Snapshot;
 use crate::table::Table;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a verification found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct VerifyReport {
-    /// Files that were looked at.
-    pub files: u64,
-    /// Rows in them.
-    pub rows: u64,
-    /// What is wrong; none in a sound snapshot.
-    pub problems: Vec<Problem>,
-}
-
-/// Something wrong with one path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// Where, in the lake's folder.
-    pub path: PathBuf,
-    /// What.
-    pub what: String,
-    /// What kind of thing lies there.
-    #[serde(skip)]
-    pub(crate) about: About,
-}
-
-impl VerifyReport {
-    /// Whether nothing is wrong.
-    pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    pub(crate) fn note(&mut self, path: &Path, what: impl Into<String>) {
-        self.note_about(path, what, About::Tables);
-    }
-}
-
 impl Lake {
-    /// Checks every file of a snapshot: it is there, has the size and the digest of the commit, opens, has the
-    /// commit's rows and the table's columns, is sorted, lies in the folder of its month; no key twice, none null;
-    /// no other file in the snapshot.
+    /// Checks every file of a snapshot: it exists, has the size and digest of the commit, opens, has the commit's number
+    /// of rows and the table's columns, is sorted, and is in the folder of its month. No key is in two rows. The snapshot has
+    /// no other file.
     ///
     /// Memory: one file's rows, and 16 bytes a row of the largest table.
     ///
     /// # Errors
     ///
-    /// What is wrong with files stands in the report; an error is a commit that cannot be read or a disk that fails.
+    /// A commit that cannot be read, or a disk that fails. Damaged files are no error: they are in the report.
     pub fn verify(&self, snapshot: u64) -> Result<VerifyReport, LakeError> {
         let mut report = VerifyReport::default();
-        let commit = self.present_or_held(snapshot)?;
-        self.verify_tables(&commit, &mut report)?;
-        self.lead_home(&commit, 0, &mut report);
+        self.verify_tables(&self.present_or_pending(snapshot)?, &mut report)?;
         Ok(report)
     }
 
-    pub(crate) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
+    pub(super) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
         let dir = self.snapshot_dir(commit.snapshot);
-        if !self.is_in_store() && !dir.is_dir() {
+        if !self.is_remote() && !dir.is_dir() {
             report.note(&dir, "the snapshot's folder is missing");
             return Ok(());
         }
-        for (table, manifest) in &commit.tables {
-            let look = TableLook { lake: self, commit, table: Table::from_name(table) };
-            look.verify(&dir.join(table), manifest, &dir, report)?;
+        let snapshot = self.open_snapshot(commit);
+        for (name, manifest) in &commit.tables {
+            let table = Table::from_name(name);
+            let check = TableCheck { table, schema: None, seen: SeenKeys::default(), report };
+            check.run(self, &snapshot, &dir.join(name), manifest)?;
         }
-        self.note_strangers(commit, report)
+        self.report_orphan_files(commit, report)
     }
 
-    /// Whether a file lies at home with its size and digest; only then it is worth opening, in its local folder.
-    pub(crate) fn is_as_committed(
+    /// Whether a file is stored with its size and digest; only then its local copy is worth opening.
+    pub(super) fn is_as_committed(
         &self,
-        commit: &Commit,
+        snapshot: &Snapshot<'_>,
         entry: &FileEntry,
         report: &mut VerifyReport,
     ) -> Result<bool, LakeError> {
-        let what = match self.home.found_at_home(commit, entry) {
-            Ok(Found::Sound) => return Ok(true),
-            Ok(Found::Missing) => "the file is missing".to_owned(),
-            Ok(Found::Other(bytes, _)) if bytes != entry.bytes => {
+        let what = match self.backend.file_state(snapshot.commit(), entry) {
+            Ok(FileState::Intact) => return Ok(true),
+            Ok(FileState::Missing) => "the file is missing".to_owned(),
+            Ok(FileState::Altered(bytes, _)) if bytes != entry.bytes => {
                 format!("it has {bytes} bytes, the commit says {}", entry.bytes)
             }
-            Ok(Found::Other(_, blake3)) => {
+            Ok(FileState::Altered(_, blake3)) => {
                 format!("its digest is {blake3}, the commit says {}", entry.blake3)
             }
-            // A disk that does not give one file may give the others.
-            Err(error @ LakeError::Storage { .. }) if !self.is_in_store() => error.to_string(),
+            // A disk that fails for one file may work for the others.
+            Err(error @ LakeError::Storage { .. }) if !self.is_remote() => error.to_string(),
             Err(error) => return Err(error),
         };
-        report.note(&self.snapshot_dir(commit.snapshot).join(&entry.path), what);
+        report.note(&snapshot.path_for_user(entry), what);
         Ok(false)
     }
 
-    /// Leads the problems noted from the `first` on to where a person finds the files.
-    pub(crate) fn lead_home(&self, commit: &Commit, first: usize, report: &mut VerifyReport) {
-        for problem in report.problems.iter_mut().skip(first) {
-            problem.path = self.at_home(commit, &problem.path);
-        }
-    }
-
-    /// Where a person finds a file of a snapshot, given in its local folder: in an object store, not in the working copy.
-    pub fn at_home(&self, commit: &Commit, path: &Path) -> PathBuf {
-        let mut entries = commit.tables.values().flat_map(|table| &table.files);
-        let inside = path.strip_prefix(self.snapshot_dir(commit.snapshot)).ok();
-        let entry = entries.find(|entry| inside == Some(Path::new(&entry.path)));
-        match entry.and_then(|entry| Some((entry.lies_in?, &entry.path))) {
-            Some((snapshot, name)) => self.home_path(&self.snapshot_dir(snapshot).join(name)),
-            None => self.home_path(path),
-        }
-    }
-}
-
-/// A look at one table of a snapshot.
-struct TableLook<'a> {
-    lake: &'a Lake,
-    commit: &'a Commit,
-    /// None for an aggregate.
-    table: Option<Table>,
-}
-
-impl TableLook<'_> {
-    fn verify(
+    /// Reports every file in a snapshot's folder that its commit does not name.
+    pub(super) fn report_orphan_files(
         &self,
-        folder: &Path,
-        manifest: &TableManifest,
-        dir: &Path,
+        commit: &Commit,
         report: &mut VerifyReport,
     ) -> Result<(), LakeError> {
-        let mut seen = SeenKeys::default();
-        let mut schema: Option<SchemaRef> = None;
-        for entry in &manifest.files {
-            let path = dir.join(&entry.path);
-            report.files += 1;
-            if !self.lake.is_as_committed(self.commit, entry, report)? {
-                continue;
-            }
-            report.rows += entry.rows;
-            if let Err(error) = self.verify_rows(&path, entry, &mut schema, &mut seen, report) {
-                report.note(&path, error.to_string());
-            }
-        }
-        if manifest.rows != manifest.files.iter().map(|file| file.rows).sum::<u64>() {
-            report.note(folder, "the commit's row count is not the sum of its files");
-        }
-        let twice = seen.count_repeated();
-        if twice > 0 {
-            report.note(folder, format!("{twice} rows share their key with another row"));
-        }
-        Ok(())
-    }
-
-    fn verify_rows(
-        &self,
-        path: &Path,
-        entry: &FileEntry,
-        schema: &mut Option<SchemaRef>,
-        seen: &mut SeenKeys,
-        report: &mut VerifyReport,
-    ) -> Result<(), LakeError> {
-        let found = read_schema(path)?;
-        if schema.get_or_insert_with(|| found.clone()).fields() != found.fields() {
-            report.note(path, "its columns are not those of the table's other files");
-        }
-        let rows = read_part(path, None)?;
-        if rows.num_rows() as u64 != entry.rows {
-            report.note(path, format!("it has {} rows, the commit says {}", rows.num_rows(), entry.rows));
-        }
-        let Some(table) = self.table else { return Ok(()) };
-        if filed_dates(&rows) != (entry.min_filed_date, entry.max_filed_date) {
-            report.note(path, "its oldest or newest filing date is not the commit's");
-        }
-        let rows = self.lake.upgraded(table, self.commit.schema_version, rows)?;
-        check_schema(table, &rows.schema())?;
-        if sorted(table, &rows)? != rows {
-            report.note(path, "its rows are not in the table's order");
-        }
-        for name in table.key() {
-            let nulls = rows.column_by_name(name).map_or(0, |column| column.null_count());
-            if nulls > 0 {
-                report.note(path, format!("{nulls} rows have no {name}"));
-            }
-        }
-        if table.is_partitioned() {
-            verify_month(path, entry, &rows, report)?;
-        }
-        seen.add(table, &rows)
-    }
-}
-
-fn verify_month(
-    path: &Path,
-    entry: &FileEntry,
-    rows: &RecordBatch,
-    report: &mut VerifyReport,
-) -> Result<(), LakeError> {
-    let Some(month) = month_in(&entry.path) else {
-        report.note(path, "it lies in no month");
-        return Ok(());
-    };
-    let elsewhere = months(rows)?.into_iter().filter(|found| *found != month).count();
-    if elsewhere > 0 {
-        report.note(path, format!("{elsewhere} rows are not of {month}"));
-    }
-    Ok(())
-}
-
-/// Keys of a table's rows, as digests.
-#[derive(Default)]
-pub(crate) struct SeenKeys(Vec<[u8; 16]>);
-
-impl SeenKeys {
-    pub(crate) fn add(&mut self, table: Table, rows: &RecordBatch) -> Result<(), LakeError> {
-        let keys = keys(table, rows)?;
-        self.0.extend(keys.iter().map(|key| {
-            let mut digest = [0; 16];
-            let whole = blake3::hash(key.data());
-            digest.copy_from_slice(&whole.as_bytes()[..16]);
-            digest
-        }));
-        Ok(())
-    }
-
-    pub(crate) fn count_repeated(mut self) -> usize {
-        self.0.sort_unstable();
-        self.0.windows(2).filter(|pair| pair[0] == pair[1]).count()
-    }
-}
-
-impl Lake {
-    /// Notes every file in a snapshot's folder that its commit does not name.
-    pub(crate) fn note_strangers(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
         let dir = self.snapshot_dir(commit.snapshot);
-        let named = commit.tables.values().flat_map(|table| &table.files);
-        let known: BTreeSet<PathBuf> = named.map(|file| dir.join(&file.path)).collect();
+        let known: BTreeSet<PathBuf> = commit.files(None).map(|file| dir.join(&file.path)).collect();
         let mut folders = vec![dir];
         while let Some(folder) = folders.pop() {
             for name in disk::names(&folder)? {
@@ -256,10 +89,91 @@ impl Lake {
                 if found.is_dir() {
                     folders.push(path);
                 } else if !known.contains(&path) {
-                    report.note(&path, "the commit does not name this file");
+                    report.note(&self.path_for_user(&path), "the commit does not name this file");
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The check of one table of a snapshot.
+struct TableCheck<'a> {
+    /// None for an aggregate.
+    table: Option<Table>,
+    /// Columns of the table's first file.
+    schema: Option<SchemaRef>,
+    seen: SeenKeys,
+    report: &'a mut VerifyReport,
+}
+
+impl TableCheck<'_> {
+    fn run(
+        mut self,
+        lake: &Lake,
+        snapshot: &Snapshot<'_>,
+        folder: &Path,
+        manifest: &TableManifest,
+    ) -> Result<(), LakeError> {
+        for entry in &manifest.files {
+            self.report.files += 1;
+            if !lake.is_as_committed(snapshot, entry, self.report)? {
+                continue;
+            }
+            self.report.rows += entry.rows;
+            let mut problems = Vec::new();
+            let path = lake.snapshot_dir(snapshot.commit().snapshot).join(&entry.path);
+            if let Err(error) = self.check_rows(&path, entry, &mut problems) {
+                problems.push(error.to_string());
+            }
+            problems.into_iter().for_each(|what| self.report.note(&snapshot.path_for_user(entry), what));
+        }
+        let folder = lake.path_for_user(folder);
+        if manifest.rows != manifest.files.iter().map(|file| file.rows).sum::<u64>() {
+            self.report.note(&folder, "the commit's row count is not the sum of its files");
+        }
+        let twice = self.seen.count_repeated();
+        if twice > 0 {
+            self.report.note(&folder, format!("{twice} rows share their key with another row"));
+        }
+        Ok(())
+    }
+
+    fn check_rows(
+        &mut self,
+        path: &Path,
+        entry: &FileEntry,
+        problems: &mut Vec<String>,
+    ) -> Result<(), LakeError> {
+        let mut expect = |is_right: bool, what: &str| {
+            if !is_right {
+                problems.push(what.to_owned());
+            }
+        };
+        let found = read_schema(path)?;
+        let first = self.schema.get_or_insert_with(|| found.clone());
+        expect(first.fields() == found.fields(), "its columns are not those of the table's other files");
+        let rows = read_part(path, None)?;
+        let count = rows.num_rows();
+        expect(count as u64 == entry.rows, &format!("it has {count} rows, the commit says {}", entry.rows));
+        let Some(table) = self.table else { return Ok(()) };
+        expect(
+            filed_dates(&rows) == (entry.min_filed_date, entry.max_filed_date),
+            "its oldest or newest filing date is not the commit's",
+        );
+        check_schema(table, &rows.schema())?;
+        expect(sorted(table, &rows)? == rows, "its rows are not in the table's order");
+        if table.is_partitioned() {
+            problems.extend(month_problem(entry, &rows)?);
+        }
+        self.seen.add(table, &rows)
+    }
+}
+
+fn month_problem(entry: &FileEntry, rows: &RecordBatch) -> Result<Option<String>, LakeError> {
+    let Some(month) = month_in(&entry.path) else {
+        return Ok(Some("it is in no month's folder".to_owned()));
+    };
+    let others = months(rows)?.into_iter().filter(|found| *found != month).count();
+    Ok((others > 0).then(|| format!("{others} rows are not of {month}")))
 }

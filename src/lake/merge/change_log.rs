@@ -1,92 +1,104 @@
 //! Rows of the `changes` table.
 
-use super::upsert::keys;
-use crate::lake::data_file::column;
+use super::row_key::keys;
+use crate::lake::data_file::{column, may_hold_text};
 use crate::lake::error::LakeError;
-use crate::table::{Change, Table};
-use arrow::array::{Array, ArrayRef, Int64Array, StringArray, TimestampMicrosecondArray};
+use crate::lake::snapshot::staging::{Staging, TableDelta};
+use crate::table::{Change, ChangeRow, Row as _, Table};
+use arrow::array::Array;
 use arrow::compute::interleave;
 use arrow::record_batch::RecordBatch;
 use arrow::row::Row;
-use std::collections::HashMap;
-use std::sync::Arc;
+use jiff::Timestamp;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
-/// Changes seen by one run, column by column.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    business_id: Vec<i64>,
-    change: Vec<&'static str>,
-    field: Vec<String>,
-    old: Vec<Option<String>>,
-    new: Vec<Option<String>>,
+/// Rows of a file before the next one is begun.
+pub(super) const FILE_ROWS: usize = 128 * 1024;
+
+/// Changes that one run found at one instant, not yet written.
+#[derive(Debug)]
+pub(super) struct Changes {
+    observed_at: Timestamp,
+    run_id: String,
+    rows: Vec<ChangeRow>,
 }
 
 impl Changes {
-    pub(crate) fn len(&self) -> usize {
-        self.business_id.len()
+    pub(super) fn new(observed_at: Timestamp, run_id: &str) -> Self {
+        Self { observed_at, run_id: run_id.to_owned(), rows: Vec::new() }
     }
 
-    /// A business that appeared, vanished or returned.
-    pub(crate) fn push(&mut self, business_id: i64, change: Change) {
-        self.push_field(business_id, change, "", None, None);
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
     }
 
-    /// One field of a business that changed.
-    pub(crate) fn push_changed(
-        &mut self,
-        business_id: i64,
-        field: &str,
-        old: Option<String>,
-        new: Option<String>,
-    ) {
-        self.push_field(business_id, Change::Changed, field, old, new);
+    /// Adds a business that appeared, vanished or returned.
+    pub(super) fn push(&mut self, business_id: i64, change: Change) {
+        self.push_field(business_id, change, "", (None, None));
     }
 
-    fn push_field(
+    /// Adds one field of a business that changed, with its old and new value.
+    pub(super) fn push_field(
         &mut self,
         business_id: i64,
         change: Change,
         field: &str,
-        old: Option<String>,
-        new: Option<String>,
+        (old, new): (Option<String>, Option<String>),
     ) {
-        self.business_id.push(business_id);
-        self.change.push(change.name());
-        self.field.push(field.to_owned());
-        self.old.push(old);
-        self.new.push(new);
+        let (observed_at, run_id, field) = (self.observed_at, self.run_id.clone(), field.to_owned());
+        self.rows.push(ChangeRow { observed_at, business_id, change, field, old, new, run_id });
     }
 
-    /// The rows, all of one run and one instant.
-    pub(crate) fn into_rows(self, observed_at: i64, run_id: &str) -> Result<RecordBatch, LakeError> {
-        let count = self.len();
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(TimestampMicrosecondArray::from(vec![observed_at; count]).with_timezone("UTC")),
-            Arc::new(Int64Array::from(self.business_id)),
-            Arc::new(StringArray::from(self.change)),
-            Arc::new(StringArray::from(self.field)),
-            Arc::new(StringArray::from(self.old)),
-            Arc::new(StringArray::from(self.new)),
-            Arc::new(StringArray::from(vec![run_id; count])),
-        ];
-        RecordBatch::try_new(Table::Changes.schema(), columns).map_err(LakeError::arrow("build change rows"))
+    /// Takes the rows out.
+    pub(super) fn take(&mut self) -> Result<RecordBatch, LakeError> {
+        Ok(ChangeRow::batch(&std::mem::take(&mut self.rows))?)
     }
 }
 
-/// The rows, where the same run already told of the same field with the value that it first found: A → B and then
-/// B → C is told as A → C.
-pub(crate) fn keep_first_old(told: &RecordBatch, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
-    let (told_keys, keys) = (keys(Table::Changes, told)?, keys(Table::Changes, rows)?);
-    let first: HashMap<Row<'_>, usize> = told_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
-    let picks: Vec<(usize, usize)> = keys
-        .iter()
-        .enumerate()
-        .map(|(row, key)| first.get(&key).map_or((0, row), |told| (1, *told)))
-        .collect();
-    let olds: [&dyn Array; 2] = [column(rows, "old")?, column(told, "old")?];
-    let old = interleave(&olds, &picks).map_err(LakeError::arrow("join change rows"))?;
+impl Staging {
+    /// Adds change rows to the smallest file while it has room, else as a new file; full files stay as they are.
+    ///
+    /// `same_run` are files that may have rows with the same key, which only the same run can have written.
+    pub(super) fn append_changes(
+        &mut self,
+        rows: &RecordBatch,
+        same_run: &[PathBuf],
+    ) -> Result<TableDelta, LakeError> {
+        let table = Table::Changes;
+        let files = self.of_table(table.name());
+        let room = FILE_ROWS.saturating_sub(rows.num_rows()) as u64;
+        let smallest = files.iter().min_by_key(|file| file.entry.rows);
+        let smallest = smallest.filter(|file| file.entry.rows <= room).map(|file| file.path.clone());
+        let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
+        let existing = self.read(table, files.iter().filter(|file| joined.contains(&file.path)))?;
+        let rows = keep_first_old(&existing, rows)?;
+        self.upsert_file(table, &existing, &rows, &BTreeSet::new(), |old| joined.contains(&old.path))
+    }
+
+    /// Files that may have change rows of this run.
+    pub(super) fn changes_of_this_run(&self) -> Result<Vec<PathBuf>, LakeError> {
+        let mut found = Vec::new();
+        for file in self.of_table(Table::Changes.name()) {
+            if may_hold_text(&file.path, "run_id", &self.run_id)? {
+                found.push(file.path.clone());
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The rows, each with the oldest `old` value that the same run has `written` for its field: A → B and then B → C
+/// becomes A → C.
+fn keep_first_old(written: &RecordBatch, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
+    let failed = || LakeError::arrow("join change rows");
+    let (written_keys, keys) = (keys(Table::Changes, written)?, keys(Table::Changes, rows)?);
+    let first: HashMap<Row<'_>, usize> = written_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let pick = |(row, key)| first.get(&key).map_or((0, row), |written| (1, *written));
+    let picks: Vec<(usize, usize)> = keys.iter().enumerate().map(pick).collect();
+    let olds: [&dyn Array; 2] = [column(rows, "old")?, column(written, "old")?];
     let mut columns = rows.columns().to_vec();
-    let at = rows.schema_ref().index_of("old").map_err(LakeError::arrow("join change rows"))?;
-    columns[at] = old;
-    RecordBatch::try_new(rows.schema(), columns).map_err(LakeError::arrow("join change rows"))
+    let at = rows.schema_ref().index_of("old").map_err(failed())?;
+    columns[at] = interleave(&olds, &picks).map_err(failed())?;
+    RecordBatch::try_new(rows.schema(), columns).map_err(failed())
 }

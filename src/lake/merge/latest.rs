@@ -1,25 +1,31 @@
-//! Which observations of businesses are the newest, for some twelve bytes an observed row.
+//! The newest observation of each business, in about 12 bytes a row.
 //!
-//! Rows come in pages: all of a page were seen at one instant, and many of one month stand together. So instants and months
-//! are kept by run of rows, and ids alone by row.
+//! Rows come in pages. A page has one timestamp, and its neighbouring rows often share a month, so timestamps and months
+//! are run-length encoded. Only ids are stored for each row.
 
 use crate::lake::format::layout::Month;
 use std::collections::{BTreeSet, HashSet};
 
 /// One observation of one business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Observation {
-    pub(crate) business_id: i64,
+pub(super) struct Observation {
+    pub(super) business_id: i64,
     /// `last_seen_at`, microseconds.
-    pub(crate) seen: i64,
-    /// Place among all observed rows; later wins where `seen` is equal.
-    sequence: u32,
-    pub(crate) month: Month,
+    pub(super) seen: i64,
+    /// Number of the row among all observed rows; of equal `seen`, the later row wins.
+    row: u32,
+    pub(super) month: Month,
 }
 
-/// Values of rows, by the first row of each run of equal ones.
+/// A run-length encoded column: the first row and the value of each run.
 #[derive(Debug)]
 struct Runs<T>(Vec<(u32, T)>);
+
+impl<T> Default for Runs<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
 
 impl<T: Copy + PartialEq> Runs<T> {
     fn push(&mut self, row: u32, value: T) {
@@ -29,42 +35,35 @@ impl<T: Copy + PartialEq> Runs<T> {
     }
 
     fn at(&self, row: u32) -> Option<T> {
-        let run = self.0.partition_point(|(first, _)| *first <= row).checked_sub(1)?;
-        self.0.get(run).map(|(_, value)| *value)
+        let runs_up_to_row = self.0.partition_point(|(first, _)| *first <= row);
+        self.0[..runs_up_to_row].last().map(|(_, value)| *value)
     }
 }
 
-/// Observations in the order they were taken in.
-#[derive(Debug)]
-pub(crate) struct Observed {
+/// Observations in the order they came.
+#[derive(Debug, Default)]
+pub(super) struct Observed {
     ids: Vec<i64>,
     seen: Runs<i64>,
     months: Runs<Month>,
-    /// Rows of which a newer observation was taken in.
+    /// Rows with a newer row of the same business.
     stale: HashSet<u32>,
-    /// Businesses of which the lake knows more than was observed.
+    /// Businesses of which the lake has a newer observation.
     forgotten: BTreeSet<i64>,
 }
 
 impl Observed {
-    pub(crate) fn new() -> Self {
-        Self {
-            ids: Vec::new(),
-            seen: Runs(Vec::new()),
-            months: Runs(Vec::new()),
-            stale: HashSet::new(),
-            forgotten: BTreeSet::new(),
+    /// Number of rows, repetitions included.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Adds a row; false when 4,294,967,295 rows are there already.
+    pub(super) fn push(&mut self, business_id: i64, seen: i64, month: Month) -> bool {
+        let row = self.len();
+        if row == u32::MAX {
+            return false;
         }
-    }
-
-    /// Rows taken in, repetitions included.
-    pub(crate) fn len(&self) -> usize {
-        self.ids.len()
-    }
-
-    /// Takes a row in; false when there are more rows than can be numbered.
-    pub(crate) fn push(&mut self, business_id: i64, seen: i64, month: Month) -> bool {
-        let Ok(row) = u32::try_from(self.ids.len()) else { return false };
         self.ids.push(business_id);
         self.seen.push(row, seen);
         self.months.push(row, month);
@@ -72,13 +71,13 @@ impl Observed {
     }
 
     /// The month of a row.
-    pub(crate) fn month(&self, row: usize) -> Option<Month> {
-        self.months.at(u32::try_from(row).ok()?)
+    pub(super) fn month(&self, row: u32) -> Option<Month> {
+        self.months.at(row)
     }
 
-    /// Finds out which rows are the newest of their business.
-    pub(crate) fn settle(&mut self) {
-        let mut order: Vec<u32> = (0..).take(self.ids.len()).collect();
+    /// Marks every row that has a newer row of the same business as stale.
+    pub(super) fn dedupe(&mut self) {
+        let mut order: Vec<u32> = (0..self.len()).collect();
         order.sort_unstable_by_key(|row| (self.ids[*row as usize], *row));
         for same in order.chunk_by(|one, other| self.ids[*one as usize] == self.ids[*other as usize]) {
             if same.len() > 1 {
@@ -88,23 +87,23 @@ impl Observed {
         }
     }
 
-    /// Forgets the observations of businesses: the lake knows newer ones.
-    pub(crate) fn forget(&mut self, ids: &BTreeSet<i64>) {
+    /// Drops the observations of businesses of which the lake has newer ones.
+    pub(super) fn forget(&mut self, ids: &BTreeSet<i64>) {
         self.forgotten.extend(ids);
     }
 
     /// Whether a row is the newest observation of its business.
-    pub(crate) fn is_newest(&self, business_id: i64, row: i64) -> bool {
-        let stale = u32::try_from(row).is_ok_and(|row| self.stale.contains(&row));
-        !stale && !self.forgotten.contains(&business_id)
+    pub(super) fn is_newest(&self, row: u32) -> bool {
+        let id = self.ids.get(row as usize);
+        !self.stale.contains(&row) && id.is_some_and(|id| !self.forgotten.contains(id))
     }
 
     /// The newest observation of each business.
-    pub(crate) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
-        let rows = (0..).zip(&self.ids);
-        rows.filter(|(row, id)| self.is_newest(**id, i64::from(*row))).filter_map(|(sequence, id)| {
-            let (seen, month) = (self.seen.at(sequence)?, self.months.at(sequence)?);
-            Some(Observation { business_id: *id, seen, sequence, month })
+    pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
+        let rows = (0..).zip(&self.ids).filter(|(row, _)| self.is_newest(*row));
+        rows.filter_map(|(row, id)| {
+            let (seen, month) = (self.seen.at(row)?, self.months.at(row)?);
+            Some(Observation { business_id: *id, seen, row, month })
         })
     }
 }
@@ -114,9 +113,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_later_of_the_newest_instant_wins_and_what_is_forgotten_is_none() {
+    fn of_equal_timestamps_the_later_row_wins_and_forgotten_businesses_have_no_newest_row() {
         let month = |text| Month::parse(text).expect("a month");
-        let mut observed = Observed::new();
+        let mut observed = Observed::default();
         for (id, seen, text) in [
             (7, 100, "2026-11"),
             (8, 100, "2026-11"),
@@ -127,7 +126,7 @@ mod tests {
         ] {
             assert!(observed.push(id, seen, month(text)));
         }
-        observed.settle();
+        observed.dedupe();
         let newest = |observed: &Observed| -> Vec<_> {
             observed.newest().map(|one| (one.business_id, one.seen, one.month.to_string())).collect()
         };
@@ -135,7 +134,7 @@ mod tests {
         assert_eq!(newest(&observed), [(7, 100, "2026-11".to_owned()), (8, 100, ten()), (9, 100, ten())]);
         observed.forget(&BTreeSet::from([9]));
         assert_eq!(newest(&observed).len(), 2);
-        assert!(observed.is_newest(7, 0) && !observed.is_newest(7, 2) && !observed.is_newest(9, 4));
+        assert!(observed.is_newest(0) && !observed.is_newest(2) && !observed.is_newest(4));
         assert_eq!((observed.len(), observed.month(2)), (6, Some(month("2026-10"))));
     }
 }

@@ -1,48 +1,47 @@
-//! Businesses whose filing month changed: found where they lie, so that no business stands in two months.
+//! Businesses whose filing month changed: found in their old month's file, so that no business is in two months.
 
 use super::latest::Observation;
-use super::spill::{SpilledFilings, micros};
-use crate::lake::data_file::{ids_in_part, int64, read_part};
+use super::spill::SpilledFilings;
+use crate::lake::data_file::{business_ids, ids_in_part, read_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
-use crate::table::Table;
+use crate::table::{FilingColumns, Table};
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::record_batch::RecordBatch;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-/// Existing rows that go to another month, and observations that came too late to say anything.
+/// Existing rows that go to another month, and observations older than the lake's row in another month.
 #[derive(Debug, Default)]
-pub(crate) struct Moved {
+pub(super) struct MonthMoves {
     /// Ids that leave a month.
-    pub(crate) leaving: BTreeMap<Month, BTreeSet<i64>>,
+    pub(super) leaving: BTreeMap<Month, BTreeSet<i64>>,
     /// Existing rows that enter a month.
-    pub(crate) entering: BTreeMap<Month, Vec<RecordBatch>>,
+    pub(super) entering: BTreeMap<Month, Vec<RecordBatch>>,
     /// Businesses of which the lake has a newer observation in another month.
-    pub(crate) stale: BTreeSet<i64>,
+    pub(super) stale: BTreeSet<i64>,
 }
 
-/// Looks for observed businesses in the files of other months than the one they were observed in.
-pub(crate) fn find_moved(
+/// The observed businesses whose row is in the file of another month. `parts` has the file of each month.
+pub(super) fn find_month_moves(
     parts: &BTreeMap<Month, PathBuf>,
     spilled: &SpilledFilings,
-) -> Result<Moved, LakeError> {
+) -> Result<MonthMoves, LakeError> {
     let arrivals = arrivals(parts, spilled)?;
-    let mut moved = Moved::default();
+    let mut moves = MonthMoves::default();
     if arrivals.is_empty() {
-        return Ok(moved);
+        return Ok(moves);
     }
     let ids: Vec<i64> = arrivals.iter().map(|arrival| arrival.business_id).collect();
     for (month, path) in parts {
-        let found = ids_in_part(path, &ids)?;
-        if !found.is_empty() {
-            moved.note(*month, &read_part(path, None)?, &found, &arrivals)?;
+        if !ids_in_part(path, &ids)?.is_empty() {
+            moves.note(*month, &read_part(path, None)?, &arrivals)?;
         }
     }
-    Ok(moved)
+    Ok(moves)
 }
 
-/// Observed businesses that the file of their month does not hold: new ones, and those that moved there. By id.
+/// Observed businesses that are not in the file of their month, by id: new ones, and those of another month.
 fn arrivals(
     parts: &BTreeMap<Month, PathBuf>,
     spilled: &SpilledFilings,
@@ -57,10 +56,7 @@ fn arrivals(
     let mut arrivals = Vec::new();
     for (month, observed) in by_month {
         let known: HashSet<i64> = match parts.get(&month) {
-            Some(path) => {
-                let column = read_part(path, Some(&["business_id"]))?;
-                int64(&column, "business_id")?.values().iter().copied().collect()
-            }
+            Some(path) => business_ids(path)?.into_iter().collect(),
             None => HashSet::new(),
         };
         arrivals.extend(observed.into_iter().filter(|observation| !known.contains(&observation.business_id)));
@@ -69,18 +65,13 @@ fn arrivals(
     Ok(arrivals)
 }
 
-impl Moved {
-    fn note(
-        &mut self,
-        from: Month,
-        rows: &RecordBatch,
-        found: &[i64],
-        arrivals: &[Observation],
-    ) -> Result<(), LakeError> {
-        let ids = int64(rows, "business_id")?;
-        let seen = micros(rows, "last_seen_at")?;
+impl MonthMoves {
+    /// Adds the rows of a month's file whose business arrived in another month.
+    fn note(&mut self, from: Month, rows: &RecordBatch, arrivals: &[Observation]) -> Result<(), LakeError> {
+        let filings = FilingColumns::new(rows);
+        let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
         let mut to: Vec<Option<Month>> = vec![None; rows.num_rows()];
-        for (row, id) in ids.values().iter().enumerate().filter(|(_, id)| found.binary_search(id).is_ok()) {
+        for (row, id) in ids.iter().enumerate() {
             let Ok(at) = arrivals.binary_search_by_key(id, |arrival| arrival.business_id) else { continue };
             if arrivals[at].seen < seen[row] {
                 self.stale.insert(*id);
@@ -97,11 +88,11 @@ impl Moved {
         Ok(())
     }
 
-    /// The rows a month had, less those that leave it, and those that enter it.
-    pub(crate) fn apply(&self, month: Month, existing: RecordBatch) -> Result<RecordBatch, LakeError> {
+    /// The rows of a month, less those that leave it, plus those that enter it.
+    pub(super) fn apply(&self, month: Month, existing: RecordBatch) -> Result<RecordBatch, LakeError> {
         let mut rows = existing;
         if let Some(leaving) = self.leaving.get(&month) {
-            let ids = int64(&rows, "business_id")?;
+            let ids = FilingColumns::new(&rows).business_id()?;
             let keep: Vec<bool> = ids.values().iter().map(|id| !leaving.contains(id)).collect();
             rows = filter_record_batch(&rows, &keep.into()).map_err(LakeError::arrow("move rows"))?;
         }

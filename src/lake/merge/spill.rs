@@ -1,18 +1,17 @@
-//! Observed filings on their way to their month: on disk, so that memory stays proportional to one month.
+//! Observed filings on disk, waiting for the merge of their month, so that memory stays proportional to one month.
 //!
-//! Rows collect in memory until there are [`FLUSH_ROWS`]; then they are written to one file, one zstd frame a
-//! month. In memory stay some twelve bytes an observed row and 24 a frame.
+//! Rows collect in memory until there are [`FLUSH_ROWS`]. Then they are written to one file, with one zstd frame a month.
+//! About 12 bytes a row and 24 bytes a frame stay in memory.
 
 use super::latest::{Observation, Observed};
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::backend::disk::Storage;
-use crate::lake::data_file::{check_schema, column, int64, wrong_type};
+use crate::lake::data_file::check_schema;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
-use crate::table::Table;
-use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use crate::table::{FilingColumns, Table};
 use arrow::compute::concat_batches;
-use arrow::datatypes::{DataType, Date32Type, SchemaRef, TimestampMicrosecondType};
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use arrow::row::{RowConverter, RowParser, SortField};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,11 +19,11 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-/// Rows that are kept in memory before they go to disk.
+/// Rows that are kept in memory before they are written.
 const FLUSH_ROWS: usize = 16 * 1024;
 
+/// Where the rows of one month are in a file of the spill.
 struct Frame {
     file: usize,
     offset: u64,
@@ -40,18 +39,17 @@ pub(crate) struct Spill {
     converter: RowConverter,
     parser: RowParser,
     waiting: Vec<RecordBatch>,
-    waiting_rows: usize,
     files: Vec<PathBuf>,
     frames: BTreeMap<Month, Vec<Frame>>,
     observed: Observed,
-    flushed: usize,
+    /// Observed rows that are in files.
+    flushed: u32,
 }
 
 impl Spill {
-    pub(crate) fn new(storage: Storage, dir: PathBuf) -> Result<Self, LakeError> {
+    pub(super) fn new(storage: Storage, dir: PathBuf) -> Result<Self, LakeError> {
         let schema = Table::Filings.schema();
-        let data = schema.fields().iter().map(|field| SortField::new(field.data_type().clone()));
-        let fields = data.chain([SortField::new(DataType::Int64)]).collect();
+        let fields = schema.fields().iter().map(|field| SortField::new(field.data_type().clone())).collect();
         let converter = RowConverter::new(fields).map_err(LakeError::arrow("spill rows"))?;
         let parser = converter.parser();
         Ok(Self {
@@ -61,59 +59,47 @@ impl Spill {
             converter,
             parser,
             waiting: Vec::new(),
-            waiting_rows: 0,
             files: Vec::new(),
             frames: BTreeMap::new(),
-            observed: Observed::new(),
+            observed: Observed::default(),
             flushed: 0,
         })
     }
 
-    /// Takes observed rows; `last_seen_at` says when they were observed.
-    pub(crate) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
+    /// Adds observed rows; `last_seen_at` says when they were observed.
+    pub(super) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         check_schema(Table::Filings, &rows.schema())?;
-        if rows.num_rows() == 0 {
-            return Ok(());
-        }
-        let ids = int64(&rows, "business_id")?.clone();
-        let seen = micros(&rows, "last_seen_at")?.to_vec();
-        let months = months(&rows)?;
-        for ((business_id, seen), month) in ids.values().iter().zip(seen).zip(months) {
-            if !self.observed.push(*business_id, seen, month) {
+        let filings = FilingColumns::new(&rows);
+        let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
+        for ((business_id, seen), month) in ids.iter().zip(seen).zip(months(&rows)?) {
+            if !self.observed.push(*business_id, *seen, month) {
                 return Err(LakeError::Schema {
                     table: Table::Filings.name().to_owned(),
-                    what: "more than 4 thousand million rows in one merge".to_owned(),
+                    what: "more than 4,294,967,295 rows in one merge".to_owned(),
                 });
             }
         }
-        self.waiting_rows += rows.num_rows();
         self.waiting.push(rows);
-        if self.waiting_rows >= FLUSH_ROWS { self.flush() } else { Ok(()) }
+        let waiting_rows = (self.observed.len() - self.flushed) as usize;
+        if waiting_rows >= FLUSH_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what waits in memory to one file.
+    /// Writes the rows in memory to one file: length, row number and packed values of each row.
     fn flush(&mut self) -> Result<(), LakeError> {
-        if self.waiting_rows == 0 {
-            return Ok(());
-        }
-        let rows = concat_batches(&self.schema, &self.waiting).map_err(LakeError::arrow("spill rows"))?;
+        let failed = || LakeError::arrow("spill rows");
+        let rows = concat_batches(&self.schema, &self.waiting).map_err(failed())?;
         self.waiting.clear();
-        self.waiting_rows = 0;
-        let first = self.flushed;
-        self.flushed += rows.num_rows();
-        let sequence: Int64Array = (first..self.flushed).map(|at| at as i64).collect::<Vec<_>>().into();
-        let mut columns = rows.columns().to_vec();
-        columns.push(Arc::new(sequence));
-        let packed = self.converter.convert_columns(&columns).map_err(LakeError::arrow("spill rows"))?;
+        let packed = self.converter.convert_columns(rows.columns()).map_err(failed())?;
         let mut by_month: BTreeMap<Month, Vec<u8>> = BTreeMap::new();
-        for at in 0..rows.num_rows() {
-            let row = packed.row(at);
-            let Some(month) = self.observed.month(first + at) else { continue };
+        for (row, packed) in (self.flushed..).zip(packed.iter()) {
+            let Some(month) = self.observed.month(row) else { continue };
             let bytes = by_month.entry(month).or_default();
-            bytes.extend_from_slice(&(row.data().len() as u64).to_le_bytes());
-            bytes.extend_from_slice(row.data());
+            bytes.extend_from_slice(&(packed.data().len() as u64).to_le_bytes());
+            bytes.extend_from_slice(&row.to_le_bytes());
+            bytes.extend_from_slice(packed.data());
         }
-        self.write_frames(by_month)
+        self.flushed = self.observed.len();
+        if by_month.is_empty() { Ok(()) } else { self.write_frames(by_month) }
     }
 
     fn write_frames(&mut self, by_month: BTreeMap<Month, Vec<u8>>) -> Result<(), LakeError> {
@@ -133,12 +119,11 @@ impl Spill {
         Ok(())
     }
 
-    /// Ends the taking: the newest observation of each business, by id, and how many rows were observed.
-    pub(crate) fn finish(mut self) -> Result<SpilledFilings, LakeError> {
+    /// Writes what is still in memory and finds the newest observation of each business.
+    pub(super) fn finish(mut self) -> Result<SpilledFilings, LakeError> {
         self.flush()?;
-        let read = self.observed.len() as u64;
-        self.observed.settle();
-        Ok(SpilledFilings { spill: self, read })
+        self.observed.dedupe();
+        Ok(SpilledFilings(self))
     }
 
     fn read_frame(&self, frame: &Frame) -> Result<Vec<u8>, LakeError> {
@@ -150,89 +135,65 @@ impl Spill {
         zstd::bulk::decompress(&packed, frame.unpacked).map_err(failed())
     }
 
-    fn unpack(&self, bytes: &[u8]) -> Result<Vec<ArrayRef>, LakeError> {
-        let mut rows = Vec::new();
-        let mut rest = bytes;
+    /// The newest observations among the rows of a frame.
+    fn unpack(&self, frame: &[u8]) -> Result<RecordBatch, LakeError> {
+        let mut newest = Vec::new();
+        let mut rest = frame;
         while let Some((length, tail)) = rest.split_first_chunk::<8>() {
             let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-            let Some((row, tail)) = tail.split_at_checked(length) else { break };
-            rows.push(self.parser.parse(row));
+            let Some((row, tail)) = tail.split_first_chunk::<4>() else { break };
+            let Some((packed, tail)) = tail.split_at_checked(length) else { break };
+            if self.observed.is_newest(u32::from_le_bytes(*row)) {
+                newest.push(self.parser.parse(packed));
+            }
             rest = tail;
         }
-        self.converter.convert_rows(rows).map_err(LakeError::arrow("read spilled rows"))
+        let columns = self.converter.convert_rows(newest);
+        let rows = columns.and_then(|columns| RecordBatch::try_new(self.schema.clone(), columns));
+        rows.map_err(LakeError::arrow("read spilled rows"))
     }
 }
 
 /// All observed rows, each business once.
-pub(crate) struct SpilledFilings {
-    spill: Spill,
-    /// Rows observed, repetitions included.
-    pub(crate) read: u64,
-}
+pub(super) struct SpilledFilings(Spill);
 
 impl SpilledFilings {
-    /// The months in which something was observed.
-    pub(crate) fn months(&self) -> BTreeSet<Month> {
-        self.spill.frames.keys().copied().collect()
+    /// Number of observed rows, repetitions included.
+    pub(super) fn read(&self) -> u64 {
+        self.0.observed.len().into()
+    }
+
+    /// The months in which businesses were observed.
+    pub(super) fn months(&self) -> BTreeSet<Month> {
+        self.0.frames.keys().copied().collect()
     }
 
     /// The newest observation of each business.
-    pub(crate) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
-        self.spill.observed.newest()
+    pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
+        self.0.observed.newest()
     }
 
-    /// Forgets observations: the lake knows newer ones.
-    pub(crate) fn forget(&mut self, ids: &BTreeSet<i64>) {
-        self.spill.observed.forget(ids);
+    /// Drops the observations of businesses of which the lake has newer ones.
+    pub(super) fn forget(&mut self, ids: &BTreeSet<i64>) {
+        self.0.observed.forget(ids);
     }
 
     /// The observed rows of a month, each business once.
-    pub(crate) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
-        let mut batches = Vec::new();
-        for frame in self.spill.frames.get(&month).into_iter().flatten() {
-            let columns = self.spill.unpack(&self.spill.read_frame(frame)?)?;
-            batches.push(self.keep_newest(columns)?);
-        }
-        concat_batches(&self.spill.schema, &batches).map_err(LakeError::arrow("join spilled rows"))
-    }
-
-    fn keep_newest(&self, mut columns: Vec<ArrayRef>) -> Result<RecordBatch, LakeError> {
-        let sequence = columns.pop();
-        let rows = RecordBatch::try_new(self.spill.schema.clone(), columns)
-            .map_err(LakeError::arrow("read spilled rows"))?;
-        let sequence = sequence.as_ref().and_then(|array| array.as_primitive_opt());
-        let Some(sequence): Option<&Int64Array> = sequence else {
-            return Err(wrong_type("sequence", &DataType::Null));
-        };
-        let ids = int64(&rows, "business_id")?;
-        let keep: Vec<bool> = ids
-            .values()
-            .iter()
-            .zip(sequence.values())
-            .map(|(id, at)| self.spill.observed.is_newest(*id, *at))
-            .collect();
-        arrow::compute::filter_record_batch(&rows, &keep.into())
-            .map_err(LakeError::arrow("read spilled rows"))
+    pub(super) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
+        let frames = self.0.frames.get(&month).into_iter().flatten();
+        let batches = frames.map(|frame| self.0.unpack(&self.0.read_frame(frame)?));
+        let batches: Vec<RecordBatch> = batches.collect::<Result<_, _>>()?;
+        concat_batches(&self.0.schema, &batches).map_err(LakeError::arrow("join spilled rows"))
     }
 }
 
-/// A timestamp column as microseconds.
-pub(crate) fn micros<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a [i64], LakeError> {
-    let array = column(rows, name)?;
-    let values = array.as_primitive_opt::<TimestampMicrosecondType>();
-    Ok(values.ok_or_else(|| wrong_type(name, array.data_type()))?.values())
-}
-
-/// The month of every row.
+/// The filing month of every row.
 pub(crate) fn months(rows: &RecordBatch) -> Result<Vec<Month>, LakeError> {
-    let array = column(rows, "filed_date")?;
-    let days = array.as_primitive_opt::<Date32Type>();
-    let days = days.ok_or_else(|| wrong_type("filed_date", array.data_type()))?;
     let month = |day: i32| {
         Month::of_epoch_day(day).ok_or_else(|| LakeError::Name {
             what: "filing month (YYYY-MM)",
             name: day_of_epoch(day).map_or_else(|| format!("day {day}"), |day| day.to_string()),
         })
     };
-    days.values().iter().map(|day| month(*day)).collect()
+    FilingColumns::new(rows).filed_date()?.values().iter().map(|day| month(*day)).collect()
 }

@@ -1,28 +1,30 @@
-//! Existing and arrived rows of a table by key: the newest wins. Pure.
+//! Existing and new rows of a table by key: the newest wins. Pure.
 
-use crate::lake::data_file::{column, int64};
+use super::row_key::keys;
+use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
-use crate::table::Table;
-use arrow::array::{ArrayRef, DynComparator, make_comparator};
+use crate::table::{Table, typed_column};
+use arrow::array::{DynComparator, Int64Array, make_comparator};
 use arrow::compute::{SortOptions, interleave_record_batch};
 use arrow::datatypes::DataType;
 use arrow::record_batch::RecordBatch;
-use arrow::row::{Row, RowConverter, Rows, SortField};
+use arrow::row::Row;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-/// The table after the rows arrived.
-pub(crate) struct Upsert {
-    /// The new rows, unsorted; none when nothing differs but a column of [`freshness`].
-    pub(crate) rows: Option<RecordBatch>,
-    pub(crate) added: u64,
+/// A table after an upsert.
+#[derive(Default)]
+pub(super) struct Upsert {
+    /// The rows, unsorted; none when nothing differs but a column of [`freshness`].
+    pub(super) rows: Option<RecordBatch>,
+    pub(super) added: u64,
     /// Rows that differ in more than a timestamp.
-    pub(crate) changed: u64,
-    /// Rows of a replaced business that did not come again.
-    pub(crate) removed: u64,
+    pub(super) changed: u64,
+    /// Rows of a replaced business that are not among the new rows.
+    pub(super) removed: u64,
 }
 
-/// Columns that a new reading moves without saying anything new; alone they are no reason for a new file.
+/// Columns that every reading changes; alone they are no reason for a new file.
 const fn freshness(table: Table) -> &'static [&'static str] {
     match table {
         Table::Coverage => &["checked_at"],
@@ -30,9 +32,9 @@ const fn freshness(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Lays `arrived` over `existing`; of rows with the same key the later one in `arrived` wins. Rows of a business in
-/// `replaced` that did not arrive again are dropped.
-pub(crate) fn upsert(
+/// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Rows of a business in
+/// `replaced` that are not in `arrived` are dropped.
+pub(super) fn upsert(
     table: Table,
     existing: &RecordBatch,
     arrived: &RecordBatch,
@@ -40,106 +42,70 @@ pub(crate) fn upsert(
 ) -> Result<Upsert, LakeError> {
     let (old_keys, new_keys) = (keys(table, existing)?, keys(table, arrived)?);
     let newest: HashMap<Row<'_>, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
-    let differ = Differ::between(table, existing, arrived)?;
-    let dropped = dropped(existing, replaced)?;
-    let mut merge = Merge::default();
+    let (values, instants) = comparators(table, existing, arrived)?;
+    let dropped = dropped(table, existing, replaced)?;
+    let mut merged = Upsert::default();
+    let (mut picks, mut has_news) = (Vec::new(), false);
     let mut is_known = vec![false; arrived.num_rows()];
     for (row, key) in old_keys.iter().enumerate() {
         match newest.get(&key) {
             Some(&at) => {
                 is_known[at] = true;
-                merge.replace(&differ, row, at);
+                picks.push((1, at));
+                let is_changed = differs(&values, row, at);
+                merged.changed += u64::from(is_changed);
+                has_news = has_news || is_changed || differs(&instants, row, at);
             }
-            None if dropped.as_ref().is_some_and(|dropped| dropped[row]) => merge.removed += 1,
-            None => merge.picks.push((0, row)),
+            None if dropped.as_ref().is_some_and(|dropped| dropped[row]) => merged.removed += 1,
+            None => picks.push((0, row)),
         }
     }
     for (at, key) in new_keys.iter().enumerate() {
         if newest.get(&key) == Some(&at) && !is_known[at] {
-            merge.picks.push((1, at));
-            merge.added += 1;
+            picks.push((1, at));
+            merged.added += 1;
         }
     }
-    merge.finish(existing, arrived)
+    if has_news || merged.added > 0 || merged.removed > 0 {
+        let rows = interleave_record_batch(&[existing, arrived], &picks);
+        merged.rows = Some(rows.map_err(LakeError::arrow("merge rows"))?);
+    }
+    Ok(merged)
 }
 
-/// The keys of rows, comparable.
-pub(crate) fn keys(table: Table, rows: &RecordBatch) -> Result<Rows, LakeError> {
-    let columns =
-        table.key().iter().map(|name| column(rows, name).cloned()).collect::<Result<Vec<ArrayRef>, _>>()?;
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
-    let converter = RowConverter::new(fields).map_err(LakeError::arrow("compare keys"))?;
-    converter.convert_columns(&columns).map_err(LakeError::arrow("compare keys"))
-}
-
-fn dropped(existing: &RecordBatch, replaced: &BTreeSet<i64>) -> Result<Option<Vec<bool>>, LakeError> {
+/// Whether each row is of a replaced business; none when no business is replaced.
+fn dropped(
+    table: Table,
+    existing: &RecordBatch,
+    replaced: &BTreeSet<i64>,
+) -> Result<Option<Vec<bool>>, LakeError> {
     if replaced.is_empty() {
         return Ok(None);
     }
-    let ids = int64(existing, "business_id")?;
+    let ids: &Int64Array = typed_column(existing, table, "business_id")?;
     Ok(Some(ids.values().iter().map(|id| replaced.contains(id)).collect()))
 }
 
-#[derive(Default)]
-struct Merge {
-    picks: Vec<(usize, usize)>,
-    added: u64,
-    changed: u64,
-    removed: u64,
-    /// Whether a replaced row differs in a column that counts.
-    is_touched: bool,
-}
-
-impl Merge {
-    fn replace(&mut self, differ: &Differ, old: usize, new: usize) {
-        self.picks.push((1, new));
-        self.changed += u64::from(differ.says_more(old, new));
-        self.is_touched = self.is_touched || differ.counts(old, new);
-    }
-
-    fn finish(self, existing: &RecordBatch, arrived: &RecordBatch) -> Result<Upsert, LakeError> {
-        let Self { picks, added, changed, removed, is_touched } = self;
-        let rows = if added > 0 || removed > 0 || is_touched {
-            let merged = interleave_record_batch(&[existing, arrived], &picks);
-            Some(merged.map_err(LakeError::arrow("merge rows"))?)
-        } else {
-            None
-        };
-        Ok(Upsert { rows, added, changed, removed })
-    }
-}
-
-/// Comparison of a row with the one that replaces it.
-struct Differ {
-    /// Everything but timestamps.
-    values: Vec<DynComparator>,
-    /// Timestamps that count.
-    instants: Vec<DynComparator>,
-}
-
-impl Differ {
-    fn between(table: Table, old: &RecordBatch, new: &RecordBatch) -> Result<Self, LakeError> {
-        let mut differ = Self { values: Vec::new(), instants: Vec::new() };
-        let schema = table.schema();
-        let counted =
-            schema.fields().iter().filter(|field| !freshness(table).contains(&field.name().as_str()));
-        for field in counted {
-            let (old, new) = (column(old, field.name())?, column(new, field.name())?);
-            let compare = make_comparator(old, new, SortOptions::default());
-            let compare = compare.map_err(LakeError::arrow("compare rows"))?;
-            match field.data_type() {
-                DataType::Timestamp(..) => differ.instants.push(compare),
-                _ => differ.values.push(compare),
-            }
+/// Comparators of the columns that count: first those of values, then those of timestamps.
+fn comparators(
+    table: Table,
+    old: &RecordBatch,
+    new: &RecordBatch,
+) -> Result<(Vec<DynComparator>, Vec<DynComparator>), LakeError> {
+    let (mut values, mut instants) = (Vec::new(), Vec::new());
+    for field in table.schema().fields() {
+        let name = field.name().as_str();
+        if freshness(table).contains(&name) {
+            continue;
         }
-        Ok(differ)
+        let compare = make_comparator(column(old, name)?, column(new, name)?, SortOptions::default());
+        let compare = compare.map_err(LakeError::arrow("compare rows"))?;
+        let is_instant = matches!(field.data_type(), DataType::Timestamp(..));
+        if is_instant { &mut instants } else { &mut values }.push(compare);
     }
+    Ok((values, instants))
+}
 
-    fn says_more(&self, old: usize, new: usize) -> bool {
-        self.values.iter().any(|compare| compare(old, new) != Ordering::Equal)
-    }
-
-    fn counts(&self, old: usize, new: usize) -> bool {
-        self.says_more(old, new) || self.instants.iter().any(|compare| compare(old, new) != Ordering::Equal)
-    }
+fn differs(columns: &[DynComparator], old: usize, new: usize) -> bool {
+    columns.iter().any(|compare| compare(old, new) != Ordering::Equal)
 }

@@ -1,43 +1,43 @@
-//! Pages as received: kept before they count, so that a bug below never costs a request again.
+//! Pages as received: archived before they are used, so that a bug in later code never costs a second request.
 //!
-//! Segments `000001.zst`, … are appended to, never changed. A page is one [record](mod@record), written in one go.
+//! Segments `000001.zst`, … are append-only. A page is one record of [`page_frame`](super::page_frame), written by one
+//! call.
 //!
-//! Of a lake in an object store, a segment is a chunk: once it is long enough it is closed and goes to the store, so
-//! that another machine can go on from there. What is still in the open segment is on this machine alone.
+//! In an object store, a segment is a chunk: at 1 MiB it is closed and uploaded, so that another machine can resume the
+//! run. The open segment is only on this machine.
 //!
-//! What is torn or damaged is recognised when the archive is opened and does not count: that page is asked for again.
+//! Opening the archive checks every page. A torn or damaged page does not count; the run requests it again.
 
+use super::chunk_upload::ChunkUpload;
 use super::page_frame::{Header, next_magic, record, record_at};
-use crate::lake::backend::Home;
 use crate::lake::backend::disk;
 use crate::lake::backend::disk::{Storage, StoredFile};
 use crate::lake::error::LakeError;
 use jiff::Timestamp;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-/// A segment takes no more records once it is this long.
+/// A segment of this length takes no more records.
 const SEGMENT_BYTES: u64 = 64 << 20;
-/// A chunk, a segment that goes to an object store, takes no more records once it is this long: some 250 pages.
+/// A chunk of this length takes no more records: about 250 pages.
 const CHUNK_BYTES: u64 = 1 << 20;
 
-/// An answer as it came.
+/// An answer of the API, as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawPage {
     /// HTTP status.
     pub status: u16,
-    /// When it came.
+    /// When it was received.
     pub received_at: Timestamp,
     /// The body, decompressed.
     pub body: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct PageLocation {
     segment: usize,
     /// Where the zstd frame begins.
     offset: u64,
@@ -50,60 +50,19 @@ pub struct RawArchive {
     dir: PathBuf,
     storage: Storage,
     segments: Vec<PathBuf>,
-    places: Vec<Place>,
-    /// key → occurrence → place in `places`.
+    pages: Vec<PageLocation>,
+    /// key → occurrence → position in `pages`.
     index: HashMap<String, HashMap<u32, usize>>,
     tail: Option<(StoredFile, u64)>,
-    chunks: Option<Chunks>,
-    /// Segments whose tail is torn, and how much of each is sound.
-    torn: Vec<(usize, u64)>,
-    /// Segments with damage before their last sound page, and how many bytes.
-    hurt: Vec<(usize, u64)>,
-}
-
-/// The chunks of an archive that are at home, in the object store.
-#[derive(Debug)]
-pub(crate) struct Chunks {
-    home: Arc<dyn Home>,
-    /// The archive's folder in the lake.
-    folder: String,
-    there: BTreeSet<String>,
-    /// Segments known to be there, so that none is read twice.
-    settled: BTreeSet<PathBuf>,
-}
-
-impl Chunks {
-    pub(crate) fn new(home: Arc<dyn Home>, folder: String, there: BTreeSet<String>) -> Self {
-        Self { home, folder, there, settled: BTreeSet::new() }
-    }
-
-    /// Puts segments there that are not. A chunk's name holds its digest, so that two machines that go on with the
-    /// same run never overwrite each other's pages.
-    fn keep(&mut self, segments: &[PathBuf]) -> Result<(), LakeError> {
-        for segment in segments.iter().filter(|segment| !self.settled.contains(*segment)).collect::<Vec<_>>()
-        {
-            let name = chunk_name(segment)?;
-            if !self.there.contains(&name) {
-                self.home.keep(segment, &format!("{}/{name}", self.folder))?;
-                self.there.insert(name);
-            }
-            self.settled.insert(segment.clone());
-        }
-        Ok(())
-    }
-}
-
-/// The name of a segment as a chunk: its number and its digest. One that another machine made has it already.
-pub(crate) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
-    let name = segment.file_name().unwrap_or_default().to_string_lossy();
-    let number = name.split(['-', '.']).next().unwrap_or_default();
-    let (_, blake3) = disk::digest(segment)?;
-    Ok(format!("{number}-{}.zst", blake3.get(..16).unwrap_or(&blake3)))
+    chunks: Option<ChunkUpload>,
+    /// Segments with a torn tail, and the bytes before it.
+    torn: Vec<(PathBuf, u64)>,
+    /// Segments with damage before their last intact page, and the damaged bytes.
+    damaged: Vec<(PathBuf, u64)>,
 }
 
 impl RawArchive {
-    /// Opens the archive in `dir`, making the folder where it is missing. Every page is checked; a torn tail is cut
-    /// off, a damaged page does not count.
+    /// Opens the archive in `dir`; creates a missing folder. Checks every page and truncates torn tails.
     ///
     /// # Errors
     ///
@@ -112,16 +71,22 @@ impl RawArchive {
         Self::open_on(dir, Storage::default(), None)
     }
 
-    pub(crate) fn open_on(dir: &Path, storage: Storage, chunks: Option<Chunks>) -> Result<Self, LakeError> {
+    pub(super) fn open_on(
+        dir: &Path,
+        storage: Storage,
+        chunks: Option<ChunkUpload>,
+    ) -> Result<Self, LakeError> {
         storage.create_durable_dir_all(dir)?;
-        let mut archive = Self::look(dir, storage)?;
+        let mut archive = Self::open_read_only(dir, storage)?;
         archive.chunks = chunks;
-        archive.cut_torn_tails()?;
+        for (segment, intact) in std::mem::take(&mut archive.torn) {
+            archive.storage.truncate(&segment, intact)?;
+        }
         Ok(archive)
     }
 
-    /// The archive as it lies there; nothing is made or cut off.
-    pub(crate) fn look(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
+    /// The archive as it is stored; nothing is created or truncated.
+    pub(super) fn open_read_only(dir: &Path, storage: Storage) -> Result<Self, LakeError> {
         let names = disk::names(dir)?;
         let segments =
             names.iter().filter(|name| name.ends_with(".zst")).map(|name| dir.join(name)).collect();
@@ -129,12 +94,12 @@ impl RawArchive {
             dir: dir.to_path_buf(),
             storage,
             segments,
-            places: Vec::new(),
+            pages: Vec::new(),
             index: HashMap::new(),
             tail: None,
             chunks: None,
             torn: Vec::new(),
-            hurt: Vec::new(),
+            damaged: Vec::new(),
         };
         for segment in 0..archive.segments.len() {
             archive.read_segment(segment)?;
@@ -142,23 +107,16 @@ impl RawArchive {
         Ok(archive)
     }
 
-    fn cut_torn_tails(&mut self) -> Result<(), LakeError> {
-        for (segment, sound) in std::mem::take(&mut self.torn) {
-            self.storage.truncate(&self.segments[segment], sound)?;
-        }
-        Ok(())
-    }
-
     fn read_segment(&mut self, segment: usize) -> Result<(), LakeError> {
         let path = self.segments[segment].clone();
         let bytes = fs::read(&path).map_err(LakeError::storage("read", &path))?;
-        let (mut at, mut sound, mut dropped) = (0, 0, 0_usize);
+        let (mut at, mut intact, mut dropped) = (0, 0, 0_usize);
         while at < bytes.len() {
             match record_at(&bytes[at..]) {
                 Some((header, frame, length)) => {
-                    self.note(Place { segment, offset: (at + frame) as u64, header });
+                    self.note(PageLocation { segment, offset: (at + frame) as u64, header });
                     at += length;
-                    sound = at;
+                    intact = at;
                 }
                 None => {
                     let next = next_magic(&bytes[at + 1..]).map_or(bytes.len(), |skip| at + 1 + skip);
@@ -167,29 +125,28 @@ impl RawArchive {
                 }
             }
         }
-        if sound < bytes.len() {
-            self.torn.push((segment, sound as u64));
+        if intact < bytes.len() {
+            self.torn.push((path.clone(), intact as u64));
         }
-        let hurt = dropped.saturating_sub(bytes.len() - sound);
-        if hurt > 0 {
-            self.hurt.push((segment, hurt as u64));
+        let damaged = dropped.saturating_sub(bytes.len() - intact);
+        if damaged > 0 {
+            self.damaged.push((path, damaged as u64));
         }
         Ok(())
     }
 
-    fn note(&mut self, place: Place) {
-        let occurrences = self.index.entry(place.header.key.clone()).or_default();
-        occurrences.insert(place.header.occurrence, self.places.len());
-        self.places.push(place);
+    fn note(&mut self, page: PageLocation) {
+        let occurrences = self.index.entry(page.header.key.clone()).or_default();
+        occurrences.insert(page.header.occurrence, self.pages.len());
+        self.pages.push(page);
     }
 
-    /// Segments with bytes in their middle that are no page: the segment, and how many.
-    pub(crate) fn damaged(&self) -> Vec<(PathBuf, u64)> {
-        let hurt = self.hurt.iter().map(|(segment, bytes)| (self.segments[*segment].clone(), *bytes));
-        hurt.collect()
+    /// Segments with damage before their last intact page, and the damaged bytes of each.
+    pub(crate) fn damaged(&self) -> &[(PathBuf, u64)] {
+        &self.damaged
     }
 
-    /// Pages that count.
+    /// Number of pages that count.
     pub fn len(&self) -> usize {
         self.index.values().map(HashMap::len).sum()
     }
@@ -199,9 +156,8 @@ impl RawArchive {
         self.index.is_empty()
     }
 
-    /// Keeps a page. `key` names the request (`GET /v1/…?…`), `occurrence` which time it was asked in this run; the
-    /// same pair again replaces the page. Once this returns, the page outlives the process; [`RawArchive::sync`]
-    /// makes it outlive the machine.
+    /// Archives a page. `key` is the request (`GET /v1/…?…`), `occurrence` its count in this run; the same pair again
+    /// replaces the page. After this call the page outlives the process, after [`RawArchive::sync`] also the machine.
     ///
     /// # Errors
     ///
@@ -228,7 +184,7 @@ impl RawArchive {
         let record = record(&header, &packed).map_err(LakeError::storage("write", &path))?;
         let offset = self.write(&record)?;
         let offset = offset + (record.len() - packed.len()) as u64;
-        self.note(Place { segment: self.segments.len() - 1, offset, header });
+        self.note(PageLocation { segment: self.segments.len() - 1, offset, header });
         let is_long = self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
         if is_long && self.chunks.is_some() { self.sync() } else { Ok(()) }
     }
@@ -237,8 +193,8 @@ impl RawArchive {
         self.segments.last().cloned().unwrap_or_else(|| self.dir.clone())
     }
 
-    /// Appends a record to the last segment, or to a new one; says where it begins. After a failure the segment is
-    /// left behind as it is: what is torn in it does not count, and the next record goes to a new one.
+    /// Appends a record to the last segment, or to a new one, and returns its offset. After a failure the segment stays as
+    /// it is: its torn record does not count, and the next record goes to a new segment.
     fn write(&mut self, record: &[u8]) -> Result<u64, LakeError> {
         let (mut file, offset) = match self.tail.take() {
             Some((file, length)) if length < SEGMENT_BYTES => (file, length),
@@ -250,12 +206,12 @@ impl RawArchive {
     }
 
     fn next_segment(&mut self) -> Result<(StoredFile, u64), LakeError> {
-        // A chunk that went to the store is never added to.
+        // An uploaded chunk never changes.
         if let (Some(last), None, None) = (self.segments.last(), &self.tail, &self.chunks) {
             let length = fs::metadata(last).map_err(LakeError::storage("read", last))?.len();
-            let known = self.places.iter().rev().find(|place| place.segment + 1 == self.segments.len());
-            let sound = known.map_or(0, |place| place.offset + place.header.packed_bytes);
-            if length < SEGMENT_BYTES && length == sound {
+            let newest = self.pages.iter().rev().find(|page| page.segment + 1 == self.segments.len());
+            let intact = newest.map_or(0, |page| page.offset + page.header.packed_bytes);
+            if length < SEGMENT_BYTES && length == intact {
                 return Ok((self.storage.append(last)?, length));
             }
         }
@@ -270,7 +226,7 @@ impl RawArchive {
         stem.and_then(|stem| stem.to_str()?.split('-').next()?.parse().ok()).unwrap_or(0)
     }
 
-    /// Makes what was appended outlive the machine: synced, and in the object store if the lake lies in one.
+    /// Makes appended pages outlive the machine: syncs them, and uploads them to an object store.
     ///
     /// # Errors
     ///
@@ -280,43 +236,44 @@ impl RawArchive {
         self.storage.sync_dir(&self.dir)?;
         if let Some(chunks) = &mut self.chunks {
             self.tail = None;
-            chunks.keep(&self.segments)?;
+            chunks.upload(&self.segments)?;
         }
         Ok(())
     }
 
-    /// The page of a request, if it is kept.
+    /// The page of a request, if it is archived.
     ///
     /// # Errors
     ///
     /// [`LakeError::Storage`]; [`LakeError::Damaged`] when the page was damaged after the archive was opened.
     pub fn get(&self, key: &str, occurrence: u32) -> Result<Option<RawPage>, LakeError> {
-        let place = self.index.get(key).and_then(|occurrences| occurrences.get(&occurrence));
-        place.map(|place| self.read(&self.places[*place])).transpose()
+        let at = self.index.get(key).and_then(|occurrences| occurrences.get(&occurrence));
+        at.map(|at| self.read(&self.pages[*at])).transpose()
     }
 
-    /// Whether the page of a request is kept.
+    /// Whether the page of a request is archived.
     pub fn contains(&self, key: &str, occurrence: u32) -> bool {
         self.index.get(key).is_some_and(|occurrences| occurrences.contains_key(&occurrence))
     }
 
-    /// Every page that counts, in the order in which they came: key, occurrence, page.
+    /// Every page that counts, in order of arrival: key, occurrence, page.
     pub fn iter(&self) -> impl Iterator<Item = Result<(&str, u32, RawPage), LakeError>> {
-        let newest = self.places.iter().enumerate().filter(|(at, place)| {
-            let occurrences = self.index.get(&place.header.key);
-            occurrences.and_then(|occurrences| occurrences.get(&place.header.occurrence)) == Some(at)
+        let newest = self.pages.iter().enumerate().filter(|(at, location)| {
+            let occurrences = self.index.get(&location.header.key);
+            occurrences.and_then(|occurrences| occurrences.get(&location.header.occurrence)) == Some(at)
         });
-        newest.map(|(_, place)| {
-            self.read(place).map(|page| (place.header.key.as_str(), place.header.occurrence, page))
+        newest.map(|(_, location)| {
+            let Header { key, occurrence, .. } = &location.header;
+            self.read(location).map(|page| (key.as_str(), *occurrence, page))
         })
     }
 
-    fn read(&self, place: &Place) -> Result<RawPage, LakeError> {
-        let path = &self.segments[place.segment];
-        let (header, failed) = (&place.header, || LakeError::storage("read", path));
+    fn read(&self, location: &PageLocation) -> Result<RawPage, LakeError> {
+        let path = &self.segments[location.segment];
+        let (header, failed) = (&location.header, || LakeError::storage("read", path));
         let mut packed = vec![0; usize::try_from(header.packed_bytes).unwrap_or(0)];
         let file = File::open(path).map_err(failed())?;
-        file.read_exact_at(&mut packed, place.offset).map_err(failed())?;
+        file.read_exact_at(&mut packed, location.offset).map_err(failed())?;
         if blake3::hash(&packed).to_hex().as_str() != header.blake3 {
             return Err(LakeError::damaged(path, format!("the page of {} changed on disk", header.key)));
         }
@@ -343,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_come_back_as_they_came_also_after_reopening() {
+    fn pages_are_read_as_they_were_written_also_after_reopening() {
         let dir = tempfile::tempdir().expect("a folder");
         let archive = filled(dir.path(), 3);
         let page = archive.get("GET /v1/x?a=1", 1).expect("read").expect("kept");
@@ -360,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_tail_is_dropped_wherever_it_is_torn() {
+    fn torn_tail_is_dropped_at_every_length() {
         let dir = tempfile::tempdir().expect("a folder");
         drop(filled(dir.path(), 3));
         let path = dir.path().join("000001.zst");
@@ -380,7 +337,7 @@ mod tests {
             drop(archive);
             let archive = RawArchive::open(dir.path()).expect("an archive");
             assert_eq!(archive.len(), sound + 1, "cut at {cut}");
-            // What was torn is gone: the new page follows the last sound one.
+            // The torn record is gone: the new page follows the last intact one.
             let bytes = fs::read(&path).expect("a segment");
             let kept = ends[..sound].last().copied().unwrap_or(0);
             assert_eq!(bytes[..kept], whole[..kept], "cut at {cut}");
@@ -390,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_page_costs_itself_alone() {
+    fn damage_affects_only_its_own_page() {
         let dir = tempfile::tempdir().expect("a folder");
         drop(filled(dir.path(), 3));
         let path = dir.path().join("000001.zst");
@@ -407,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_could_not_be_written_does_not_count_and_harms_no_other() {
+    fn page_that_failed_to_be_written_does_not_count_and_damages_no_other() {
         let dir = tempfile::tempdir().expect("a folder");
         let faults = crate::lake::backend::fault_injection::Faults::full_once_at(4);
         let mut archive =

@@ -1,30 +1,30 @@
-//! A page as bytes of a segment:
+//! The bytes of one archived page in a segment:
 //!
 //! ```text
 //! skippable zstd frame:  magic (4) · length (4) · blake3 of the header, first 8 bytes · header, JSON
 //! zstd frame:            the body
 //! ```
 //!
-//! So `zstdcat` of a segment prints the bodies. The header has the length and digest of the frame behind it.
+//! So `zstdcat` of a segment prints the bodies. The header has the length and digest of the frame after it.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// First bytes of a record: one of the magics that zstd decoders skip.
+/// First bytes of a record: a magic number that zstd decoders skip.
 const MAGIC: [u8; 4] = 0x184D_2A5A_u32.to_le_bytes();
 /// Bytes before the JSON of a header.
 const LEAD: usize = 16;
-/// No page of this API comes near; a header that says more is damaged.
+/// Longest body. Every page of this API is shorter, so a header with more is damaged.
 const BODY_BYTES: u64 = 1 << 30;
 
-/// What is known of a page without its body.
+/// A page without its body.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Header {
     pub(super) key: String,
     pub(super) occurrence: u32,
     pub(super) status: u16,
     pub(super) received_at: Timestamp,
-    /// Length of the zstd frame behind the header.
+    /// Length of the zstd frame after the header.
     pub(super) packed_bytes: u64,
     /// Length of the body.
     pub(super) bytes: u64,
@@ -45,7 +45,7 @@ pub(super) fn record(header: &Header, packed: &[u8]) -> std::io::Result<Vec<u8>>
     Ok(record)
 }
 
-/// The record at the start of `bytes`: header, where its frame begins, length; none when it is torn or damaged.
+/// The record at the beginning of `bytes`: header, offset of its frame, length; none when it is torn or damaged.
 pub(super) fn record_at(bytes: &[u8]) -> Option<(Header, usize, usize)> {
     let (magic, rest) = bytes.split_first_chunk::<4>()?;
     let (length, rest) = rest.split_first_chunk::<4>()?;

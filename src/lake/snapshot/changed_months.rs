@@ -1,12 +1,14 @@
-//! A snapshot being made, as the checks before publishing look at it: only what differs from the parent is read.
+//! What differs between a snapshot being made and its parent: only that is read by the checks before publishing.
 
-use super::staging::{StagedFile, Staging};
-use crate::lake::data_file::{ids_in_part, int64, read_part};
+use super::diff::differing_files;
+use super::staging::Staging;
+use crate::lake::data_file::{business_ids, ids_in_part, read_part};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{Month, month_in};
-use crate::lake::integrity::verify::SeenKeys;
+use crate::lake::format::layout::Month;
+use crate::lake::format::manifest::{FileEntry, StagedFile};
+use crate::lake::merge::row_key::SeenKeys;
 use crate::table::Table;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The files of a month of filings that differ from the parent's.
@@ -19,51 +21,23 @@ pub struct MonthFiles {
 }
 
 impl Staging {
-    /// As [`Staging::files`], after a look whether the files kept from the parent are what its commit says.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
-    pub fn sound_files(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
-        self.tables.values().flatten().try_for_each(|file| self.check_kept(file))?;
-        Ok(self.files())
-    }
-
-    /// Files of one table as of now, after the same look.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::sound_files`].
-    pub fn sound_table(&self, table: Table) -> Result<Vec<PathBuf>, LakeError> {
-        let files = self.of_table(table.name());
-        files.iter().try_for_each(|file| self.check_kept(file))?;
-        Ok(files.iter().map(|file| file.path.clone()).collect())
-    }
-
     /// Months of filings whose files differ from the parent's.
     pub fn changed_months(&self) -> BTreeMap<Month, MonthFiles> {
-        let parent = self.parent.as_ref();
-        let old = parent.and_then(|parent| parent.tables.get(Table::Filings.name()));
-        let old = old.map_or(&[][..], |manifest| &manifest.files);
-        let new = self.of_table(Table::Filings.name());
-        let old_digests: BTreeSet<&str> = old.iter().map(|entry| entry.blake3.as_str()).collect();
-        let new_digests: BTreeSet<&str> = new.iter().map(|file| file.entry.blake3.as_str()).collect();
-        let mut months: BTreeMap<Month, MonthFiles> = BTreeMap::new();
-        for entry in old.iter().filter(|entry| !new_digests.contains(entry.blake3.as_str())) {
-            if let (Some(month), Some(path)) = (month_in(&entry.path), self.parent_path(entry)) {
-                months.entry(month).or_default().before.push(path);
-            }
-        }
-        for file in new.iter().filter(|file| !old_digests.contains(file.entry.blake3.as_str())) {
-            if let Some(month) = month_in(&file.entry.path) {
-                months.entry(month).or_default().after.push(file.path.clone());
-            }
-        }
-        months
+        let name = Table::Filings.name();
+        let old: Vec<&FileEntry> = self.parent.iter().flat_map(|parent| parent.files(Some(name))).collect();
+        let new: Vec<&FileEntry> = self.of_table(name).iter().map(|file| &file.entry).collect();
+        let dir = self.parent.as_ref().map(|parent| self.lake.snapshot_dir(parent.snapshot));
+        let parent_path = |entry: &FileEntry| dir.as_ref().map(|dir| dir.join(&entry.path));
+        let differing = differing_files([&old, &new]).into_iter();
+        let paths = |[old, new]: [Vec<&FileEntry>; 2]| MonthFiles {
+            before: old.into_iter().filter_map(parent_path).collect(),
+            after: new.into_iter().filter_map(|entry| self.file_of(&entry.blake3)).collect(),
+        };
+        differing.filter_map(|(month, files)| Some((month?, paths(files)))).collect()
     }
 
-    /// Rows of new files whose key another row of the table has too, or that have none, by table; only tables that have
-    /// some.
+    /// Number of rows in new files whose key is also in another row, by table; tables without such rows are left out. The
+    /// columns of a key are never null: no file with a null there is written.
     ///
     /// # Errors
     ///
@@ -88,18 +62,14 @@ impl Staging {
     }
 }
 
-/// Businesses that stand in the new months twice, or in a new and a kept one.
+/// Number of businesses that are in the new months twice, or in a new and a kept month.
 fn odd_ids(new: &[&StagedFile], kept: &[&StagedFile]) -> Result<u64, LakeError> {
     let mut ids = Vec::new();
-    let mut nulls = 0;
     for file in new {
-        let column = read_part(&file.path, Some(&["business_id"]))?;
-        let column = int64(&column, "business_id")?;
-        nulls += arrow::array::Array::null_count(column);
-        ids.extend_from_slice(column.values());
+        ids.extend(business_ids(&file.path)?);
     }
     ids.sort_unstable();
-    let mut odd = nulls + ids.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    let mut odd = ids.windows(2).filter(|pair| pair[0] == pair[1]).count();
     for file in kept {
         odd += ids_in_part(&file.path, &ids)?.len();
     }
@@ -108,11 +78,8 @@ fn odd_ids(new: &[&StagedFile], kept: &[&StagedFile]) -> Result<u64, LakeError> 
 
 fn odd_rows(table: Table, new: &[&StagedFile]) -> Result<u64, LakeError> {
     let mut seen = SeenKeys::default();
-    let mut nulls = 0;
     for file in new {
-        let rows = read_part(&file.path, Some(table.key()))?;
-        nulls += rows.columns().iter().map(|column| column.null_count()).sum::<usize>();
-        seen.add(table, &rows)?;
+        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
     }
-    Ok((nulls + seen.count_repeated()) as u64)
+    Ok(seen.count_repeated() as u64)
 }

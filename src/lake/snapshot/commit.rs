@@ -1,19 +1,16 @@
-//! The commit: staged files become a snapshot, and the snapshot becomes the lake.
+//! The commit: an optimistic commit by put-if-absent. Staged files become a snapshot, and the snapshot becomes the lake.
 
-use super::staging::{StagedFile, Staging};
-use crate::lake::backend::Home;
-use crate::lake::backend::disk;
+use super::staging::Staging;
+use crate::lake::backend::commit_copy::copy_name;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, snapshot_name};
-use crate::lake::format::manifest::{Commit, FORMAT_VERSION};
-use crate::lake::run::COMMITS;
+use crate::lake::format::layout::Layout;
+use crate::lake::format::manifest::{Commit, FORMAT_VERSION, StagedFile};
+use crate::lake::handle::Lake;
 use crate::table::SCHEMA_VERSION;
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::path::Path;
 
-/// What a commit says beside its files.
+/// What a commit records about its run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommitInfo {
     /// Now.
@@ -24,78 +21,70 @@ pub struct CommitInfo {
     pub pipeline: String,
     /// Requests sent so far.
     pub requests_sent: u64,
-    /// The run state that moves with the data.
+    /// The run state that is versioned with the data.
     pub state: serde_json::Value,
-    /// What the checks said.
+    /// Results of the checks.
     pub checks: serde_json::Value,
 }
 
 impl Staging {
     /// Makes the staged snapshot the newest one.
     ///
-    /// Files are placed where the commit names them, the commit is created if it is absent, the snapshot is shown.
-    /// Before the commit exists nothing has happened; from then on it has.
+    /// Files are placed where the commit names them, the commit is created if it is absent, and readers are pointed to
+    /// it. Before the commit exists nothing has changed; from then on the snapshot is published.
     ///
     /// # Errors
     ///
     /// [`LakeError::Conflict`] when another writer made this snapshot first; [`LakeError::NotShown`] when the
-    /// snapshot is committed but readers are not led to it yet; [`LakeError::Storage`] and [`LakeError::Remote`] when
+    /// snapshot is committed but readers are not pointed to it yet; [`LakeError::Storage`] and [`LakeError::Remote`] when
     /// nothing was committed.
     pub fn commit(self, info: CommitInfo) -> Result<Commit, LakeError> {
-        let path = self.lake.layout.commit(self.snapshot);
-        let files: Vec<&StagedFile> = self.tables.values().flatten().collect();
-        let commit = self.describe(info);
-        let bytes = encoded(&commit, &path)?;
-        self.keep_copy(&bytes)?;
-        let home = &self.lake.home;
-        home.place(self.snapshot, &self.run_id, &files)?;
-        match home.create_commit(self.snapshot, &bytes) {
-            Ok(true) => {}
-            Ok(false) => {
-                home.withdraw(self.snapshot, &files);
-                return Err(LakeError::Conflict { snapshot: self.snapshot });
-            }
-            Err(error) => {
-                home.withdraw(self.snapshot, &files);
-                return Err(error);
-            }
+        let (commit, bytes) = self.place_files(info)?;
+        let created = self.lake.backend.create_commit(self.snapshot, &bytes);
+        if !matches!(created, Ok(true)) {
+            self.lake.backend.abort(self.snapshot, &self.staged_files());
         }
-        home.show(&commit)
-            .map_err(|source| LakeError::NotShown { snapshot: self.snapshot, source: Box::new(source) })?;
+        self.check_created(created?)?;
+        self.lake.show(&commit)?;
         self.clear();
         Ok(commit)
     }
 
-    /// Keeps the staged snapshot whole, under its own number, beside those that are published: readers go on seeing the
-    /// one before.
+    /// Keeps the staged snapshot for review, under its own number: readers still see the one before.
     ///
     /// # Errors
     ///
     /// As [`Staging::commit`].
-    pub fn hold(self, info: CommitInfo) -> Result<Commit, LakeError> {
-        let files: Vec<&StagedFile> = self.tables.values().flatten().collect();
-        let commit = self.describe(info);
-        let path = self.lake.layout.held_commit(self.snapshot);
-        let bytes = encoded(&commit, &path)?;
-        self.keep_copy(&bytes)?;
-        self.lake.home.place(self.snapshot, &self.run_id, &files)?;
-        // What is placed and not held in the end is cleared by the next lock.
-        if !self.lake.home.create(&Layout::held_name(self.snapshot), &bytes)? {
-            return Err(LakeError::Conflict { snapshot: self.snapshot });
-        }
+    pub fn commit_pending(self, info: CommitInfo) -> Result<Commit, LakeError> {
+        let (commit, bytes) = self.place_files(info)?;
+        // If this fails, the next lock deletes the placed files.
+        self.check_created(self.lake.backend.create(&Layout::pending_name(self.snapshot), &bytes)?)?;
         self.clear();
         Ok(commit)
     }
 
-    /// A second copy of the commit, in the folder of its run: small, and all that a damaged commit file takes to be
-    /// written again.
-    fn keep_copy(&self, bytes: &[u8]) -> Result<(), LakeError> {
-        self.lake.home.write(&copy_name(&self.run_id, self.snapshot), bytes)
+    /// Puts the files where the commit names them. Returns the commit and its bytes, of which the run's folder keeps a copy:
+    /// a damaged commit can be written again from it.
+    fn place_files(&self, info: CommitInfo) -> Result<(Commit, Vec<u8>), LakeError> {
+        let commit = self.describe(info);
+        let bytes = self.lake.encoded(&commit)?;
+        let backend = &self.lake.backend;
+        backend.write(&copy_name(&self.run_id, self.snapshot), &bytes)?;
+        backend.stage_files(self.snapshot, &self.run_id, &self.staged_files())?;
+        Ok((commit, bytes))
+    }
+
+    fn staged_files(&self) -> Vec<&StagedFile> {
+        self.tables.values().flatten().collect()
+    }
+
+    fn check_created(&self, is_created: bool) -> Result<(), LakeError> {
+        if is_created { Ok(()) } else { Err(LakeError::Conflict { snapshot: self.snapshot }) }
     }
 
     fn clear(&self) {
         if let Err(error) = self.lake.storage.remove_dir_all(&self.dir) {
-            tracing::debug!(path = %self.dir.display(), %error, "a leftover stays until the next repair");
+            tracing::debug!(path = %self.dir.display(), %error, "the staged files stay until the next recovery");
         }
     }
 
@@ -118,35 +107,16 @@ impl Staging {
     }
 }
 
-/// Name in the lake of the copy of a commit that its run keeps.
-fn copy_name(run_id: &str, snapshot: u64) -> String {
-    format!("runs/{run_id}/{COMMITS}/{}.json", snapshot_name(snapshot))
-}
-
-/// The copy of a commit that its run keeps; none where no run has a sound one. The number that a killed run was about
-/// to commit is given again: of two copies the one committed later counts.
-pub(crate) fn kept_copy(
-    home: &dyn Home,
-    layout: &Layout,
-    snapshot: u64,
-) -> Result<Option<Vec<u8>>, LakeError> {
-    let mut newest: Option<(Timestamp, Vec<u8>)> = None;
-    for run_id in disk::names(&layout.runs())?.iter().filter(|name| layout::check_run_id(name).is_ok()) {
-        let name = copy_name(run_id, snapshot);
-        let path = layout.root.join(&name);
-        let sound = |bytes: Vec<u8>| {
-            let commit = Commit::decode(&bytes, &path).ok().filter(|commit| commit.snapshot == snapshot)?;
-            Some((commit.committed_at, bytes))
-        };
-        let found = match disk::read(&path)?.and_then(sound) {
-            Some(here) => Some(here),
-            None => home.read(&name)?.and_then(sound),
-        };
-        newest = newest.max(found);
+impl Lake {
+    /// The bytes of a commit file.
+    pub(super) fn encoded(&self, commit: &Commit) -> Result<Vec<u8>, LakeError> {
+        commit.encode().map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
     }
-    Ok(newest.map(|(_, bytes)| bytes))
-}
 
-fn encoded(commit: &Commit, path: &Path) -> Result<Vec<u8>, LakeError> {
-    commit.encode().map_err(LakeError::storage("write", path))
+    /// Points readers to a committed snapshot.
+    pub(super) fn show(&self, commit: &Commit) -> Result<(), LakeError> {
+        let snapshot = commit.snapshot;
+        let shown = self.backend.advance_pointer(commit);
+        shown.map_err(|source| LakeError::NotShown { snapshot, source: Box::new(source) })
+    }
 }

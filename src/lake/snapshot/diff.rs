@@ -1,28 +1,24 @@
-//! What differs between two snapshots: rows by key, table by table.
+//! The difference of two snapshots: rows by key, table by table.
 //!
-//! Files with the same digest are not opened. Of the others, memory holds 40 bytes a row of one month (or of one
-//! table that has no months), and of the rows that found no partner there.
+//! Files with the same digest are not opened. Of the others, memory holds 40 bytes for each row of one month (or of a
+//! table without months), and for each row without a partner in its month.
 
-use crate::lake::Lake;
-use crate::lake::data_file::column;
+use super::verified_read::Snapshot;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
-use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
-use crate::table::{Table, read_parquet};
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::TimestampMicrosecondType;
+use crate::lake::format::manifest::FileEntry;
+use crate::lake::handle::Lake;
+use crate::lake::merge::row_key::{Digest, digests, value_text};
+use crate::table::{Table, TableError, read_parquet};
+use arrow::array::AsArray;
 use arrow::record_batch::RecordBatch;
-use arrow::row::{RowConverter, SortField};
-use arrow::util::display::array_value_to_string;
-use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
 
-/// Rows of each kind that are shown.
+/// Example rows of each kind.
 const EXAMPLES: usize = 3;
 
-/// Columns that tell when a row was read; alone they make no difference.
+/// Columns with the time of reading; alone they make no difference.
 const READING: [&str; 2] = ["last_seen_at", "checked_at"];
 
 /// What differs between two snapshots.
@@ -45,11 +41,11 @@ pub struct TableDiff {
     pub rows_after: u64,
     /// Rows with a key that was not there before.
     pub added: u64,
-    /// Rows that say something else, in more than the time of reading.
+    /// Rows with other values, in more than the time of reading.
     pub changed: u64,
-    /// Rows that are gone; of filings also those no longer listed.
+    /// Rows that no longer exist; of filings also those no longer listed.
     pub vanished: u64,
-    /// A few of them.
+    /// Up to 3 rows of each kind.
     pub examples: Vec<Example>,
 }
 
@@ -58,11 +54,11 @@ pub struct TableDiff {
 pub struct Example {
     /// `added`, `changed` or `vanished`.
     pub kind: DiffKind,
-    /// The row's key, as text; of an aggregate, which has none, nothing.
+    /// The row's key, as text; empty for an aggregate, which has no key.
     pub key: BTreeMap<String, Option<String>>,
-    /// Columns that differ, as they were; none for a row that was not there.
+    /// Old values of the columns that differ; empty for a new row.
     pub before: BTreeMap<String, Option<String>>,
-    /// Columns that differ, as they are; none for a row that is gone.
+    /// New values of the columns that differ; empty for a row that vanished.
     pub after: BTreeMap<String, Option<String>>,
 }
 
@@ -72,25 +68,25 @@ pub struct Example {
 pub enum DiffKind {
     /// It was not there before.
     Added,
-    /// It says something else.
+    /// It has other values.
     Changed,
-    /// It is gone, or no longer listed.
+    /// It no longer exists, or is no longer listed.
     Vanished,
 }
 
 impl Lake {
-    /// Compares two snapshots, held ones included.
+    /// The difference of two snapshots, pending review or not.
     ///
     /// # Errors
     ///
     /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn diff(&self, before: u64, after: u64) -> Result<SnapshotDiff, LakeError> {
-        let (one, other) = (self.present_or_held(before)?, self.present_or_held(after)?);
-        let names: BTreeSet<&String> = one.tables.keys().chain(other.tables.keys()).collect();
+        let commits = [self.present_or_pending(before)?, self.present_or_pending(after)?];
+        let sides = commits.each_ref().map(|commit| self.open_snapshot(commit));
+        let names: BTreeSet<&String> = commits.iter().flat_map(|commit| commit.tables.keys()).collect();
         let mut tables = BTreeMap::new();
         for name in names {
-            let sides = [Side::of(self, &one, name), Side::of(self, &other, name)];
-            if let Some(diff) = TableCompare::new(name, sides).run()? {
+            if let Some(diff) = TableCompare::new(name, &sides).run()? {
                 tables.insert(name.clone(), diff);
             }
         }
@@ -98,36 +94,25 @@ impl Lake {
     }
 }
 
-/// One snapshot's state of a table.
-struct Side<'a> {
-    lake: &'a Lake,
-    commit: &'a Commit,
-    files: &'a [FileEntry],
-    rows: u64,
-}
-
-impl<'a> Side<'a> {
-    fn of(lake: &'a Lake, commit: &'a Commit, table: &str) -> Self {
-        let manifest: Option<&TableManifest> = commit.tables.get(table);
-        Self {
-            lake,
-            commit,
-            files: manifest.map_or(&[][..], |manifest| &manifest.files),
-            rows: manifest.map_or(0, |manifest| manifest.rows),
-        }
-    }
-
-    fn paths(&self, entries: &[&FileEntry]) -> Result<Vec<PathBuf>, LakeError> {
-        entries.iter().map(|entry| self.lake.sound_file(self.commit, entry)).collect()
-    }
-}
-
 const BEFORE: usize = 0;
 const AFTER: usize = 1;
 
-type Digest = [u8; 16];
+/// Files of two sides, by month; none for a table without months.
+type FilesByMonth<'a> = BTreeMap<Option<Month>, [Vec<&'a FileEntry>; 2]>;
 
-/// What is remembered of a row.
+/// The files that only one side has.
+pub(super) fn differing_files<'a>(sides: [&[&'a FileEntry]; 2]) -> FilesByMonth<'a> {
+    let digests = sides.map(|files| files.iter().map(|file| file.blake3.as_str()).collect::<BTreeSet<_>>());
+    let mut months = FilesByMonth::new();
+    for (side, other) in [(BEFORE, AFTER), (AFTER, BEFORE)] {
+        for file in sides[side].iter().filter(|file| !digests[other].contains(file.blake3.as_str())) {
+            months.entry(month_in(&file.path)).or_default()[side].push(file);
+        }
+    }
+    months
+}
+
+/// What is kept of a row in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct RowMark {
     content: Digest,
@@ -137,35 +122,36 @@ struct RowMark {
 type Rows = HashMap<Digest, RowMark>;
 
 struct TableCompare<'a> {
+    name: &'a str,
+    /// None for an aggregate.
     table: Option<Table>,
-    sides: [Side<'a>; 2],
+    sides: &'a [Snapshot<'a>; 2],
     diff: TableDiff,
     /// Rows without a partner in their own month.
     left: [Rows; 2],
-    wanted: BTreeMap<Digest, DiffKind>,
-    told: BTreeMap<DiffKind, usize>,
+    /// Keys of the example rows: the smallest digests, so that two snapshots always show the same rows.
+    examples: BTreeMap<DiffKind, BTreeSet<Digest>>,
 }
 
 impl<'a> TableCompare<'a> {
-    fn new(name: &str, sides: [Side<'a>; 2]) -> Self {
-        let diff = TableDiff {
-            rows_before: sides[BEFORE].rows,
-            rows_after: sides[AFTER].rows,
-            ..TableDiff::default()
-        };
+    fn new(name: &'a str, sides: &'a [Snapshot<'a>; 2]) -> Self {
+        let rows = |side: usize| sides[side].commit().tables.get(name).map_or(0, |table| table.rows);
+        let diff = TableDiff { rows_before: rows(BEFORE), rows_after: rows(AFTER), ..TableDiff::default() };
         Self {
+            name,
             table: Table::from_name(name),
             sides,
             diff,
-            left: [Rows::new(), Rows::new()],
-            wanted: BTreeMap::new(),
-            told: BTreeMap::new(),
+            left: Default::default(),
+            examples: BTreeMap::new(),
         }
     }
 
     /// The difference; none when there is none.
     fn run(mut self) -> Result<Option<TableDiff>, LakeError> {
-        let differing = self.differing();
+        let files =
+            self.sides.each_ref().map(|side| side.commit().files(Some(self.name)).collect::<Vec<_>>());
+        let differing = differing_files([&files[BEFORE], &files[AFTER]]);
         for months in differing.values() {
             let before = self.rows_of(BEFORE, &months[BEFORE])?;
             let after = self.rows_of(AFTER, &months[AFTER])?;
@@ -173,27 +159,10 @@ impl<'a> TableCompare<'a> {
         }
         let [before, after] = std::mem::take(&mut self.left);
         self.match_rows(before, after, true);
-        self.show_examples(&differing)?;
+        self.diff.examples = self.read_examples(&differing)?;
         let TableDiff { rows_before, rows_after, added, changed, vanished, .. } = self.diff;
         let is_same = rows_before == rows_after && added + changed + vanished == 0;
         Ok((!is_same).then_some(self.diff))
-    }
-
-    /// Files that only one side has, by month.
-    fn differing(&self) -> BTreeMap<Option<Month>, [Vec<&'a FileEntry>; 2]> {
-        let digests = |side: usize| -> BTreeSet<&str> {
-            self.sides[side].files.iter().map(|file| file.blake3.as_str()).collect()
-        };
-        let known = [digests(BEFORE), digests(AFTER)];
-        let mut months: BTreeMap<Option<Month>, [Vec<&FileEntry>; 2]> = BTreeMap::new();
-        for (side, other) in [(BEFORE, AFTER), (AFTER, BEFORE)] {
-            for file in
-                self.sides[side].files.iter().filter(|file| !known[other].contains(file.blake3.as_str()))
-            {
-                months.entry(month_in(&file.path)).or_default()[side].push(file);
-            }
-        }
-        months
     }
 
     fn rows_of(&self, side: usize, files: &[&FileEntry]) -> Result<Rows, LakeError> {
@@ -212,26 +181,19 @@ impl<'a> TableCompare<'a> {
         files: &[&FileEntry],
         mut take: impl FnMut(&RecordBatch) -> Result<(), LakeError>,
     ) -> Result<(), LakeError> {
-        let side = &self.sides[side];
-        for path in side.paths(files)? {
-            let damaged = |error: crate::table::TableError| LakeError::damaged(&path, error.to_string());
+        for file in files {
+            let path = self.sides[side].file(file)?;
+            let damaged = |error: TableError| LakeError::damaged(&path, error.to_string());
             for batch in read_parquet(&path, None).map_err(damaged)? {
-                let batch = batch.map_err(damaged)?;
-                match self.table {
-                    Some(table) => take(&side.lake.upgraded(table, side.commit.schema_version, batch)?)?,
-                    None => take(&batch)?,
-                }
+                take(&batch.map_err(damaged)?)?;
             }
         }
         Ok(())
     }
 
-    /// The columns that name a row; all of them where a table has no key.
-    fn key_columns(&self, batch: &RecordBatch) -> Vec<String> {
-        match self.table {
-            Some(table) => table.key().iter().map(|name| (*name).to_owned()).collect(),
-            None => batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect(),
-        }
+    /// The key columns; all columns of a table without a key.
+    fn key_columns<'b>(&self, batch: &'b RecordBatch) -> Vec<&'b str> {
+        self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec())
     }
 
     fn keys(&self, batch: &RecordBatch) -> Result<Vec<Digest>, LakeError> {
@@ -239,18 +201,14 @@ impl<'a> TableCompare<'a> {
     }
 
     fn marks(&self, batch: &RecordBatch) -> Result<Vec<RowMark>, LakeError> {
-        let fields = batch.schema_ref().fields().iter();
-        let names: Vec<String> = fields
-            .map(|field| field.name().clone())
-            .filter(|name| !READING.contains(&name.as_str()))
-            .collect();
+        let names: Vec<&str> = names(batch).filter(|name| !READING.contains(name)).collect();
         let listed = batch.column_by_name("listed").and_then(|column| column.as_boolean_opt());
         let mark =
             |(row, content)| RowMark { content, listed: listed.is_none_or(|listed| listed.value(row)) };
         Ok(digests(batch, &names)?.into_iter().enumerate().map(mark).collect())
     }
 
-    /// Finds partners by key. Rows without one wait for those of the other months; in the last round they count.
+    /// Compares rows with the same key. Rows without a partner wait for the other months; in the last round they count.
     fn match_rows(&mut self, mut before: Rows, after: Rows, is_last: bool) {
         for (key, new) in after {
             match before.remove(&key) {
@@ -276,111 +234,60 @@ impl<'a> TableCompare<'a> {
             DiffKind::Changed => self.diff.changed += 1,
             DiffKind::Vanished => self.diff.vanished += 1,
         }
-        // The smallest digests, so that the same two snapshots always show the same rows.
-        let told = self.told.entry(kind).or_default();
-        *told += 1;
-        self.wanted.insert(key, kind);
-        if *told > EXAMPLES {
-            let last = self.wanted.iter().rev().find(|(_, known)| **known == kind).map(|(key, _)| *key);
-            *told -= 1;
-            last.map(|key| self.wanted.remove(&key));
+        let examples = self.examples.entry(kind).or_default();
+        examples.insert(key);
+        if examples.len() > EXAMPLES {
+            examples.pop_last();
         }
     }
 
-    fn show_examples(
-        &mut self,
-        differing: &BTreeMap<Option<Month>, [Vec<&'a FileEntry>; 2]>,
-    ) -> Result<(), LakeError> {
-        if self.wanted.is_empty() {
-            return Ok(());
-        }
-        let mut shown: BTreeMap<Digest, [Option<Cells>; 2]> = BTreeMap::new();
-        let mut key_columns = Vec::new();
-        for months in differing.values() {
+    fn read_examples(&self, differing: &FilesByMonth<'_>) -> Result<Vec<Example>, LakeError> {
+        let mut rows: BTreeMap<Digest, [Cells; 2]> =
+            self.examples.values().flatten().map(|key| (*key, <[Cells; 2]>::default())).collect();
+        for months in differing.values().filter(|_| !self.examples.is_empty()) {
             for side in [BEFORE, AFTER] {
                 self.each_batch(side, &months[side], |batch| {
-                    key_columns = self.key_columns(batch);
                     for (row, key) in self.keys(batch)?.into_iter().enumerate() {
-                        if self.wanted.contains_key(&key) {
-                            shown.entry(key).or_default()[side] = Some(cells(batch, row)?);
+                        if let Some(sides) = rows.get_mut(&key) {
+                            sides[side] = cells(batch, row)?;
                         }
                     }
                     Ok(())
                 })?;
             }
         }
-        let key_columns = if self.table.is_some() { key_columns } else { Vec::new() };
-        let mut examples: Vec<Example> = Vec::new();
-        for (key, kind) in &self.wanted {
-            let [before, after] = shown.remove(key).unwrap_or_default();
-            examples.push(example(
-                *kind,
-                &key_columns,
-                before.unwrap_or_default(),
-                after.unwrap_or_default(),
-            ));
+        let key = self.table.map_or(&[][..], |table| table.key());
+        let mut examples = Vec::new();
+        for (kind, digests) in &self.examples {
+            let rows = digests.iter().filter_map(|digest| rows.remove(digest));
+            examples.extend(rows.map(|sides| example(*kind, key, sides)));
         }
         examples.sort_by(|one, other| (one.kind, &one.key).cmp(&(other.kind, &other.key)));
-        self.diff.examples = examples;
-        Ok(())
+        Ok(examples)
     }
 }
 
 type Cells = BTreeMap<String, Option<String>>;
 
-fn example(kind: DiffKind, key_columns: &[String], mut before: Cells, mut after: Cells) -> Example {
+fn example(kind: DiffKind, key_columns: &[&str], [mut before, mut after]: [Cells; 2]) -> Example {
     let mut key = Cells::new();
     for name in key_columns {
-        let (old, new) = (before.remove(name), after.remove(name));
-        key.insert(name.clone(), new.or(old).flatten());
+        let (old, new) = (before.remove(*name), after.remove(*name));
+        key.insert((*name).to_owned(), new.or(old).flatten());
     }
     if !before.is_empty() && !after.is_empty() {
-        let same: Vec<String> = before
-            .iter()
-            .filter(|(name, old)| after.get(*name) == Some(old))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in same {
-            before.remove(&name);
-            after.remove(&name);
-        }
+        let (old, new) = (before.clone(), after.clone());
+        before.retain(|name, value| new.get(name) != Some(value));
+        after.retain(|name, value| old.get(name) != Some(value));
     }
     Example { kind, key, before, after }
 }
 
+fn names(batch: &RecordBatch) -> impl Iterator<Item = &str> {
+    batch.schema_ref().fields().iter().map(|field| field.name().as_str())
+}
+
 fn cells(batch: &RecordBatch, row: usize) -> Result<Cells, LakeError> {
-    let mut cells = Cells::new();
-    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        cells.insert(field.name().clone(), cell(column, row)?);
-    }
-    Ok(cells)
-}
-
-/// A cell as text; none for null. The formatter of Arrow knows no time zone by name.
-fn cell(column: &ArrayRef, row: usize) -> Result<Option<String>, LakeError> {
-    if column.is_null(row) {
-        return Ok(None);
-    }
-    let instants = column.as_primitive_opt::<TimestampMicrosecondType>();
-    if let Some(instant) = instants.and_then(|cells| Timestamp::from_microsecond(cells.value(row)).ok()) {
-        return Ok(Some(instant.to_string()));
-    }
-    array_value_to_string(column, row).map(Some).map_err(LakeError::arrow("show a value"))
-}
-
-/// A digest of each row's cells in these columns.
-fn digests(batch: &RecordBatch, names: &[String]) -> Result<Vec<Digest>, LakeError> {
-    let columns: Vec<ArrayRef> =
-        names.iter().map(|name| column(batch, name).cloned()).collect::<Result<_, _>>()?;
-    let fields = columns.iter().map(|column| SortField::new(column.data_type().clone())).collect();
-    let failed = LakeError::arrow("compare rows");
-    let rows = RowConverter::new(fields)
-        .and_then(|converter| converter.convert_columns(&columns))
-        .map_err(failed)?;
-    let digest = |row: arrow::row::Row<'_>| {
-        let mut digest = Digest::default();
-        digest.copy_from_slice(&blake3::hash(row.data()).as_bytes()[..16]);
-        digest
-    };
-    Ok(rows.iter().map(digest).collect())
+    let columns = names(batch).zip(batch.columns());
+    columns.map(|(name, column)| Ok((name.to_owned(), value_text(column, row)?))).collect()
 }

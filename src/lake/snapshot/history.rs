@@ -1,24 +1,25 @@
-//! The snapshots of a lake and how each stands: published, held, pruned; pinned or not.
+//! The snapshots of a lake and their states.
 
-use super::pins::Mark;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
+use crate::lake::format::layout::Mark;
 use crate::lake::format::manifest::Commit;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// How a snapshot stands.
+/// The state of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum SnapshotState {
     /// Readers can open it.
     Published,
-    /// A check held it; it is whole, and waits to be accepted.
-    Held,
-    /// Its tables are gone by a rule; its commit is history.
+    /// A check failed: it waits for a person to accept it.
+    #[serde(rename = "held")]
+    Pending,
+    /// A rule deleted its tables; its commit is history.
     Pruned,
 }
 
@@ -27,8 +28,9 @@ pub enum Standing {
 pub struct SnapshotEntry {
     /// Number.
     pub snapshot: u64,
-    /// How it stands.
-    pub standing: Standing,
+    /// Its state.
+    #[serde(rename = "standing")]
+    pub state: SnapshotState,
     /// Whether it is never pruned.
     pub pinned: bool,
     /// Whether it is what readers see.
@@ -54,85 +56,99 @@ pub struct SnapshotEntry {
 }
 
 impl Lake {
-    /// Every snapshot there ever was and the held ones, oldest first.
+    /// Every snapshot there ever was, oldest first, those pending review included.
     ///
     /// # Errors
     ///
     /// [`LakeError::Damaged`] names a commit that cannot be read; [`LakeError::Storage`].
     pub fn history(&self) -> Result<Vec<SnapshotEntry>, LakeError> {
-        let (pinned, kept) = (self.marked(Mark::Pinned)?, self.kept_snapshots()?);
-        let newest = self.commits()?.last().copied();
-        let mut entries = Vec::new();
-        for snapshot in self.commits()? {
-            let standing = if kept.contains(&snapshot) { Standing::Published } else { Standing::Pruned };
-            entries.push(entry(self.commit(snapshot)?, standing, &pinned, newest));
-        }
-        for snapshot in self.held_snapshots()? {
-            entries.push(entry(self.held_commit(snapshot)?, Standing::Held, &pinned, newest));
-        }
-        entries.sort_by_key(|entry| entry.snapshot);
-        Ok(entries)
+        let numbers = self.numbers()?;
+        let all = numbers.commits.union(&numbers.pending);
+        all.map(|snapshot| Ok(self.entry(*snapshot, &numbers)?.0)).collect()
     }
 
-    /// The entry and the commit of one snapshot, held or not.
+    /// The entry and the commit of one snapshot, pending review or not.
     ///
     /// # Errors
     ///
     /// [`LakeError::NoSnapshot`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn snapshot(&self, snapshot: u64) -> Result<(SnapshotEntry, Commit), LakeError> {
-        let pinned = self.marked(Mark::Pinned)?;
-        let newest = self.commits()?.last().copied();
-        let (commit, standing) = match self.held_snapshots()?.contains(&snapshot) {
-            true => (self.held_commit(snapshot)?, Standing::Held),
-            false if self.kept_snapshots()?.contains(&snapshot) => {
-                (self.commit(snapshot)?, Standing::Published)
+        self.entry(snapshot, &self.numbers()?)
+    }
+
+    fn numbers(&self) -> Result<Numbers, LakeError> {
+        Ok(Numbers {
+            commits: self.backend.commits()?,
+            pending: self.pending_snapshots()?,
+            pruned: self.marked(Mark::Pruned)?,
+            pinned: self.marked(Mark::Pinned)?,
+        })
+    }
+
+    fn entry(&self, snapshot: u64, numbers: &Numbers) -> Result<(SnapshotEntry, Commit), LakeError> {
+        let (state, commit) = match snapshot {
+            number if numbers.pending.contains(&number) => {
+                (SnapshotState::Pending, self.pending_commit(number)?)
             }
-            false => (self.commit(snapshot)?, Standing::Pruned),
+            number if numbers.pruned.contains(&number) => (SnapshotState::Pruned, self.commit(number)?),
+            number => (SnapshotState::Published, self.commit(number)?),
         };
-        Ok((entry(commit.clone(), standing, &pinned, newest), commit))
+        let entry = SnapshotEntry {
+            snapshot,
+            state,
+            pinned: numbers.pinned.contains(&snapshot),
+            current: Some(&snapshot) == numbers.commits.last(),
+            parent: commit.parent,
+            restores: commit.restores,
+            committed_at: commit.committed_at,
+            today: commit.today,
+            filings: commit.tables.get("filings").map_or(0, |table| table.rows),
+            rows: commit.rows(),
+            bytes: commit.bytes(),
+            run_id: commit.run_id.clone(),
+            pipeline: commit.pipeline.clone(),
+        };
+        Ok((entry, commit))
     }
 
-    /// Numbers of the snapshots whose tables are there: all but the pruned ones.
+    /// Numbers of the snapshots whose tables exist: all published ones but the pruned.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn kept_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
-        let pruned = self.marked(Mark::Pruned)?;
-        Ok(self.commits()?.into_iter().filter(|snapshot| !pruned.contains(snapshot)).collect())
+        Ok(&self.backend.commits()? - &self.marked(Mark::Pruned)?)
     }
 
-    /// Numbers of the snapshots that a check held, oldest first.
+    /// Numbers of the snapshots that are pending review, oldest first.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
-    pub fn held_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
-        let commits: BTreeSet<u64> = self.commits()?.into_iter().collect();
-        let held = layout::snapshot_numbers(&self.home.names("held")?).into_iter();
-        // One that was accepted, whose note was not cleared before a kill, is published.
-        Ok(held.filter(|snapshot| !commits.contains(snapshot)).collect())
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn pending_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
+        let noted = layout::snapshot_numbers(&self.backend.names("held")?);
+        // A kill can leave the note of an accepted snapshot: that one is published.
+        Ok(&noted - &self.backend.commits()?)
     }
 
-    /// Whether no snapshot was ever made here, neither published nor held.
+    /// Whether no snapshot was ever made here, neither published nor pending review.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Storage`].
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn is_empty(&self) -> Result<bool, LakeError> {
-        Ok(self.commits()?.is_empty() && self.held_snapshots()?.is_empty())
+        Ok(self.backend.commits()?.is_empty() && self.pending_snapshots()?.is_empty())
     }
 
-    /// The number of the next snapshot: none is given twice, those of held ones and of held ones that went included.
-    pub(crate) fn next_snapshot(&self) -> Result<u64, LakeError> {
-        let newest = self.commits()?.last().copied();
-        let held = self.held_snapshots()?.last().copied();
-        let pruned = self.marked(Mark::Pruned)?.last().copied();
-        Ok(newest.max(held).max(pruned).unwrap_or(0) + 1)
+    /// The number of the next snapshot. No number is given twice, not even that of a pruned pending snapshot.
+    pub(super) fn next_snapshot(&self) -> Result<u64, LakeError> {
+        let numbers = self.numbers()?;
+        let all = [numbers.commits, numbers.pending, numbers.pruned];
+        Ok(all.iter().filter_map(BTreeSet::last).max().unwrap_or(&0) + 1)
     }
 
-    /// The commit of a snapshot whose tables are there.
-    pub(crate) fn present(&self, snapshot: u64) -> Result<Commit, LakeError> {
+    /// The commit of a published snapshot whose tables exist.
+    pub(super) fn present(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let commit = self.commit(snapshot)?;
         if self.marked(Mark::Pruned)?.contains(&snapshot) {
             return Err(LakeError::Pruned { snapshot });
@@ -140,33 +156,23 @@ impl Lake {
         Ok(commit)
     }
 
-    /// The commit of a snapshot whose tables are there, held or not.
+    /// The commit of a snapshot whose tables exist, pending review or not.
     ///
     /// # Errors
     ///
     /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
-    pub fn present_or_held(&self, snapshot: u64) -> Result<Commit, LakeError> {
-        match self.held_snapshots()?.contains(&snapshot) {
-            true => self.held_commit(snapshot),
+    pub fn present_or_pending(&self, snapshot: u64) -> Result<Commit, LakeError> {
+        match self.pending_snapshots()?.contains(&snapshot) {
+            true => self.pending_commit(snapshot),
             false => self.present(snapshot),
         }
     }
 }
 
-fn entry(commit: Commit, standing: Standing, pinned: &BTreeSet<u64>, newest: Option<u64>) -> SnapshotEntry {
-    SnapshotEntry {
-        snapshot: commit.snapshot,
-        standing,
-        pinned: pinned.contains(&commit.snapshot),
-        current: Some(commit.snapshot) == newest,
-        parent: commit.parent,
-        restores: commit.restores,
-        committed_at: commit.committed_at,
-        today: commit.today,
-        filings: commit.tables.get("filings").map_or(0, |table| table.rows),
-        rows: commit.rows(),
-        bytes: commit.bytes(),
-        run_id: commit.run_id,
-        pipeline: commit.pipeline,
-    }
+/// Numbers of the snapshots by state.
+struct Numbers {
+    commits: BTreeSet<u64>,
+    pending: BTreeSet<u64>,
+    pruned: BTreeSet<u64>,
+    pinned: BTreeSet<u64>,
 }

@@ -1,39 +1,15 @@
-//! Marks on snapshots: pinned by someone, pruned by a rule. One small sealed file each, created or deleted whole, so that no two
-//! writers ever lose each other's.
+//! Marks on snapshots: pinned by a person, pruned by a rule. Each is one small sealed file, created or deleted
+//! atomically, so that two writers never overwrite each other's marks.
 
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
-use crate::lake::format::layout::snapshot_name;
-use crate::lake::format::sealed_json::{Seal, look, sealed};
+use crate::lake::format::layout::Mark;
+use crate::lake::format::sealed_json::{is_sealed, sealed};
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
-
-/// What can be said of a snapshot after its commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// It is never pruned.
-    Pinned,
-    /// Its tables are deleted, or about to be.
-    Pruned,
-}
-
-impl Mark {
-    pub(crate) const ALL: [Self; 2] = [Self::Pinned, Self::Pruned];
-
-    pub(crate) const fn folder(self) -> &'static str {
-        match self {
-            Self::Pinned => "pins",
-            Self::Pruned => "pruned",
-        }
-    }
-
-    pub(crate) fn file(self, snapshot: u64) -> String {
-        format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
-    }
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
@@ -43,52 +19,48 @@ struct Content {
 }
 
 impl Lake {
-    /// Snapshots that bear a mark. The name alone counts: a damaged pin still holds.
+    /// Snapshots with a mark. Only the file's name counts: a damaged pin is still a pin.
     pub(crate) fn marked(&self, mark: Mark) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(layout::snapshot_numbers(&self.home.names(mark.folder())?))
+        Ok(layout::snapshot_numbers(&self.backend.names(mark.folder())?))
     }
 
-    /// Sets a mark; false when it was there.
-    pub(crate) fn set_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
-        let name = mark.file(snapshot);
-        if self.marked(mark)?.contains(&snapshot) {
-            return Ok(false);
-        }
-        self.home.create(&name, &content(mark, snapshot, at, Path::new(&name))?)
+    /// Sets a mark; false when it exists.
+    fn set_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+        let is_marked = self.marked(mark)?.contains(&snapshot);
+        Ok(!is_marked && self.backend.create(&mark.file(snapshot), &content(mark, snapshot, at)?)?)
     }
 
-    /// Takes a mark away; false when it was not there.
-    pub(crate) fn clear_mark(&self, mark: Mark, snapshot: u64) -> Result<bool, LakeError> {
+    /// Deletes a mark; false when there was none.
+    fn clear_mark(&self, mark: Mark, snapshot: u64) -> Result<bool, LakeError> {
         if !self.marked(mark)?.contains(&snapshot) {
             return Ok(false);
         }
-        self.home.remove(&mark.file(snapshot))?;
+        self.backend.remove(&mark.file(snapshot))?;
         Ok(true)
     }
 
-    /// Writes a mark again whose file is damaged; its name says all that counts.
+    /// Writes the damaged file of a mark again.
     pub(crate) fn renew_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<(), LakeError> {
-        let name = mark.file(snapshot);
-        self.home.write(&name, &content(mark, snapshot, at, Path::new(&name))?)
+        self.backend.write(&mark.file(snapshot), &content(mark, snapshot, at)?)
     }
 
-    /// What is wrong with the file of a mark; none when it is sound.
+    /// What is wrong with the file of a mark; none when it is intact.
     pub(crate) fn mark_problem(&self, mark: Mark, snapshot: u64) -> Result<Option<&'static str>, LakeError> {
-        let bytes = self.home.read(&mark.file(snapshot))?.unwrap_or_default();
+        let bytes = self.backend.read(&mark.file(snapshot))?.unwrap_or_default();
         let names_it =
             serde_json::from_slice::<Content>(&bytes).is_ok_and(|content| content.snapshot == snapshot);
-        Ok((look(&bytes) != Seal::Whole || !names_it).then_some("it is not what was written"))
+        Ok((!is_sealed(&bytes) || !names_it).then_some("it is not what was written"))
     }
 
-    /// Never prunes a snapshot from now on. False when it was pinned already.
+    /// Pins a snapshot: it is never pruned. False when it was pinned already.
     ///
     /// # Errors
     ///
     /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Storage`].
     pub fn pin(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
-        self.present_or_held(snapshot)?;
+        self.present_or_pending(snapshot)?;
         let is_new = self.set_mark(Mark::Pinned, snapshot, at)?;
-        // A pruning under way either sees the pin or has marked the snapshot before.
+        // A pruning that runs now either sees the pin or has marked the snapshot before.
         if self.marked(Mark::Pruned)?.contains(&snapshot) {
             self.clear_mark(Mark::Pinned, snapshot)?;
             return Err(LakeError::Pruned { snapshot });
@@ -96,7 +68,7 @@ impl Lake {
         Ok(is_new)
     }
 
-    /// Lets a snapshot be pruned again. False when it was not pinned.
+    /// Unpins a snapshot: it can be pruned. False when it was not pinned.
     ///
     /// # Errors
     ///
@@ -109,8 +81,8 @@ impl Lake {
         Ok(was_pinned)
     }
 
-    /// Marks a snapshot as pruned. False, and no mark, where it was pinned meanwhile.
-    pub(crate) fn doom(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
+    /// Marks a snapshot as pruned. False, and no mark, if it is pinned.
+    pub(super) fn mark_pruned(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
         self.set_mark(Mark::Pruned, snapshot, at)?;
         let is_pinned = self.marked(Mark::Pinned)?.contains(&snapshot);
         if is_pinned {
@@ -120,7 +92,8 @@ impl Lake {
     }
 }
 
-fn content(mark: Mark, snapshot: u64, at: Timestamp, path: &Path) -> Result<Vec<u8>, LakeError> {
+fn content(mark: Mark, snapshot: u64, at: Timestamp) -> Result<Vec<u8>, LakeError> {
+    let name = mark.file(snapshot);
     let content = Content { snapshot, mark: mark.folder().to_owned(), at };
-    sealed(&content).map_err(LakeError::storage("write", path))
+    sealed(&content).map_err(LakeError::storage("write", Path::new(&name)))
 }

@@ -1,93 +1,108 @@
-//! Old snapshots and raw pages go, as rules say: decided first, then done, each step safe to be killed in.
+//! Pruning: old snapshots and raw pages are deleted by rules. It is decided first and done afterwards, and every step can
+//! be killed and repeated.
 
-use super::history::Standing;
-use super::pins::Mark;
+use super::history::{SnapshotEntry, SnapshotState};
 use super::retention::{Kept, Retention};
 use super::write_lock::LakeLock;
 use crate::contract::eastern::plus_days;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
-use crate::lake::run::{JOURNAL, RAW, RunRecord};
+use crate::lake::format::layout::{JOURNAL, Mark, RAW};
+use crate::lake::format::run_record::RunRecord;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What may go.
+/// What a pruning may delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruneRules {
-    /// Which snapshots stay.
+    /// Which snapshots are kept.
     pub keep: Retention,
-    /// Days that the raw pages of a finished run stay once all its snapshots are pruned; none for ever.
+    /// Days that the raw pages of a finished run are kept once all its snapshots are pruned; none to keep them for ever.
     pub raw_days: Option<u32>,
     /// Today.
     pub today: Date,
 }
 
-/// What goes, or went.
+/// What a pruning deletes, or deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Pruning {
-    /// Published snapshots whose tables go.
+    /// Published snapshots, whose tables are deleted.
     pub snapshots: Vec<u64>,
-    /// Held snapshots that go: the lake has moved on without them.
-    pub held: Vec<u64>,
-    /// Runs whose raw pages and journals go.
+    /// Snapshots pending review whose parent is no longer the newest.
+    #[serde(rename = "held")]
+    pub pending: Vec<u64>,
+    /// Runs whose raw pages and journals are deleted.
     pub runs: Vec<String>,
 }
 
 impl Lake {
-    /// What the rules let go; nothing is changed.
+    /// What the rules would delete; nothing is changed.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Damaged`] names a commit or run record that cannot be read: nothing goes on a guess.
+    /// [`LakeError::Damaged`] names a commit or run record that cannot be read: then nothing is deleted.
     pub fn would_prune(&self, rules: &PruneRules) -> Result<Pruning, LakeError> {
         let mut pruning = Pruning::default();
         if rules.keep.is_empty() && rules.raw_days.is_none() {
             return Ok(pruning);
         }
         let history = self.history()?;
-        let newest = self.commits()?.last().copied();
-        let published = history.iter().filter(|entry| entry.standing == Standing::Published);
+        let newest = history.iter().find(|entry| entry.current).map(|entry| entry.snapshot);
+        let published = history.iter().filter(|entry| entry.state == SnapshotState::Published);
         let kept: Vec<Kept> = published
             .map(|entry| Kept { snapshot: entry.snapshot, day: entry.today, pinned: entry.pinned })
             .collect();
         let expired = rules.keep.expired(&kept);
-        pruning.snapshots = expired.iter().copied().collect();
-        let overtaken =
-            history.iter().filter(|entry| entry.standing == Standing::Held && entry.parent != newest);
-        pruning.held = overtaken.filter(|entry| !entry.pinned).map(|entry| entry.snapshot).collect();
-        let is_needed = |entry: &&crate::lake::SnapshotEntry| match entry.standing {
-            Standing::Published => !expired.contains(&entry.snapshot),
-            Standing::Held => !pruning.held.contains(&entry.snapshot),
-            Standing::Pruned => false,
+        let is_overtaken = |entry: &&SnapshotEntry| {
+            entry.state == SnapshotState::Pending && entry.parent != newest && !entry.pinned
         };
-        let needed: BTreeSet<&str> =
-            history.iter().filter(is_needed).map(|entry| entry.run_id.as_str()).collect();
+        pruning.pending = history.iter().filter(is_overtaken).map(|entry| entry.snapshot).collect();
+        let is_needed = |entry: &&SnapshotEntry| match entry.state {
+            SnapshotState::Published => !expired.contains(&entry.snapshot),
+            SnapshotState::Pending => !pruning.pending.contains(&entry.snapshot),
+            SnapshotState::Pruned => false,
+        };
+        let needed = history.iter().filter(is_needed).map(|entry| entry.run_id.as_str()).collect();
         if let Some(days) = rules.raw_days {
-            let old = |record: &RunRecord| plus_days(record.today, days) < rules.today;
-            let is_over = |record: &RunRecord| record.finished.is_some() && old(record);
-            for record in self.newest_runs(usize::MAX)?.into_iter().filter(is_over) {
-                if !needed.contains(record.run_id.as_str()) && self.has_raw(&record.run_id)? {
-                    pruning.runs.push(record.run_id);
-                }
-            }
+            pruning.runs = self.runs_to_prune(rules.today, days, &needed)?;
         }
+        pruning.snapshots = expired.into_iter().collect();
         Ok(pruning)
     }
 
-    /// Whether pages or journals of a run are at home.
+    /// Runs that finished more than `days` days ago, are not needed, and have raw pages or journals.
+    fn runs_to_prune(
+        &self,
+        today: Date,
+        days: u32,
+        needed: &BTreeSet<&str>,
+    ) -> Result<Vec<String>, LakeError> {
+        let mut runs = self.newest_runs(usize::MAX)?;
+        let is_old = |run: &RunRecord| run.finished.is_some() && plus_days(run.today, days) < today;
+        runs.retain(|run| is_old(run) && !needed.contains(run.run_id.as_str()));
+        let mut with_raw = Vec::new();
+        for run in runs {
+            if self.has_raw(&run.run_id)? {
+                with_raw.push(run.run_id);
+            }
+        }
+        Ok(with_raw)
+    }
+
+    /// Whether a run has raw pages or journals.
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
         for folder in [RAW, JOURNAL] {
-            if !self.home.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
+            if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Deletes what the rules let go, and what an earlier pruning was killed over. A snapshot that is pinned meanwhile
-    /// stays.
+    /// Deletes what the rules say, and what an earlier pruning did not finish. A snapshot that is pinned during the pruning
+    /// is kept.
     ///
     /// # Errors
     ///
@@ -97,18 +112,18 @@ impl Lake {
         self.finish_pruning()?;
         let mut pruning = Pruning { runs: would.runs, ..Pruning::default() };
         for snapshot in would.snapshots.iter().copied() {
-            if self.doom(snapshot, now)? {
-                self.home.drop_snapshots(&BTreeSet::from([snapshot]))?;
+            if self.mark_pruned(snapshot, now)? {
+                self.backend.drop_snapshots(&BTreeSet::from([snapshot]))?;
                 pruning.snapshots.push(snapshot);
             }
         }
-        for snapshot in would.held.iter().copied() {
-            if self.drop_held(snapshot, now)? {
-                pruning.held.push(snapshot);
+        for snapshot in would.pending.iter().copied() {
+            if self.drop_pending(snapshot, now)? {
+                pruning.pending.push(snapshot);
             }
         }
-        // With a snapshot that stays, the pages of its run stay.
-        if (&pruning.snapshots, &pruning.held) != (&would.snapshots, &would.held) {
+        // The pages of a snapshot that was pinned are kept with it.
+        if (&pruning.snapshots, &pruning.pending) != (&would.snapshots, &would.pending) {
             pruning.runs = self.would_prune(rules)?.runs;
         }
         for run_id in &pruning.runs {
@@ -117,14 +132,12 @@ impl Lake {
         Ok(pruning)
     }
 
-    /// Deletes the tables of snapshots that are marked as pruned and still there.
+    /// Deletes the tables that snapshots marked as pruned still have.
     fn finish_pruning(&self) -> Result<(), LakeError> {
-        let there = self.home.kept()?;
-        let doomed: BTreeSet<u64> = self.marked(Mark::Pruned)?.intersection(&there).copied().collect();
-        self.home.drop_snapshots(&doomed)
+        self.backend.drop_snapshots(&(&self.marked(Mark::Pruned)? & &self.backend.commits()?))
     }
 
-    /// Deletes what a run archived; its record, summary and quarantine stay.
+    /// Deletes the raw pages and journals of a run; its record, summary and quarantine are kept.
     fn drop_raw(&self, run_id: &str) -> Result<(), LakeError> {
         let run = self.run(run_id)?;
         if let Some(mut record) = run.record()? {
@@ -135,7 +148,7 @@ impl Lake {
             run.write_record(&record)?;
         }
         for folder in [RAW, JOURNAL] {
-            self.home.remove_folder(&format!("runs/{run_id}/{folder}"))?;
+            self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
             self.storage.remove_dir_all(&run.path().join(folder))?;
         }
         Ok(())

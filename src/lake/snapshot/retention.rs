@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use std::collections::BTreeSet;
 
-/// How many snapshots are kept; what no rule keeps may go. The newest and the pinned ones always stay.
+/// How many snapshots are kept; the others may be pruned. The newest and the pinned ones are always kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
     /// This many of the newest.
@@ -23,17 +23,17 @@ pub struct Kept {
     pub snapshot: u64,
     /// The Eastern day its run ran as.
     pub day: Date,
-    /// Whether someone pinned it.
+    /// Whether a person pinned it.
     pub pinned: bool,
 }
 
 impl Retention {
-    /// Whether no rule says anything.
+    /// Whether no rule is set.
     pub const fn is_empty(&self) -> bool {
         self.last == 0 && self.daily == 0 && self.weekly == 0 && self.monthly == 0
     }
 
-    /// The snapshots that no rule keeps, oldest first. Without any rule none goes.
+    /// The snapshots that no rule keeps, oldest first; none when no rule is set.
     pub fn expired(&self, snapshots: &[Kept]) -> BTreeSet<u64> {
         if self.is_empty() {
             return BTreeSet::new();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_rule_nothing_goes_and_the_newest_never_does() {
+    fn without_a_rule_nothing_expires_and_the_newest_never_does() {
         assert!(Retention::default().expired(&year()).is_empty());
         let newest = year().len() as u64;
         for retention in [
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pinned_snapshot_stays() {
+    fn a_pinned_snapshot_is_kept() {
         let mut snapshots = year();
         snapshots[6].pinned = true;
         let kept = stay(Retention { last: 2, ..Retention::default() }, &snapshots);

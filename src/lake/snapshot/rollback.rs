@@ -1,17 +1,21 @@
-//! Going back: a new snapshot whose tables and state are those of an older one. History stays; nothing is deleted.
+//! Rollback: a new snapshot with the tables and state of an older one. Nothing is deleted.
 
 use super::commit::CommitInfo;
+use super::staging::Base;
 use super::write_lock::LakeLock;
-use crate::lake::Lake;
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::Commit;
-use crate::lake::run::RunRecord;
+use crate::lake::format::run_record::RunRecord;
+use crate::lake::handle::Lake;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
+/// Stored where a commit has the name of its pipeline.
+const ROLLBACK: &str = "rollback";
+
 impl Lake {
-    /// Publishes the tables of an older snapshot again, with the run state they were published with, so that the next run
-    /// reads what happened since. None when readers see that very snapshot.
+    /// Publishes the tables of an older snapshot again, with its run state, so that the next run reads what happened since.
+    /// None when that snapshot is the newest.
     ///
     /// # Errors
     ///
@@ -27,11 +31,11 @@ impl Lake {
         if self.current()?.is_some_and(|current| current.snapshot == snapshot) {
             return Ok(None);
         }
-        self.sound_tables(&base)?;
+        self.open_snapshot(&base).tables()?;
         let run = self.run(run_id)?;
         let mut record = RunRecord::begun(run_id, ROLLBACK, (now, today));
         run.write_record(&record)?;
-        let commit = self.stage_restored(run_id, snapshot)?.commit(CommitInfo {
+        let commit = self.stage_on(Base::Restored(snapshot), run_id)?.commit(CommitInfo {
             committed_at: now,
             today,
             pipeline: ROLLBACK.to_owned(),
@@ -44,6 +48,3 @@ impl Lake {
         Ok(Some(commit))
     }
 }
-
-/// What stands in the place of a pipeline's name.
-const ROLLBACK: &str = "rollback";

@@ -1,17 +1,13 @@
-//! A snapshot being made: what is kept from its parent, and what is new.
+//! A snapshot being made: files kept from an older snapshot, and new files.
 
-use super::verified_read::check_digest;
-use crate::lake::Lake;
-use crate::lake::backend::disk::TEMPORARY;
-use crate::lake::data_file;
-use crate::lake::data_file::portable_types::plain_types;
-use crate::lake::data_file::{check_schema, read_part, sorted, write_part};
+use crate::lake::backend::disk::{TEMPORARY, check_digest};
+use crate::lake::data_file::{check_schema, read_part, write_part};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::{Month, part_name};
-use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
+use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
+use crate::lake::handle::Lake;
 use crate::lake::merge::spill::Spill;
-use crate::lake::merge::upsert::upsert;
 use crate::table::{ABOUT_KEY, Table};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
@@ -19,16 +15,16 @@ use jiff::civil::Date;
 use serde::Serialize;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What a merge did to a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TableDelta {
     /// Rows that were given, repetitions included.
     pub read: u64,
-    /// Rows with a key not known before.
+    /// Rows with a new key.
     pub added: u64,
-    /// Rows that differ from what the lake had, in more than the time of reading.
+    /// Rows that differ from the lake's in more than a timestamp.
     pub changed: u64,
     /// Filings no longer listed (kept, marked); officers no longer named (dropped).
     pub vanished: u64,
@@ -40,20 +36,9 @@ pub struct TableDelta {
     pub changed_months: BTreeSet<Month>,
 }
 
-/// A file of the coming snapshot and where it lies now.
-#[derive(Debug, Clone)]
-pub(crate) struct StagedFile {
-    pub(crate) entry: FileEntry,
-    pub(crate) path: PathBuf,
-    pub(crate) is_new: bool,
-    /// Whether a kept file was held against its commit already.
-    is_checked: Cell<bool>,
-}
-
-/// A new snapshot being made from the newest one, in `runs/<run_id>/staged`.
+/// A new snapshot being made, in `runs/<run_id>/staged`.
 ///
-/// Nothing of it is seen by readers before [`Staging::commit`]; dropped without it, it leaves files that the next
-/// lock clears.
+/// Readers see nothing of it before [`Staging::commit`]. Dropped without it, it leaves files that the next lock deletes.
 pub struct Staging {
     pub(crate) lake: Lake,
     pub(crate) run_id: String,
@@ -63,66 +48,57 @@ pub struct Staging {
     pub(crate) tables: BTreeMap<String, Vec<StagedFile>>,
     pub(crate) dir: PathBuf,
     pub(crate) spill: Option<Spill>,
-    /// Businesses that their listing was seen to show no more, and the day they stood on.
+    /// Businesses that are missing from their listing, and their filing date.
     pub(crate) gone: BTreeMap<i64, Date>,
 }
 
+/// The tables that a new snapshot begins with.
+#[derive(Debug, Clone, Copy)]
+pub enum Base<'a> {
+    /// Those of the newest snapshot.
+    Newest,
+    /// Those of the newest snapshot, less the files with these digests.
+    NewestWithout(&'a BTreeSet<&'a str>),
+    /// Those of an older snapshot, for a rollback to it.
+    Restored(u64),
+    /// Those that an earlier snapshot was made from. The new one takes its place on top of the newest.
+    Instead(&'a Commit),
+    /// As when this snapshot was made: with its number, on top of its parent.
+    Again(&'a Commit),
+}
+
 impl Lake {
-    /// Begins a new snapshot on top of the newest one. Every table has a file from the start, an empty one where
-    /// nothing is known yet, so that a reader never meets a missing table; `filings` alone has none before its
-    /// first month. Tables that an older sunlake wrote with other columns are written anew.
+    /// Begins a new snapshot with the tables of the newest one.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Name`] for a run id that cannot be a folder; [`LakeError::Storage`]; what [`Lake::current`] says.
+    /// As [`Lake::stage_on`].
     pub fn stage(&self, run_id: &str) -> Result<Staging, LakeError> {
-        let parent = self.current()?;
-        let snapshot = self.next_snapshot()?;
-        self.stage_from(run_id, snapshot, parent.clone(), parent)
+        self.stage_on(Base::Newest, run_id)
     }
 
-    /// Begins a snapshot again, as it was begun when it was made: with its number, on top of its parent.
+    /// Begins a new snapshot. Every table has a file from the start, an empty one where the base has none, so that a
+    /// reader never meets a missing table; `filings` alone has none before its first month.
     ///
     /// # Errors
     ///
-    /// As [`Lake::stage`]; [`LakeError::Pruned`] when the parent's tables are gone.
-    pub fn stage_again(&self, commit: &Commit) -> Result<Staging, LakeError> {
-        let parent = commit.parent.map(|parent| self.present(parent)).transpose()?;
-        self.stage_from(&commit.run_id, commit.snapshot, parent.clone(), parent)
-    }
-
-    /// Begins a new snapshot that shows the tables of an older one again.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::stage`]; [`LakeError::NoSnapshot`], [`LakeError::Pruned`].
-    pub fn stage_restored(&self, run_id: &str, snapshot: u64) -> Result<Staging, LakeError> {
-        let (parent, base) = (self.current()?, self.present(snapshot)?);
-        let mut staging = self.stage_from(run_id, self.next_snapshot()?, parent, Some(base))?;
-        staging.restores = Some(snapshot);
-        Ok(staging)
-    }
-
-    /// Begins a new snapshot that is to take the place of an earlier one: on top of what that one was made from.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::stage_again`].
-    pub fn stage_instead(&self, commit: &Commit) -> Result<Staging, LakeError> {
-        let base = commit.parent.map(|parent| self.present(parent)).transpose()?;
-        self.stage_from(&commit.run_id, self.next_snapshot()?, self.current()?, base)
-    }
-
-    pub(crate) fn stage_from(
-        &self,
-        run_id: &str,
-        snapshot: u64,
-        parent: Option<Commit>,
-        base: Option<Commit>,
-    ) -> Result<Staging, LakeError> {
+    /// [`LakeError::Name`] for a run id that cannot be a folder; [`LakeError::NoSnapshot`] and [`LakeError::Pruned`] when
+    /// the base has no tables any more; [`LakeError::Storage`]; what [`Lake::current`] says.
+    pub fn stage_on(&self, base: Base<'_>, run_id: &str) -> Result<Staging, LakeError> {
         layout::check_run_id(run_id)?;
-        if let Some(base) = &base {
-            self.home.bring(base, None)?;
+        let parent_of = |commit: &Commit| commit.parent.map(|parent| self.present(parent)).transpose();
+        let (snapshot, parent) = match base {
+            Base::Again(commit) => (commit.snapshot, parent_of(commit)?),
+            _ => (self.next_snapshot()?, self.current()?),
+        };
+        let tables = match base {
+            Base::Newest | Base::Again(_) => parent.clone(),
+            Base::NewestWithout(digests) => parent.clone().map(|commit| without(commit, digests)),
+            Base::Restored(snapshot) => Some(self.present(snapshot)?),
+            Base::Instead(commit) => parent_of(commit)?,
+        };
+        if let Some(tables) = &tables {
+            self.backend.download_files(tables, None)?;
         }
         let dir = self.layout.staged(run_id);
         self.storage.remove_dir_all(&dir)?;
@@ -131,30 +107,37 @@ impl Lake {
             lake: self.clone(),
             run_id: run_id.to_owned(),
             snapshot,
-            tables: base.as_ref().map(|commit| self.kept(commit)).unwrap_or_default(),
+            tables: tables.map(|commit| self.kept_files(&commit)).unwrap_or_default(),
             parent,
-            restores: None,
+            restores: if let Base::Restored(snapshot) = base { Some(snapshot) } else { None },
             dir,
             spill: None,
             gone: BTreeMap::new(),
         };
-        if let Some(base) = base {
-            staging.upgrade(base.schema_version)?;
-        }
         staging.make_missing_tables()?;
         Ok(staging)
     }
 
-    fn kept(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
+    fn kept_files(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
         let dir = self.snapshot_dir(commit.snapshot);
         let keep = |entry: &FileEntry| {
-            let lies_in = self.home.lies_in(commit.snapshot, entry);
-            let entry = FileEntry { lies_in, ..entry.clone() };
+            let origin = entry.origin_snapshot.unwrap_or(commit.snapshot);
+            let origin_snapshot = self.is_remote().then_some(origin);
+            let entry = FileEntry { origin_snapshot, ..entry.clone() };
             StagedFile { path: dir.join(&entry.path), entry, is_new: false, is_checked: Cell::new(false) }
         };
         let tables = commit.tables.iter();
         tables.map(|(table, manifest)| (table.clone(), manifest.files.iter().map(keep).collect())).collect()
     }
+}
+
+/// The commit less the files with these digests, and less the aggregates that lose all their files.
+fn without(mut commit: Commit, digests: &BTreeSet<&str>) -> Commit {
+    for manifest in commit.tables.values_mut() {
+        manifest.files.retain(|file| !digests.contains(file.blake3.as_str()));
+    }
+    commit.tables.retain(|table, manifest| Table::from_name(table).is_some() || !manifest.files.is_empty());
+    commit
 }
 
 impl Staging {
@@ -168,13 +151,33 @@ impl Staging {
         self.parent.as_ref()
     }
 
-    /// Absolute paths of every table's files as of now, for aggregates and checks before the commit.
+    /// Absolute paths of every table's files as of now, not compared with the parent's commit.
     pub fn files(&self) -> BTreeMap<String, Vec<PathBuf>> {
         let paths = |files: &Vec<StagedFile>| files.iter().map(|file| file.path.clone()).collect();
         self.tables.iter().map(|(table, files)| (table.clone(), paths(files))).collect()
     }
 
-    /// Gives up the snapshot: what was staged is deleted.
+    /// As [`Staging::files`]; the files kept from an older snapshot are as its commit says.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`], [`LakeError::Storage`].
+    pub fn sound_files(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
+        self.tables.values().flatten().try_for_each(check_kept)?;
+        Ok(self.files())
+    }
+
+    /// As [`Staging::sound_files`], of one table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::sound_files`].
+    pub fn sound_table(&self, table: Table) -> Result<Vec<PathBuf>, LakeError> {
+        let files = self.of_table(table.name()).iter();
+        files.map(|file| check_kept(file).map(|()| file.path.clone())).collect()
+    }
+
+    /// Deletes what was staged.
     ///
     /// # Errors
     ///
@@ -183,7 +186,7 @@ impl Staging {
         self.lake.storage.remove_dir_all(&self.dir)
     }
 
-    /// Where a file with this digest lies, if the snapshot has one.
+    /// Path of the file with this digest, if the snapshot has one.
     pub(crate) fn file_of(&self, blake3: &str) -> Option<PathBuf> {
         let mut files = self.tables.values().flatten();
         files.find(|file| file.entry.blake3 == blake3).map(|file| file.path.clone())
@@ -198,124 +201,6 @@ impl Staging {
     /// Whether no file differs from the parent's; a first snapshot is never unchanged.
     pub fn is_unchanged(&self) -> bool {
         self.parent.as_ref().is_some_and(|parent| parent.tables == self.manifests())
-    }
-
-    /// Lays rows over a table, by key: the later row wins. A table in which nothing differs keeps its file.
-    ///
-    /// The officers of a business that is among `rows` are replaced as a whole.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Schema`] for rows of another shape, and for filings, which are merged by month.
-    pub fn merge(&mut self, table: Table, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
-        self.merge_replacing(table, rows, &BTreeSet::new())
-    }
-
-    /// As [`Staging::merge`]; of the businesses in `replaced`, rows that are not among `rows` are dropped. For
-    /// officers: those of a business whose list is now shorter, or empty.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::merge`]; [`LakeError::Schema`] also when `replaced` is given and the table has no `business_id`.
-    pub fn merge_replacing(
-        &mut self,
-        table: Table,
-        rows: &RecordBatch,
-        replaced: &BTreeSet<i64>,
-    ) -> Result<TableDelta, LakeError> {
-        check_schema(table, &rows.schema())?;
-        if table.is_partitioned() {
-            let what = "they are spilled and merged by month".to_owned();
-            return Err(LakeError::Schema { table: table.name().to_owned(), what });
-        }
-        if table == Table::Changes {
-            return self.append_changes(rows, &[]);
-        }
-        let mut replaced = replaced.clone();
-        if table == Table::Officers {
-            replaced.extend(data_file::int64(rows, "business_id")?.values());
-        }
-        let existing = self.read(table, self.of_table(table.name()).iter())?;
-        let merged = upsert(table, &existing, rows, &replaced)?;
-        if let Some(rows) = &merged.rows {
-            let file = self.write(Some(table), table.name(), &sorted(table, rows)?)?;
-            self.swap(table.name(), |_| true, Some(file))?;
-        }
-        Ok(TableDelta {
-            read: rows.num_rows() as u64,
-            added: merged.added,
-            changed: merged.changed,
-            vanished: merged.removed,
-            total: self.rows(table.name()),
-            ..TableDelta::default()
-        })
-    }
-
-    /// Sets an aggregate to the rows of a finished Parquet file, which stays where it is. `about` says in words what
-    /// the aggregate and its columns are; it goes into the file, so that every snapshot explains itself.
-    ///
-    /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
-    /// strings, dictionaries, naive timestamps (taken as UTC).
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Name`]; [`LakeError::Schema`] for a type without such a form, lists and structs say.
-    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
-        self.aggregate(name, &read_part(path, None)?, about)
-    }
-
-    /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows under the same words keep their file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::aggregate_file`].
-    pub fn aggregate(
-        &mut self,
-        name: &str,
-        rows: &RecordBatch,
-        about: &str,
-    ) -> Result<TableDelta, LakeError> {
-        let table = layout::aggregate_folder(name)?;
-        let rows = plain_types(&table, rows)?;
-        let count = rows.num_rows() as u64;
-        let delta = TableDelta { read: count, total: count, ..TableDelta::default() };
-        if let [file] = self.of_table(&table)
-            && self.check_kept(file).and_then(|()| read_part(&file.path, None))? == rows
-            && data_file::about(&file.path)? == about
-        {
-            return Ok(delta);
-        }
-        let file = self.write_about(None, &table, &rows, about)?;
-        self.swap(&table, |_| true, Some(file))?;
-        Ok(delta)
-    }
-
-    /// Drops the aggregates that are not in `names`: their definition is gone.
-    pub fn retain_aggregates(&mut self, names: &BTreeSet<String>) {
-        self.tables
-            .retain(|table, _| table.strip_prefix(layout::AGGREGATE).is_none_or(|name| names.contains(name)));
-    }
-
-    /// Writes the tables anew whose columns have changed since a schema version.
-    fn upgrade(&mut self, from: u32) -> Result<(), LakeError> {
-        let upgrades = self.lake.upgrades;
-        for table in Table::ALL.into_iter().filter(|table| upgrades.touch(*table, from)) {
-            for old in self.of_table(table.name()).to_vec() {
-                self.check_kept(&old)?;
-                let rows = self.lake.upgraded(table, from, read_part(&old.path, None)?)?;
-                check_schema(table, &rows.schema())?;
-                let folder = old.entry.path.rsplit_once('/').map_or(table.name(), |(folder, _)| folder);
-                let new = self.write(Some(table), folder, &sorted(table, &rows)?)?;
-                self.swap(table.name(), |file| file.path == old.path, Some(new))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where a file of the parent lies.
-    pub(crate) fn parent_path(&self, entry: &FileEntry) -> Option<PathBuf> {
-        let parent = self.parent.as_ref()?;
-        Some(self.lake.snapshot_dir(parent.snapshot).join(&entry.path))
     }
 
     fn make_missing_tables(&mut self) -> Result<(), LakeError> {
@@ -336,7 +221,7 @@ impl Staging {
         self.of_table(table).iter().map(|file| file.entry.rows).sum()
     }
 
-    /// All rows of some files of a table, after a look whether they are what the commit says.
+    /// All rows of files of a table, each as its commit says.
     pub(crate) fn read<'a>(
         &self,
         table: Table,
@@ -344,20 +229,12 @@ impl Staging {
     ) -> Result<RecordBatch, LakeError> {
         let mut batches = Vec::new();
         for file in files {
-            self.check_kept(file)?;
+            check_kept(file)?;
             let rows = read_part(&file.path, None)?;
             check_schema(table, &rows.schema())?;
             batches.push(rows);
         }
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
-    }
-
-    pub(crate) fn check_kept(&self, file: &StagedFile) -> Result<(), LakeError> {
-        if !file.is_checked.get() {
-            check_digest(&file.path, &file.entry)?;
-            file.is_checked.set(true);
-        }
-        Ok(())
     }
 
     /// Writes rows to a part file in `folder` of the staged snapshot.
@@ -370,7 +247,8 @@ impl Staging {
         self.write_about(table, folder, rows, "")
     }
 
-    fn write_about(
+    /// As [`Staging::write`], with a description of the file in its metadata.
+    pub(super) fn write_about(
         &self,
         table: Option<Table>,
         folder: &str,
@@ -391,7 +269,7 @@ impl Staging {
         storage.rename(&staged, &path)?;
         let entry = FileEntry {
             path: format!("{folder}/{name}"),
-            lies_in: None,
+            origin_snapshot: None,
             rows: info.rows,
             bytes: info.bytes,
             blake3: info.blake3,
@@ -401,7 +279,7 @@ impl Staging {
         Ok(StagedFile { entry, path, is_new: true, is_checked: Cell::new(true) })
     }
 
-    /// Puts a file in the place of those that `is_old` picks; what was staged before is deleted.
+    /// Replaces the files that `is_old` picks by `file`; those of them that were staged before are deleted.
     pub(crate) fn swap(
         &mut self,
         table: &str,
@@ -419,4 +297,13 @@ impl Staging {
         }
         Ok(())
     }
+}
+
+/// Compares a kept file with its commit, once.
+pub(super) fn check_kept(file: &StagedFile) -> Result<(), LakeError> {
+    if !file.is_checked.get() {
+        check_digest(&file.path, &file.entry)?;
+        file.is_checked.set(true);
+    }
+    Ok(())
 }

@@ -1,123 +1,134 @@
-//! Files of a snapshot as they were committed: whoever reads through here never reads a damaged one.
+//! The files of one snapshot, each compared with its commit before it is read.
 
-use crate::lake::Lake;
 use crate::lake::backend::disk;
+use crate::lake::backend::disk::check_digest;
 use crate::lake::data_file::read_part;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::{Commit, FileEntry};
+use crate::lake::handle::Lake;
 use crate::table::Table;
 use arrow::record_batch::RecordBatch;
-use std::collections::BTreeMap;
-use std::fs;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+/// The files of a snapshot. A file of an object store is downloaded when it is asked for. A file is compared with its
+/// commit once, when it is first returned.
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    lake: &'a Lake,
+    commit: &'a Commit,
+    dir: PathBuf,
+    /// Files that are as their commit says.
+    intact: RefCell<BTreeSet<PathBuf>>,
+}
+
 impl Lake {
-    /// Where a file of a snapshot lies, after a look whether it is what its commit says.
+    /// The files of a snapshot, by its commit. Nothing is read yet.
+    pub fn open_snapshot<'a>(&'a self, commit: &'a Commit) -> Snapshot<'a> {
+        let dir = self.layout.snapshot(commit.snapshot);
+        Snapshot { lake: self, commit, dir, intact: RefCell::default() }
+    }
+}
+
+impl Snapshot<'_> {
+    /// The commit of the snapshot.
+    pub fn commit(&self) -> &Commit {
+        self.commit
+    }
+
+    /// Local folder with the files of all tables, not compared with the commit.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
-    pub fn sound_file(&self, commit: &Commit, entry: &FileEntry) -> Result<PathBuf, LakeError> {
-        let table = entry.path.split('/').next();
-        self.home.bring(commit, table)?;
-        let path = self.snapshot_dir(commit.snapshot).join(&entry.path);
-        check_digest(&path, entry)?;
+    /// [`LakeError::Storage`], [`LakeError::Remote`], [`LakeError::Damaged`] for a download.
+    pub fn folder(&self) -> Result<&Path, LakeError> {
+        self.lake.backend.download_files(self.commit, None)?;
+        Ok(&self.dir)
+    }
+
+    /// Local paths of a table's files, not compared with the commit; empty when the snapshot has no such table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::folder`].
+    pub fn paths(&self, table: &str) -> Result<Vec<PathBuf>, LakeError> {
+        self.lake.backend.download_files(self.commit, Some(table))?;
+        Ok(self.commit.files(Some(table)).map(|entry| self.dir.join(&entry.path)).collect())
+    }
+
+    /// Local path of a file that is as the commit says.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`], [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn file(&self, entry: &FileEntry) -> Result<PathBuf, LakeError> {
+        let path = self.dir.join(&entry.path);
+        if !self.intact.borrow().contains(&path) {
+            self.lake.backend.download_files(self.commit, entry.path.split('/').next())?;
+            check_digest(&path, entry)?;
+            self.intact.borrow_mut().insert(path.clone());
+        }
         Ok(path)
     }
 
-    /// Paths of a table's files, after a look whether they are what the commit says; none when the table is absent.
+    /// Local paths of a table's files that are as the commit says; empty when the snapshot has no such table.
     ///
     /// # Errors
     ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
-    pub fn sound_files(&self, commit: &Commit, table: &str) -> Result<Vec<PathBuf>, LakeError> {
-        self.home.bring(commit, Some(table))?;
-        let dir = self.snapshot_dir(commit.snapshot);
-        let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
-        let sound = |entry: &FileEntry| {
-            let path = dir.join(&entry.path);
-            check_digest(&path, entry).map(|()| path)
-        };
-        files.iter().map(sound).collect()
+    /// As [`Snapshot::file`].
+    pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, LakeError> {
+        self.commit.files(Some(table)).map(|entry| self.file(entry)).collect()
     }
 
-    /// As [`Lake::sound_files`], of every table.
+    /// As [`Snapshot::files`], of every table.
     ///
     /// # Errors
     ///
-    /// As [`Lake::sound_files`].
-    pub fn sound_tables(&self, commit: &Commit) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
-        let tables = commit.tables.keys();
-        tables.map(|table| Ok((table.clone(), self.sound_files(commit, table)?))).collect()
+    /// As [`Snapshot::file`].
+    pub fn tables(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
+        self.commit.tables.keys().map(|table| Ok((table.clone(), self.files(table)?))).collect()
+    }
+
+    /// All rows of a table, a batch a file. For tables that fit in memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`Snapshot::file`].
+    pub fn rows(&self, table: Table) -> Result<Vec<RecordBatch>, LakeError> {
+        self.files(table.name())?.iter().map(|path| read_part(path, None)).collect()
+    }
+
+    /// Where a user finds the snapshot's folder: in the object store, not in the working copy.
+    pub fn folder_for_user(&self) -> PathBuf {
+        self.lake.path_for_user(&self.dir)
+    }
+
+    /// Where a user finds a file: in the object store, in the folder of the snapshot that it came with.
+    pub fn path_for_user(&self, entry: &FileEntry) -> PathBuf {
+        let origin = entry.origin_snapshot.unwrap_or(self.commit.snapshot);
+        self.lake.path_for_user(&self.lake.layout.snapshot(origin).join(&entry.path))
     }
 }
 
-impl Lake {
-    /// All rows of a table of a snapshot, a batch a file, in today's columns. For tables that fit in memory.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
-    pub fn read_table(&self, commit: &Commit, table: Table) -> Result<Vec<RecordBatch>, LakeError> {
-        let files = self.sound_files(commit, table.name())?;
-        let read = |path: &PathBuf| self.upgraded(table, commit.schema_version, read_part(path, None)?);
-        files.iter().map(read).collect()
-    }
-}
-
-/// Holds the tables in a snapshot's folder against the commit that lies beside it in its lake. A folder alone, without a
-/// commit, has nothing to be held against.
+/// Compares the tables in a snapshot's folder with the commit in its lake. Returns that commit, which names the files;
+/// none for a folder without a lake.
 ///
 /// # Errors
 ///
 /// [`LakeError::Damaged`] names the first file that is not what was committed; [`LakeError::Storage`].
-pub fn check_snapshot_folder(folder: &Path) -> Result<(), LakeError> {
-    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+pub fn check_snapshot_folder(folder: &Path) -> Result<Option<Commit>, LakeError> {
+    let Ok(folder) = folder.canonicalize() else { return Ok(None) };
     let number = folder.file_name().and_then(|name| layout::parse_snapshot(name.to_str()?));
     let root = folder.parent().filter(|above| above.ends_with("snapshots")).and_then(Path::parent);
-    let (Some(number), Some(root)) = (number, root) else { return Ok(()) };
+    let (Some(number), Some(root)) = (number, root) else { return Ok(None) };
     let path = Layout { root: root.to_path_buf() }.commit(number);
-    let Some(bytes) = disk::read(&path)? else { return Ok(()) };
+    let Some(bytes) = disk::read(&path)? else { return Ok(None) };
     let commit = Commit::decode(&bytes, &path)?;
-    let known = commit.tables.iter().filter(|(name, _)| Table::from_name(name).is_some());
-    known
-        .flat_map(|(_, table)| &table.files)
-        .try_for_each(|entry| check_digest(&folder.join(&entry.path), entry))
-}
-
-/// Holds a file against its commit.
-pub(crate) fn check_digest(path: &Path, entry: &FileEntry) -> Result<(), LakeError> {
-    match Found::of(entry, disk::digest(path)?) {
-        Found::Sound => Ok(()),
-        _ => Err(LakeError::damaged(path, "its bytes are not those that were committed")),
+    for entry in Table::ALL.iter().flat_map(|table| commit.files(Some(table.name()))) {
+        check_digest(&folder.join(&entry.path), entry)?;
     }
-}
-
-/// How a file lies where a commit names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// As it was committed.
-    Sound,
-    /// Not at all.
-    Missing,
-    /// With another size or digest (hex).
-    Other(u64, String),
-}
-
-impl Found {
-    /// Size and digest of a file, held against its commit.
-    pub(crate) fn of(entry: &FileEntry, (bytes, blake3): (u64, String)) -> Self {
-        if bytes == entry.bytes && blake3 == entry.blake3 { Self::Sound } else { Self::Other(bytes, blake3) }
-    }
-}
-
-/// How a file of this machine lies there. A disk that does not say is an error, and tells nothing of the file.
-pub(crate) fn found_at(path: &Path, entry: &FileEntry) -> Result<Found, LakeError> {
-    match fs::metadata(path) {
-        Ok(found) if found.is_file() => Ok(Found::of(entry, disk::digest(path)?)),
-        Err(error) if !disk::is_absent(&error) => Err(LakeError::storage("look at", path)(error)),
-        _ => Ok(Found::Missing),
-    }
+    Ok(Some(commit))
 }

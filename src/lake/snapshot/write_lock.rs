@@ -1,14 +1,14 @@
-//! One writer at a time, and the repair of what a killed writer left.
+//! The write lock: one writer at a time. Taking it repairs what a killed writer left.
 
-use crate::lake::Lake;
+use crate::lake::backend::protocol::Repair;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout;
 use crate::lake::format::layout::Layout;
+use crate::lake::handle::Lake;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, Write};
-use std::path::PathBuf;
 
-/// The right to write to the lake; given back when dropped, and by the system when the process dies.
+/// The lock of a lake's writer; released when dropped, and by the system when the process dies.
 #[derive(Debug)]
 pub struct LakeLock {
     file: File,
@@ -16,7 +16,7 @@ pub struct LakeLock {
 }
 
 impl LakeLock {
-    /// What had to be put right when the lock was taken.
+    /// What was repaired when the lock was taken.
     pub fn repair(&self) -> &Repair {
         &self.repair
     }
@@ -24,33 +24,17 @@ impl LakeLock {
 
 impl Drop for LakeLock {
     fn drop(&mut self) {
-        // The lock itself goes with the file; the text only tells who has it.
+        // Closing the file releases the lock; the text only names its holder.
         if let Err(error) = self.file.set_len(0) {
             tracing::debug!(%error, "the lock's text stays");
         }
     }
 }
 
-/// What a killed run left behind and the next one put right.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repair {
-    /// Unfinished things that were deleted.
-    pub removed: Vec<PathBuf>,
-    /// The committed snapshot that readers were led to: `current`, or `latest.json`, was moved to it.
-    pub shown: Option<u64>,
-}
-
-impl Repair {
-    /// Whether nothing was wrong.
-    pub fn is_empty(&self) -> bool {
-        self.removed.is_empty() && self.shown.is_none()
-    }
-}
-
 impl Lake {
-    /// Takes the lake for writing, making its folders, and puts right what a killed run left.
+    /// Takes the lake for writing, makes its folders, and repairs what a killed run left.
     ///
-    /// `holder` tells others who has it, say the process id and the host.
+    /// `holder` describes the process for others, for example its id and host.
     ///
     /// # Errors
     ///
@@ -64,14 +48,14 @@ impl Lake {
         let mut lock = LakeLock { file: take(layout)?, repair: Repair::default() };
         write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))?;
-        self.home.refresh()?;
-        lock.repair = self.home.put_right()?;
+        self.backend.refresh()?;
+        lock.repair = self.backend.recover()?;
         Ok(lock)
     }
 }
 
 impl Lake {
-    /// Who holds the lake for writing, in its own words; none when nobody does.
+    /// The description of the process that has the lock; none when no process has it.
     ///
     /// # Errors
     ///
@@ -82,7 +66,7 @@ impl Lake {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             other => other.map_err(LakeError::storage("open", &path))?,
         };
-        // Without words nobody holds it, or not since a moment; to try the lock would be in the way of one who begins.
+        // An empty file means that no process has the lock, or takes it now. Trying the lock could make that one fail.
         if file.metadata().is_ok_and(|found| found.len() == 0) {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! The disk dies, fills up or loses its power at every operation in turn; the store goes away, or forgets to answer.
+//! Each operation fails in turn: a kill, a full disk, a power loss, an unreachable store, a lost answer.
 
 use super::place::Place;
 use super::*;
@@ -8,7 +8,7 @@ use crate::lake::backend::fault_injection::Faults;
 use crate::lake::backend::power_loss::{Loss, Power};
 use crate::lake::rows_for_tests::labels;
 
-/// Renamed, moved to another month, the last of its month gone with it, and new.
+/// One business with a new name, one with a new month (the last of its old month), and a new one.
 fn third_rows() -> Vec<Filing> {
     vec![
         filing(2, "2026-11-03").named("RENAMED").seen(300),
@@ -22,8 +22,8 @@ fn record(finished: Option<&str>) -> RunRecord {
     RunRecord { finished: finished.map(str::to_owned), ..begun }
 }
 
-/// A run that does everything: archives, creates, merges, rewrites, commits, reports, prunes.
-fn whole_run(lake: &Lake) -> Result {
+/// A run with every kind of operation: archives, merges, commits, reports, prunes.
+fn full_run(lake: &Lake) -> Result {
     let lock = lake.lock("r3", "test")?;
     let run = lake.run("r3")?;
     run.write_record(&record(None))?;
@@ -43,13 +43,13 @@ fn whole_run(lake: &Lake) -> Result {
     run.write_record(&record(Some("complete")))
 }
 
-type Rows = (Vec<StateRow>, Vec<ChangeRow>);
+type Rows = (Vec<StateRow>, Vec<ChangeText>);
 
 fn rows(lake: &Lake) -> Result<Rows> {
     Ok((state(lake)?, changes(lake)?))
 }
 
-/// A lake of two snapshots, and what it should hold before and after the run.
+/// A lake of 2 snapshots, and its rows before and after the run.
 struct Trial {
     base: TempDir,
     before: Place,
@@ -69,7 +69,7 @@ impl Trial {
         let old = rows(&lake)?;
         let faults = Faults::default();
         let calm = before.copy(base.path().join("calm")).open_under(&faults)?;
-        whole_run(&calm)?;
+        full_run(&calm)?;
         let operations = faults.seen();
         assert!(operations > 100, "only {operations} operations");
         Ok(Self { old, new: rows(&calm)?, before, base, operations })
@@ -81,7 +81,7 @@ impl Trial {
         for at in 1..=self.operations {
             let place = self.before.copy(self.base.path().join(format!("at-{at}")));
             let faults = faults(at);
-            let ended = place.open_under(&faults).and_then(|lake| whole_run(&lake));
+            let ended = place.open_under(&faults).and_then(|lake| full_run(&lake));
             assert!(faults.was_hit() || ended.is_ok(), "operation {at}: {ended:?}");
             shown_old += u64::from(self.holds(&place, ended.is_ok(), &format!("operation {at}"))?);
             fs::remove_dir_all(&place.dir).expect("removed");
@@ -91,19 +91,20 @@ impl Trial {
         Ok(())
     }
 
-    /// Whether the lake still shows the old snapshot; it shows that or the new one, whole, and goes on to the new one.
+    /// Whether the lake still shows the old snapshot. It shows the old or the new one, complete, and the next run publishes
+    /// the new one.
     fn holds(&self, place: &Place, ended_well: bool, when: &str) -> Result<bool> {
         let lake = place.open()?;
         let found = rows(&lake)?;
         assert!(found == self.old || found == self.new, "{when}: {found:?}");
-        assert!(!ended_well || found == self.new, "{when}: it said that it was done");
-        let elsewhere = place.elsewhere().open()?;
-        assert_eq!(rows(&elsewhere)?, found, "{when}: another machine sees the same");
-        assert_sound(&elsewhere)?;
-        whole_run(&lake)?;
+        assert!(!ended_well || found == self.new, "{when}: the run reported success");
+        let other_machine = place.other_machine().open()?;
+        assert_eq!(rows(&other_machine)?, found, "{when}: another machine sees the same");
+        assert_sound(&other_machine)?;
+        full_run(&lake)?;
         assert_eq!(rows(&lake)?, self.new, "{when}");
         assert_sound(&lake)?;
-        assert_eq!(rows(&place.elsewhere().open()?)?, self.new, "{when}");
+        assert_eq!(rows(&place.other_machine().open()?)?, self.new, "{when}");
         assert!(!lake.kept_snapshots()?.contains(&1), "{when}: pruned");
         assert_no_leftovers(place);
         Ok(found == self.old)
@@ -122,37 +123,37 @@ fn assert_no_leftovers(place: &Place) {
 }
 
 #[test]
-fn a_kill_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+fn kill_at_any_operation_leaves_an_intact_lake_and_the_next_run_completes() -> Result {
     Trial::on(Place::disk)?.survives(Faults::kill_at)
 }
 
 #[test]
-fn a_full_disk_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+fn full_disk_at_any_operation_leaves_an_intact_lake_and_the_next_run_completes() -> Result {
     Trial::on(Place::disk)?.survives(Faults::full_once_at)
 }
 
 #[test]
-fn a_kill_at_any_operation_of_disk_or_store_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+fn kill_at_any_operation_of_disk_or_store_leaves_an_intact_lake_and_the_next_run_completes() -> Result {
     Trial::on(Place::store)?.survives(Faults::kill_at)
 }
 
 #[test]
-fn a_store_or_disk_that_refuses_any_one_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+fn failure_of_any_operation_of_disk_or_store_leaves_an_intact_lake_and_the_next_run_completes() -> Result {
     Trial::on(Place::store)?.survives(Faults::full_once_at)
 }
 
 #[test]
-fn an_answer_of_the_store_that_is_lost_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+fn lost_answer_of_the_store_leaves_an_intact_lake_and_the_next_run_completes() -> Result {
     Trial::on(Place::store)?.survives(Faults::answer_lost_at)
 }
 
-/// The power goes at each operation in turn; what was not synced by then is lost in one way or another.
+/// The power fails at each operation in turn; bytes and names that were not synced are lost.
 fn survives_loss_of_power(trial: &Trial, loss: impl Fn(u64) -> Vec<Loss>) -> Result {
     for at in 1..=trial.operations + 1 {
         let place = trial.before.copy(trial.base.path().join(format!("at-{at}")));
         let power = Power::watch(&place.dir);
         let faults = Faults::kill_at(at).watched_by(&power);
-        let ended = place.open_under(&faults).and_then(|lake| whole_run(&lake));
+        let ended = place.open_under(&faults).and_then(|lake| full_run(&lake));
         for loss in loss(at) {
             let wreck = Place::disk(place.dir.with_extension("wreck"));
             power.lose(loss, &wreck.dir);
@@ -165,7 +166,7 @@ fn survives_loss_of_power(trial: &Trial, loss: impl Fn(u64) -> Vec<Loss>) -> Res
 }
 
 #[test]
-fn a_loss_of_power_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives() -> Result {
+fn power_loss_at_any_operation_leaves_an_intact_lake_and_the_next_run_completes() -> Result {
     survives_loss_of_power(&Trial::on(Place::disk)?, |at| match at % 3 {
         0 => vec![Loss::Everything],
         1 => vec![Loss::Contents],
@@ -174,8 +175,8 @@ fn a_loss_of_power_at_any_operation_leaves_a_whole_lake_and_the_next_run_arrives
 }
 
 #[test]
-#[ignore = "every loss at every operation, 10 of them by a die; minutes"]
-fn every_loss_of_power_at_any_operation_leaves_a_whole_lake() -> Result {
+#[ignore = "every kind of loss at every operation, 10 of them random; minutes"]
+fn every_kind_of_power_loss_at_any_operation_leaves_an_intact_lake() -> Result {
     survives_loss_of_power(&Trial::on(Place::disk)?, |at| {
         let some = (0..10).map(|seed| Loss::Some(at * 100 + seed));
         [Loss::Everything, Loss::Contents].into_iter().chain(some).collect()
@@ -183,11 +184,11 @@ fn every_loss_of_power_at_any_operation_leaves_a_whole_lake() -> Result {
 }
 
 #[test]
-fn what_is_committed_outlives_a_loss_of_power_also_in_the_first_load_of_a_new_folder() -> Result {
+fn first_commit_in_a_new_folder_survives_a_power_loss() -> Result {
     let base = folder();
     let power = Power::watch(base.path());
     let faults = Faults::default().watched_by(&power);
-    let lake = Lake::open_on(&base.path().join("new/lake"), Storage::with_faults(faults))?;
+    let lake = open_on(&base.path().join("new/lake"), Storage::with_faults(faults), None)?;
     load(&lake, "r1", &first_rows(), &[], 100)?;
     for (at, loss) in [Loss::Everything, Loss::Contents, Loss::Some(1), Loss::Some(2)].into_iter().enumerate()
     {
@@ -201,11 +202,11 @@ fn what_is_committed_outlives_a_loss_of_power_also_in_the_first_load_of_a_new_fo
 }
 
 #[test]
-fn a_kill_in_the_first_load_leaves_an_empty_lake_or_a_whole_one() -> Result {
+fn kill_in_the_first_load_leaves_an_empty_lake_or_a_complete_one() -> Result {
     for at in (1..).step_by(7) {
         let root = folder();
         let faults = Faults::kill_at(at);
-        let lake = Lake::open_on(root.path(), Storage::with_faults(faults.clone()))?;
+        let lake = open_on(root.path(), Storage::with_faults(faults.clone()), None)?;
         let ended = load(&lake, "r1", &first_rows(), &[], 100);
         if !faults.was_hit() {
             return ended.map(|_| ());

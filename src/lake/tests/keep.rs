@@ -1,35 +1,26 @@
-//! Snapshots kept, cut, gone back in, held, upgraded; and damage of every kind, found and named.
+//! Snapshots pruned, rolled back and pending review; damage of every kind, found and named.
 
 use super::*;
 use crate::lake::backend::fault_injection::Faults;
-use crate::lake::{DiffKind, Standing};
-use crate::table::{SCHEMA_VERSION, Step, Upgrades};
-use arrow::array::{ArrayRef, new_null_array};
-use arrow::datatypes::{DataType, Schema};
-use arrow::error::ArrowError;
+use crate::lake::{DiffKind, LakeOptions, SnapshotState};
 use jiff::civil::date;
-use std::sync::Arc;
 
-/// Three snapshots: a first load, then changes in one month, then in another.
-fn history(root: &Path) -> Result<Lake> {
-    let lake = Lake::open(root)?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
+/// 3 snapshots: a first load, then changes in one month, then in another.
+fn history() -> Result<(TempDir, Lake)> {
+    let (root, lake) = first_load()?;
     let second = [filing(2, "2026-11-03").named("RENAMED").seen(200), filing(6, "2026-11-05").seen(200)];
     load(&lake, "r2", &second, &[("2026-11-03", false)], 200)?;
     load(&lake, "r3", &[filing(1, "2026-11-06").seen(300)], &[], 300)?;
-    Ok(lake)
+    Ok((root, lake))
 }
 
-fn standings(lake: &Lake) -> Result<Vec<(u64, Standing, bool)>> {
-    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.standing, entry.pinned)).collect())
+fn standings(lake: &Lake) -> Result<Vec<(u64, SnapshotState, bool)>> {
+    Ok(lake.history()?.iter().map(|entry| (entry.snapshot, entry.state, entry.pinned)).collect())
 }
 
-/// Holds a snapshot with one more filing; gives its number.
+/// The number of a new pending snapshot with one more filing.
 fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
-    let mut staging = lake.stage(run_id)?;
-    staging.spill_filings(filings(&[filing(id, "2026-11-05").seen(400)]))?;
-    staging.merge_filings(&BTreeSet::new(), at(400))?;
-    Ok(staging.hold(info())?.snapshot)
+    Ok(staged(lake, run_id, filing(id, "2026-11-05").seen(400))?.commit_pending(info())?.snapshot)
 }
 
 fn rules(last: u32) -> PruneRules {
@@ -41,9 +32,8 @@ fn rules(last: u32) -> PruneRules {
 }
 
 #[test]
-fn a_rollback_shows_the_old_tables_and_state_again_and_deletes_nothing() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn rollback_publishes_the_old_tables_and_state_and_deletes_nothing() -> Result {
+    let (_root, lake) = history()?;
     let lock = lake.lock("back", "test")?;
     let now = (at(900), date(2026, 11, 21));
     let commit = lake.roll_back(&lock, 1, "back", now)?.expect("a new snapshot");
@@ -61,27 +51,26 @@ fn a_rollback_shows_the_old_tables_and_state_again_and_deletes_nothing() -> Resu
 }
 
 #[test]
-fn a_held_snapshot_is_whole_and_unseen_until_it_is_accepted() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn pending_snapshot_is_complete_and_unseen_until_it_is_accepted() -> Result {
+    let (_root, lake) = history()?;
     let lock = lake.lock("r4", "test")?;
     assert_eq!((hold(&lake, "r4", 8)?, hold(&lake, "r5", 9)?), (4, 5), "no number is given twice");
     assert_eq!(lake.current()?.expect("a commit").snapshot, 3);
     drop(lock);
     let lock = lake.lock("r6", "test")?;
-    assert!(lock.repair().is_empty(), "what is held is no leftover");
+    assert!(lock.repair().is_empty(), "a pending snapshot is no leftover");
     assert_eq!(lake.verify(4)?.problems, []);
     assert_eq!(lake.diff(3, 3)?.tables.len(), 0);
-    assert_eq!(lake.accept(&lock, 5)?.snapshot, 5);
+    assert_eq!(lake.publish_pending(&lock, 5)?.snapshot, 5);
     assert_eq!(state(&lake)?.len(), 7);
-    let refused = lake.accept(&lock, 4);
+    let refused = lake.publish_pending(&lock, 4);
     assert!(
         matches!(refused, Err(LakeError::Overtaken { parent: Some(3), newest: Some(5), .. })),
         "{refused:?}"
     );
-    assert_eq!(standings(&lake)?[3], (4, Standing::Held, false));
+    assert_eq!(standings(&lake)?[3], (4, SnapshotState::Pending, false));
     assert_eq!(lake.audit()?.problems, []);
-    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [4]);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.pending, [4]);
     assert_eq!(lake.audit()?.problems, []);
     assert_eq!(standings(&lake)?.len(), 4);
     drop(lock);
@@ -92,22 +81,21 @@ fn a_held_snapshot_is_whole_and_unseen_until_it_is_accepted() -> Result {
 }
 
 #[test]
-fn a_held_snapshot_that_is_pinned_meanwhile_stays_and_no_number_of_one_that_went_is_given_again() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn pinned_pending_snapshot_stays_and_no_dropped_number_is_given_again() -> Result {
+    let (_root, lake) = history()?;
     let lock = lake.lock("r4", "test")?;
     assert_eq!((hold(&lake, "r4", 8)?, hold(&lake, "r5", 9)?), (4, 5));
-    assert_eq!(lake.accept(&lock, 4)?.snapshot, 4);
+    assert_eq!(lake.publish_pending(&lock, 4)?.snapshot, 4);
     lake.pin(5, at(500))?;
-    assert!(!lake.drop_held(5, at(500))?);
-    assert_eq!(standings(&lake)?[4], (5, Standing::Held, true));
+    assert!(!lake.drop_pending(5, at(500))?);
+    assert_eq!(standings(&lake)?[4], (5, SnapshotState::Pending, true));
     assert_eq!(lake.verify(5)?.problems, []);
     assert!(lake.unpin(5)?);
-    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.held, [5]);
+    assert_eq!(lake.prune(&lock, &rules(10), at(500))?.pending, [5]);
     drop(lock);
     load(&lake, "r6", &[filing(10, "2026-11-05").seen(600)], &[], 600)?;
     assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(4))));
-    // As a kill would leave it that came after its commit went.
+    // As after a kill that came after its commit was deleted.
     fs::create_dir_all(lake.snapshot_dir(5)).expect("a folder");
     assert_eq!(lake.lock("r7", "test")?.repair().removed, [lake.snapshot_dir(5)]);
     assert_eq!(lake.audit()?.problems, []);
@@ -115,9 +103,8 @@ fn a_held_snapshot_that_is_pinned_meanwhile_stays_and_no_number_of_one_that_went
 }
 
 #[test]
-fn pruning_spares_the_newest_and_the_pinned_and_what_they_share() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn pruning_keeps_the_newest_and_pinned_snapshots_and_shared_files() -> Result {
+    let (_root, lake) = history()?;
     assert!(lake.pin(1, at(400))?);
     assert!(!lake.pin(1, at(400))?);
     assert!(matches!(lake.pin(9, at(400)), Err(LakeError::NoSnapshot { snapshot: 9 })));
@@ -125,8 +112,11 @@ fn pruning_spares_the_newest_and_the_pinned_and_what_they_share() -> Result {
     assert_eq!(lake.would_prune(&rules(1))?.snapshots, [2]);
     assert_eq!(standings(&lake)?.len(), 3);
     assert_eq!(lake.prune(&lock, &rules(1), at(500))?.snapshots, [2]);
-    let expected =
-        [(1, Standing::Published, true), (2, Standing::Pruned, false), (3, Standing::Published, false)];
+    let expected = [
+        (1, SnapshotState::Published, true),
+        (2, SnapshotState::Pruned, false),
+        (3, SnapshotState::Published, false),
+    ];
     assert_eq!(standings(&lake)?, expected);
     assert!(matches!(lake.pin(2, at(500)), Err(LakeError::Pruned { snapshot: 2 })));
     assert_eq!(lake.audit()?.problems, []);
@@ -139,12 +129,11 @@ fn pruning_spares_the_newest_and_the_pinned_and_what_they_share() -> Result {
 }
 
 #[test]
-fn a_kill_while_pruning_leaves_a_whole_lake_and_the_next_pruning_ends_it() -> Result {
+fn kill_while_pruning_leaves_an_intact_lake_and_the_next_pruning_finishes_it() -> Result {
     for operation in 1.. {
-        let root = folder();
-        history(root.path())?;
+        let (root, _) = history()?;
         let faults = Faults::kill_at(operation);
-        let lake = Lake::open_on(root.path(), Storage::with_faults(faults.clone()))?;
+        let lake = open_on(root.path(), Storage::with_faults(faults.clone()), None)?;
         let prune =
             |lake: &Lake| lake.lock("p", "test").and_then(|lock| lake.prune(&lock, &rules(1), at(400)));
         let ended = prune(&lake);
@@ -164,13 +153,12 @@ fn a_kill_while_pruning_leaves_a_whole_lake_and_the_next_pruning_ends_it() -> Re
 }
 
 #[test]
-fn raw_pages_go_when_their_run_is_old_and_its_snapshots_are_pruned() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn raw_pages_of_an_old_run_are_pruned_after_its_snapshots() -> Result {
+    let (_root, lake) = history()?;
     for (run_id, finished) in [("r1", true), ("r2", false), ("r3", true)] {
         let run = lake.run(run_id)?;
         run.raw()?.append("GET /x", 0, 200, at(1), b"page")?;
-        let mut record = super::super::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
+        let mut record = crate::lake::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
         record.finished = finished.then(|| "complete".to_owned());
         run.close(&mut record)?;
     }
@@ -178,108 +166,36 @@ fn raw_pages_go_when_their_run_is_old_and_its_snapshots_are_pruned() -> Result {
     let young = PruneRules { today: date(2026, 11, 20), ..rules(1) };
     let pruned = lake.prune(&lock, &young, at(400))?;
     assert_eq!((pruned.snapshots.as_slice(), pruned.runs.len()), (&[1, 2][..], 0));
-    assert_eq!(lake.prune(&lock, &rules(1), at(400))?.runs, ["r1"], "r2 is not finished, r3 is still shown");
-    assert!(lake.run("r1")?.raw_as_it_is()?.is_empty() && lake.run("r3")?.raw_as_it_is()?.len() == 1);
+    assert_eq!(lake.prune(&lock, &rules(1), at(400))?.runs, ["r1"], "r2 is not finished, r3 is published");
+    assert!(lake.run("r1")?.raw_read_only()?.is_empty() && lake.run("r3")?.raw_read_only()?.len() == 1);
     assert_eq!(lake.audit()?.problems, []);
     assert_eq!(lake.prune(&lock, &rules(1), at(400))?.runs.len(), 0);
     Ok(())
 }
 
 #[test]
-fn a_diff_counts_rows_by_key_and_shows_some() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn diff_counts_rows_by_key_and_shows_examples() -> Result {
+    let (_root, lake) = history()?;
     let diff = lake.diff(1, 3)?;
     let filings = &diff.tables["filings"];
-    // 6 is new; 2 has another name, 1 moved to another month; 3 is no longer listed.
+    // 6 is new; 2 has another name, 1 another month; 3 is no longer listed.
     assert_eq!((filings.added, filings.changed, filings.vanished), (1, 2, 1), "{filings:#?}");
     assert_eq!((filings.rows_before, filings.rows_after), (5, 6));
     let moved = filings.examples.iter().find(|example| example.key["business_id"].as_deref() == Some("1"));
-    let moved = moved.expect("the business that moved");
+    let moved = moved.expect("the business with a new month");
     assert_eq!(moved.kind, DiffKind::Changed);
     assert_eq!(moved.before["filed_date"].as_deref(), Some("2026-10-30"));
     assert_eq!(moved.after["filed_date"].as_deref(), Some("2026-11-06"));
-    assert!(!moved.after.contains_key("name"), "what is equal is not told");
+    assert!(!moved.after.contains_key("name"), "equal cells are left out");
     assert_eq!(lake.diff(3, 1)?.tables["filings"].added, 0, "3 is listed again, and only changed");
     assert_eq!(lake.diff(2, 2)?.tables.len(), 0);
     assert!(matches!(lake.diff(1, 9), Err(LakeError::NoSnapshot { snapshot: 9 })));
     Ok(())
 }
 
-/// Rows less one column.
-fn without(rows: &RecordBatch, name: &str) -> RecordBatch {
-    let schema = rows.schema();
-    let keep: Vec<usize> = (0..schema.fields().len()).filter(|at| schema.field(*at).name() != name).collect();
-    rows.project(&keep).expect("fewer columns")
-}
-
-fn add_extra(rows: &RecordBatch) -> std::result::Result<RecordBatch, ArrowError> {
-    let mut columns: Vec<ArrayRef> = rows.columns().to_vec();
-    columns.push(new_null_array(&DataType::Utf8, rows.num_rows()));
-    let fields = rows.schema_ref().fields().iter().cloned();
-    let extra = Table::Filings.schema().field_with_name("extra")?.clone();
-    let schema = Schema::new(fields.chain([Arc::new(extra)]).collect::<Vec<_>>());
-    RecordBatch::try_new(Arc::new(schema), columns)
-}
-
-const WITH_EXTRA: Upgrades =
-    Upgrades::of(&[Step { table: Table::Filings, to: SCHEMA_VERSION, apply: add_extra }]);
-
-/// Makes the newest snapshot one of the version before: its filings have no `extra`.
-fn age(lake: &Lake) -> Result {
-    let mut commit = lake.current()?.expect("a commit");
-    let dir = lake.snapshot_dir(commit.snapshot);
-    commit.schema_version = SCHEMA_VERSION - 1;
-    for entry in &mut commit.tables.get_mut("filings").expect("filings").files {
-        let path = dir.join(&entry.path);
-        let rows = without(&crate::lake::data_file::read_part(&path, None)?, "extra");
-        fs::remove_file(&path).expect("removed");
-        let info = crate::lake::data_file::write_part(&Storage::default(), None, &rows, &path, &[])?;
-        (entry.bytes, entry.blake3) = (info.bytes, info.blake3);
-    }
-    let bytes = sealed(&commit).expect("sealed");
-    fs::write(lake.layout.commit(commit.snapshot), bytes).expect("written");
-    Ok(())
-}
-
-#[test]
-fn a_new_schema_version_rewrites_its_tables_in_one_commit_and_the_old_snapshot_stays_readable() -> Result {
-    let root = folder();
-    let mut lake = Lake::open(root.path())?;
-    load(&lake, "r1", &first_rows(), &[], 100)?;
-    age(&lake)?;
-    lake.upgrades = WITH_EXTRA;
-    assert_eq!(lake.verify(1)?.problems, [], "the old snapshot is sound, read through the step");
-    load(&lake, "r2", &[filing(9, "2026-11-05").seen(200)], &[], 200)?;
-    let (old, new) = (lake.commit(1)?, lake.commit(2)?);
-    assert_eq!((old.schema_version, new.schema_version), (SCHEMA_VERSION - 1, SCHEMA_VERSION));
-    let files = |commit: &super::super::Commit| commit.tables["filings"].files.clone();
-    assert!(files(&old).iter().all(|file| !files(&new).contains(file)), "every file of filings is new");
-    assert_eq!(old.tables["coverage"], new.tables["coverage"], "other tables keep theirs");
-    assert_eq!(table(&lake, Table::Filings)?.iter().map(RecordBatch::num_rows).sum::<usize>(), 6);
-    assert!(
-        table(&lake, Table::Filings)?
-            .iter()
-            .all(|rows| rows.schema().fields() == Table::Filings.schema().fields())
-    );
-    assert_eq!(lake.audit()?.problems, []);
-    let diff = lake.diff(1, 2)?;
-    assert_eq!(
-        (diff.tables["filings"].added, diff.tables["filings"].changed),
-        (1, 0),
-        "a new column is no change"
-    );
-    let lock = lake.lock("back", "test")?;
-    lake.roll_back(&lock, 1, "back", (at(300), date(2026, 11, 21)))?;
-    assert_eq!(lake.commit(3)?.schema_version, SCHEMA_VERSION);
-    assert_eq!(state(&lake)?.len(), 5);
-    assert_eq!(lake.audit()?.problems, []);
-    Ok(())
-}
-
 /// A lake with a file of every kind.
-fn lake_of_everything(root: &Path) -> Result<Lake> {
-    let lake = history(root)?;
+fn lake_of_everything() -> Result<(TempDir, Lake)> {
+    let (root, lake) = history()?;
     for run_id in ["r1", "r3"] {
         let run = lake.run(run_id)?;
         let mut raw = run.raw()?;
@@ -292,21 +208,18 @@ fn lake_of_everything(root: &Path) -> Result<Lake> {
         quarantine.append(&serde_json::json!({"record": "{}", "reasons": ["no id"]}))?;
         quarantine.sync()?;
         run.write_summary(&serde_json::json!({"outcome": "complete", "rows": 7}))?;
-        let mut record = super::super::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
+        let mut record = crate::lake::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
         record.finished = Some("complete".to_owned());
         run.close(&mut record)?;
     }
     lake.pin(1, at(400))?;
     let lock = lake.lock("p", "test")?;
     lake.prune(&lock, &rules(1), at(400))?;
-    let mut staging = lake.stage("r5")?;
-    staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(500)]))?;
-    staging.merge_filings(&BTreeSet::new(), at(500))?;
-    staging.hold(info())?;
-    Ok(lake)
+    hold(&lake, "r5", 8)?;
+    Ok((root, lake))
 }
 
-/// Every file of the lake but the lock and the log; a commit's copy of a run that is not finished counts for nothing.
+/// Every file of the lake except the lock, and the files of unfinished runs.
 fn damageable(root: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
     while let Some(folder) = folders.pop() {
@@ -323,10 +236,9 @@ fn damageable(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Damages one file after the other: a bit flipped, the end cut off, some bytes overwritten. Each time the file is named.
-fn every_damage_is_named(seeds: u64) -> Result {
-    let root = folder();
-    let lake = lake_of_everything(root.path())?;
+/// Damages one file after the other: flips a bit, cuts the end off, or overwrites bytes. Each time the audit names it.
+fn damage_is_named(seeds: u64) -> Result {
+    let (root, lake) = lake_of_everything()?;
     assert_eq!(lake.audit()?.problems, []);
     let files = damageable(root.path());
     let kinds = [
@@ -361,33 +273,32 @@ fn every_damage_is_named(seeds: u64) -> Result {
             "seed {seed}, {}: {problems:?}",
             path.display()
         );
-        fs::write(path, &whole).expect("whole again");
+        fs::write(path, &whole).expect("repaired");
     }
     assert_eq!(lake.audit()?.problems, []);
     Ok(())
 }
 
 #[test]
-fn damage_of_any_kind_in_any_file_is_named() -> Result {
-    every_damage_is_named(120)
+fn every_kind_of_damage_in_every_file_is_named() -> Result {
+    damage_is_named(120)
 }
 
 #[test]
 #[ignore = "1,000 seeds, about half a minute"]
-fn damage_of_any_kind_in_any_file_is_named_a_thousand_times() -> Result {
-    every_damage_is_named(1_000)
+fn every_kind_of_damage_in_every_file_is_named_1000_times() -> Result {
+    damage_is_named(1_000)
 }
 
 #[test]
-fn a_missing_commit_and_a_strange_current_are_named() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn missing_commit_and_wrong_pointer_are_named() -> Result {
+    let (root, lake) = history()?;
     let named = |path: &str| -> Result<bool> {
-        let lake = Lake::open_as_it_is(root.path())?;
+        let lake = LakeOptions { allow_damaged: true, ..LakeOptions::default() }.open(root.path())?;
         Ok(lake.audit()?.problems.iter().any(|problem| problem.path == root.path().join(path)))
     };
-    let set = |name: &str| fs::rename(root.path().join(name), root.path().join("aside")).expect("moved");
-    let back = |name: &str| fs::rename(root.path().join("aside"), root.path().join(name)).expect("moved");
+    let set = |name: &str| fs::rename(root.path().join(name), root.path().join("aside")).expect("renamed");
+    let back = |name: &str| fs::rename(root.path().join("aside"), root.path().join(name)).expect("renamed");
     set("commits/000002.json");
     assert!(named("commits/000003.json")?, "it follows a commit that is not there");
     back("commits/000002.json");
@@ -399,17 +310,16 @@ fn a_missing_commit_and_a_strange_current_are_named() -> Result {
 }
 
 #[test]
-fn the_newest_commit_is_written_again_when_it_is_lost_also_after_the_number_of_a_held_snapshot() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn lost_newest_commit_is_written_again_also_after_the_number_of_a_pending_snapshot() -> Result {
+    let (root, lake) = history()?;
     let lock = lake.lock("r4", "test")?;
     assert_eq!(hold(&lake, "r4", 8)?, 4);
     drop(lock);
     load(&lake, "r5", &[filing(9, "2026-11-05").seen(500)], &[], 500)?;
     let (rows, path) = (state(&lake)?, lake.layout.commit(5));
     let commit = fs::read(&path).expect("a commit");
-    // A run that was killed before its commit, whose number was given again.
-    let stale = super::super::Commit { run_id: "r9".to_owned(), committed_at: at(10), ..lake.commit(5)? };
+    // The copy of a run that was killed before its commit; its number was given again.
+    let stale = crate::lake::Commit { run_id: "r9".to_owned(), committed_at: at(10), ..lake.commit(5)? };
     let copies = ["r5", "r9"].map(|run_id| root.path().join("runs").join(run_id).join("commits"));
     fs::create_dir_all(&copies[1]).expect("a folder");
     fs::write(copies[1].join("000005.json"), sealed(&stale).expect("sealed")).expect("written");
@@ -418,7 +328,7 @@ fn the_newest_commit_is_written_again_when_it_is_lost_also_after_the_number_of_a
     assert_eq!(fs::read(&path).expect("a commit"), commit);
     assert_eq!((lake.shown(), state(&lake)?), (Some(5), rows));
     assert_eq!(lake.audit()?.problems, []);
-    // Without a copy nothing is guessed, and nothing is removed.
+    // Without a copy nothing is removed.
     for copies in copies {
         fs::remove_dir_all(copies).expect("removed");
     }
@@ -430,9 +340,8 @@ fn the_newest_commit_is_written_again_when_it_is_lost_also_after_the_number_of_a
 }
 
 #[test]
-fn a_file_that_the_disk_does_not_give_is_named_and_is_not_taken_for_damage() -> Result {
-    let root = folder();
-    let lake = history(root.path())?;
+fn unreadable_file_is_named_and_is_no_damage() -> Result {
+    let (_root, lake) = history()?;
     let path = file_of(&lake, 3, "filings/filed_month=2026-11")?;
     fs::remove_file(&path).expect("removed");
     assert_eq!(

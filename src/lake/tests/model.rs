@@ -1,9 +1,9 @@
-//! Random loads against a plain model, and a measurement.
+//! Random loads compared with a simple model.
 
 use super::*;
 use std::collections::BTreeMap;
 
-/// A small random generator with a fixed course.
+/// A small random generator with a fixed sequence.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -14,7 +14,7 @@ impl Dice {
 
     fn filing(&mut self, second: i64) -> Filing {
         let id = self.roll(40) as i64;
-        // Mostly in its own month, sometimes elsewhere.
+        // Mostly in its own month, sometimes in another.
         let month = if self.roll(8) == 0 { 1 + self.roll(4) } else { 1 + id as u64 % 4 };
         let day = format!("2026-{month:02}-{:02}", 1 + id % 3);
         let name = format!("NAME {}", self.roll(3));
@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// What the lake should hold: business → filing, listed, first seen.
+/// Expected rows: business → filing, listed, first seen.
 type Model = BTreeMap<i64, (Filing, bool, i64)>;
 
 fn merge_into(model: &mut Model, rows: &[Filing], days: &BTreeSet<(Date, bool)>) {
@@ -45,7 +45,7 @@ fn merge_into(model: &mut Model, rows: &[Filing], days: &BTreeSet<(Date, bool)>)
 }
 
 #[test]
-fn random_loads_leave_what_a_plain_model_leaves() -> Result {
+fn random_loads_equal_a_simple_model() -> Result {
     for seed in 0..12 {
         let mut dice = Dice(seed);
         let root = folder();

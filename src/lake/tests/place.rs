@@ -1,4 +1,4 @@
-//! A place for a lake, on a disk or in a store in memory, that can be copied and looked at from another machine.
+//! A place for a lake, on a disk or in a store in memory. It can be copied and opened from another machine.
 
 use super::*;
 use crate::lake::backend::fault_injection::Faults;
@@ -22,18 +22,18 @@ impl Place {
         Self { dir, store: Some(InMemory::new()) }
     }
 
-    /// A copy as it stands, with a folder of its own.
+    /// A copy of the lake, with a folder of its own.
     pub(super) fn copy(&self, dir: PathBuf) -> Self {
         copy(&self.dir, &dir);
         Self { dir, store: self.store.as_ref().map(InMemory::fork) }
     }
 
     /// The lake as another machine sees it: a folder is the same everywhere, of a store it has no copy yet.
-    pub(super) fn elsewhere(&self) -> Self {
+    pub(super) fn other_machine(&self) -> Self {
         match &self.store {
             None => Self::disk(self.dir.clone()),
             Some(store) => {
-                let dir = self.dir.with_extension("elsewhere");
+                let dir = self.dir.with_extension("other_machine");
                 fs::remove_dir_all(&dir).ok();
                 Self { dir, store: Some(store.clone()) }
             }
@@ -47,8 +47,8 @@ impl Place {
     pub(super) fn open_under(&self, faults: &Faults) -> Result<Lake> {
         let storage = Storage::with_faults(faults.clone());
         match &self.store {
-            None => Lake::open_on(&self.dir, storage),
-            Some(_) => Lake::open_in(self.objects().with_faults(faults.clone()), &self.dir, storage),
+            None => open_on(&self.dir, storage, None),
+            Some(_) => open_on(&self.dir, storage, Some(self.objects().with_faults(faults.clone()))),
         }
     }
 

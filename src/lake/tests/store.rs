@@ -1,4 +1,4 @@
-//! A lake in an object store: what lies where, and who sees what.
+//! A lake in an object store: where its files are stored, and what other machines see.
 
 use super::place::Place;
 use super::*;
@@ -12,12 +12,19 @@ fn place() -> (TempDir, Place) {
     (base, place)
 }
 
+/// A store with a lake of one snapshot.
+fn loaded_place() -> Result<(TempDir, Place)> {
+    let (base, place) = place();
+    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+    Ok((base, place))
+}
+
 fn names(objects: &Objects, folder: &str) -> Result<Vec<String>> {
     objects.list(folder, None)
 }
 
 #[test]
-fn unchanged_files_are_named_where_they_lie_and_stay_when_their_snapshot_is_pruned() -> Result {
+fn commit_points_at_unchanged_files_which_stay_when_their_snapshot_is_pruned() -> Result {
     let (_base, place) = place();
     let lake = place.open()?;
     load(&lake, "r1", &first_rows(), &[], 100)?;
@@ -28,22 +35,29 @@ fn unchanged_files_are_named_where_they_lie_and_stay_when_their_snapshot_is_prun
     let commit = lake.commit(2)?;
     let entry = |start: &str| {
         let files = commit.tables.values().flat_map(|table| &table.files);
-        files.filter(|file| file.path.starts_with(start)).map(|file| file.lies_in).next()
+        files.filter(|file| file.path.starts_with(start)).map(|file| file.origin_snapshot).next()
     };
     assert_eq!(entry("filings/filed_month=2026-10"), Some(Some(1)));
     assert_eq!(entry("filings/filed_month=2026-11"), Some(None));
     let before = names(&objects, "snapshots/000001")?.len();
     let lock = lake.lock("p", "test")?;
     assert_eq!(prune_to_newest(&lake, &lock)?, [1]);
-    assert_eq!(names(&objects, "snapshots/000001")?.len(), before - 2, "what 2 does not name is gone");
-    let elsewhere = place.elsewhere().open()?;
-    assert_eq!((elsewhere.commits()?, elsewhere.kept_snapshots()?), (vec![1, 2], BTreeSet::from([2])));
-    assert_eq!(state(&elsewhere)?, state(&lake)?);
-    assert_sound(&elsewhere)
+    assert_eq!(
+        names(&objects, "snapshots/000001")?.len(),
+        before - 2,
+        "objects that 2 does not name are gone"
+    );
+    let other_machine = place.other_machine().open()?;
+    assert_eq!(
+        (other_machine.commits()?, other_machine.kept_snapshots()?),
+        (vec![1, 2], BTreeSet::from([2]))
+    );
+    assert_eq!(state(&other_machine)?, state(&lake)?);
+    assert_sound(&other_machine)
 }
 
 #[test]
-fn readers_are_led_to_the_newest_snapshot_also_when_a_kill_came_before() -> Result {
+fn readers_find_the_newest_snapshot_also_with_a_stale_pointer() -> Result {
     let (_base, place) = place();
     let lake = place.open()?;
     let objects = place.objects();
@@ -62,41 +76,35 @@ fn readers_are_led_to_the_newest_snapshot_also_when_a_kill_came_before() -> Resu
         assert!(objects.read(name.as_str().expect("a name"))?.is_some(), "{name}");
     }
     objects.write("latest.json", &first.bytes)?;
-    let elsewhere = place.elsewhere().open()?;
-    assert_eq!(elsewhere.current()?.map(|commit| commit.snapshot), Some(2));
-    assert_eq!(elsewhere.lock("r3", "test")?.repair().shown, Some(2));
+    let other_machine = place.other_machine().open()?;
+    assert_eq!(other_machine.current()?.map(|commit| commit.snapshot), Some(2));
+    assert_eq!(other_machine.lock("r3", "test")?.repair().shown, Some(2));
     assert_eq!(latest()["snapshot"], 2);
     objects.write("latest.json", b"torn")?;
-    assert_eq!(place.elsewhere().open()?.current()?.map(|commit| commit.snapshot), Some(2));
+    assert_eq!(place.other_machine().open()?.current()?.map(|commit| commit.snapshot), Some(2));
     Ok(())
 }
 
 #[test]
-fn of_two_machines_that_commit_at_once_one_is_told_and_no_file_of_the_other_is_harmed() -> Result {
-    // With other rows, and with the very same ones, whose files have the same names.
+fn one_of_two_concurrent_machines_gets_a_conflict_and_damages_no_file_of_the_other() -> Result {
+    // With other rows, and with equal rows, whose files have the same names.
     for other in [filing(10, "2026-11-06").seen(200), filing(9, "2026-11-05").seen(200)] {
         let (_base, place) = place();
         load(&place.open()?, "r1", &first_rows(), &[], 100)?;
-        let (one, two) = (place.open()?, place.elsewhere().open()?);
-        let staged = |lake: &Lake, run_id: &str, row: &Filing| -> Result<super::super::Staging> {
-            let mut staging = lake.stage(run_id)?;
-            staging.spill_filings(filings(std::slice::from_ref(row)))?;
-            staging.merge_filings(&BTreeSet::new(), at(200))?;
-            Ok(staging)
-        };
+        let (one, two) = (place.open()?, place.other_machine().open()?);
         let (_locks, first) = ((one.lock("a", "x")?, two.lock("b", "y")?), filing(9, "2026-11-05").seen(200));
-        let (winner, loser) = (staged(&one, "a", &first)?, staged(&two, "b", &other)?);
+        let (winner, loser) = (staged(&one, "a", first)?, staged(&two, "b", other.clone())?);
         winner.commit(info())?;
         assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 2 })));
-        assert_sound(&place.elsewhere().open()?)?;
-        let named = crate::lake::backend::remote::names(&one.commit(2)?);
+        assert_sound(&place.other_machine().open()?)?;
+        let named = one.commit(2)?.objects();
         let there = names(&place.objects(), "snapshots/000002")?;
-        assert!(there.iter().all(|name| named.contains(name)), "what the loser put there is gone: {there:?}");
+        assert!(
+            there.iter().all(|name| named.contains(name)),
+            "the uploads of the loser are gone: {there:?}"
+        );
         two.refresh()?;
-        let mut again = two.stage("b")?;
-        again.spill_filings(filings(&[other]))?;
-        again.merge_filings(&BTreeSet::new(), at(200))?;
-        again.commit(info())?;
+        staged(&two, "b", other)?.commit(info())?;
         one.refresh()?;
         assert_eq!(state(&one)?, state(&two)?);
         assert_sound(&one)?;
@@ -105,22 +113,22 @@ fn of_two_machines_that_commit_at_once_one_is_told_and_no_file_of_the_other_is_h
 }
 
 #[test]
-fn pages_of_a_killed_machine_are_gone_on_with_by_another_as_far_as_the_last_chunk() -> Result {
+fn another_machine_resumes_a_killed_run_from_its_last_chunk() -> Result {
     let (_base, place) = place();
-    // What does not compress: 256 pages are a chunk.
+    // These bytes do not compress: 256 pages are a chunk.
     let body = |page: u32| -> Vec<u8> {
         let mut out = vec![0; 4096];
         blake3::Hasher::new().update(&page.to_le_bytes()).finalize_xof().fill(&mut out);
         out
     };
-    let (one, two) = (place.open()?, place.elsewhere().open()?);
+    let (one, two) = (place.open()?, place.other_machine().open()?);
     let mut archive = one.run("r")?.raw()?;
     for page in 0..300 {
         archive.append("GET /x", page, 200, at(1), &body(page))?;
     }
-    let elsewhere = two.run("r")?.raw()?.len();
-    assert!((200..300).contains(&elsewhere), "{elsewhere} of 300 pages");
-    // Both go on. Neither overwrites the other.
+    let other_machine = two.run("r")?.raw()?.len();
+    assert!((200..300).contains(&other_machine), "{other_machine} of 300 pages");
+    // Both continue. Neither overwrites the other.
     let mut other = two.run("r")?.raw()?;
     other.append("GET /y", 0, 200, at(2), b"y")?;
     other.sync()?;
@@ -137,14 +145,14 @@ fn pages_of_a_killed_machine_are_gone_on_with_by_another_as_far_as_the_last_chun
 }
 
 #[test]
-fn records_of_runs_are_seen_by_other_machines() -> Result {
+fn other_machines_see_run_records() -> Result {
     let (_base, place) = place();
     let begun = (at(1), jiff::civil::date(2026, 11, 20));
-    let record = |finished: Option<&str>| super::super::RunRecord {
+    let record = |finished: Option<&str>| crate::lake::RunRecord {
         finished: finished.map(str::to_owned),
-        ..super::super::RunRecord::begun("r", "daily", begun)
+        ..crate::lake::RunRecord::begun("r", "daily", begun)
     };
-    let (one, two) = (place.open()?, place.elsewhere().open()?);
+    let (one, two) = (place.open()?, place.other_machine().open()?);
     one.run("r")?.write_record(&record(None))?;
     assert_eq!(two.unfinished_run("daily")?, Some(record(None)));
     one.run("r")?.write_record(&record(Some("complete")))?;
@@ -153,56 +161,54 @@ fn records_of_runs_are_seen_by_other_machines() -> Result {
 }
 
 #[test]
-fn a_file_that_is_damaged_in_the_store_is_never_used_and_named_with_its_address() -> Result {
-    let (_base, place) = place();
-    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+fn damaged_object_is_never_used_and_named_with_its_address() -> Result {
+    let (_base, place) = loaded_place()?;
     let objects = place.objects();
     let name = names(&objects, "snapshots/000001/filings")?.remove(0);
     let mut bytes = objects.read(&name)?.expect("an object").bytes;
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     objects.write(&name, &bytes)?;
-    let elsewhere = place.elsewhere().open()?;
-    let error = state(&elsewhere).expect_err("damaged").to_string();
+    let other_machine = place.other_machine().open()?;
+    let error = state(&other_machine).expect_err("damaged").to_string();
     assert!(error.contains(&objects.url(&name)), "{error}");
-    assert!(elsewhere.stage("r2").is_err());
-    // The working copy that wrote it has it whole; a verification looks at the store.
-    for lake in [place.open()?, place.elsewhere().open()?] {
+    assert!(other_machine.stage("r2").is_err());
+    // The working copy that wrote it has an intact file; a verification reads the store.
+    for lake in [place.open()?, place.other_machine().open()?] {
         let problems = lake.verify(1)?.problems;
         let paths: Vec<_> = problems.iter().map(|problem| problem.path.clone()).collect();
         assert_eq!(paths, [PathBuf::from(objects.url(&name))], "{problems:?}");
     }
     objects.delete(&[name])?;
-    assert_eq!(place.elsewhere().open()?.verify(1)?.problems.len(), 1);
+    assert_eq!(place.other_machine().open()?.verify(1)?.problems.len(), 1);
     Ok(())
 }
 
 #[test]
-fn a_look_at_the_store_takes_nothing_from_the_working_copy_which_puts_damage_there_right() -> Result {
-    let (_base, place) = place();
-    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+fn check_of_the_store_keeps_the_working_copy_which_repairs_the_damage() -> Result {
+    let (_base, place) = loaded_place()?;
     let objects = place.objects();
     let damaged = names(&objects, "snapshots/000001/filings")?;
     assert_eq!(damaged.len(), 2, "{damaged:?}");
     let here = || -> Vec<Option<Vec<u8>>> {
         damaged.iter().map(|name| fs::read(place.dir.join(name)).ok()).collect()
     };
-    let whole = here();
+    let before = here();
     objects.write(&damaged[0], b"torn")?;
     objects.delete(&damaged[1..])?;
     let lake = place.open()?;
     assert_eq!(lake.verify(1)?.problems.len(), 2);
-    let lock = lake.lock("mend", "test")?;
+    let lock = lake.lock("repair", "test")?;
     let found = lake.damaged_files()?;
     assert_eq!(found.len(), 2, "{found:?}");
-    assert!(here() == whole && whole.iter().all(Option::is_some));
+    assert!(here() == before && before.iter().all(Option::is_some));
     for file in &found {
-        let (_, sound) = lake.twin_of(file)?.expect("the working copy has it");
-        lake.put_in_place(&lock, file, &sound)?;
+        let (_, sound) = lake.intact_copy(file)?.expect("the working copy has it");
+        lake.replace_damaged(&lock, file, &sound)?;
     }
     assert_eq!(lake.damaged_files()?.len(), 0);
     assert_no_temporaries(&place)?;
-    assert_sound(&place.elsewhere().open()?)
+    assert_sound(&place.other_machine().open()?)
 }
 
 fn assert_no_temporaries(place: &Place) -> Result {
@@ -214,12 +220,11 @@ fn assert_no_temporaries(place: &Place) -> Result {
 }
 
 #[test]
-fn a_look_that_fails_finds_no_damage() -> Result {
-    let (_base, place) = place();
-    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+fn failed_check_reports_no_damage() -> Result {
+    let (_base, place) = loaded_place()?;
     for at in 1.. {
         let faults = Faults::full_once_at(at);
-        let lake = Lake::open_in(place.objects(), &place.dir, Storage::with_faults(faults.clone()))?;
+        let lake = open_on(&place.dir, Storage::with_faults(faults.clone()), Some(place.objects()))?;
         let found = lake.damaged_files();
         if !faults.was_hit() {
             assert!(at > 3, "only {at} operations");
@@ -235,26 +240,22 @@ fn a_look_that_fails_finds_no_damage() -> Result {
 }
 
 #[test]
-fn what_a_killed_run_left_of_the_number_after_a_held_snapshot_is_cleared_from_the_working_copy() -> Result {
+fn leftovers_after_the_number_of_a_pending_snapshot_are_cleared_from_the_working_copy() -> Result {
     let (_base, place) = place();
     let lake = place.open()?;
     load(&lake, "r1", &first_rows(), &[], 100)?;
     let lock = lake.lock("r2", "test")?;
-    let mut staging = lake.stage("r2")?;
-    staging.spill_filings(filings(&[filing(8, "2026-11-05").seen(200)]))?;
-    staging.merge_filings(&BTreeSet::new(), at(200))?;
-    assert_eq!(staging.hold(info())?.snapshot, 2);
+    assert_eq!(staged(&lake, "r2", filing(8, "2026-11-05").seen(200))?.commit_pending(info())?.snapshot, 2);
     drop(lock);
     fs::create_dir_all(place.dir.join("snapshots/000003/filings")).expect("a folder");
     load(&lake, "r3", &[filing(9, "2026-11-05").seen(300)], &[], 300)?;
     assert_eq!(lake.current()?.map(|commit| commit.snapshot), Some(3));
-    assert_sound(&place.elsewhere().open()?)
+    assert_sound(&place.other_machine().open()?)
 }
 
 #[test]
-fn a_file_that_is_damaged_in_the_working_copy_is_brought_again() -> Result {
-    let (_base, place) = place();
-    load(&place.open()?, "r1", &first_rows(), &[], 100)?;
+fn damaged_file_of_the_working_copy_is_downloaded_again() -> Result {
+    let (_base, place) = loaded_place()?;
     let path = file_of(&place.open()?, 1, "filings/filed_month=2026-11")?;
     fs::write(&path, "torn").expect("written");
     assert_eq!(state(&place.open()?)?.len(), 5);
@@ -262,7 +263,7 @@ fn a_file_that_is_damaged_in_the_working_copy_is_brought_again() -> Result {
 }
 
 #[test]
-fn a_working_copy_of_a_lake_that_lay_there_before_is_not_taken_for_this_one() -> Result {
+fn working_copy_of_an_earlier_lake_at_the_address_is_not_used() -> Result {
     let (_base, place) = place();
     for second in [100, 200] {
         load(&place.open()?, "r1", &first_rows(), &[], second)?;
@@ -276,7 +277,7 @@ fn a_working_copy_of_a_lake_that_lay_there_before_is_not_taken_for_this_one() ->
 }
 
 #[test]
-fn the_working_copy_keeps_two_snapshots_and_shares_their_files() -> Result {
+fn working_copy_keeps_two_snapshots_and_shares_their_files() -> Result {
     let (_base, place) = place();
     for turn in 0..4 {
         let row = filing(turn, "2026-11-05").seen(100 * (turn + 1));
@@ -291,7 +292,7 @@ fn the_working_copy_keeps_two_snapshots_and_shares_their_files() -> Result {
 }
 
 #[test]
-fn a_store_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
+fn store_passes_the_probe() -> Result {
     let (_base, place) = place();
     let lake = place.open()?;
     lake.probe("one")?;
@@ -301,7 +302,7 @@ fn a_store_that_keeps_what_commits_rely_on_passes_its_trial() -> Result {
 }
 
 #[test]
-fn small_files_are_the_lakes_wherever_they_are_written() -> Result {
+fn small_files_are_written_to_the_store_and_the_working_copy() -> Result {
     let (_base, place) = place();
     let (lake, objects) = (place.open()?, place.objects());
     let path = lake.write_file("catalog/TABLES.md", b"tables")?;

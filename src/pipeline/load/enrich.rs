@@ -232,7 +232,7 @@ pub(crate) fn due(
     now: Timestamp,
 ) -> Result<Vec<i64>, PipelineError> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
-    let chosen = choose_businesses(&spec.condition, &lake.sound_tables(commit)?)?;
+    let chosen = choose_businesses(&spec.condition, &lake.open_snapshot(commit).tables()?)?;
     let known = Known::of(lake, Some(commit), &chosen, state)?;
     let oldest = spec
         .max_age_days
@@ -272,7 +272,7 @@ impl Known {
             .map(|(id, asked_at)| (*id, *asked_at))
             .collect();
         let each = |table: Table, columns: &[&str], take: &mut dyn FnMut(&RecordBatch) -> Option<()>| {
-            for file in lake.sound_files(commit, table.name())? {
+            for file in lake.open_snapshot(commit).files(table.name())? {
                 for batch in read_table(table, &file, Some(columns))? {
                     take(&batch?);
                 }

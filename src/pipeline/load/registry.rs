@@ -297,7 +297,7 @@ fn is_refused(reading: &Result<Option<StartReading>, ExtractError>) -> bool {
 pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Alphabet, PipelineError> {
     let mut alphabet = Alphabet::default();
     let Some(commit) = commit else { return Ok(alphabet) };
-    for file in lake.sound_files(commit, Table::Filings.name())? {
+    for file in lake.open_snapshot(commit).files(Table::Filings.name())? {
         for batch in read_table(Table::Filings, &file, Some(&["name", "entity_type"]))? {
             note_names(&batch?, &mut alphabet);
         }

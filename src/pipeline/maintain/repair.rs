@@ -5,7 +5,9 @@
 use super::replay::remake;
 use crate::contract::reference::EntityType;
 use crate::extract::registry::prefixes::{Start, start_of};
-use crate::lake::{Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord};
+use crate::lake::{
+    Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
+};
 use crate::pipeline::PipelineError;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
@@ -88,7 +90,7 @@ impl Repair<'_> {
     /// Commits, marks, and the records of runs: what stands on them comes later.
     fn small_things(&mut self) -> Result<(), PipelineError> {
         for problem in self.lake.audit()?.problems {
-            if let Some(done) = self.lake.mend_small(self.lock, &problem, self.now)? {
+            if let Some(done) = self.lake.repair_small_file(self.lock, &problem, self.now)? {
                 self.note(problem.path, &problem.what, done);
             }
         }
@@ -101,15 +103,15 @@ impl Repair<'_> {
         let mut lost = Vec::new();
         for file in self.lake.damaged_files()? {
             const WHAT: &str = "missing or damaged";
-            if let Some((snapshot, twin)) = self.lake.twin_of(&file)? {
-                self.lake.put_in_place(self.lock, &file, &twin)?;
-                self.note(file.at_home, WHAT, format!("taken from the sound copy in snapshot {snapshot}"));
+            if let Some((snapshot, twin)) = self.lake.intact_copy(&file)? {
+                self.lake.replace_damaged(self.lock, &file, &twin)?;
+                self.note(file.user_path, WHAT, format!("taken from the sound copy in snapshot {snapshot}"));
                 continue;
             }
             match self.made_from_pages(&file) {
                 Ok(run_id) => {
                     self.note(
-                        file.at_home,
+                        file.user_path,
                         WHAT,
                         format!("made again from the archived pages of run {run_id}"),
                     );
@@ -131,10 +133,11 @@ impl Repair<'_> {
             run_id: run_id.to_owned(),
             why: why.to_owned(),
         };
-        let maker = self.lake.maker_of(&file.entry)?.ok_or_else(|| refuse("", "no commit names the file"))?;
+        let maker =
+            self.lake.origin_commit(&file.entry)?.ok_or_else(|| refuse("", "no commit names the file"))?;
         let made = remake(self.lake, &maker)?;
         let mended = match made.staging.file_of(&file.entry.blake3) {
-            Some(path) => self.lake.put_in_place(self.lock, file, &path).map_err(PipelineError::from),
+            Some(path) => self.lake.replace_damaged(self.lock, file, &path).map_err(PipelineError::from),
             None => Err(refuse(&maker.run_id, "it comes out otherwise")),
         };
         made.staging.discard()?;
@@ -152,7 +155,8 @@ impl Repair<'_> {
         let run = self.lake.run(run_id)?;
         let mut record = RunRecord::begun(run_id, REPAIR, (self.now, today));
         run.write_record(&record)?;
-        let mut staging = self.lake.stage_without(run_id, lost)?;
+        let digests = lost.iter().map(|file| file.entry.blake3.as_str()).collect();
+        let mut staging = self.lake.stage_on(Base::NewestWithout(&digests), run_id)?;
         let mut state = RunState::from_commit(&newest.state);
         let lost_coverage = lost.iter().any(|file| file.table == Table::Coverage.name());
         let months: BTreeSet<Month> = lost.iter().filter_map(month_of).collect();
@@ -189,7 +193,7 @@ impl Repair<'_> {
         let mut told = BTreeMap::new();
         for file in lost {
             told.insert(
-                file.at_home.clone(),
+                file.user_path.clone(),
                 format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file, &lost_starts)),
             );
         }

@@ -2,11 +2,9 @@
 //! request.
 
 use crate::client::Call;
-use crate::contract::count::DailyCount;
-use crate::contract::param::MAX_DAYS;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
+use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
 use crate::pipeline::PipelineError;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
@@ -104,7 +102,7 @@ pub fn replay(
 /// The commits a run made, oldest first, held ones included.
 fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
     let mut commits = Vec::new();
-    for snapshot in lake.commits()?.into_iter().chain(lake.held_snapshots()?) {
+    for snapshot in lake.commits()?.into_iter().chain(lake.pending_snapshots()?) {
         let (_, commit) = lake.snapshot(snapshot)?;
         if commit.run_id == run_id {
             commits.push(commit);
@@ -122,7 +120,7 @@ pub(crate) struct Remade {
 /// Makes a snapshot again under its own number.
 pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_again(commit)?;
+    let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
     fill(&dir, &journal, staging)
 }
 
@@ -140,7 +138,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineEr
 }
 
 fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
-    let pages = Pages(Rc::new(RefCell::new(dir.raw_as_it_is()?)));
+    let pages = Pages(Rc::new(RefCell::new(dir.raw_read_only()?)));
     let mut landing = Landing::new(journal.today, staging, None, pages.clone());
     for step in &journal.steps {
         landing.land_again(step)?;
@@ -148,7 +146,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
     if let Some(observed_at) = journal.merged_at {
         let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
         let counts = match journal.has_counts() {
-            true => daily_counts(&pages, journal.counted_days)?,
+            true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
             false => Vec::new(),
         };
         let covered = match journal.follows_listed {
@@ -183,14 +181,6 @@ fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
     })
 }
 
-/// The counts of days as the run got them: of so many days as the journal says; where it does not say, of as many as the archive
-/// has them of.
-fn daily_counts(pages: &Pages, told: Option<u32>) -> Result<Vec<DailyCount>, PipelineError> {
-    let is_there = |days: &u32| pages.0.borrow().contains(Call::daily_counts(*days).target(), 0);
-    let days = told.or_else(|| (1..=MAX_DAYS).rev().find(is_there)).unwrap_or(MAX_DAYS);
-    Ok(answer(pages, &Call::daily_counts(days))?.data)
-}
-
 fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {
     let page = pages.page(&PageKey { target: call.target().to_owned(), occurrence: 0 })?;
     Ok(call.decode(&page.body)?)
@@ -205,7 +195,7 @@ fn publish_again(
     today: Date,
 ) -> Result<u64, PipelineError> {
     let (dir, journal) = sources(lake, commit)?;
-    let staging = lake.stage_instead(commit)?;
+    let staging = lake.stage_on(Base::Instead(commit), &commit.run_id)?;
     let made = fill(&dir, &journal, staging)?;
     let published = made.staging.commit(CommitInfo {
         committed_at: now,

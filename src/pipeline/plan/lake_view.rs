@@ -41,7 +41,7 @@ fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
 pub(crate) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>, PipelineError> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
-    for batch in lake.read_table(commit, Table::Coverage)? {
+    for batch in lake.open_snapshot(commit).rows(Table::Coverage)? {
         rows.extend(CoverageRow::rows(&batch)?);
     }
     Ok(rows)

@@ -100,7 +100,7 @@ pub(super) fn end_published(
     summary.snapshot = Some(commit.snapshot);
     summary.requests = requests;
     summary.outcome = Outcome::Complete;
-    let coverage = run.lake.sound_files(commit, Table::Coverage.name())?;
+    let coverage = run.lake.open_snapshot(commit).files(Table::Coverage.name())?;
     summary.coverage = coverage_summary(&run, &coverage)?;
     conclude(&mut run, &mut summary, started)?;
     Ok(summary)
@@ -173,7 +173,7 @@ fn merge_landed(
     landing.journal.merged_at = Some(observed_at);
     landing.journal.has_lists = reference.is_some();
     landing.journal.follows_listed = follows_listed;
-    landing.journal.counted_days = Some(run.counted_days.unwrap_or(0));
+    landing.journal.counted_days = run.counted_days.unwrap_or(0);
     landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
     let covered = match follows_listed {
         true => Some(read_coverage_files(&landing.staging.sound_table(Table::Coverage)?)?),
@@ -280,7 +280,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
 /// Keeps the snapshot whole beside the others, for a person to look at; readers go on seeing the one before.
 fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let held = landing.staging.hold(commit_info(run, summary))?;
+    let held = landing.staging.commit_pending(commit_info(run, summary))?;
     let number = held.snapshot;
     tracing::warn!(
         "snapshot {number} is held, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"

@@ -3,7 +3,7 @@
 use super::summary::RunSummary;
 use crate::aggregate::read_figures;
 use crate::export::catalog::write_catalog;
-use crate::lake::{Commit, Lake};
+use crate::lake::{Commit, Lake, LakeError};
 use crate::pipeline::PipelineError;
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
@@ -28,8 +28,9 @@ pub fn write_report(
     commit: &Commit,
     run: Option<&RunSummary>,
 ) -> Result<PathBuf, PipelineError> {
-    let dir = lake.whole_snapshot(commit)?;
-    let tables = commit.tables.keys().map(|table| (table.clone(), commit.table_files(&dir, table))).collect();
+    let snapshot = lake.open_snapshot(commit);
+    let paths = |table: &String| Ok((table.clone(), snapshot.paths(table)?));
+    let tables = commit.tables.keys().map(paths).collect::<Result<_, LakeError>>()?;
     let data = ReportData {
         lake: lake.to_string(),
         is_folder: lake.shown().is_some(),

@@ -19,14 +19,11 @@ pub(crate) struct Journal {
     pub(crate) merged_at: Option<Timestamp>,
     /// Whether lists were merged too.
     pub(crate) has_lists: bool,
-    /// Of how many days counts were merged, 0 where none were asked for; none in a journal of an older sunlake.
-    #[serde(default)]
-    pub(crate) counted_days: Option<u32>,
+    /// Days whose counts were merged; 0 where none were requested.
+    pub(crate) counted_days: u32,
     /// Whether coverage followed what the tables list.
     pub(crate) follows_listed: bool,
-    /// Oldest day that could be read again, where coverage followed rows that moved between days; none in a journal of an older
-    /// sunlake.
-    #[serde(default)]
+    /// Oldest day that could be read again, where coverage followed rows that moved between days.
     pub(crate) readable_from: Option<Date>,
     /// What the journal does not tell, so that the snapshot cannot be made again.
     pub(crate) silent_about: Option<String>,
@@ -108,7 +105,7 @@ impl Journal {
             steps: Vec::new(),
             merged_at: None,
             has_lists: false,
-            counted_days: None,
+            counted_days: 0,
             follows_listed: false,
             readable_from: None,
             silent_about: None,
@@ -118,7 +115,7 @@ impl Journal {
 
     /// Whether counts of days were merged. Who reads the register or looks businesses up asks for none.
     pub(crate) fn has_counts(&self) -> bool {
-        self.counted_days.map_or(self.has_lists && !self.follows_listed, |days| days > 0)
+        self.counted_days > 0
     }
 }
 

@@ -1,12 +1,12 @@
-//! Who may ask: accounts, keys, scopes. A key is known by its digest alone.
+//! Key → caller: the accounts and keys that a server accepts. It stores digests, never keys.
 
-use super::key_file::{KeyFile, KeysError};
+use super::key_file::{KeyFile, KeysError, key_id};
 use super::limit_override::LimitOverride;
 use crate::contract::plan::PlanLimits;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
-/// An account: what its keys share.
+/// An account; its keys share all of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountEntry {
     /// Name of the account.
@@ -17,52 +17,47 @@ pub struct AccountEntry {
     pub api_access: bool,
 }
 
-/// The key of one request, once it is known.
+/// The account, id and scopes behind the key of a request.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The account of the key.
     pub account: Arc<AccountEntry>,
-    /// Key id; not the key.
+    /// Key id, which is not the key.
     pub key_id: Arc<str>,
     /// Scopes of the key.
     pub scopes: Arc<[String]>,
 }
 
-#[derive(Debug)]
-struct KnownKey {
-    digest: [u8; 32],
-    caller: Caller,
-}
-
-/// All keys that open this server.
+/// Every key that the server accepts.
 #[derive(Debug, Default)]
 pub struct Accounts {
-    keys: Vec<KnownKey>,
+    /// Digests of keys.
+    keys: Vec<([u8; 32], Caller)>,
 }
 
 impl Accounts {
-    /// One account with one key, for a server that lives inside another program.
+    /// One account with one key, for a server inside another program.
     pub fn single(key: &str, account: &str, limits: PlanLimits, scopes: &[&str]) -> Self {
         let digest = blake3::hash(key.as_bytes());
         let caller = Caller {
             account: Arc::new(AccountEntry { name: account.to_owned(), limits, api_access: true }),
-            key_id: super::key_file::key_id(&digest).into(),
+            key_id: key_id(&digest).into(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
         };
-        Self { keys: vec![KnownKey { digest: *digest.as_bytes(), caller }] }
+        Self { keys: vec![(*digest.as_bytes(), caller)] }
     }
 
-    /// The keys of a key file that are not revoked; every account has the limits of `instead` in place of its own.
+    /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
     ///
     /// # Errors
-    /// [`KeysError`] when a key names no account of the file, or its digest is damaged.
-    pub fn from_key_file(file: &KeyFile, instead: &LimitOverride) -> Result<Self, KeysError> {
+    /// [`KeysError`] when a key names no account of the file, or a digest is damaged.
+    pub fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
         let accounts: Vec<Arc<AccountEntry>> = file
             .accounts
             .iter()
             .map(|account| AccountEntry {
                 name: account.name.clone(),
-                limits: instead.apply(account.limits.unwrap_or_else(|| account.plan.limits())),
+                limits: plan_override.apply(account.limits.unwrap_or_else(|| account.plan.limits())),
                 api_access: account.api_access,
             })
             .map(Arc::new)
@@ -70,10 +65,8 @@ impl Accounts {
         let mut keys = Vec::new();
         for key in file.keys.iter().filter(|key| key.revoked_at.is_none()) {
             let account = accounts.iter().find(|account| account.name == key.account);
-            let account = account.ok_or_else(|| KeysError::UnknownAccount {
-                key: key.id.clone(),
-                account: key.account.clone(),
-            })?;
+            let account =
+                account.ok_or_else(|| KeysError::UnknownAccount(key.id.clone(), key.account.clone()))?;
             let digest =
                 blake3::Hash::from_hex(&key.digest).map_err(|_| KeysError::Digest(key.id.clone()))?;
             let caller = Caller {
@@ -81,18 +74,18 @@ impl Accounts {
                 key_id: key.id.as_str().into(),
                 scopes: key.scopes.clone().into(),
             };
-            keys.push(KnownKey { digest: *digest.as_bytes(), caller });
+            keys.push((*digest.as_bytes(), caller));
         }
         Ok(Self { keys })
     }
 
-    /// The caller whose key this is. Every key is compared, each in constant time.
+    /// The caller of a key; `None` when it is unknown. Every stored digest is compared, in constant time.
     pub fn authenticate(&self, key: &str) -> Option<Caller> {
         let digest = blake3::hash(key.as_bytes());
         let mut found = None;
-        for known in &self.keys {
-            if bool::from(known.digest.ct_eq(digest.as_bytes())) {
-                found = Some(&known.caller);
+        for (known, caller) in &self.keys {
+            if bool::from(known.ct_eq(digest.as_bytes())) {
+                found = Some(caller);
             }
         }
         found.cloned()
@@ -105,7 +98,7 @@ mod tests {
     use crate::contract::plan::Plan;
 
     #[test]
-    fn only_the_exact_key_opens() {
+    fn only_the_exact_key_is_accepted() {
         let accounts = Accounts::single("flb_secret", "acme", Plan::Starter.limits(), &["data"]);
         let caller = accounts.authenticate("flb_secret").expect("the key");
         assert_eq!((caller.account.name.as_str(), &*caller.scopes), ("acme", &["data".to_owned()][..]));
@@ -115,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_printed_of_the_keys_holds_a_key() {
+    fn debug_output_of_accounts_contains_no_key() {
         let accounts = Accounts::single("flb_secret", "acme", Plan::Starter.limits(), &["data"]);
         assert!(!format!("{accounts:?}").contains("flb_secret"));
     }

@@ -1,75 +1,53 @@
-//! The key file: accounts and keys in TOML. It holds digests; a key itself is seen once, when it is made.
+//! The key file: accounts and keys in TOML.
+//!
+//! The file stores digests. A key itself is shown once, when it is made.
 
 use crate::contract::plan::{Plan, PlanLimits};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// What every key begins with.
+/// The prefix of every key.
 pub(crate) const KEY_PREFIX: &str = "flb_";
 
 /// Why the key file cannot be used or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeysError {
-    /// The file cannot be read or written.
-    #[error("cannot use the key file {path}: {source}; `sunlake keys create` makes one")]
-    File {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is not what a key file is.
-    #[error("{path} is not a key file: {source}")]
-    Form {
-        /// Where.
-        path: PathBuf,
-        /// Why, with the line.
-        source: Box<toml::de::Error>,
-    },
-    /// The file cannot be put into words.
-    #[error("the keys cannot be written down: {0}")]
-    Write(#[from] toml::ser::Error),
-    /// A key belongs to nobody.
-    #[error("key {key} belongs to account {account:?}, which the key file does not have")]
-    UnknownAccount {
-        /// Key id.
-        key: String,
-        /// Name that was not found.
-        account: String,
-    },
+    /// The path names no file.
+    #[error("cannot use the key file {0}: {1}")]
+    NoFile(PathBuf, #[source] io::Error),
+    /// The key file, or the lock file next to it, cannot be read or written.
+    #[error("cannot use the key file {0}: {1}")]
+    Storage(PathBuf, #[source] io::Error),
+    /// The file is not a key file.
+    #[error("{0} is not a key file: {1}")]
+    Malformed(PathBuf, #[source] Box<toml::de::Error>),
+    /// The keys cannot be written as TOML.
+    #[error("the keys cannot be written as TOML: {0}")]
+    Unwritable(#[from] toml::ser::Error),
+    /// A key belongs to no account of the file.
+    #[error("key {0} belongs to account {1:?}, which the key file does not have")]
+    UnknownAccount(String, String),
     /// A digest is not 64 hexadecimal digits.
-    #[error("the digest of key {0} is damaged; revoke the key and create another")]
+    #[error("the digest of key {0} is damaged")]
     Digest(String),
-    /// The account has as many active keys as its plan allows.
-    #[error("account {account:?} has {active} active keys, all that its plan allows; revoke one first")]
-    TooMany {
-        /// Name of the account.
-        account: String,
-        /// Active keys.
-        active: usize,
-    },
-    /// The account exists with another plan.
-    #[error("account {account:?} is on plan {has:?}, not {asked:?}; change it in the key file")]
-    OtherPlan {
-        /// Name of the account.
-        account: String,
-        /// Plan in the file.
-        has: Plan,
-        /// Plan asked for.
-        asked: Plan,
-    },
-    /// A word that is no scope.
+    /// The account has the number of active keys that its plan allows.
+    #[error("account {0:?} has {1} active keys, all that its plan allows")]
+    TooMany(String, usize),
+    /// The account exists with another plan: name, plan in the file, plan of the request.
+    #[error("account {0:?} is on plan {1:?}, not {2:?}")]
+    OtherPlan(String, Plan, Plan),
+    /// A scope with a character that scopes do not have.
     #[error("{0:?} is not a scope: lower-case letters, digits, - and _ only")]
     Scope(String),
     /// An account without a name.
     #[error("an account needs a name")]
     NoName,
-    /// No such key.
-    #[error("no key has the id {0:?}; `sunlake keys list` shows them")]
+    /// No key has the id.
+    #[error("no key has the id {0:?}")]
     NoKey(String),
 }
 
@@ -81,7 +59,7 @@ pub struct AccountRecord {
     pub name: String,
     /// Its plan.
     pub plan: Plan,
-    /// Whether the plan has API access; an account without it is answered 403.
+    /// Whether the plan has API access; without it every request is answered 403.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub api_access: bool,
     /// Limits in place of the plan's.
@@ -101,25 +79,25 @@ pub struct KeyRecord {
     pub digest: String,
     /// Scopes.
     pub scopes: Vec<String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
 }
 
-/// What `keys create` asks for.
+/// A key to create.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyRequest<'a> {
-    /// Name of the account; made when the file does not have it.
+    /// Name of the account; created when the file does not have it.
     pub account: &'a str,
     /// Plan of the account.
     pub plan: Plan,
-    /// Scopes of the key; may be none, for a key that opens `/v1/me` alone.
+    /// Scopes of the key; without any it opens only `/v1/me`.
     pub scopes: &'a [String],
 }
 
-/// A key just made: its id, and the key itself, to be shown once.
+/// A key just created: its id, and the key itself, to be shown once.
 #[derive(Debug)]
 pub struct NewKey {
     /// Key id.
@@ -128,7 +106,7 @@ pub struct NewKey {
     pub key: SecretString,
 }
 
-/// Accounts and keys as they stand in the file.
+/// The accounts and keys of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyFile {
@@ -144,28 +122,29 @@ impl KeyFile {
     /// Reads a key file.
     ///
     /// # Errors
-    /// [`KeysError::File`] or [`KeysError::Form`].
+    /// [`KeysError::NoFile`], [`KeysError::Storage`] or [`KeysError::Malformed`].
     pub fn read(path: &Path) -> Result<Self, KeysError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| KeysError::File { path: path.to_owned(), source })?;
-        toml::from_str(&text)
-            .map_err(|source| KeysError::Form { path: path.to_owned(), source: Box::new(source) })
+        let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+                KeysError::NoFile(path.to_owned(), source)
+            }
+            _ => KeysError::Storage(path.to_owned(), source),
+        })?;
+        toml::from_str(&text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
     }
 
-    /// Reads a key file; one that does not exist yet is empty.
+    /// Reads a key file; a missing one is empty.
     ///
     /// # Errors
     /// As [`KeyFile::read`].
     pub fn read_or_new(path: &Path) -> Result<Self, KeysError> {
         match Self::read(path) {
-            Err(KeysError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Self::default())
-            }
+            Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => Ok(Self::default()),
             read => read,
         }
     }
 
-    /// Reads a key file, changes it and writes it back; another process that wants to do the same waits.
+    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for.
     ///
     /// # Errors
     /// As [`KeyFile::read_or_new`], `change` and [`KeyFile::write`].
@@ -173,32 +152,31 @@ impl KeyFile {
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
     ) -> Result<T, KeysError> {
-        // A file of its own, since the key file is another one after each change.
-        let beside = path.with_added_extension("lock");
-        let unusable = |source| KeysError::File { path: beside.clone(), source };
-        let lock = File::create(&beside).map_err(unusable)?;
-        lock.lock().map_err(unusable)?;
+        // A file of its own: each change replaces the key file.
+        let lock_path = path.with_added_extension("lock");
+        let failed = |source| KeysError::Storage(lock_path.clone(), source);
+        let lock = File::create(&lock_path).map_err(failed)?;
+        lock.lock().map_err(failed)?;
         let mut file = Self::read_or_new(path)?;
         let done = change(&mut file)?;
         file.write(path)?;
         Ok(done)
     }
 
-    /// Replaces a key file whole; only its owner may read it.
+    /// Replaces a key file in one step; only its owner may read it.
     ///
     /// # Errors
-    /// [`KeysError::File`] or [`KeysError::Write`]; the old file then still stands, unless it is the folder that the disk
-    /// did not keep.
+    /// [`KeysError::Storage`] or [`KeysError::Unwritable`]. The old file is then unchanged, unless the sync of the folder
+    /// failed.
     pub fn write(&self, path: &Path) -> Result<(), KeysError> {
         let text = toml::to_string(self)?;
-        replace_file(path, text.as_bytes())
-            .map_err(|source| KeysError::File { path: path.to_owned(), source })
+        replace_file(path, text.as_bytes()).map_err(|source| KeysError::Storage(path.to_owned(), source))
     }
 
-    /// Makes a key from 256 random bits, and its account if there is none yet.
+    /// Creates a key from 256 random bits, and its account if there is none yet.
     ///
     /// # Errors
-    /// [`KeysError`] when the plan allows no further key, or the request contradicts the file.
+    /// [`KeysError`] when the plan allows no further key, or the account has another plan.
     pub fn create(
         &mut self,
         request: KeyRequest<'_>,
@@ -223,7 +201,7 @@ impl KeyFile {
         Ok(NewKey { id, key: key.into() })
     }
 
-    /// Revokes a key; one that is revoked already stays as it is.
+    /// Revokes a key; a revoked key keeps its time.
     ///
     /// # Errors
     /// [`KeysError::NoKey`].
@@ -241,40 +219,34 @@ impl KeyFile {
         let active = self.keys.iter().filter(|key| key.account == name && key.revoked_at.is_none()).count();
         match self.accounts.iter().find(|account| account.name == name) {
             Some(account) if account.plan != plan => {
-                return Err(KeysError::OtherPlan {
-                    account: name.to_owned(),
-                    has: account.plan,
-                    asked: plan,
-                });
+                Err(KeysError::OtherPlan(name.to_owned(), account.plan, plan))
             }
-            Some(_) if active >= plan.active_keys() => {
-                return Err(KeysError::TooMany { account: name.to_owned(), active });
+            Some(_) if active >= plan.active_keys() => Err(KeysError::TooMany(name.to_owned(), active)),
+            Some(_) => Ok(()),
+            None => {
+                let name = name.to_owned();
+                self.accounts.push(AccountRecord { name, plan, api_access: true, limits: None });
+                Ok(())
             }
-            Some(_) => {}
-            None => self.accounts.push(AccountRecord {
-                name: name.to_owned(),
-                plan,
-                api_access: true,
-                limits: None,
-            }),
         }
-        Ok(())
     }
 }
 
-/// The id of a key: it comes from the digest, so it tells nothing of the key.
-pub(crate) fn key_id(digest: &blake3::Hash) -> String {
+/// The id of a key, made from its digest: it reveals nothing of the key.
+pub(super) fn key_id(digest: &blake3::Hash) -> String {
     format!("key_{}", &digest.to_hex()[..12])
 }
 
-/// Writes a file beside the old one and puts it in its place, for good; a reader sees the old or the new, whole.
-fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Replaces a file atomically and durably; a reader sees all of the old one or all of the new one.
+///
+/// The lake's own replacement makes files that everybody may read; a temporary file of `tempfile` is its owner's.
+fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    // Until the folder is kept too, a power cut brings the old file back.
+    // Before the folder is synced, a power cut brings the old file back.
     File::open(folder)?.sync_all()
 }
 
@@ -312,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_opens_until_it_is_revoked_and_the_file_never_holds_it() {
+    fn key_is_accepted_until_revoked_and_is_never_in_the_file() {
         let (folder, scopes) = (tempfile::tempdir().expect("a folder"), ["data".to_owned()]);
         let path = folder.path().join("keys.toml");
         let mut file = KeyFile::read_or_new(&path).expect("a new file");
@@ -331,18 +303,18 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_allows_so_many_active_keys_and_a_revoked_one_makes_room() {
+    fn plan_limits_active_keys_and_a_revoked_one_makes_room() {
         let mut file = KeyFile::default();
         let first = file.create(request(Plan::Starter, &[]), [1; 32], NOW).expect("the first key");
         file.create(request(Plan::Starter, &[]), [2; 32], NOW).expect("the second key");
         let third = file.create(request(Plan::Starter, &[]), [3; 32], NOW);
-        assert!(matches!(third, Err(KeysError::TooMany { active: 2, .. })));
+        assert!(matches!(third, Err(KeysError::TooMany(_, 2))));
         file.revoke(&first.id, NOW).expect("revoked");
         file.create(request(Plan::Starter, &[]), [4; 32], NOW).expect("room again");
     }
 
     #[test]
-    fn of_many_that_make_keys_at_once_so_many_succeed_as_the_plan_allows() {
+    fn keys_created_in_parallel_stay_within_the_plan() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("keys.toml");
         let create = |number| {
@@ -358,11 +330,23 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_the_file_is_refused() {
+    fn disk_failure_and_missing_file_are_different_errors() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("keys.toml");
+        assert!(matches!(KeyFile::read(&path), Err(KeysError::NoFile(..))));
+        assert!(matches!(KeyFile::read(folder.path()), Err(KeysError::NoFile(..))));
+        // The lock file cannot be created where a folder has its name.
+        std::fs::create_dir(folder.path().join("keys.toml.lock")).expect("a folder");
+        let failed = KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [1; 32], NOW));
+        assert!(matches!(failed, Err(KeysError::Storage(..))), "{failed:?}");
+    }
+
+    #[test]
+    fn another_plan_or_a_bad_scope_is_refused() {
         let mut file = KeyFile::default();
         file.create(request(Plan::Starter, &[]), [1; 32], NOW).expect("a key");
         let other = file.create(request(Plan::Agency, &[]), [2; 32], NOW);
-        assert!(matches!(other, Err(KeysError::OtherPlan { .. })));
+        assert!(matches!(other, Err(KeysError::OtherPlan(..))));
         let scopes = ["da ta".to_owned()];
         assert!(matches!(
             file.create(request(Plan::Starter, &scopes), [2; 32], NOW),
@@ -372,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_an_account_replace_those_of_its_plan_and_unknown_words_are_refused() {
+    fn account_limits_replace_the_plans_and_unknown_keys_are_refused() {
         let text = "[[account]]\nname = \"acme\"\nplan = \"agency\"\napi_access = false\n[account.limits]\n\
                     rows_per_call = 7\nmax_offset = 1\nwindow_days = 2\nper_minute = 3\nper_day = 4\nper_month = 5\n";
         let file: KeyFile = toml::from_str(text).expect("a key file");

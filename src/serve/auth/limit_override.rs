@@ -3,45 +3,31 @@
 use crate::contract::plan::PlanLimits;
 use std::str::FromStr;
 
-/// Some limits, by name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The limit of a plan that a name means.
+type Limit = fn(&mut PlanLimits) -> &mut u32;
+
+const LIMITS: [(&str, Limit); 6] = [
+    ("rows_per_call", |limits| &mut limits.rows_per_call),
+    ("max_offset", |limits| &mut limits.max_offset),
+    ("window_days", |limits| &mut limits.window_days),
+    ("per_minute", |limits| &mut limits.per_minute),
+    ("per_day", |limits| &mut limits.per_day),
+    ("per_month", |limits| &mut limits.per_month),
+];
+
+/// Limits by name, with their values.
+#[derive(Debug, Clone, Default)]
 pub struct LimitOverride {
     limits: Vec<(Limit, u32)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Limit {
-    RowsPerCall,
-    MaxOffset,
-    WindowDays,
-    PerMinute,
-    PerDay,
-    PerMonth,
-}
-
-const NAMES: [(&str, Limit); 6] = [
-    ("rows_per_call", Limit::RowsPerCall),
-    ("max_offset", Limit::MaxOffset),
-    ("window_days", Limit::WindowDays),
-    ("per_minute", Limit::PerMinute),
-    ("per_day", Limit::PerDay),
-    ("per_month", Limit::PerMonth),
-];
-
 impl LimitOverride {
     /// The limits of an account, with these in their place.
-    pub fn apply(&self, limits: PlanLimits) -> PlanLimits {
-        self.limits.iter().fold(limits, |mut limits, (limit, value)| {
-            *match limit {
-                Limit::RowsPerCall => &mut limits.rows_per_call,
-                Limit::MaxOffset => &mut limits.max_offset,
-                Limit::WindowDays => &mut limits.window_days,
-                Limit::PerMinute => &mut limits.per_minute,
-                Limit::PerDay => &mut limits.per_day,
-                Limit::PerMonth => &mut limits.per_month,
-            } = *value;
-            limits
-        })
+    pub fn apply(&self, mut limits: PlanLimits) -> PlanLimits {
+        for (limit, value) in &self.limits {
+            *limit(&mut limits) = *value;
+        }
+        limits
     }
 }
 
@@ -50,17 +36,17 @@ impl FromStr for LimitOverride {
 
     /// Reads `per_minute=100000,per_day=1000000`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let read = |pair: &str| {
-            let (name, value) =
-                pair.split_once('=').ok_or_else(|| format!("{pair:?} is not LIMIT=NUMBER"))?;
-            let known = NAMES.iter().find(|(known, _)| *known == name.trim());
-            let names = || NAMES.map(|(name, _)| name).join(", ");
-            let (_, limit) = known.ok_or_else(|| format!("{name:?} is none of {}", names()))?;
-            let value: u32 = value.trim().parse().map_err(|_| format!("{value:?} is no limit of {name}"))?;
-            (value > 0).then_some((*limit, value)).ok_or_else(|| format!("{name} must be at least 1"))
-        };
         Ok(Self { limits: text.split(',').map(read).collect::<Result<_, String>>()? })
     }
+}
+
+fn read(pair: &str) -> Result<(Limit, u32), String> {
+    let (name, value) = pair.split_once('=').ok_or_else(|| format!("{pair:?} is not LIMIT=NUMBER"))?;
+    let known = LIMITS.iter().find(|(known, _)| *known == name.trim());
+    let names = || LIMITS.map(|(name, _)| name).join(", ");
+    let (_, limit) = known.ok_or_else(|| format!("{name:?} is none of {}", names()))?;
+    let value: u32 = value.trim().parse().map_err(|_| format!("{value:?} is no limit of {name}"))?;
+    (value > 0).then_some((*limit, value)).ok_or_else(|| format!("{name} must be at least 1"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,20 @@
-//! TODO page.
+//! Who may call the API, and how often.
+//!
+//! The server stores digests of keys, never keys. Limits belong to an account; all its keys share one count.
+//!
+//! # Files, in reading order
+//!
+//! - [`key_file`]: accounts and keys in TOML
+//! - [`limit_override`]: limits of a test instance
+//! - [`access`]: key → caller
+//! - [`usage_meter`]: request counts that survive a crash
 
 pub(super) mod access;
 pub(super) mod key_file;
-pub(super) mod limit_override;
+mod limit_override;
 pub(super) mod usage_meter;
+
+pub use access::{AccountEntry, Accounts, Caller};
+pub use key_file::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
+pub use limit_override::LimitOverride;
+pub use usage_meter::{Meter, MeterError};

@@ -1,8 +1,7 @@
-//! Counts the requests of every account; all its keys share one count, and a restart forgives nothing.
+//! The usage meter: request counts of every account, which a restart does not reset.
 //!
-//! A file has a line of fixed width for each account. The line is written over before the request is answered, so the
-//! end of the process, however sudden, loses no count; the disk is asked to keep it once a second, so a power cut loses what
-//! was counted in the last one.
+//! The file has one line of fixed width an account. A request's line is overwritten before the request is answered, so a
+//! kill loses no count. The file is synced once a second, so a power cut loses at most the counts of the last second.
 
 use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
@@ -14,40 +13,25 @@ use std::fs::{File, TryLockError};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that the counts of a line take at most, the name apart.
+/// Most bytes of a line without the account's name.
 const COUNTS_WIDTH: usize = 256;
-/// The width of a line is a multiple of it.
+/// The width of a line is a multiple of this.
 const WIDTH_STEP: usize = 64;
 
 /// Why counts cannot be kept on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum MeterError {
     /// The file cannot be read or written.
-    #[error("cannot use the usage file {path}: {source}")]
-    File {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error("cannot use the usage file {0}: {1}")]
+    Storage(PathBuf, #[source] std::io::Error),
     /// Another process counts in the file.
-    #[error(
-        "another server counts its requests in {path}; two of them would let an account do twice as much"
-    )]
-    Held {
-        /// Where.
-        path: PathBuf,
-    },
-    /// The file is not what it should be.
-    #[error("{path} is not a usage file: {source}; move it away to count from zero")]
-    Form {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: serde_json::Error,
-    },
+    #[error("another server counts its requests in {0}; two of them would let an account do twice as much")]
+    Locked(PathBuf),
+    /// The file is damaged.
+    #[error("{0} is not a usage file: {1}; move it away to count from zero")]
+    Malformed(PathBuf, #[source] serde_json::Error),
 }
 
 /// A line of the file.
@@ -58,148 +42,146 @@ struct Line {
     usage: Usage,
 }
 
-/// What an account has used, and the place of its line.
+/// The counts of one account, and where its line is.
 #[derive(Debug, Default)]
-struct Kept {
+struct Entry {
     usage: Usage,
-    place: Option<Place>,
+    slot: Option<Slot>,
     is_unwritten: bool,
 }
 
+/// The bytes of a line in the file.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Slot {
     offset: u64,
     width: usize,
 }
 
 #[derive(Debug, Default)]
-struct Book {
-    accounts: BTreeMap<String, Kept>,
-    /// Where the next line begins.
+struct Counts {
+    accounts: BTreeMap<String, Entry>,
+    /// Length of the file.
     end: u64,
 }
 
 /// The counts of all accounts.
 #[derive(Debug, Default)]
 pub struct Meter {
-    book: Mutex<Book>,
+    counts: Mutex<Counts>,
     file: Option<(PathBuf, File)>,
     is_changed: AtomicBool,
 }
 
 impl Meter {
-    /// Opens the counts kept in a file; a missing file starts at zero, no path keeps nothing.
+    /// Opens the counts of a file. A missing file counts from zero; without a path the counts stay in memory.
     ///
     /// # Errors
-    /// [`MeterError`] when there is a file that cannot be read, or that another process counts in.
+    /// [`MeterError`] when the file cannot be read, or another process counts in it.
     pub fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
         let Some(path) = path else { return Ok(Self::default()) };
-        let file = open_alone(&path)?;
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| MeterError::File { path: path.clone(), source })?;
-        let book = Book::read(&text).map_err(|source| MeterError::Form { path: path.clone(), source })?;
-        Ok(Self { book: Mutex::new(book), file: Some((path, file)), is_changed: AtomicBool::new(false) })
+        let file = open_locked(&path)?;
+        let text =
+            std::fs::read_to_string(&path).map_err(|source| MeterError::Storage(path.clone(), source))?;
+        let counts = Counts::read(&text).map_err(|source| MeterError::Malformed(path.clone(), source))?;
+        Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), is_changed: AtomicBool::new(false) })
     }
 
-    /// Counts a request of an account.
+    /// Counts one request of an account.
     ///
     /// # Errors
-    /// [`Refusal`] when one of its windows is full; the request is then not counted.
+    /// [`Refusal`] when a limit is reached; the request is then not counted.
     pub fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
-        let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        book.kept(account).usage.admit(now, limits)?;
+        let mut counts = self.lock();
+        counts.entry(account).usage.admit(now, limits)?;
         if let Some((_, file)) = &self.file {
-            // What could not be written is tried again, and told, when the disk is asked to keep it.
-            let _ = book.write(account, file);
+            // The next sync tries again, and reports the error.
+            let _ = counts.write(account, file);
             self.is_changed.store(true, Ordering::Release);
         }
         Ok(())
     }
 
-    /// Requests an account has left.
+    /// Requests that an account has left.
     pub fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
-        let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        let usage = book.accounts.get(account).map(|kept| kept.usage).unwrap_or_default();
+        let usage = self.lock().accounts.get(account).map(|entry| entry.usage).unwrap_or_default();
         usage.remaining(now, limits)
     }
 
-    /// Has the disk keep what was counted since the last time.
+    /// Makes the counts durable.
     ///
     /// # Errors
-    /// [`MeterError::File`]; the next call tries again.
-    pub fn keep(&self) -> Result<(), MeterError> {
+    /// [`MeterError::Storage`]; the next call tries again.
+    pub fn sync(&self) -> Result<(), MeterError> {
         let Some((path, file)) = &self.file else { return Ok(()) };
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let written = {
-            let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-            book.write_unwritten(file)
-        };
+        // A statement of its own, so that the sync is done without the lock.
+        let written = self.lock().write_unwritten(file);
         written.and_then(|()| file.sync_data()).map_err(|source| {
             self.is_changed.store(true, Ordering::Release);
-            MeterError::File { path: path.clone(), source }
+            MeterError::Storage(path.clone(), source)
         })
     }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-/// Opens a file that no other process counts in.
-fn open_alone(path: &Path) -> Result<File, MeterError> {
-    let unusable = |source| MeterError::File { path: path.to_owned(), source };
+/// The file, under a lock that no other process has.
+fn open_locked(path: &Path) -> Result<File, MeterError> {
+    let failed = |source| MeterError::Storage(path.to_owned(), source);
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(unusable)?;
+        std::fs::create_dir_all(folder).map_err(failed)?;
     }
     let file =
-        File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(unusable)?;
+        File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(MeterError::Held { path: path.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(unusable(source)),
+        Err(TryLockError::WouldBlock) => Err(MeterError::Locked(path.to_owned())),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
 
-impl Book {
+impl Counts {
     fn read(text: &str) -> Result<Self, serde_json::Error> {
-        let mut book = Self::default();
+        let mut counts = Self::default();
         for line in text.split_inclusive('\n') {
             if !line.trim().is_empty() {
                 let Line { account, usage } = serde_json::from_str(line)?;
-                let place = Some(Place { offset: book.end, width: line.len() });
-                book.accounts.insert(account, Kept { usage, place, is_unwritten: false });
+                let slot = Some(Slot { offset: counts.end, width: line.len() });
+                counts.accounts.insert(account, Entry { usage, slot, is_unwritten: false });
             }
-            book.end += line.len() as u64;
+            counts.end += line.len() as u64;
         }
-        Ok(book)
+        Ok(counts)
     }
 
-    fn kept(&mut self, account: &str) -> &mut Kept {
-        if !self.accounts.contains_key(account) {
-            self.accounts.insert(account.to_owned(), Kept::default());
-        }
+    fn entry(&mut self, account: &str) -> &mut Entry {
         self.accounts.entry(account.to_owned()).or_default()
     }
 
-    /// Writes the line of an account over the one it has; a new account's goes to the end.
+    /// Overwrites the line of an account; a new account's line is appended.
     fn write(&mut self, account: &str, file: &File) -> std::io::Result<()> {
         let end = self.end;
-        let kept = self.kept(account);
-        kept.is_unwritten = true;
-        let line = Line { account: account.to_owned(), usage: kept.usage };
+        let entry = self.entry(account);
+        entry.is_unwritten = true;
+        let line = Line { account: account.to_owned(), usage: entry.usage };
         let mut text = serde_json::to_vec(&line)?;
         let width = (account.len() * 6 + COUNTS_WIDTH).next_multiple_of(WIDTH_STEP);
-        let place =
-            kept.place.filter(|place| place.width > text.len()).unwrap_or(Place { offset: end, width });
-        text.resize(place.width - 1, b' ');
+        let slot = entry.slot.filter(|slot| slot.width > text.len()).unwrap_or(Slot { offset: end, width });
+        text.resize(slot.width - 1, b' ');
         text.push(b'\n');
-        file.write_all_at(&text, place.offset)?;
-        kept.is_unwritten = false;
-        kept.place = Some(place);
-        self.end = end.max(place.offset + place.width as u64);
+        file.write_all_at(&text, slot.offset)?;
+        entry.is_unwritten = false;
+        entry.slot = Some(slot);
+        self.end = end.max(slot.offset + slot.width as u64);
         Ok(())
     }
 
     fn write_unwritten(&mut self, file: &File) -> std::io::Result<()> {
-        let unwritten = self.accounts.iter().filter(|(_, kept)| kept.is_unwritten);
+        let unwritten = self.accounts.iter().filter(|(_, entry)| entry.is_unwritten);
         let names: Vec<String> = unwritten.map(|(name, _)| name.clone()).collect();
         names.iter().try_for_each(|name| self.write(name, file))
     }
@@ -215,12 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_process_forgives_nothing_and_accounts_do_not_share() {
+    fn killed_process_loses_no_count_and_accounts_do_not_share() {
         let (folder, limits) = (tempfile::tempdir().expect("a folder"), Plan::Starter.limits());
         let path = folder.path().join("state/usage.jsonl");
         let now = at("2026-07-31T12:00:00Z");
         for (spent, account) in [(0, "acme"), (1, "acme"), (0, "the \"other\"\n"), (2, "acme")] {
-            // Nothing is kept by name at the end of this: a meter that is dropped is one that was killed.
+            // Nothing is written when a meter is dropped, so each round ends like a kill.
             let meter = Meter::open(Some(path.clone())).expect("a meter");
             assert_eq!(meter.remaining(account, now, &limits).minute, 20 - spent, "{account}");
             meter.admit(account, now, &limits).expect("admitted");
@@ -230,22 +212,22 @@ mod tests {
         assert_eq!(meter.remaining("the \"other\"\n", now, &limits).day, 999);
         assert_eq!(meter.remaining("none", now, &limits).day, 1_000);
         assert_eq!(std::fs::read_to_string(&path).expect("lines").lines().count(), 2);
-        meter.keep().expect("kept");
+        meter.sync().expect("synced");
     }
 
     #[test]
-    fn one_process_counts_in_a_file_and_a_file_of_another_kind_is_refused() {
+    fn file_is_locked_by_one_process_and_a_malformed_one_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("usage.jsonl");
         let meter = Meter::open(Some(path.clone())).expect("a meter");
-        assert!(matches!(Meter::open(Some(path.clone())), Err(MeterError::Held { .. })));
+        assert!(matches!(Meter::open(Some(path.clone())), Err(MeterError::Locked(_))));
         drop(meter);
         std::fs::write(&path, "{").expect("damaged");
-        assert!(matches!(Meter::open(Some(path)), Err(MeterError::Form { .. })));
+        assert!(matches!(Meter::open(Some(path)), Err(MeterError::Malformed(..))));
     }
 
     #[test]
-    fn the_widest_counts_fit_their_line() {
+    fn widest_counts_fit_their_line() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("usage.jsonl");
         let all = PlanLimits {
@@ -257,7 +239,7 @@ mod tests {
         let meter = Meter::open(Some(path.clone())).expect("a meter");
         meter.admit("\u{1}", at("2026-07-31T12:00:00.123456789Z"), &all).expect("admitted");
         let text = std::fs::read_to_string(&path).expect("a line");
-        // Three counts of ten digits in place of one of one digit each.
+        // Three counts of ten digits in place of one digit each.
         assert!(text.trim_end().len() + 27 < text.len(), "{text}");
     }
 }

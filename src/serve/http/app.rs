@@ -1,24 +1,28 @@
-//! What answers requests, and the pages of it that need no key.
+//! The state behind every route, and the pages that need no key.
 
-use super::middleware::MAX_AT_WORK;
+use super::host_guard::HostGuard;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response};
-use crate::serve::mcp::Doors;
 use crate::serve::metrics::Metrics;
-use crate::serve::reference::openapi;
+use crate::serve::reference::{markdown, openapi};
 use crate::serve::service::Service;
 use hyper::StatusCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
 
-/// What answers requests: the service, and the pages that need no key.
+/// Most requests that are answered at the same time; a further one is answered 503. A request counts once its body is
+/// read.
+pub(super) const MAX_AT_WORK: usize = 256;
+
+/// The service, the pages that need no key, and what the middleware shares.
 pub(crate) struct Site {
     pub(crate) service: Arc<Service>,
-    pub(crate) doors: Doors,
+    pub(crate) host_guard: HostGuard,
     pub(crate) metrics: Metrics,
-    pub(crate) ids: RequestIds,
-    pub(crate) at_work: Semaphore,
+    pub(super) ids: RequestIds,
+    /// Permits of [`MAX_AT_WORK`].
+    pub(super) at_work: Semaphore,
     docs_url: Arc<str>,
     docs_page: String,
     openapi: Vec<u8>,
@@ -26,63 +30,58 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// A site known under an address without a final slash; `random` are 256 random bits for the ids of requests.
+    /// A site at `base_url`, without a final slash; `random` are 256 random bits for request ids.
     pub(crate) fn new(
         service: Service,
         base_url: &str,
-        doors: Doors,
+        host_guard: HostGuard,
         metrics: Metrics,
         random: [u8; 32],
     ) -> Self {
         Self {
             service: Arc::new(service),
-            doors,
+            host_guard,
             metrics,
             ids: RequestIds::new(random),
             at_work: Semaphore::new(MAX_AT_WORK),
             docs_url: format!("{base_url}/docs").into(),
-            docs_page: crate::serve::reference::markdown::page(),
+            docs_page: markdown::page(),
             openapi: openapi::document(base_url),
             is_draining: AtomicBool::new(false),
         }
     }
 
-    /// Where errors point at.
+    /// The `docs_url` of every error body.
     pub(crate) fn docs_url(&self) -> &Arc<str> {
         &self.docs_url
     }
 
-    /// From now on every answer is the last one of its connection, and the server is not ready for more.
-    pub(crate) fn drain(&self) {
+    /// Starts the shutdown: from now on every answer closes its connection, and `/readyz` is 503.
+    pub(super) fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Whether the server is about to end.
-    pub(crate) fn is_draining(&self) -> bool {
+    /// Whether the shutdown has started.
+    pub(super) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
 
-    /// The pages that need no key and are not counted.
-    pub(crate) fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
-        let status = |code, text: &str| {
-            response(code, "application/json", format!("{{\"status\":\"{text}\"}}").into_bytes())
-        };
-        match path {
-            "/healthz" => Some((status(StatusCode::OK, "ok"), "/healthz")),
+    /// The answer and the route of a page that needs no key and is not counted; `None` for any other path.
+    pub(super) fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
+        let json = |status, body: &[u8]| response(status, "application/json", body.to_vec());
+        let route =
+            *["/healthz", "/readyz", "/openapi.json", "/docs"].iter().find(|route| **route == path)?;
+        let page = match route {
             "/readyz" if self.is_draining() => {
-                Some((status(StatusCode::SERVICE_UNAVAILABLE, "ending"), "/readyz"))
+                json(StatusCode::SERVICE_UNAVAILABLE, b"{\"status\":\"ending\"}")
             }
-            // The index is loaded before the first connection is accepted: who answers is ready.
-            "/readyz" => Some((status(StatusCode::OK, "ok"), "/readyz")),
-            "/openapi.json" => {
-                let document = response(StatusCode::OK, "application/json", self.openapi.clone());
-                Some((document, "/openapi.json"))
+            // The index is loaded before the first connection is accepted, so a server that answers is ready.
+            "/healthz" | "/readyz" => json(StatusCode::OK, b"{\"status\":\"ok\"}"),
+            "/openapi.json" => json(StatusCode::OK, &self.openapi),
+            _ => {
+                response(StatusCode::OK, "text/markdown; charset=utf-8", self.docs_page.clone().into_bytes())
             }
-            "/docs" => {
-                let page = self.docs_page.clone().into_bytes();
-                Some((response(StatusCode::OK, "text/markdown; charset=utf-8", page), "/docs"))
-            }
-            _ => None,
-        }
+        };
+        Some((page, route))
     }
 }

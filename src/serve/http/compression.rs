@@ -1,43 +1,35 @@
-//! Which coding of a body a client takes, and bodies in it.
+//! Compressed bodies: gzip or zstd, by `Accept-Encoding`.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue};
 use std::io::Write;
 
-/// A smaller body is sent as it is.
+/// A body of at most this size is not compressed.
 const MIN_BYTES: usize = 1024;
-/// Quick ones: an answer is sent once.
+/// Fast levels: an answer is sent once.
 const GZIP_LEVEL: Compression = Compression::new(2);
 const ZSTD_LEVEL: i32 = 1;
 
-/// A coding of bodies.
+/// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub(super) enum Coding {
     Zstd,
     Gzip,
 }
 
 impl Coding {
-    /// Its name in `Content-Encoding`.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Zstd => "zstd",
-            Self::Gzip => "gzip",
-        }
+    /// The coding with the client's largest weight; `None` to send the body uncompressed.
+    pub(super) fn accepted(headers: &HeaderMap) -> Option<Self> {
+        let any = weight(headers, &["*"]);
+        let weight_of = |names| weight(headers, names).or(any).unwrap_or(0);
+        let (zstd, gzip) = (weight_of(&["zstd"]), weight_of(&["gzip", "x-gzip"]));
+        let (coding, best) = if zstd >= gzip { (Self::Zstd, zstd) } else { (Self::Gzip, gzip) };
+        (best > 0 && best >= weight(headers, &["identity"]).unwrap_or(0)).then_some(coding)
     }
 
-    /// The coding a client likes best of those there are; `None` to send a body as it is.
-    pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
-        let mut weights = Weights::default();
-        for value in headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok()) {
-            value.split(',').for_each(|item| weights.read(item));
-        }
-        weights.best()
-    }
-
-    /// A body in this coding; `None` where it is not worth it.
-    pub(crate) fn encode(self, body: &[u8]) -> Option<Vec<u8>> {
+    /// The compressed body; `None` when it would not be smaller, or the body is small.
+    pub(super) fn encode(self, body: &[u8]) -> Option<Vec<u8>> {
         if body.len() <= MIN_BYTES {
             return None;
         }
@@ -52,50 +44,31 @@ impl Coding {
         (encoded.len() < body.len()).then_some(encoded)
     }
 
-    /// Its name as a header value.
-    pub(crate) const fn header(self) -> HeaderValue {
-        HeaderValue::from_static(self.name())
+    /// The value of the `Content-Encoding` header.
+    pub(super) const fn header(self) -> HeaderValue {
+        HeaderValue::from_static(match self {
+            Self::Zstd => "zstd",
+            Self::Gzip => "gzip",
+        })
     }
 }
 
-/// Thousandths by which a client likes each coding; `None` where it says nothing.
-#[derive(Debug, Default)]
-struct Weights {
-    zstd: Option<u32>,
-    gzip: Option<u32>,
-    any: Option<u32>,
-    identity: Option<u32>,
-}
-
-impl Weights {
-    fn read(&mut self, item: &str) {
+/// The weight of a coding in thousandths; `None` when the client does not name it. Of several, the last one counts.
+fn weight(headers: &HeaderMap, names: &[&str]) -> Option<u32> {
+    let values = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let mut found = None;
+    for item in values.flat_map(|value| value.split(',')) {
         let mut parts = item.split(';').map(str::trim);
         let name = parts.next().unwrap_or_default();
-        let weight = parts
-            .filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")))
-            .map(thousandths)
-            .next_back()
-            .unwrap_or(1_000);
-        let slot = match name.to_ascii_lowercase().as_str() {
-            "zstd" => &mut self.zstd,
-            "gzip" | "x-gzip" => &mut self.gzip,
-            "identity" => &mut self.identity,
-            "*" => &mut self.any,
-            _ => return,
-        };
-        *slot = Some(weight);
+        if names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
+            let weights = parts.filter_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+            found = Some(weights.map(thousandths).next_back().unwrap_or(1_000));
+        }
     }
-
-    /// What is named neither alone nor by `*` is not asked for; what is liked less than the body as it is, neither.
-    fn best(&self) -> Option<Coding> {
-        let weight = |named: Option<u32>| named.or(self.any).unwrap_or(0);
-        let (zstd, gzip) = (weight(self.zstd), weight(self.gzip));
-        let (coding, liked) = if zstd >= gzip { (Coding::Zstd, zstd) } else { (Coding::Gzip, gzip) };
-        (liked > 0 && liked >= self.identity.unwrap_or(0)).then_some(coding)
-    }
+    found
 }
 
-/// `0.8` → 800; what is no weight counts as none.
+/// `0.8` → 800; text that is no number → 0.
 fn thousandths(text: &str) -> u32 {
     let weight: f32 = text.trim().parse().unwrap_or(0.0);
     (weight.clamp(0.0, 1.0) * 1_000.0).round() as u32
@@ -106,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_coding_liked_best_is_taken() {
+    fn coding_with_the_largest_weight_is_chosen() {
         for (sent, expected) in [
             ("", None),
             ("identity", None),
@@ -130,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_coded_body_gives_the_plain_one_back_and_a_small_one_is_left() {
+    fn compressed_body_decodes_and_small_body_is_not_compressed() {
         use std::io::Read;
         let body = b"{\"data\":[]}".repeat(1_000);
         let zstd = Coding::Zstd.encode(&body).expect("worth it");

@@ -1,4 +1,4 @@
-//! Refused requests as HTTP has them: status, headers, error body.
+//! Errors as answers: status, headers, error body.
 
 use super::app::Site;
 use super::response::{HttpResponse, response, with_header};
@@ -7,20 +7,23 @@ use crate::serve::service::ApiError;
 use hyper::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{Method, StatusCode};
 
+/// `Retry-After` of a server that is overloaded, in seconds.
+pub(super) const RETRY_SECS: u64 = 1;
+
 impl Site {
-    /// Status 405 with the methods there are.
+    /// Status 405, with the allowed methods.
     pub(crate) fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
         let refused = self.problem(405, format!("{method} is not allowed here; this path answers {allowed}"));
         with_header(refused, ALLOW, HeaderValue::from_static(allowed))
     }
 
-    /// The error body of a status in these words.
+    /// The error body of a status, with this message.
     pub(crate) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
         let docs_url = self.docs_url().to_string();
         error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
     }
 
-    /// An error of the service as HTTP has it.
+    /// The answer of an error of the service.
     pub(crate) fn refusal(&self, error: &ApiError) -> HttpResponse {
         let refused = error_response(&error.body(self.docs_url()));
         match error {

@@ -1,26 +1,28 @@
-//! Under which names this server may be called: a web page that has a name of its own point here is refused.
+//! Protection against DNS rebinding: a web page whose own name resolves to this server may not call it.
+//!
+//! The `Host` and `Origin` of a request must name this server.
 
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
 use std::net::{IpAddr, SocketAddr};
 
-/// The names that open: loopback, the listening address, and the public address if there is one.
+/// The accepted names: loopback, the listening address, and the public address if there is one.
 #[derive(Debug, Clone)]
-pub(crate) struct Doors {
+pub(crate) struct HostGuard {
     listening: SocketAddr,
     public: Option<Uri>,
 }
 
-impl Doors {
-    /// Names of a server that listens on `listening`, and that clients may know as `public_url`.
+impl HostGuard {
+    /// The names of a server that listens on `listening`, and that clients may know as `public_url`.
     pub(crate) fn new(listening: SocketAddr, public_url: Option<&str>) -> Self {
         Self { listening, public: public_url.and_then(|url| url.parse().ok()) }
     }
 
-    /// Lets a request in, or says which header keeps it out.
+    /// Checks `Host` and `Origin`.
     ///
     /// # Errors
-    /// The reason, for its sender.
+    /// The reason, for the client.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), String> {
         let host = headers.get(HOST).map_or_else(|| uri.authority().map(|name| name.as_str()), text);
         if !host.and_then(host_of).is_some_and(|host| self.knows_host(&host)) {
@@ -34,7 +36,8 @@ impl Doors {
         }
     }
 
-    /// An address cannot be pointed elsewhere, so every one that is listened on is known; of names only two are.
+    /// Of DNS names only loopback and the public name are known, because a name can be pointed at any address. An IP address
+    /// cannot: every address of a server that listens on all of them is known.
     fn knows_host(&self, host: &str) -> bool {
         if is_loopback(host) || self.public.as_ref().and_then(Uri::host).is_some_and(|name| same(name, host))
         {
@@ -59,7 +62,7 @@ impl Doors {
     }
 }
 
-/// The name before the port; `None` unless the header is a host and nothing else.
+/// The name before the port; `None` when the header is not a plain host.
 fn host_of(header: &str) -> Option<String> {
     let uri: Uri = format!("http://{header}/").parse().ok()?;
     let authority = uri.authority()?;
@@ -98,83 +101,60 @@ fn shown(text: Option<&str>) -> String {
 mod tests {
     use super::*;
 
-    fn refused(doors: &Doors, host: &str, origin: Option<&str>) -> bool {
+    fn refused(guard: &HostGuard, host: &str, origin: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, host.parse().expect("a header"));
         if let Some(origin) = origin {
             headers.insert(ORIGIN, origin.parse().expect("a header"));
         }
-        doors.check(&Uri::from_static("/mcp"), &headers).is_err()
+        guard.check(&Uri::from_static("/mcp"), &headers).is_err()
     }
 
     #[test]
-    fn loopback_the_listening_address_and_the_public_name_are_let_in() {
-        let doors =
-            Doors::new("10.0.0.5:8080".parse().expect("an address"), Some("https://filings.example.org"));
-        for host in [
-            "localhost",
-            "localhost:8080",
-            "LOCALHOST:1",
-            "127.0.0.1:9",
-            "[::1]:80",
-            "10.0.0.5:8080",
-            "filings.example.org",
-        ] {
-            assert!(!refused(&doors, host, None), "{host}");
+    fn loopback_listening_address_and_public_name_are_accepted() {
+        let guard =
+            HostGuard::new("10.0.0.5:8080".parse().expect("an address"), Some("https://filings.example.org"));
+        let known =
+            "localhost localhost:8080 LOCALHOST:1 127.0.0.1:9 [::1]:80 10.0.0.5:8080 filings.example.org";
+        for host in known.split(' ') {
+            assert!(!refused(&guard, host, None), "{host}");
         }
-        for host in [
-            "evil.example",
-            "10.0.0.6:8080",
-            "localhost.evil.example",
-            "a@localhost",
-            "localhost/x",
-            "filings.example.org.evil",
-        ] {
-            assert!(refused(&doors, host, None), "{host}");
+        let unknown = "evil.example 10.0.0.6:8080 localhost.evil.example a@localhost localhost/x \
+                       filings.example.org.evil";
+        for host in unknown.split(' ') {
+            assert!(refused(&guard, host, None), "{host}");
         }
-        for origin in [
-            "http://localhost:6274",
-            "https://127.0.0.1",
-            "http://[::1]:5",
-            "http://10.0.0.5:8080",
-            "https://filings.example.org",
-            "https://filings.example.org:443",
-        ] {
-            assert!(!refused(&doors, "localhost", Some(origin)), "{origin}");
+        let known = "http://localhost:6274 https://127.0.0.1 http://[::1]:5 http://10.0.0.5:8080 \
+                     https://filings.example.org https://filings.example.org:443";
+        for origin in known.split(' ') {
+            assert!(!refused(&guard, "localhost", Some(origin)), "{origin}");
         }
-        for origin in [
-            "http://evil.example",
-            "null",
-            "http://10.0.0.5:81",
-            "http://filings.example.org",
-            "https://filings.example.org:8443",
-            "file://localhost",
-            "localhost",
-            "",
-        ] {
-            assert!(refused(&doors, "localhost", Some(origin)), "{origin}");
+        let unknown = "http://evil.example null http://10.0.0.5:81 http://filings.example.org \
+                       https://filings.example.org:8443 file://localhost localhost";
+        for origin in unknown.split(' ').chain([""]) {
+            assert!(refused(&guard, "localhost", Some(origin)), "{origin}");
         }
     }
 
     #[test]
-    fn a_server_on_all_interfaces_is_known_by_any_address_and_still_by_no_foreign_name() {
-        let doors = Doors::new("0.0.0.0:8080".parse().expect("an address"), None);
-        assert!(!refused(&doors, "192.168.1.7:8080", None));
-        assert!(refused(&doors, "rebound.example:8080", None));
+    fn server_on_all_interfaces_accepts_any_address_but_no_foreign_name() {
+        let guard = HostGuard::new("0.0.0.0:8080".parse().expect("an address"), None);
+        assert!(!refused(&guard, "192.168.1.7:8080", None));
+        assert!(refused(&guard, "rebound.example:8080", None));
         assert!(
-            refused(&doors, "192.168.1.7:8080", Some("http://192.168.1.7:8080")),
+            refused(&guard, "192.168.1.7:8080", Some("http://192.168.1.7:8080")),
             "not this server's page"
         );
     }
 
     #[test]
-    fn a_request_that_names_no_host_or_two_origins_is_kept_out() {
-        let doors = Doors::new("127.0.0.1:8080".parse().expect("an address"), None);
-        assert!(doors.check(&Uri::from_static("/mcp"), &HeaderMap::new()).is_err());
+    fn missing_host_and_two_origins_are_refused() {
+        let guard = HostGuard::new("127.0.0.1:8080".parse().expect("an address"), None);
+        assert!(guard.check(&Uri::from_static("/mcp"), &HeaderMap::new()).is_err());
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_static("localhost"));
         headers.append(ORIGIN, HeaderValue::from_static("http://localhost"));
         headers.append(ORIGIN, HeaderValue::from_static("http://localhost"));
-        assert!(doors.check(&Uri::from_static("/mcp"), &headers).is_err());
+        assert!(guard.check(&Uri::from_static("/mcp"), &headers).is_err());
     }
 }

@@ -1,17 +1,18 @@
-//! One request from its head to its log line: what holds for every route alike.
+//! What every request passes, whatever its route: body, overload, panics, headers, compression, metrics, access log.
 
 use super::app::Site;
 use super::body::{self, BODY_TIMEOUT};
 use super::compression::Coding;
+use super::error_response::RETRY_SECS;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
-use crate::serve::metrics::{Counted, Shed};
+use crate::serve::metrics::Counted;
 use futures::FutureExt;
 use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{
-    CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY,
-    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue,
+    REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response};
@@ -19,20 +20,26 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
-/// Requests at work at once; a further one is turned away. Those whose body is still on its way do not count.
-pub(crate) const MAX_AT_WORK: usize = 256;
-/// Seconds after which a client that was turned away may come again.
-pub(crate) const RETRY_SECS: u64 = 1;
+/// Headers of every answer.
+const HEADERS: [(HeaderName, &str); 4] = [
+    (VARY, "authorization, accept-encoding"),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (REFERRER_POLICY, "no-referrer"),
+];
+/// Methods that the access log names.
+const METHODS: [Method; 7] =
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::OPTIONS];
 
 impl Site {
     /// Answers a request, counts it and logs it. Never fails, never panics.
-    pub(crate) async fn exchange<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Full<Bytes>>
+    pub(super) async fn exchange<B>(&self, request: Request<B>, peer: SocketAddr) -> Response<Full<Bytes>>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         let begun = Instant::now();
         let id = self.ids.of(request.headers());
-        // The client may go while its body is still on its way: then this ends there.
+        // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
         let reply = match body::read(body, BODY_TIMEOUT).await {
@@ -40,24 +47,24 @@ impl Site {
                 let request = Request::from_parts(parts.clone(), bytes);
                 self.work(self.route(&request), &id).await
             }
-            // The rest of the body is still to come: the connection is of no more use.
+            // The rest of the body may still arrive, so the connection cannot be used again.
             Err(fault) => {
                 let refused = self.problem(fault.status(), fault.message());
                 Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
             }
         };
-        let reply = Reply { response: self.dress(reply.response, &parts.headers, &id), ..reply };
+        let reply = Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
         drop(in_flight);
         let took = begun.elapsed();
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
-        tell(&parts, &reply, &id, peer, took.as_micros());
+        log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)
     }
 
-    /// Lets a route answer, unless too many are at it; a panic is an error like any other.
+    /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.
     async fn work(&self, answer: impl Future<Output = Reply>, id: &HeaderValue) -> Reply {
-        let Ok(_place) = self.at_work.try_acquire() else {
-            self.metrics.shed(Shed::Request);
+        let Ok(_permit) = self.at_work.try_acquire() else {
+            self.metrics.shed("requests");
             let refused = self.problem(503, "the server is busy; try again shortly".to_owned());
             return Reply::open(with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)), "none");
         };
@@ -65,16 +72,19 @@ impl Site {
             Ok(reply) => reply,
             Err(_) => {
                 tracing::error!(request = ?id, "a request ended in a panic; this is a bug");
-                Reply::open(
-                    self.problem(500, "an error of the server, which is in its log".to_owned()),
-                    "none",
-                )
+                let message = "an error of the server, which is in its log".to_owned();
+                Reply::open(self.problem(500, message), "none")
             }
         }
     }
 
-    /// What every answer carries, and its body in a coding the client takes.
-    fn dress(&self, mut response: HttpResponse, sent: &HeaderMap, id: &HeaderValue) -> HttpResponse {
+    /// The answer with the headers of every answer, its body compressed when the client accepts that.
+    fn finish_response(
+        &self,
+        mut response: HttpResponse,
+        sent: &HeaderMap,
+        id: &HeaderValue,
+    ) -> HttpResponse {
         let coding = Coding::accepted(sent).filter(|_| !response.headers().contains_key(CONTENT_ENCODING));
         if let Some(coding) = coding
             && let Some(encoded) = coding.encode(response.body())
@@ -84,13 +94,9 @@ impl Site {
         }
         let headers = response.headers_mut();
         headers.insert(REQUEST_ID, id.clone());
-        headers.insert(VARY, HeaderValue::from_static("authorization, accept-encoding"));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(
-            CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-        );
-        headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        for (name, value) in HEADERS {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
         if self.is_draining() {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -98,13 +104,13 @@ impl Site {
     }
 }
 
-/// The line of the access log. It holds nothing that a client made up: path, query and method may hold a key.
-fn tell(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, micros: u128) {
+/// Writes the line of the access log. It has no text of the client: path, query and method may contain a key.
+fn log_access(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, micros: u128) {
     let caller = reply.caller.as_ref();
     tracing::info!(
         request = id.to_str().unwrap_or_default(),
         peer = %peer,
-        method = known_method(&parts.method),
+        method = if METHODS.contains(&parts.method) { parts.method.as_str() } else { "other" },
         route = reply.route,
         status = reply.response.status().as_u16(),
         bytes = reply.response.body().len(),
@@ -115,23 +121,11 @@ fn tell(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, micros
     );
 }
 
-fn known_method(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => "other",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::serve::fixture::{KEY, generous, site};
+    use crate::serve::http::app::MAX_AT_WORK;
     use http_body_util::{BodyExt, StreamBody};
     use hyper::StatusCode;
     use hyper::body::Frame;
@@ -158,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_answer_carries_an_id_and_the_headers_of_safety() {
+    async fn every_answer_has_an_id_and_security_headers() {
         let site = site(generous(), &["data"]);
         for (target, status) in
             [("/v1/me", 200), ("/v1/fl/businesses", 400), ("/nowhere", 404), ("/docs", 200)]
@@ -175,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_coded_answer_is_the_plain_one_coded() {
+    async fn compressed_answer_is_the_plain_one_compressed() {
         let site = site(generous(), &["data"]);
         let target = "/v1/fl/counties";
         let (headers, _, plain) = send(&site, target, &[], 0).await;
@@ -188,7 +182,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_the_client_has_is_not_sent_again_but_counted() {
+    async fn unchanged_answer_is_a_304_and_is_counted() {
         let site = site(generous(), &["data"]);
         let target = "/v1/fl/businesses?q=sun";
         let (headers, status, body) = send(&site, target, &[], 0).await;
@@ -206,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whatever_a_client_claims_to_hold_it_is_told_what_is_wrong() {
+    async fn if_none_match_hides_no_error() {
         let site = site(generous(), &["data"]);
         for (target, due) in [
             ("/v1/fl/businesses?q=sun", 304),
@@ -229,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_is_allowed_up_to_its_bound() {
+    async fn body_is_allowed_up_to_its_limit() {
         let site = site(generous(), &["data"]);
         assert_eq!(send(&site, "/v1/me", &[], body::MAX_BODY_BYTES).await.1, 200);
         let (headers, status, body) = send(&site, "/v1/me", &[], body::MAX_BODY_BYTES + 1).await;
@@ -239,10 +233,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_at_work_than_allowed_are_turned_away_for_a_moment() {
+    async fn overload_is_a_503_with_retry_after() {
         let site = site(generous(), &["data"]);
         let others =
-            site.at_work.try_acquire_many(u32::try_from(MAX_AT_WORK).expect("small")).expect("places");
+            site.at_work.try_acquire_many(u32::try_from(MAX_AT_WORK).expect("small")).expect("permits");
         let (headers, status, body) = send(&site, "/healthz", &[], 0).await;
         assert_eq!((status, &headers[RETRY_AFTER]), (503, &HeaderValue::from(RETRY_SECS)));
         assert!(String::from_utf8_lossy(&body).contains("\"statusCode\":503"));
@@ -251,7 +245,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_whose_client_has_gone_is_in_flight_no_more() {
+    async fn request_of_a_disconnected_client_is_not_in_flight() {
         let site = site(generous(), &["data"]);
         let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
         let request = Request::post("/v1/me").body(StreamBody::new(silent)).expect("a request");
@@ -263,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_500_with_the_error_body() {
+    async fn panic_is_a_500_with_the_error_body() {
         let site = site(generous(), &["data"]);
         let id = HeaderValue::from_static("x");
         let reply = site.work(async { panic!("planted") }, &id).await;
@@ -274,7 +268,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_drains_says_so_to_every_client() {
+    async fn draining_server_closes_every_connection() {
         let site = site(generous(), &["data"]);
         assert_eq!(send(&site, "/readyz", &[], 0).await.1, 200);
         site.drain();

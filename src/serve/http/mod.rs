@@ -1,14 +1,34 @@
-//! TODO page.
+//! HTTP/1.1 on hyper: connections, middleware, routes.
+//!
+//! hyper parses requests and frames answers. A web framework is not used: the routes come from the contract's table of
+//! endpoints, and hyper's own bodiless 400s are replaced at the socket.
+//!
+//! # Files, in reading order
+//!
+//! - [`connection`]: accept, limit, overload, graceful shutdown
+//! - [`socket`]: write timeout, and JSON bodies for hyper's bare errors
+//! - [`middleware`]: what every request passes: body, overload, panics, headers, access log
+//! - [`app`]: the state behind every route, and the pages without a key
+//! - [`routes`]: path → operation → answer
+//! - [`bearer`]: the API key of a request
+//! - [`body`]: request bodies within limits
+//! - [`response`]: answers in memory
+//! - [`error_response`]: errors as answers
+//! - [`etag`]: conditional requests
+//! - [`compression`]: gzip and zstd
+//! - [`request_id`]: `X-Request-Id`
+//! - [`host_guard`]: protection against DNS rebinding
 
 pub(super) mod app;
-pub(super) mod body;
-pub(super) mod compression;
+pub(super) mod bearer;
+mod body;
+mod compression;
 pub(super) mod connection;
-pub(super) mod error_response;
-pub(super) mod etag;
+mod error_response;
+mod etag;
 pub(super) mod host_guard;
-pub(super) mod middleware;
-pub(super) mod request_id;
+mod middleware;
+mod request_id;
 pub(super) mod response;
-pub(super) mod routes;
-pub(super) mod socket;
+mod routes;
+mod socket;

@@ -1,33 +1,34 @@
-//! An id for every request, so that an answer, a log line and a complaint can be brought together.
+//! `X-Request-Id`: connects an answer with its log line.
 
+use crate::serve::auth::key_file::KEY_PREFIX;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The header that carries it, both ways.
-pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The header of requests and answers.
+pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// A longer one that was sent is not taken over.
+/// Most bytes of an id that a client sends; a longer one is replaced.
 const MAX_LENGTH: usize = 128;
-/// Hexadecimal digits of one made here.
+/// Hexadecimal digits of an id made here.
 const MADE_LENGTH: usize = 32;
 
-/// Makes ids that cannot be guessed from each other: a number counted up, under a key of this process.
+/// Makes ids that cannot be guessed from each other: the keyed hash of a counter.
 #[derive(Debug)]
-pub(crate) struct RequestIds {
+pub(super) struct RequestIds {
     key: [u8; 32],
     next: AtomicU64,
 }
 
 impl RequestIds {
-    /// Ids under 256 random bits.
-    pub(crate) fn new(random: [u8; 32]) -> Self {
+    /// Ids from 256 random bits.
+    pub(super) fn new(random: [u8; 32]) -> Self {
         Self { key: random, next: AtomicU64::new(0) }
     }
 
-    /// The id that was sent, when it is a plain word; else a new one.
-    pub(crate) fn of(&self, headers: &HeaderMap) -> HeaderValue {
+    /// The id that the client sent, if it is plain; else a new one.
+    pub(super) fn of(&self, headers: &HeaderMap) -> HeaderValue {
         match headers.get(REQUEST_ID) {
-            Some(sent) if is_plain(sent.as_bytes()) => sent.clone(),
+            Some(sent) if sent.to_str().is_ok_and(is_plain) => sent.clone(),
             _ => self.make(),
         }
     }
@@ -39,13 +40,10 @@ impl RequestIds {
     }
 }
 
-/// Letters, digits and a few signs, and nothing that looks like a key: the id stands in the log.
-fn is_plain(id: &[u8]) -> bool {
-    let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte);
-    let prefix = crate::serve::auth::key_file::KEY_PREFIX.as_bytes();
-    (1..=MAX_LENGTH).contains(&id.len())
-        && id.iter().all(is_sign)
-        && !id.windows(prefix.len()).any(|part| part == prefix)
+/// Whether an id has only letters, digits and `-_.:`, and no part that looks like a key: the id is logged.
+fn is_plain(id: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
+    (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_sign) && !id.contains(KEY_PREFIX)
 }
 
 #[cfg(test)]
@@ -59,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_id_is_taken_over_and_any_other_replaced() {
+    fn plain_id_is_used_and_any_other_replaced() {
         assert_eq!(of("a1B-2_3.4:5"), "a1B-2_3.4:5");
         for strange in ["", "two words", "a;b", "x-flb_0123", &"a".repeat(129)] {
             let made = of(strange);
@@ -68,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_made_are_the_same() {
+    fn made_ids_differ() {
         let (ids, others) = (RequestIds::new([1; 32]), RequestIds::new([2; 32]));
         let none = HeaderMap::new();
         let made = [ids.of(&none), ids.of(&none), others.of(&none)];

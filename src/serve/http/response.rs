@@ -1,4 +1,4 @@
-//! Answers in memory: a status, headers, a body, and what is told of them.
+//! Answers in memory.
 
 use super::etag::Tag;
 use crate::serve::auth::access::Caller;
@@ -9,23 +9,23 @@ use hyper::{Response, StatusCode};
 /// A response whose body is in memory.
 pub(crate) type HttpResponse = Response<Bytes>;
 
-/// An answer, and what is told of it.
+/// An answer, and what the log and the metrics say about it.
 pub(crate) struct Reply {
     pub(crate) response: HttpResponse,
     /// The route as the API document writes it; never what the client sent.
     pub(crate) route: &'static str,
-    /// Who asked, once it is known.
+    /// The caller, once its key is checked.
     pub(crate) caller: Option<Caller>,
 }
 
 impl Reply {
-    /// An answer to nobody in particular.
+    /// An answer without a caller.
     pub(crate) const fn open(response: HttpResponse, route: &'static str) -> Self {
         Self { response, route, caller: None }
     }
 }
 
-/// An answer that no one may keep.
+/// An answer that must not be cached.
 pub(crate) fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> HttpResponse {
     let mut response = Response::new(Bytes::from(body));
     *response.status_mut() = status;
@@ -35,14 +35,14 @@ pub(crate) fn response(status: StatusCode, content_type: &'static str, body: Vec
     response
 }
 
-/// An answer that its client may keep, and asks about by its tag.
-pub(crate) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
-    let kept = with_header(response, CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    with_header(kept, ETAG, tag.header())
+/// An answer that its client may cache and revalidate by its tag.
+pub(super) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
+    let cacheable = with_header(response, CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    with_header(cacheable, ETAG, tag.header())
 }
 
 /// An answer with one more header.
-pub(crate) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
+pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response
 }

@@ -1,28 +1,28 @@
-//! HTTP → service → HTTP, and nothing in between: which route, which key, which operation, and whether the client has
-//! its answer already.
+//! Routes: path → key → operation → answer, or 304 when the client has the answer already.
 
 use super::app::Site;
+use super::bearer::bearer;
 use super::etag::Tag;
 use super::response::{HttpResponse, Reply, response, tagged};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::serve::auth::access::Caller;
-use crate::serve::mcp;
+use crate::serve::mcp::endpoint as mcp;
 use crate::serve::service::ApiError;
 use hyper::body::Bytes;
-use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::header::HeaderMap;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 
 impl Site {
-    /// The answer of whatever stands at the path of a request, its body read.
-    pub(crate) async fn route(&self, request: &Request<Bytes>) -> Reply {
+    /// The answer to a request, its body read.
+    pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
         match request.uri().path() {
             mcp::PATH => mcp::respond(self, request).await,
             _ => self.respond(request.method(), request.uri(), request.headers()),
         }
     }
 
-    /// Answers one request without a body: route, method, key, plan and scope, limits, then the operation.
+    /// The answer to a request without a body. Checks: route, method, key, plan and scope, limits, then the operation's.
     pub(crate) fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Reply {
         if let Some((page, route)) = self.open_page(uri.path()) {
             let allowed = *method == Method::GET || *method == Method::HEAD;
@@ -45,8 +45,7 @@ impl Site {
         }
     }
 
-    /// Every request with a valid key is counted, one without the right plan or scope too, and one that is answered
-    /// by what the client has.
+    /// The answer of an operation. Every request with a valid key is counted, a 403 and a 304 too.
     fn answer(
         &self,
         caller: &Caller,
@@ -62,9 +61,9 @@ impl Site {
         let arguments = Arguments::from_request(endpoint, argument, query);
         let (body, version) = self.service.answer_with_version(caller, arguments)?;
         let response = response(StatusCode::OK, "application/json", body);
-        // Only now is it known that the answer is good: what a client holds is never a 400 or a 404.
+        // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
         Ok(match tag(version, endpoint, uri) {
-            Some(tag) if tag.is_held(headers) => {
+            Some(tag) if tag.matches(headers) => {
                 let mut unchanged = Response::new(Bytes::new());
                 *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
                 tagged(unchanged, &tag)
@@ -75,18 +74,10 @@ impl Site {
     }
 }
 
-/// The tag of what an operation answers; an account record changes with every request and has none.
+/// The tag of an operation's answer; `None` for the account record, which changes with every request.
 fn tag(version: [u8; 32], endpoint: Endpoint, uri: &Uri) -> Option<Tag> {
-    let asked = uri.path_and_query()?.as_str().as_bytes();
-    (endpoint != Endpoint::Account).then(|| Tag::of(&[&version, asked]))
-}
-
-/// The key of the one Authorization header there is; two of them are as good as none.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut sent = headers.get_all(AUTHORIZATION).iter();
-    let only = sent.next().filter(|_| sent.next().is_none())?;
-    let (scheme, key) = only.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim_matches(' '))
+    let target = uri.path_and_query()?.as_str().as_bytes();
+    (endpoint != Endpoint::Account).then(|| Tag::of(&[&version, target]))
 }
 
 #[cfg(test)]
@@ -94,7 +85,7 @@ mod tests {
     use super::*;
     use crate::contract::plan::{Plan, PlanLimits};
     use crate::serve::fixture::{KEY, generous, site};
-    use hyper::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+    use hyper::header::{ALLOW, AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
     use serde_json::{Value, json};
 
     struct Reply {
@@ -125,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn listings_hold_what_the_document_says_newest_first() {
+    fn listings_match_the_document_newest_first() {
         let site = site(generous(), &["data"]);
         for (target, expected) in [
             ("/v1/fl/filings/daily/2026-07-31", &["9", "2", "1"][..]),
@@ -173,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_above_the_rows_per_call_is_reduced_and_told() {
+    fn limit_above_the_rows_per_call_is_reduced_and_reported() {
         let site = site(PlanLimits { rows_per_call: 2, ..generous() }, &["data"]);
         let reply = get(&site, "/v1/fl/businesses?filed_from=2026-07-01&limit=1000&offset=1");
         assert_eq!(reply.body["pagination"], json!({"limit": 2, "offset": 1, "has_more": true, "total": 5}));
@@ -270,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn checks_come_in_their_order() {
+    fn checks_are_in_the_documented_order() {
         let site = site(PlanLimits { per_minute: 1, ..generous() }, &["data"]);
         let none = send(&site, "GET", "/v1/fl/nowhere", &[]);
         assert_eq!(none.status, 404);
@@ -290,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_without_the_data_scope_reads_its_account_alone() {
+    fn key_without_data_scope_reads_only_its_account() {
         let site = site(Plan::Starter.limits(), &[]);
         assert_eq!(get(&site, "/v1/fl/stats").status, 403);
         assert_eq!(get(&site, "/v1/fl/businesses?limit=0").status, 403);

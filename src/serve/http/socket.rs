@@ -1,23 +1,22 @@
-//! A client's socket as the HTTP machine sees it: one that takes nothing for too long is dropped, and a request that
-//! cannot be read is answered with the error body of every other error.
+//! A client's socket: a client that stops reading is dropped, and hyper's bare errors get the API's error body.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
-/// A client that takes no byte of its answer for so long is gone.
+/// A client that accepts no byte of its answer for this long is dropped.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(8);
+/// After an answer of the socket's own, the client has this long to read it and close.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
+/// Most bytes read and discarded during a lingering close.
+const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 
-/// A client whose request could not be read has so long to read why.
-const FAREWELL_TIMEOUT: Duration = Duration::from_secs(1);
-/// So much of what such a client goes on sending is read and thrown away.
-const MAX_WASTED_BYTES: usize = 1024 * 1024;
-
-/// The answers that hyper makes by itself, all without a body, and what they mean.
+/// The answers that hyper makes itself, all without a body: how they begin, status, reason, message.
 const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
     (b"HTTP/1.1 400 ", 400, "Bad Request", "this is not an HTTP request that can be read"),
     (b"HTTP/1.1 414 ", 414, "URI Too Long", "the target of the request is too long"),
@@ -25,85 +24,104 @@ const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
 ];
 
 /// A client's socket.
-pub(crate) struct Socket {
+pub(super) struct Socket {
     stream: TcpStream,
-    stalled: Option<Pin<Box<Sleep>>>,
-    docs_url: String,
-    /// An answer of our own in place of a bare one, and how much of it is out.
-    instead: Option<(Vec<u8>, usize)>,
-    /// Once there was such an answer: to close on what the client still sends would take the answer away.
-    farewell: Option<Farewell>,
+    docs_url: Arc<str>,
+    /// Runs while a write waits.
+    write_timeout: Option<Pin<Box<Sleep>>>,
+    /// An answer of the socket's own, and the number of its bytes sent.
+    substitute: Option<(Vec<u8>, usize)>,
+    /// Set with such an answer: closing while the client still sends would discard the answer.
+    lingering: Option<Lingering>,
 }
 
-/// Waits for a client to go.
-struct Farewell {
+/// A lingering close: reads until the client closes.
+struct Lingering {
     until: Pin<Box<Sleep>>,
-    wasted: usize,
+    discarded: usize,
 }
 
 impl Socket {
-    /// A socket whose errors point at a reference.
-    pub(crate) fn new(stream: TcpStream, docs_url: &str) -> Self {
-        Self { stream, stalled: None, docs_url: docs_url.to_owned(), instead: None, farewell: None }
+    /// A socket whose error bodies have this `docs_url`.
+    pub(super) fn new(stream: TcpStream, docs_url: Arc<str>) -> Self {
+        Self { stream, docs_url, write_timeout: None, substitute: None, lingering: None }
     }
 
-    /// A write that waits is given up after a while.
-    fn watched<T>(&mut self, cx: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
+    /// Sends an answer without reading a request, and closes.
+    ///
+    /// # Errors
+    /// When the client is gone, or does not read.
+    pub(super) async fn answer_and_close(stream: TcpStream, answer: Vec<u8>) -> Result<()> {
+        let mut socket = Self::new(stream, "".into());
+        socket.send_instead(answer);
+        socket.shutdown().await
+    }
+
+    /// The result of a write; an error once it has waited for [`WRITE_TIMEOUT`].
+    fn with_write_timeout<T>(&mut self, cx: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
         if written.is_ready() {
-            self.stalled = None;
+            self.write_timeout = None;
             return written;
         }
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
-        match stalled.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client takes nothing"))),
+        let timeout = self.write_timeout.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
+        match timeout.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client reads nothing"))),
             Poll::Pending => Poll::Pending,
         }
     }
 
-    /// Sends what stands in place of a bare answer.
-    fn poll_instead(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        while let Some((answer, sent)) = &mut self.instead {
+    /// Sends the rest of the substitute, if there is one.
+    fn poll_substitute(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        while let Some((answer, sent)) = &mut self.substitute {
             if *sent == answer.len() {
-                self.instead = None;
+                self.substitute = None;
                 break;
             }
             let written = Pin::new(&mut self.stream).poll_write(cx, &answer[*sent..]);
             if let Poll::Ready(Ok(count)) = &written {
                 *sent += count;
             }
-            if ready!(self.watched(cx, written))? == 0 {
+            if ready!(self.with_write_timeout(cx, written))? == 0 {
                 return Poll::Ready(Err(ErrorKind::WriteZero.into()));
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Whether these bytes are a bare answer; they are then taken as written, and ours is sent at the next flush.
-    fn replaces(&mut self, bytes: &[u8]) -> bool {
-        self.instead = better_answer(bytes, &self.docs_url).map(|answer| (answer, 0));
-        if self.instead.is_some() {
-            self.farewell = Some(Farewell { until: Box::pin(sleep(FAREWELL_TIMEOUT)), wasted: 0 });
+    /// Whether these bytes are a bare answer. They then count as written, and the next flush sends the substitute.
+    fn replace_bare(&mut self, bytes: &[u8]) -> bool {
+        let better = better_answer(bytes, &self.docs_url);
+        let is_bare = better.is_some();
+        if let Some(answer) = better {
+            self.send_instead(answer);
         }
-        self.instead.is_some()
+        is_bare
     }
 
-    /// Reads and throws away until the client has gone, or has had its time.
-    fn poll_farewell(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        let Some(farewell) = &mut self.farewell else { return Poll::Ready(Ok(())) };
+    fn send_instead(&mut self, answer: Vec<u8>) {
+        self.substitute = Some((answer, 0));
+        self.lingering = Some(Lingering { until: Box::pin(sleep(LINGER_TIMEOUT)), discarded: 0 });
+    }
+
+    /// Reads and discards until the client closes, or one of the limits is reached.
+    fn poll_lingering_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let Some(lingering) = &mut self.lingering else { return Poll::Ready(Ok(())) };
         let mut space = [0; 4096];
-        while farewell.wasted < MAX_WASTED_BYTES {
+        while lingering.discarded < MAX_DISCARDED_BYTES {
             let mut rest = ReadBuf::new(&mut space);
             match Pin::new(&mut self.stream).poll_read(cx, &mut rest) {
-                Poll::Ready(Ok(())) if !rest.filled().is_empty() => farewell.wasted += rest.filled().len(),
+                Poll::Ready(Ok(())) if !rest.filled().is_empty() => {
+                    lingering.discarded += rest.filled().len();
+                }
                 Poll::Ready(_) => break,
-                Poll::Pending => return farewell.until.as_mut().poll(cx).map(Ok),
+                Poll::Pending => return lingering.until.as_mut().poll(cx).map(Ok),
             }
         }
         Poll::Ready(Ok(()))
     }
 }
 
-/// What to send in place of an answer that hyper made by itself.
+/// The answer to send instead of a bare one of hyper; `None` for any other bytes.
 fn better_answer(bytes: &[u8], docs_url: &str) -> Option<Vec<u8>> {
     let (_, status, reason, message) = BARE_ANSWERS.into_iter().find(|(head, ..)| bytes.starts_with(head))?;
     let is_bare =
@@ -128,12 +146,12 @@ impl AsyncRead for Socket {
 
 impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
-        ready!(self.poll_instead(cx))?;
-        if self.replaces(bytes) {
+        ready!(self.poll_substitute(cx))?;
+        if self.replace_bare(bytes) {
             return Poll::Ready(Ok(bytes.len()));
         }
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.watched(cx, written)
+        self.with_write_timeout(cx, written)
     }
 
     fn poll_write_vectored(
@@ -141,14 +159,14 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
-        ready!(self.poll_instead(cx))?;
+        ready!(self.poll_substitute(cx))?;
         if let [only] = pieces
-            && self.replaces(only)
+            && self.replace_bare(only)
         {
             return Poll::Ready(Ok(only.len()));
         }
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
-        self.watched(cx, written)
+        self.with_write_timeout(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -156,14 +174,14 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        ready!(self.poll_instead(cx))?;
+        ready!(self.poll_substitute(cx))?;
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        ready!(self.poll_instead(cx))?;
+        ready!(self.poll_substitute(cx))?;
         ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
-        self.poll_farewell(cx)
+        self.poll_lingering_close(cx)
     }
 }
 
@@ -172,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_bare_answer_is_replaced() {
+    fn only_bare_answers_of_hyper_are_replaced() {
         let bare = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\ndate: x\r\n\r\n";
         let better = String::from_utf8(better_answer(bare, "http://x/docs").expect("better")).expect("text");
         let (head, body) = better.split_once("\r\n\r\n").expect("head and body");

@@ -1,15 +1,19 @@
-//! Numbers of many rows cut across: one line of bits for each bit of the numbers, so that a filter looks at its own bits alone,
-//! five hundred rows at a time.
+//! The bit-sliced index: the numbers of many rows, stored bit by bit. A filter reads only the bits it tests, 512 rows at once.
+//!
+//! Source: P. O'Neil and D. Quass, "Improved Query Performance with Variant Indexes", SIGMOD 1997.
+//!
+//! A plain scan of the packed rows was measured instead, on the 730,000 names of the most frequent prefix of 12.6 million
+//! businesses. With a ZIP prefix and a sector it takes 4.4 ms or more, the slices 0.7 ms.
 
 use std::ops::Range;
 
 /// Rows of a block.
 const BLOCK_ROWS: usize = 512;
-/// Rows of a group: as many as a machine word has bits.
+/// Rows of a group: the bits of a machine word.
 const GROUP_ROWS: usize = 64;
 const GROUPS: usize = BLOCK_ROWS / GROUP_ROWS;
 
-/// One bit of each row of a block; a line of the processor's cache.
+/// One bit of each row of a block; the size of a line of the processor's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(align(64))]
 struct Line([u64; GROUPS]);
@@ -38,39 +42,39 @@ impl Line {
     }
 }
 
-/// Some neighbouring bits of a number, and the values wanted of them.
+/// The values that a row may have in one field: neighbouring bits of its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
-    /// The lowest of the bits.
+pub(crate) struct FieldTest {
+    /// Position of the lowest bit.
     pub(crate) shift: u32,
-    /// How many they are.
+    /// Number of bits.
     pub(crate) bits: u32,
-    /// The values; a row passes with a value of any range.
+    /// A row passes with a value of any range.
     pub(crate) ranges: Vec<Range<u32>>,
 }
 
-impl Wanted {
-    /// Whether a word has a value of the first range.
-    pub(crate) fn held_by_word(&self) -> impl Fn(u64) -> bool {
+impl FieldTest {
+    /// Whether a number has a value of the first range.
+    pub(crate) fn first_range_test(&self) -> impl Fn(u64) -> bool {
         let (shift, mask) = (self.shift, (1_u64 << self.bits) - 1);
         let range = self.ranges.first().cloned().unwrap_or_default();
         let (start, length) = (u64::from(range.start), range.len() as u64);
-        move |word| (word >> shift & mask).wrapping_sub(start) < length
+        move |number| (number >> shift & mask).wrapping_sub(start) < length
     }
 
-    fn passes(&self, word: u64) -> bool {
-        let value = word >> self.shift & ((1 << self.bits) - 1);
+    fn passes(&self, number: u64) -> bool {
+        let value = number >> self.shift & ((1 << self.bits) - 1);
         self.ranges.iter().any(|range| (u64::from(range.start)..range.end.into()).contains(&value))
     }
 
     fn of(&self, block: &[Line]) -> Line {
         let field = &block[self.shift as usize..(self.shift + self.bits) as usize];
-        let held = |range: &Range<u32>| at_least(field, range.start).and_not(&at_least(field, range.end));
-        self.ranges.iter().fold(Line::NONE, |all, range| all.or(&held(range)))
+        let passing = |range: &Range<u32>| at_least(field, range.start).and_not(&at_least(field, range.end));
+        self.ranges.iter().fold(Line::NONE, |all, range| all.or(&passing(range)))
     }
 }
 
-/// The rows whose value is so large or larger: from the lowest bit on, a bit that is higher outweighs those below.
+/// The rows with at least this value. Bits are read from the lowest to the highest: a higher bit outweighs all lower ones.
 fn at_least(field: &[Line], value: u32) -> Line {
     if value.checked_shr(field.len() as u32).is_some_and(|beyond| beyond > 0) {
         return Line::NONE;
@@ -83,21 +87,19 @@ fn at_least(field: &[Line], value: u32) -> Line {
     rows
 }
 
-/// What a number must be to pass.
+/// The condition on the number of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Test {
-    /// Bits that must be as in `want`.
+pub(crate) struct RowTest {
+    /// The bits that must equal those of `want`.
     pub(crate) mask: u64,
-    /// Those bits.
     pub(crate) want: u64,
-    /// And the fields that must have a value of some.
-    pub(crate) fields: Vec<Wanted>,
+    pub(crate) fields: Vec<FieldTest>,
 }
 
-impl Test {
-    /// Whether one word passes.
-    pub(crate) fn passes(&self, word: u64) -> bool {
-        word & self.mask == self.want && self.fields.iter().all(|field| field.passes(word))
+impl RowTest {
+    /// Whether one number passes.
+    pub(crate) fn passes(&self, number: u64) -> bool {
+        number & self.mask == self.want && self.fields.iter().all(|field| field.passes(number))
     }
 
     /// The rows of a block that pass.
@@ -120,17 +122,17 @@ impl Test {
     }
 }
 
-/// The numbers of all rows.
+/// The numbers of all rows, bit by bit.
 #[derive(Debug, Default)]
-pub(crate) struct Slices {
-    /// Block by block, in each the lowest bit first.
+pub(crate) struct BitSlices {
+    /// Block by block, the lowest bit of a block first.
     lines: Vec<Line>,
     /// Lines of a block.
     bits: usize,
 }
 
-impl Slices {
-    /// Cuts the lowest `bits` of so many numbers.
+impl BitSlices {
+    /// Slices the lowest `bits` of the numbers of all rows.
     pub(crate) fn cut(rows: usize, bits: u32, number: impl Fn(usize) -> u128 + Sync) -> Self {
         let bits = bits as usize;
         let blocks = rows.div_ceil(BLOCK_ROWS);
@@ -150,8 +152,8 @@ impl Slices {
         Self { lines, bits }
     }
 
-    /// Gives the rows of a range that pass, 64 at a time: the first of them, and a bit for each.
-    pub(crate) fn passing(&self, range: Range<usize>, test: &Test, mut take: impl FnMut(usize, u64)) {
+    /// Calls `take` for each 64 rows of a range of which one passes: with the first row, and a bit a row that is set if it passes.
+    pub(crate) fn passing(&self, range: Range<usize>, test: &RowTest, mut take: impl FnMut(usize, u64)) {
         if range.is_empty() || self.bits == 0 {
             return;
         }
@@ -172,21 +174,21 @@ impl Slices {
         }
     }
 
-    /// Memory it holds.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Line>() * self.lines.capacity()
     }
 }
 
-/// Of the 64 rows from one on, a bit for each that lies before another.
+/// A bit for each of the 64 rows from `first` on, set if the row is below `end`.
 fn below(end: usize, first: usize) -> u64 {
     match end.saturating_sub(first) {
         all if all >= GROUP_ROWS => u64::MAX,
-        some => (1 << some) - 1,
+        rows => (1 << rows) - 1,
     }
 }
 
-/// Cuts the numbers of a block.
+/// Slices the numbers of a block, whose first row is `first`.
 fn fill(lines: &mut [Line], number: impl Fn(usize) -> u128, first: usize) {
     for group in 0..GROUPS {
         let (mut low, mut high) = ([0; GROUP_ROWS], [0; GROUP_ROWS]);
@@ -194,16 +196,18 @@ fn fill(lines: &mut [Line], number: impl Fn(usize) -> u128, first: usize) {
             let number = number(first + group * GROUP_ROWS + place);
             (*low, *high) = (number as u64, (number >> GROUP_ROWS) as u64);
         }
-        turn(&mut low);
-        turn(&mut high);
+        transpose(&mut low);
+        transpose(&mut high);
         for (line, turned) in lines.iter_mut().zip(low.iter().chain(&high)) {
             line.0[group] = *turned;
         }
     }
 }
 
-/// Makes rows of columns, by swapping ever smaller squares across the diagonal.
-fn turn(square: &mut [u64; GROUP_ROWS]) {
+/// Transposes a square of bits: swaps squares across the diagonal, half as large each time.
+///
+/// Source: H. Warren, "Hacker's Delight", section 7-3.
+fn transpose(square: &mut [u64; GROUP_ROWS]) {
     let (mut side, mut mask) = (GROUP_ROWS / 2, u64::from(u32::MAX));
     while side > 0 {
         let mut row = 0;
@@ -222,40 +226,40 @@ fn turn(square: &mut [u64; GROUP_ROWS]) {
 mod tests {
     use super::*;
 
-    /// A number of 80 bits that looks drawn.
+    /// A pseudo-random number of 80 bits.
     fn number(row: usize) -> u128 {
         let mixed = (row as u128 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_0C2F_4B1D_2E85);
         mixed >> 48
     }
 
-    fn passes(test: &Test, number: u128) -> bool {
-        let value = |field: &Wanted| (number >> field.shift) as u32 & ((1_u64 << field.bits) - 1) as u32;
+    fn passes(test: &RowTest, number: u128) -> bool {
+        let value = |field: &FieldTest| (number >> field.shift) as u32 & ((1_u64 << field.bits) - 1) as u32;
         number as u64 & test.mask == test.want
             && test.fields.iter().all(|field| field.ranges.iter().any(|range| range.contains(&value(field))))
     }
 
     #[test]
-    fn what_passes_is_what_a_look_at_each_number_gives() {
-        let wanted = |shift, bits, ranges: &[(u32, u32)]| {
+    fn rows_that_pass_are_those_whose_numbers_pass_one_by_one() {
+        let field = |shift, bits, ranges: &[(u32, u32)]| {
             let ranges = ranges.iter().map(|(start, end)| *start..*end).collect();
-            Wanted { shift, bits, ranges }
+            FieldTest { shift, bits, ranges }
         };
         let fields = [
             vec![],
-            vec![wanted(3, 4, &[(2, 3)])],
-            vec![wanted(3, 4, &[(0, 16)])],
-            vec![wanted(3, 4, &[(5, 5)])],
-            vec![wanted(3, 4, &[(1, 2), (4, 9), (15, 16)])],
-            vec![wanted(60, 20, &[(77_777, 900_000)]), wanted(9, 7, &[(0, 64)])],
-            vec![wanted(64, 16, &[(0, 65_536)])],
-            vec![wanted(40, 32, &[(0, 1 << 31), (1 << 31, u32::MAX)])],
-            vec![wanted(7, 0, &[(0, 1)])],
+            vec![field(3, 4, &[(2, 3)])],
+            vec![field(3, 4, &[(0, 16)])],
+            vec![field(3, 4, &[(5, 5)])],
+            vec![field(3, 4, &[(1, 2), (4, 9), (15, 16)])],
+            vec![field(60, 20, &[(77_777, 900_000)]), field(9, 7, &[(0, 64)])],
+            vec![field(64, 16, &[(0, 65_536)])],
+            vec![field(40, 32, &[(0, 1 << 31), (1 << 31, u32::MAX)])],
+            vec![field(7, 0, &[(0, 1)])],
         ];
         for rows in [0_usize, 1, 64, 511, 512, 513, 3_000] {
-            let slices = Slices::cut(rows, 80, number);
+            let slices = BitSlices::cut(rows, 80, number);
             for fields in &fields {
                 for (mask, want) in [(0, 0), (0b101, 0b100), (0b11, 0b11)] {
-                    let test = Test { mask, want, fields: fields.clone() };
+                    let test = RowTest { mask, want, fields: fields.clone() };
                     for range in [0..rows, rows / 3..rows / 2, rows.min(1)..rows, rows..rows] {
                         let mut found = Vec::new();
                         slices.passing(range.clone(), &test, |first, bits| {
@@ -270,10 +274,10 @@ mod tests {
     }
 
     #[test]
-    fn a_square_is_turned_over_its_diagonal() {
+    fn a_transposed_square_swaps_rows_and_columns() {
         let mut square: [u64; GROUP_ROWS] = std::array::from_fn(|row| number(row) as u64);
         let before = square;
-        turn(&mut square);
+        transpose(&mut square);
         for (row, line) in before.iter().enumerate() {
             for (column, turned) in square.iter().enumerate() {
                 assert_eq!(line >> column & 1, turned >> row & 1, "{row} {column}");

@@ -1,22 +1,21 @@
 //! Rows in any order → an index, sorted newest first.
 
-use super::column::{CodedColumn, NarrowCodes};
-use super::counts::Tally;
-use super::dictionary::Dictionary;
+use super::column::CodedColumn;
+use super::columns::{Columns, UNPACKABLE_DOCUMENT};
+use super::counts::{CountyName, Tally};
+use super::dictionary::{Dictionary, json_text};
+use super::lookup::{Index, JsonById, RowTable};
 use super::name_order::NameOrder;
 use super::packed_row::{Layout, flag};
-use super::row_buffer::{Coded, FilingRow, Gathered, ODD_DOCUMENT};
-use super::row_hash::RowTable;
-use super::{Attached, Columns, CountyName, Index, ShownColumn};
-use crate::contract::business::{Address, Detail, Officer, Summary};
+use super::row_buffer::{CodedField, RowBuffer};
+use crate::contract::business::{ACTIVE, Address, Detail, Officer, Summary};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
-use crate::contract::eastern::{epoch_days, parse_date};
-use crate::contract::reference::{Industries, Sector};
+use crate::contract::reference::{EntityType, Industries, Sector};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Officers a listing shows at most.
+/// Officers of a business that are shown at most.
 ///
 /// Source: API document, "GET /v1/fl/businesses/{id}/officers".
 pub const MAX_OFFICERS: usize = 25;
@@ -24,18 +23,18 @@ pub const MAX_OFFICERS: usize = 25;
 /// Why rows do not make an index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// A service id without a positive integer in it.
-    #[error("the service id {0:?} holds no positive integer")]
+    /// A service id without a positive integer.
+    #[error("the service id {0:?} has no positive integer")]
     NoBusinessId(String),
     /// Two rows of one business.
     #[error("business {0} occurs twice; the filings table must have one row a business")]
     Duplicate(i64),
-    /// More rows than the index can number.
-    #[error("{0} rows are more than an index can hold")]
+    /// More rows than 32-bit row numbers.
+    #[error("{0} rows are too many for one index; at most 4,294,967,295 fit")]
     TooMany(usize),
 }
 
-/// What a look-up adds to a summary, ready for the wire.
+/// What a look-up adds to a summary, in the order of the API document.
 #[derive(Debug, Serialize)]
 pub(crate) struct DetailTail<'a> {
     pub(crate) principal_address: &'a Address,
@@ -47,12 +46,12 @@ pub(crate) struct DetailTail<'a> {
     pub(crate) license_count: i32,
 }
 
-/// Collects rows, details, officers and lists; [`IndexBuilder::finish`] makes the index.
+/// Collects rows, details, officers and lists; [`IndexBuilder::finish`] returns the index.
 #[derive(Debug, Default)]
 pub struct IndexBuilder {
-    pub(crate) rows: Gathered,
-    details: Attached,
-    officers: Attached,
+    pub(crate) rows: RowBuffer,
+    details: JsonById,
+    officers: JsonById,
     without_officers: Vec<i64>,
     counties: Vec<CountyName>,
     industries: Option<Industries>,
@@ -61,44 +60,21 @@ pub struct IndexBuilder {
 }
 
 impl IndexBuilder {
-    /// Adds a business of a listing.
-    pub fn push(&mut self, row: FilingRow<'_>) {
-        self.rows.push(row);
-    }
-
-    /// Adds a summary record as the API gives it.
+    /// Adds a summary record as the API returns it.
     ///
     /// # Errors
-    /// [`IndexError::NoBusinessId`] when its id holds no number.
+    /// [`IndexError::NoBusinessId`] when its id has no number.
     pub fn push_summary(&mut self, summary: &Summary) -> Result<(), IndexError> {
-        let business_id =
-            summary.business_id().ok_or_else(|| IndexError::NoBusinessId(summary.id.clone()))?;
-        let dissolved = summary.dissolved_date.as_deref().and_then(parse_date);
-        self.push(FilingRow {
-            business_id,
-            id: &summary.id,
-            document_number: &summary.document_number.to_uppercase(),
-            name: &summary.name,
-            entity_type: &summary.entity_type,
-            company_type: &summary.company_type,
-            status: &summary.status,
-            filed_day: epoch_days(summary.filed_date),
-            dissolved_day: dissolved.map(epoch_days),
-            city: &summary.city,
-            zip: &summary.zip,
-            county: &summary.county,
-            industry_sector: &summary.industry.sector,
-            industry_type: &summary.industry.kind,
-            url: &summary.url,
-            listed: true,
-        });
+        let business_id = summary.business_id();
+        let business_id = business_id.ok_or_else(|| IndexError::NoBusinessId(summary.id.clone()))?;
+        self.rows.push(business_id, summary, true);
         Ok(())
     }
 
     /// Adds a detail record: its summary and what a look-up adds.
     ///
     /// # Errors
-    /// [`IndexError::NoBusinessId`] when its id holds no number.
+    /// [`IndexError::NoBusinessId`] when its id has no number.
     pub fn push_detail(&mut self, detail: &Detail) -> Result<(), IndexError> {
         self.push_summary(&detail.summary)?;
         let tail = DetailTail {
@@ -114,7 +90,7 @@ impl IndexBuilder {
         Ok(())
     }
 
-    /// Adds what a look-up of a business gave beyond its summary.
+    /// Adds what a look-up of a business returned in addition to its summary.
     pub(crate) fn push_tail(&mut self, business_id: i64, tail: &DetailTail<'_>) {
         if tail.officer_count == 0 {
             self.without_officers.push(business_id);
@@ -122,7 +98,7 @@ impl IndexBuilder {
         self.details.push(business_id, &json_text(tail));
     }
 
-    /// Adds the officers of a business; they are shown sorted by name, 25 at most.
+    /// Adds the officers of a business; the first 25 by name are shown.
     pub fn push_officers(&mut self, business_id: i64, officers: &[Officer]) {
         let mut sorted: Vec<&Officer> = officers.iter().collect();
         sorted.sort();
@@ -135,33 +111,29 @@ impl IndexBuilder {
         self.counties = counties;
     }
 
-    /// Sets the industry lists; without them they are gathered from the rows.
+    /// Sets the industry lists; without them the sectors and types of the rows are shown.
     pub fn set_industries(&mut self, industries: Industries) {
         self.industries = Some(industries);
     }
 
-    /// Notes that data is as new as this; the newest note is shown in the stats.
+    /// Records when data was observed; the newest instant is shown in the statistics.
     pub fn note_updated_at(&mut self, instant: Timestamp) {
         self.updated_at = self.updated_at.max(Some(instant));
     }
 
-    /// Says what tells these rows from others; rows without it are taken for the same.
+    /// Sets the digest of the snapshot, see [`Index::identity`].
     pub fn set_identity(&mut self, identity: [u8; 32]) {
         self.identity = identity;
     }
 
-    /// Rows added so far.
-    pub fn rows(&self) -> usize {
-        self.rows.rows()
-    }
-
-    /// Sorts everything and makes the index.
+    /// The index of everything that was added.
     ///
     /// # Errors
-    /// [`IndexError::Duplicate`] when a business was added twice.
+    /// [`IndexError::Duplicate`] when a business was added twice, [`IndexError::TooMany`].
     pub fn finish(mut self) -> Result<Index, IndexError> {
-        let rows = u32::try_from(self.rows()).map_err(|_| IndexError::TooMany(self.rows()))?;
-        if let Some(order) = self.rows.newest_first() {
+        let rows = self.rows.uncoded.rows();
+        let rows = u32::try_from(rows).map_err(|_| IndexError::TooMany(rows))?;
+        if let Some(order) = self.rows.uncoded.newest_first() {
             self.rows = self.rows.permuted(&order);
         }
         if self.counties.is_empty() {
@@ -172,14 +144,14 @@ impl IndexBuilder {
         self.without_officers.sort_unstable();
         let columns = columns_of(self.rows);
         let industries = self.industries.unwrap_or_else(|| industries_of(&columns));
-        // The order of names takes as long as all the rest.
-        let (by_name, by_number) = std::thread::scope(|scope| {
-            let by_name =
-                scope.spawn(|| NameOrder::sorted(&columns.names, &columns.words, columns.layout.bits()));
-            let by_number = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
-            (by_name.join(), by_number)
+        // Sorting the names takes as long as everything else.
+        let (by_name, (by_id, by_document, tally)) = std::thread::scope(|scope| {
+            let by_name = scope.spawn(|| {
+                NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits())
+            });
+            let others = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
+            (by_name.join(), others)
         });
-        let (by_id, by_document, tally) = by_number;
         Ok(Index {
             by_id: by_id?,
             by_document,
@@ -191,59 +163,47 @@ impl IndexBuilder {
             industries,
             updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),
             identity: self.identity,
-            days: tally.days,
-            listed: tally.listed,
-            active_by_county: tally.active_by_county,
+            tally,
             columns,
         })
     }
 }
 
-/// Rows in their order → columns of codes in sorted dictionaries, and the words of the filters.
-fn columns_of(mut rows: Gathered) -> Columns {
+/// Sorted rows → columns of codes in sorted dictionaries, and packed rows.
+fn columns_of(mut rows: RowBuffer) -> Columns {
     let flags = flags_of(&rows);
-    let mut sorted = |column: Coded| {
-        let column = std::mem::take(rows.coded_mut(column));
+    let mut take = |field| std::mem::take(rows.coded_mut(field));
+    let (sectors, industry_types, industry_codes) =
+        paired(&take(CodedField::Sector), &take(CodedField::IndustryType));
+    let mut sorted = |field| {
+        let column = take(field);
         let (dictionary, code_of) = Dictionary::sorted(&column);
         let codes: Vec<u32> = column.codes().iter().map(|code| code_of[*code as usize]).collect();
         (dictionary, codes)
     };
-    let (kinds, kind_codes) = sorted(Coded::EntityType);
-    let (counties, county_codes) = sorted(Coded::County);
-    let (zips, zip_codes) = sorted(Coded::Zip);
-    let (cities, city_codes) = sorted(Coded::City);
-    let mut shown = |column| {
-        let (dictionary, codes) = sorted(column);
-        let codes = NarrowCodes::new(codes.into_iter(), dictionary.len());
-        ShownColumn { dictionary, codes }
-    };
-    let (company_types, statuses) = (shown(Coded::CompanyType), shown(Coded::Status));
-    let (sector_column, type_column) =
-        (std::mem::take(rows.coded_mut(Coded::Sector)), std::mem::take(rows.coded_mut(Coded::IndustryType)));
-    let (sectors, industry_types, industry_codes) = paired(&sector_column, &type_column);
-    let (layout, words) = Layout::pack(
-        &flags,
+    let (kinds, kind_codes) = sorted(CodedField::EntityType);
+    let (counties, county_codes) = sorted(CodedField::County);
+    let (zips, zip_codes) = sorted(CodedField::Zip);
+    let (cities, city_codes) = sorted(CodedField::City);
+    let (company_types, company_type_codes) = sorted(CodedField::CompanyType);
+    let (statuses, status_codes) = sorted(CodedField::Status);
+    let (layout, packed_rows) = Layout::pack(
+        flags,
         [
             (kind_codes, kinds.len()),
             (county_codes, counties.len()),
             (industry_codes, sectors.len()),
             (zip_codes, zips.len()),
             (city_codes, cities.len()),
+            (company_type_codes, company_types.len()),
+            (status_codes, statuses.len()),
         ],
     );
-    rows.names.shrink();
+    let mut uncoded = rows.uncoded;
+    uncoded.names.shrink();
     Columns {
-        filed: rows.filed,
-        ids: rows.ids,
-        odd_ids: rows.odd_ids,
-        dissolved: rows.dissolved,
-        documents: rows.documents,
-        odd_documents: rows.odd_documents,
-        names: rows.names,
-        urls: rows.urls,
-        company_types,
-        statuses,
-        words,
+        uncoded,
+        packed_rows,
         layout,
         kinds,
         counties,
@@ -251,21 +211,24 @@ fn columns_of(mut rows: Gathered) -> Columns {
         industry_types,
         zips,
         cities,
+        company_types,
+        statuses,
     }
 }
 
-fn flags_of(rows: &Gathered) -> Vec<u64> {
-    let is = |column: Coded, text: &str| -> Vec<bool> {
-        rows.coded(column).values().iter().map(|value| &**value == text).collect()
+/// The flags of each row.
+fn flags_of(rows: &RowBuffer) -> Vec<u64> {
+    let (statuses, kinds) = (rows.coded(CodedField::Status), rows.coded(CodedField::EntityType));
+    let is = |column: &CodedColumn, text: &str| -> Vec<bool> {
+        column.values().iter().map(|value| &**value == text).collect()
     };
-    let (active, fictitious) = (is(Coded::Status, "active"), is(Coded::EntityType, "fictitious"));
-    let codes = rows.coded(Coded::Status).codes().iter().zip(rows.coded(Coded::EntityType).codes());
+    let (active, fictitious) = (is(statuses, ACTIVE), is(kinds, EntityType::Fictitious.key()));
     let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
     rows.listed
         .iter()
-        .zip(codes)
+        .zip(statuses.codes().iter().zip(kinds.codes()))
         .map(|(listed, (status, kind))| {
-            // A row that was read as dissolved is in no default listing, and in those of `status=all` all the same.
+            // A dissolved row is in no default listing, but always in those of `status=all`.
             flag(*listed || !active[*status as usize], flag::LISTED)
                 | flag(active[*status as usize], flag::ACTIVE)
                 | flag(fictitious[*kind as usize], flag::FICTITIOUS)
@@ -273,7 +236,7 @@ fn flags_of(rows: &Gathered) -> Vec<u64> {
         .collect()
 }
 
-/// The pairs of two columns that occur, sorted, and for each row its pair.
+/// The distinct pairs of two columns, sorted, and the pair of each row.
 fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Vec<u32>) {
     let pairs = || one.codes().iter().copied().zip(other.codes().iter().copied());
     let mut code_of = BTreeMap::new();
@@ -294,7 +257,7 @@ fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Ve
     (dictionary(|(a, _)| a.into()), dictionary(|(_, b)| b.into()), codes)
 }
 
-/// The sectors and types that occur, sorted.
+/// The sectors and types of the rows, sorted.
 fn industries_of(columns: &Columns) -> Industries {
     let mut sectors: Vec<Sector> = Vec::new();
     for (sector, kind) in columns.sectors.texts().zip(columns.industry_types.texts()) {
@@ -306,25 +269,21 @@ fn industries_of(columns: &Columns) -> Industries {
     Industries { sectors, segments: Vec::new() }
 }
 
-fn json_text(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
-}
-
+/// The row of each id.
 fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
-    let mut table = RowTable::with_rows(rows as usize);
-    for row in 0..rows {
-        if table.insert(row, |row| columns.ids[row as usize].cast_unsigned()).is_some() {
-            return Err(IndexError::Duplicate(columns.ids[row as usize]));
-        }
+    let mut table = RowTable::with_capacity(rows as usize);
+    match (0..rows).find(|row| !table.insert(*row, |row| columns.uncoded.id_key(row))) {
+        Some(twice) => Err(IndexError::Duplicate(columns.uncoded.ids[twice as usize])),
+        None => Ok(table),
     }
-    Ok(table)
 }
 
-/// Of several rows with one number the newest is found, which comes first.
+/// The row of each document number. Newer rows come first, so the newest of several rows is stored.
 fn by_document(columns: &Columns, rows: u32) -> RowTable {
-    let mut table = RowTable::with_rows(rows as usize);
-    for row in (0..rows).filter(|row| columns.documents[*row as usize] != ODD_DOCUMENT) {
-        table.insert(row, |row| columns.documents[row as usize]);
+    let documents = &columns.uncoded.documents;
+    let mut table = RowTable::with_capacity(rows as usize);
+    for row in (0..rows).filter(|row| documents[*row as usize] != UNPACKABLE_DOCUMENT) {
+        table.insert(row, |row| documents[row as usize]);
     }
     table
 }

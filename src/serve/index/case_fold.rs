@@ -1,9 +1,9 @@
-//! Names compare without regard to case: each character alone, as Unicode simple folding does.
+//! Comparing texts without regard to case: each character alone, as Unicode simple case folding does.
 
 use std::cmp::Ordering;
 
 /// A character with its case folded away.
-pub(crate) fn fold(character: char) -> char {
+pub(super) fn fold(character: char) -> char {
     if character.is_ascii() {
         return character.to_ascii_lowercase();
     }
@@ -12,22 +12,22 @@ pub(crate) fn fold(character: char) -> char {
 }
 
 /// A text with its case folded away.
-pub(crate) fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     text.chars().map(fold).collect()
 }
 
-/// Whether a text is another, case apart; `wanted` is folded already.
-pub(crate) fn equals_folded(text: &str, wanted: &str) -> bool {
-    compare_with_folded(text, wanted) == Ordering::Equal
+/// Whether a text, once folded, equals `folded`.
+pub(super) fn equals_folded(text: &str, folded: &str) -> bool {
+    compare_with_folded(text, folded) == Ordering::Equal
 }
 
-/// How a text compares with one that is folded already.
-pub(crate) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
+/// The order of a text, once folded, and `folded`.
+pub(super) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
     text.chars().map(fold).cmp(folded.chars())
 }
 
-/// How two texts compare, case apart.
-pub(crate) fn compare_folded(one: &str, other: &str) -> Ordering {
+/// The order of two texts, both folded.
+pub(super) fn compare_folded(one: &str, other: &str) -> Ordering {
     let mut same = 0;
     for (a, b) in one.bytes().zip(other.bytes()) {
         if !(a.is_ascii() && b.is_ascii()) {
@@ -43,7 +43,7 @@ pub(crate) fn compare_folded(one: &str, other: &str) -> Ordering {
 }
 
 /// The first eight bytes of a folded text as a number that sorts as the text does.
-pub(crate) fn first_eight_folded(text: &str) -> u64 {
+pub(super) fn first_eight_folded(text: &str) -> u64 {
     let (mut number, mut taken, mut utf8) = (0_u64, 0, [0; 4]);
     for character in text.chars() {
         for byte in fold(character).encode_utf8(&mut utf8).bytes() {
@@ -57,8 +57,8 @@ pub(crate) fn first_eight_folded(text: &str) -> u64 {
     number.checked_shl(8 * (8 - taken)).unwrap_or(0)
 }
 
-/// How the start of a text compares with a folded prefix; equal when it begins with it.
-pub(crate) fn compare_start(text: &str, prefix: &str) -> Ordering {
+/// The order of a text, folded and cut to the length of a folded prefix, and that prefix.
+pub(super) fn compare_prefix(text: &str, prefix: &str) -> Ordering {
     let mut given = text.chars().map(fold);
     for wanted in prefix.chars() {
         match given.next() {
@@ -70,6 +70,7 @@ pub(crate) fn compare_start(text: &str, prefix: &str) -> Ordering {
     Ordering::Equal
 }
 
+/// The only character of a mapping; `None` when it has several.
 fn single(mut characters: impl Iterator<Item = char>) -> Option<char> {
     let first = characters.next()?;
     characters.next().is_none().then_some(first)
@@ -87,10 +88,10 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_matches_the_start_only() {
-        assert_eq!(compare_start("Sunshine Bakery", "sun"), Ordering::Equal);
-        assert_eq!(compare_start("The Sun", "sun"), Ordering::Greater);
-        assert_eq!(compare_start("SU", "sun"), Ordering::Less);
+    fn a_prefix_matches_at_the_first_character_only() {
+        assert_eq!(compare_prefix("Sunshine Bakery", "sun"), Ordering::Equal);
+        assert_eq!(compare_prefix("The Sun", "sun"), Ordering::Greater);
+        assert_eq!(compare_prefix("SU", "sun"), Ordering::Less);
     }
 
     #[test]

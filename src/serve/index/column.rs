@@ -1,12 +1,12 @@
-//! Columns in memory: texts in one arena, repeated texts by code.
+//! Columns in memory: texts in one string, repeated texts as codes, and short lists of values that other columns cannot store.
 
 use std::collections::HashMap;
 
-/// Rows whose texts are measured from one base: far too few for 4 GiB.
+/// Rows whose ends are counted from one base; their texts are far below 4 GiB.
 const BLOCK_ROWS: usize = 1 << 16;
 
-/// Texts that mostly differ, one after the other; four bytes a row beside them.
-#[derive(Debug, Default)]
+/// Texts that mostly differ, in one string; 4 bytes a row are added to them.
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextColumn {
     texts: String,
     /// Where each text ends, from the base of its block.
@@ -55,13 +55,13 @@ impl TextColumn {
         sorted
     }
 
-    /// Gives back what was set aside for more.
+    /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.texts.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// Memory it holds.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.texts.capacity()
             + size_of::<u32>() * self.ends.capacity()
@@ -69,7 +69,49 @@ impl TextColumn {
     }
 }
 
-/// Texts that repeat, while they are gathered: a code a row, each text once, codes in the order of appearance.
+/// The texts of the rows that have one: the few values of a column that its short form cannot store.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct OverflowTexts {
+    /// Ascending.
+    rows: Vec<u32>,
+    texts: TextColumn,
+}
+
+impl OverflowTexts {
+    /// Adds the text of a row after the last one.
+    pub(crate) fn insert(&mut self, row: u32, text: &str) {
+        self.rows.push(row);
+        self.texts.push(text);
+    }
+
+    pub(crate) fn get(&self, row: u32) -> Option<&str> {
+        let place = self.rows.binary_search(&row).ok()?;
+        u32::try_from(place).ok().map(|place| self.texts.get(place))
+    }
+
+    /// Adds the texts of another list, whose row 0 is row `first` here.
+    pub(crate) fn append(&mut self, first: u32, other: &Self) {
+        self.rows.extend(other.rows.iter().map(|row| first + row));
+        self.texts.append(&other.texts);
+    }
+
+    /// The same texts after the rows changed their order.
+    pub(crate) fn permuted(&self, order: &[u32]) -> Self {
+        let mut sorted = Self::default();
+        if !self.rows.is_empty() {
+            let texts = (0..).zip(order).filter_map(|(to, from)| Some((to, self.get(*from)?)));
+            texts.for_each(|(row, text)| sorted.insert(row, text));
+        }
+        sorted
+    }
+
+    /// Memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<u32>() * self.rows.capacity() + self.texts.bytes()
+    }
+}
+
+/// Texts that repeat, while rows are collected: a code a row, each text once, codes in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct CodedColumn {
     codes: Vec<u32>,
@@ -84,7 +126,7 @@ impl CodedColumn {
         self.codes.push(code);
     }
 
-    /// Adds rows by their place in a list of texts; a place that is not in the list has no text.
+    /// Adds rows by their place in a list of texts; a place outside the list is an empty text.
     pub(crate) fn extend<'a>(
         &mut self,
         texts: impl IntoIterator<Item = &'a str>,
@@ -116,8 +158,8 @@ impl CodedColumn {
         &self.values
     }
 
-    /// The code of a text, which is new when the text is.
-    pub(crate) fn code_of(&mut self, text: &str) -> u32 {
+    /// The code of a text; a new text gets a new code.
+    fn code_of(&mut self, text: &str) -> u32 {
         if let Some(code) = self.code_of.get(text) {
             return *code;
         }
@@ -128,14 +170,11 @@ impl CodedColumn {
     }
 }
 
-/// Codes a row, as narrow as their largest allows.
+/// A code a row, in the narrowest integer that fits the largest.
 #[derive(Debug)]
 pub(crate) enum NarrowCodes {
-    /// Below 2⁸.
     Byte(Vec<u8>),
-    /// Below 2¹⁶.
     Short(Vec<u16>),
-    /// Any.
     Word(Vec<u32>),
 }
 
@@ -159,7 +198,7 @@ impl NarrowCodes {
         }
     }
 
-    /// Memory it holds.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Byte(codes) => codes.capacity(),
@@ -179,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_come_back_in_any_order_across_blocks_and_appended() {
+    fn texts_are_read_back_in_any_order_across_blocks_and_appended() {
         let mut texts = TextColumn::default();
         let rows = BLOCK_ROWS as u32 + 3;
         for row in 0..rows {
@@ -198,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_two_columns_become_one() {
+    fn appended_columns_share_their_codes() {
         let (mut one, mut other) = (CodedColumn::default(), CodedColumn::default());
         ["b", "", "b"].iter().for_each(|text| one.push(text));
         ["a", "b"].iter().for_each(|text| other.push(text));
@@ -209,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn narrow_codes_hold_every_code_of_their_count() {
+    fn narrow_codes_store_every_code_of_their_count() {
         for count in [1_usize, 256, 257, 65_536, 65_537] {
             let last = u32::try_from(count - 1).expect("small");
             let codes = NarrowCodes::new([0, last].into_iter(), count);

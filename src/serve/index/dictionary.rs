@@ -1,20 +1,21 @@
-//! The distinct texts of a column, sorted without regard to case, so that what a filter wants is a range of codes.
+//! The distinct texts of a column, sorted without regard to case: "equal" and "begins with" are ranges of codes.
 
-use super::case_fold::{compare_folded, compare_start, compare_with_folded};
+use super::case_fold::{compare_folded, compare_prefix, compare_with_folded};
 use super::column::CodedColumn;
+use serde::Serialize;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Texts by code. Texts that differ in case alone stand next to each other.
+/// Texts by code. Texts that differ in case alone are neighbours.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     texts: Vec<Box<str>>,
-    /// The same as JSON, ready to be written.
+    /// The same texts as JSON.
     json: Vec<Box<str>>,
 }
 
 impl Dictionary {
-    /// The texts of a column, and for each code of the column the code here.
+    /// The texts of a column, and for each code of the column its new code.
     pub(crate) fn sorted(column: &CodedColumn) -> (Self, Vec<u32>) {
         let values = column.values();
         let mut order: Vec<u32> = (0_u32..).take(values.len()).collect();
@@ -28,18 +29,14 @@ impl Dictionary {
         (Self::of(order.iter().map(|code| text(*code).into()).collect()), code_of)
     }
 
-    /// Texts in the order of their codes, which then is whatever the caller made it.
+    /// A dictionary of these texts, in the caller's order.
     pub(crate) fn of(texts: Vec<Box<str>>) -> Self {
-        let json = texts.iter().map(|text| json_text(text)).collect();
+        let json = texts.iter().map(|text| json_text(text).into()).collect();
         Self { texts, json }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
-    }
-
-    pub(crate) fn text(&self, code: u32) -> &str {
-        &self.texts[code as usize]
     }
 
     pub(crate) fn texts(&self) -> impl ExactSizeIterator<Item = &str> {
@@ -51,14 +48,14 @@ impl Dictionary {
         self.json[code as usize].as_bytes()
     }
 
-    /// The codes of the texts that are this one, case apart; it is folded already.
+    /// The codes of the texts that equal a folded text.
     pub(crate) fn equal_to(&self, folded: &str) -> Range<u32> {
         self.range(|text| compare_with_folded(text, folded))
     }
 
-    /// The codes of the texts that begin with this, case apart; it is folded already.
-    pub(crate) fn beginning_with(&self, folded: &str) -> Range<u32> {
-        self.range(|text| compare_start(text, folded))
+    /// The codes of the texts that begin with a folded prefix.
+    pub(crate) fn with_prefix(&self, folded: &str) -> Range<u32> {
+        self.range(|text| compare_prefix(text, folded))
     }
 
     /// The code of exactly this text.
@@ -67,7 +64,7 @@ impl Dictionary {
         u32::try_from(place).ok()
     }
 
-    /// Memory it holds.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let lists = [&self.texts, &self.json];
         lists.into_iter().flatten().map(|text| text.len() + size_of::<Box<str>>()).sum()
@@ -81,9 +78,9 @@ impl Dictionary {
     }
 }
 
-/// Text as JSON. Writing to memory does not fail.
-pub(crate) fn json_text(text: &str) -> Box<str> {
-    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned()).into()
+/// A value as JSON. Writing to memory does not fail, and every key of our records is text.
+pub(crate) fn json_text(value: &(impl Serialize + ?Sized)) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
 #[cfg(test)]
@@ -91,21 +88,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_found_by_start_and_whole_in_any_case() {
+    fn texts_are_found_by_prefix_and_by_full_text_in_any_case() {
         let mut column = CodedColumn::default();
         let texts = ["Tampa", "miami", "TAMPA", "Tam", "", "Miami \"Beach\""];
         texts.iter().for_each(|text| column.push(text));
         let (dictionary, code_of) = Dictionary::sorted(&column);
-        for (old, text) in column.values().iter().enumerate() {
-            assert_eq!(dictionary.text(code_of[old]), &**text);
+        let text = |code: u32| &*dictionary.texts[code as usize];
+        for (old, value) in column.values().iter().enumerate() {
+            assert_eq!(text(code_of[old]), &**value);
         }
-        let found = |range: Range<u32>| range.map(|code| dictionary.text(code)).collect::<Vec<_>>();
+        let found = |range: Range<u32>| range.map(text).collect::<Vec<_>>();
         assert_eq!(found(dictionary.equal_to("tampa")), ["TAMPA", "Tampa"]);
-        assert_eq!(found(dictionary.beginning_with("tam")), ["Tam", "TAMPA", "Tampa"]);
+        assert_eq!(found(dictionary.with_prefix("tam")), ["Tam", "TAMPA", "Tampa"]);
         assert_eq!(found(dictionary.equal_to("nowhere")), [""; 0]);
-        assert_eq!(dictionary.exactly("Tampa").map(|code| dictionary.text(code)), Some("Tampa"));
+        assert_eq!(dictionary.exactly("Tampa").map(text), Some("Tampa"));
         assert_eq!(dictionary.exactly("tampa"), None);
-        let quoted = dictionary.beginning_with("miami ").start;
+        let quoted = dictionary.with_prefix("miami ").start;
         assert_eq!(dictionary.json(quoted), br#""Miami \"Beach\"""#);
     }
 }

@@ -1,16 +1,16 @@
-//! What a listing asks of a row beside its day and its name, in the codes of a snapshot.
+//! The filters of a listing other than day and name, translated into the codes of a snapshot.
 
-use super::bit_slices::{Test, Wanted};
+use super::bit_slices::{FieldTest, RowTest};
+use super::columns::Columns;
 use super::dictionary::Dictionary;
 use super::packed_row::{Field, Place, flag};
-use super::{Columns, Index};
 use crate::contract::id::ZipPrefix;
 use crate::contract::reference::{EntityType, Industries};
 use std::ops::Range;
 
-/// What is asked for; texts are folded.
+/// The filters as they were sent; texts are folded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Asked {
+pub(crate) struct FilterTexts {
     pub(crate) city: Option<String>,
     pub(crate) zip: Option<ZipPrefix>,
     pub(crate) county: Option<String>,
@@ -19,24 +19,25 @@ pub(crate) struct Asked {
     pub(crate) with_dissolved: bool,
 }
 
-/// The same in codes: what the word must be, and what has no room in the word.
+/// The filters as codes.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    pub(crate) test: Test,
-    beside: Vec<(Field, Vec<Range<u32>>)>,
+    /// The condition on the packed row.
+    pub(crate) test: RowTest,
+    /// The wanted codes of the fields that are not in the packed row.
+    spilled_fields: Vec<(Field, Vec<Range<u32>>)>,
 }
 
 impl Filter {
-    /// `None` when no row can pass.
-    pub(crate) fn of(asked: &Asked, index: &Index) -> Option<Self> {
-        let columns = &index.columns;
+    /// The codes of filters; `None` when no row can pass.
+    pub(crate) fn of(asked: &FilterTexts, columns: &Columns, industries: &Industries) -> Option<Self> {
         let mut filter = Self::default();
         filter.flags(flag::LISTED, flag::LISTED);
         if !asked.with_dissolved {
             filter.flags(flag::ACTIVE, flag::ACTIVE);
         }
         match asked.kind {
-            // Fictitious names are shown only when asked for by type.
+            // Fictitious names are listed only with `type=fictitious`.
             None => filter.flags(flag::FICTITIOUS, 0),
             Some(kind) => {
                 let code = columns.kinds.exactly(kind.key())?;
@@ -54,7 +55,7 @@ impl Filter {
             filter.add(columns, Field::City, vec![columns.cities.equal_to(city)])?;
         }
         if let Some(key) = &asked.industry {
-            let meaning = IndustryMeaning::of(key, &index.industries).unwrap_or_default();
+            let meaning = IndustryMeaning::of(key, industries).unwrap_or_default();
             filter.add(columns, Field::Industry, meaning.codes(columns))?;
         }
         Some(filter)
@@ -65,47 +66,45 @@ impl Filter {
         self.test.want |= want;
     }
 
-    /// Asks for some codes of a field; `None` when there are none.
+    /// Adds the wanted codes of a field; `None` when there are none.
     fn add(&mut self, columns: &Columns, field: Field, mut ranges: Vec<Range<u32>>) -> Option<()> {
         ranges.retain(|range| !range.is_empty());
         match (columns.layout.place(field), ranges.as_slice()) {
             (_, []) => return None,
-            (Place::Word { shift, mask }, [range]) if range.len() == 1 => {
+            (Place::Packed { shift, mask }, [range]) if range.len() == 1 => {
                 self.flags(mask << shift, u64::from(range.start) << shift);
             }
-            (Place::Word { shift, mask }, _) => {
-                self.test.fields.push(Wanted { shift: *shift, bits: mask.count_ones(), ranges });
+            (Place::Packed { shift, mask }, _) => {
+                self.test.fields.push(FieldTest { shift: *shift, bits: mask.count_ones(), ranges });
             }
-            (Place::Beside(_), _) => self.beside.push((field, ranges)),
+            (Place::Spilled(_), _) => self.spilled_fields.push((field, ranges)),
         }
         Some(())
     }
 
-    /// Whether the word alone says who passes.
-    pub(crate) const fn is_of_the_word(&self) -> bool {
-        self.beside.is_empty()
+    /// Whether the packed row decides alone.
+    pub(crate) const fn is_packed(&self) -> bool {
+        self.spilled_fields.is_empty()
     }
 
-    /// Whether a row passes in what its word does not hold.
-    pub(crate) fn passes_beside(&self, row: u32, columns: &Columns) -> bool {
-        self.beside.iter().all(|(field, ranges)| {
+    /// Whether the spilled fields of a row pass.
+    pub(crate) fn passes_spilled_fields(&self, row: u32, columns: &Columns) -> bool {
+        self.spilled_fields.iter().all(|(field, ranges)| {
             let code = columns.code(*field, row);
             ranges.iter().any(|range| range.contains(&code))
         })
     }
 }
 
-/// Five digits are exact, fewer a prefix; digits have no case.
+/// The codes of a ZIP filter: five digits are exact, fewer are a prefix.
 fn codes_of_zip(zips: &Dictionary, zip: &ZipPrefix) -> Range<u32> {
-    let beginning = zips.beginning_with(zip.as_str());
-    match beginning.clone().find(|code| zips.text(*code) == zip.as_str()) {
-        Some(code) if zip.as_str().len() == 5 => code..code + 1,
-        None if zip.as_str().len() == 5 => 0..0,
-        _ => beginning,
+    match zip.as_str() {
+        exact if exact.len() == 5 => zips.equal_to(exact),
+        prefix => zips.with_prefix(prefix),
     }
 }
 
-/// The sectors and types an industry key stands for.
+/// The sectors and types of an industry key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct IndustryMeaning {
     pub(crate) sectors: Vec<String>,
@@ -113,7 +112,7 @@ pub(crate) struct IndustryMeaning {
 }
 
 impl IndustryMeaning {
-    /// Reads a key: a sector, else a type, else a segment; `None` when the lists have none of them.
+    /// The meaning of a key: a sector, else a type, else a segment; `None` when the lists do not have it.
     pub(crate) fn of(key: &str, lists: &Industries) -> Option<Self> {
         if lists.sectors.iter().any(|entry| entry.sector == key) {
             return Some(Self { sectors: vec![key.to_owned()], types: Vec::new() });
@@ -125,7 +124,7 @@ impl IndustryMeaning {
         Some(Self { sectors: segment.sectors.clone(), types: segment.types.clone() })
     }
 
-    /// The industry codes it stands for; those of a sector lie next to each other.
+    /// The industry codes of the key; those of a sector are neighbours.
     fn codes(&self, columns: &Columns) -> Vec<Range<u32>> {
         let texts = columns.sectors.texts().zip(columns.industry_types.texts());
         let holds = |list: &[String], text: &str| list.iter().any(|wanted| wanted == text);

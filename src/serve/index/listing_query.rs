@@ -1,32 +1,32 @@
-//! A listing: what it asks for → how many rows it has, and those of one page, newest first.
+//! A listing: its filters → its total, and the rows of one page, newest first.
 
-use super::Index;
 use super::case_fold::folded;
-use super::filter::{Asked, Filter};
+use super::filter::{Filter, FilterTexts};
+use super::lookup::Index;
 use crate::contract::eastern::epoch_days;
 use crate::contract::search::CheckedSearch;
 use jiff::civil::Date;
 use std::ops::Range;
 
-/// What a listing asks for; texts are folded.
+/// The filters of a listing; texts are folded, days are counted from 1970-01-01.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Selection {
+pub(crate) struct ListingQuery {
     first_day: Option<i32>,
     last_day: i32,
     name_prefix: Option<String>,
-    asked: Asked,
+    filters: FilterTexts,
 }
 
 /// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    /// Rows of the whole listing.
+pub(crate) struct ListingPage {
+    /// Number of rows in the listing.
     pub(crate) total: u64,
-    /// Those of the page, newest first.
+    /// Rows of the page, newest first.
     pub(crate) rows: Vec<u32>,
 }
 
-impl Selection {
+impl ListingQuery {
     /// The listing of one day.
     pub(crate) fn of_day(day: Date) -> Self {
         Self { first_day: Some(epoch_days(day)), last_day: epoch_days(day), ..Self::default() }
@@ -39,7 +39,7 @@ impl Selection {
             first_day: search.from().map(epoch_days),
             last_day: epoch_days(search.to()),
             name_prefix: sent.q.as_deref().map(folded),
-            asked: Asked {
+            filters: FilterTexts {
                 city: sent.city.as_deref().map(folded),
                 zip: search.zip(),
                 county: sent.county.as_deref().map(folded),
@@ -50,35 +50,35 @@ impl Selection {
         }
     }
 
-    /// Counts the rows that pass, and gives those of a page.
-    pub(crate) fn page(&self, index: &Index, offset: usize, limit: usize) -> Found {
-        let mut page = Page::new(offset, limit);
-        if let Some(filter) = Filter::of(&self.asked, index) {
-            let period = index.columns.filed_between(self.first_day, self.last_day);
+    /// The total of the listing, and the rows of a page.
+    pub(crate) fn page(&self, index: &Index, offset: usize, limit: usize) -> ListingPage {
+        let mut page = PageCollector::new(offset, limit);
+        if let Some(filter) = Filter::of(&self.filters, &index.columns, &index.industries) {
+            let period = index.columns.uncoded.filed_between(self.first_day, self.last_day);
             match &self.name_prefix {
                 None => read_period(index, &filter, period, &mut page),
                 Some(prefix) => read_names(index, &filter, period, prefix, &mut page),
             }
         }
-        Found { total: page.seen as u64, rows: page.rows }
+        ListingPage { total: page.seen as u64, rows: page.rows }
     }
 }
 
-/// The rows of a page, picked out of all that pass.
+/// Counts the rows that pass, and keeps those of a page.
 #[derive(Debug)]
-struct Page {
+struct PageCollector {
     wanted: Range<usize>,
-    /// Rows that passed so far.
+    /// Number of rows that passed so far.
     seen: usize,
     rows: Vec<u32>,
 }
 
-impl Page {
+impl PageCollector {
     fn new(offset: usize, limit: usize) -> Self {
         Self { wanted: offset..offset + limit, seen: 0, rows: Vec::new() }
     }
 
-    /// Counts the next rows, newest first, and keeps those of the page.
+    /// Adds the next rows, newest first.
     fn add(&mut self, count: usize, rows: impl Iterator<Item = u32>) {
         let next = self.seen..self.seen + count;
         self.seen = next.end;
@@ -88,7 +88,7 @@ impl Page {
         }
     }
 
-    /// Counts all rows, which are in no order.
+    /// Adds all rows of a listing, in any order.
     fn add_unordered(&mut self, mut rows: Vec<u32>) {
         self.seen += rows.len();
         let (first, end) = (self.wanted.start.min(rows.len()), self.wanted.end.min(rows.len()));
@@ -105,58 +105,58 @@ impl Page {
 }
 
 /// Reads the rows of a period in their order.
-fn read_period(index: &Index, filter: &Filter, period: Range<u32>, page: &mut Page) {
+fn read_period(index: &Index, filter: &Filter, period: Range<u32>, page: &mut PageCollector) {
     let test = &filter.test;
     let (mask, want) = (test.mask, test.want);
-    // The two shapes that most queries have are worth a loop of their own.
-    match (test.fields.as_slice(), filter.is_of_the_word()) {
-        ([], true) => scan(index, period, page, |_, word| word & mask == want),
+    // Most queries have one of the first two forms; the compiler vectorizes their loops.
+    match (test.fields.as_slice(), filter.is_packed()) {
+        ([], true) => scan(index, period, page, |_, packed| packed & mask == want),
         ([field], true) if field.ranges.len() == 1 => {
-            let held = field.held_by_word();
-            scan(index, period, page, |_, word| (word & mask == want) & held(word));
+            let in_range = field.first_range_test();
+            scan(index, period, page, |_, packed| (packed & mask == want) & in_range(packed));
         }
-        _ => scan(index, period, page, |row, word| {
-            test.passes(word) && filter.passes_beside(row, &index.columns)
+        _ => scan(index, period, page, |row, packed| {
+            test.passes(packed) && filter.passes_spilled_fields(row, &index.columns)
         }),
     }
 }
 
-/// Rows looked at in one go.
+/// Rows that are counted before any of them is copied.
 const CHUNK: usize = 1_024;
 
-fn scan(index: &Index, period: Range<u32>, page: &mut Page, passes: impl Fn(u32, u64) -> bool) {
-    let words = &index.columns.words[period.start as usize..period.end as usize];
+fn scan(index: &Index, period: Range<u32>, page: &mut PageCollector, passes: impl Fn(u32, u64) -> bool) {
+    let packed_rows = &index.columns.packed_rows[period.start as usize..period.end as usize];
     let firsts = period.step_by(CHUNK);
-    for (first, chunk) in firsts.zip(words.chunks(CHUNK)) {
-        let found = || (first..).zip(chunk).filter(|(row, word)| passes(*row, **word));
+    for (first, chunk) in firsts.zip(packed_rows.chunks(CHUNK)) {
+        let found = || (first..).zip(chunk).filter(|(row, packed)| passes(*row, **packed));
         page.add(found().count(), found().map(|(row, _)| row));
     }
 }
 
-/// Reads the rows whose names begin with a prefix, whichever way costs less.
-fn read_names(index: &Index, filter: &Filter, period: Range<u32>, prefix: &str, page: &mut Page) {
+/// Reads the rows whose names begin with a prefix: a few one by one, many with the bit-sliced index.
+fn read_names(index: &Index, filter: &Filter, period: Range<u32>, prefix: &str, page: &mut PageCollector) {
     let (order, columns) = (&index.by_name, &index.columns);
-    let named = order.beginning_with(&columns.names, prefix);
+    let named = order.with_prefix(&columns.uncoded.names, prefix);
     let Some(run) = order.run_worth_filtering(&named) else {
         let passes = |row: &u32| {
             period.contains(row)
-                && filter.test.passes(columns.words[*row as usize])
-                && filter.passes_beside(*row, columns)
+                && filter.test.passes(columns.packed_rows[*row as usize])
+                && filter.passes_spilled_fields(*row, columns)
         };
         return page.add_unordered(order.rows(named).iter().copied().filter(passes).collect());
     };
     order.passing(run, &named, &period, filter.test.clone(), |rows, bits| {
-        if filter.is_of_the_word() {
-            page.add(bits.count_ones() as usize, held(rows, bits));
+        if filter.is_packed() {
+            page.add(bits.count_ones() as usize, selected(rows, bits));
         } else {
-            let found = || held(rows, bits).filter(|row| filter.passes_beside(*row, columns));
+            let found = || selected(rows, bits).filter(|row| filter.passes_spilled_fields(*row, columns));
             page.add(found().count(), found());
         }
     });
 }
 
-/// The rows that have their bit.
-fn held(rows: &[u32], bits: u64) -> impl Iterator<Item = u32> {
+/// The rows whose bit is set.
+fn selected(rows: &[u32], bits: u64) -> impl Iterator<Item = u32> {
     let mut left = bits;
     std::iter::from_fn(move || {
         let row = rows.get(left.trailing_zeros() as usize).filter(|_| left != 0)?;
@@ -168,13 +168,14 @@ fn held(rows: &[u32], bits: u64) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::business::{ACTIVE, Industry, Summary};
+    use crate::contract::eastern::day_of_epoch;
     use crate::contract::id::ZipPrefix;
     use crate::contract::reference::{EntityType, Industries, Sector, Segment};
     use crate::serve::index::builder::IndexBuilder;
     use crate::serve::index::filter::IndustryMeaning;
-    use crate::serve::index::row_buffer::FilingRow;
 
-    /// Draws that are the same every time.
+    /// Pseudo-random numbers, the same in every run.
     struct Draws(u64);
 
     impl Draws {
@@ -196,56 +197,30 @@ mod tests {
     const INDUSTRIES: [(&str, &str); 4] =
         [("food", "food.bar"), ("food", "food.cafe"), ("trade", "trade.roof"), ("money", "money.bank")];
 
-    struct Plain {
-        row: u32,
+    struct TestRow {
         id: i64,
-        cells: [&'static str; 7],
-        day: i32,
+        summary: Summary,
         listed: bool,
-        status: &'static str,
     }
 
-    impl Plain {
-        fn drawn(draws: &mut Draws, id: i64) -> Self {
-            let (sector, industry) = INDUSTRIES[draws.below(INDUSTRIES.len())];
-            let cells = [
-                draws.of(&NAMES),
-                draws.of(&CITIES),
-                draws.of(&ZIPS),
-                draws.of(&COUNTIES),
-                draws.of(&KINDS),
-                sector,
-                industry,
-            ];
-            let (day, listed) = (draws.below(100) as i32, draws.below(10) > 0);
-            Self { row: 0, id, cells, day, listed, status: draws.of(&["active", "active", "dissolved"]) }
-        }
-
-        fn push_to(&self, builder: &mut IndexBuilder) {
-            let [name, city, zip, county, entity_type, industry_sector, industry_type] = self.cells;
-            builder.push(FilingRow {
-                business_id: self.id,
-                id: &self.id.to_string(),
-                document_number: "L26000000001",
-                name,
-                entity_type,
-                company_type: "",
-                status: self.status,
-                filed_day: self.day,
-                dissolved_day: None,
-                city,
-                zip,
-                county,
-                industry_sector,
-                industry_type,
-                url: "",
-                listed: self.listed,
-            });
-        }
-
-        fn is_active(&self) -> bool {
-            self.status == "active"
-        }
+    fn random_row(draws: &mut Draws, id: i64) -> TestRow {
+        let (sector, kind) = INDUSTRIES[draws.below(INDUSTRIES.len())];
+        let summary = Summary {
+            id: id.to_string(),
+            document_number: "L26000000001".to_owned(),
+            name: draws.of(&NAMES).to_owned(),
+            entity_type: draws.of(&KINDS).to_owned(),
+            company_type: String::new(),
+            status: draws.of(&[ACTIVE, ACTIVE, "dissolved"]).to_owned(),
+            filed_date: day_of_epoch(draws.below(100) as i32).expect("a day"),
+            dissolved_date: None,
+            city: draws.of(&CITIES).to_owned(),
+            zip: draws.of(&ZIPS).to_owned(),
+            county: draws.of(&COUNTIES).to_owned(),
+            industry: Industry { sector: sector.to_owned(), kind: kind.to_owned() },
+            url: String::new(),
+        };
+        TestRow { id, summary, listed: draws.below(10) > 0 }
     }
 
     fn lists() -> Industries {
@@ -269,20 +244,17 @@ mod tests {
         }
     }
 
-    /// An index of drawn rows, and the rows in its order.
-    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<Plain>) {
-        let mut plain: Vec<Plain> = (1..=count).map(|id| Plain::drawn(draws, id)).collect();
+    /// An index of random rows, and the rows in its order.
+    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<TestRow>) {
+        let mut rows: Vec<TestRow> = (1..=count).map(|id| random_row(draws, id)).collect();
         let mut builder = IndexBuilder::default();
-        plain.iter().for_each(|row| row.push_to(&mut builder));
+        rows.iter().for_each(|row| builder.rows.push(row.id, &row.summary, row.listed));
         builder.set_industries(lists());
-        plain.sort_by_key(|row| std::cmp::Reverse((row.day, row.id)));
-        for (number, row) in (0..).zip(&mut plain) {
-            row.row = number;
-        }
-        (builder.finish().expect("an index"), plain)
+        rows.sort_by_key(|row| std::cmp::Reverse((row.summary.filed_date, row.id)));
+        (builder.finish().expect("an index"), rows)
     }
 
-    fn selection(draws: &mut Draws) -> Selection {
+    fn query(draws: &mut Draws) -> ListingQuery {
         let mut some = |texts: &[&str]| (draws.below(3) == 0).then(|| folded(draws.of(texts)));
         let (city, county) =
             (some(&["tampa", "MIAMI", "Nowhere"]), some(&["hillsborough", "Miami-Dade", "x"]));
@@ -291,11 +263,11 @@ mod tests {
         let zip = some(&["336", "3360", "33602", "33603", "331"]);
         let kinds =
             [None, None, Some(EntityType::Llc), Some(EntityType::Fictitious), Some(EntityType::Trust)];
-        Selection {
+        ListingQuery {
             first_day: [None, Some(20), Some(50)][draws.below(3)],
             last_day: 40 + draws.below(60) as i32,
             name_prefix,
-            asked: Asked {
+            filters: FilterTexts {
                 city,
                 zip: zip.as_deref().and_then(ZipPrefix::parse),
                 county,
@@ -306,37 +278,36 @@ mod tests {
         }
     }
 
-    fn passes(wanted: &Selection, lists: &Industries, row: &Plain) -> bool {
-        let [name, city, zip, county, kind, sector, industry] = row.cells;
-        let asked = &wanted.asked;
+    fn passes(wanted: &ListingQuery, lists: &Industries, row: &TestRow) -> bool {
+        let (filters, summary, day) = (&wanted.filters, &row.summary, epoch_days(row.summary.filed_date));
+        let is_active = summary.status == ACTIVE;
         let is = |want: &Option<String>, have: &str| want.as_ref().is_none_or(|want| *want == folded(have));
-        let meaning = asked.industry.as_ref().map(|key| IndustryMeaning::of(key, lists).expect("a key"));
-        (row.listed || !row.is_active())
-            && (row.is_active() || asked.with_dissolved)
-            && wanted.first_day.is_none_or(|first| row.day >= first)
-            && row.day <= wanted.last_day
-            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(name).starts_with(prefix))
-            && is(&asked.city, city)
-            && is(&asked.county, county)
-            && asked.zip.as_ref().is_none_or(|want| want.matches(zip))
-            && asked.kind.map_or(kind != "fictitious", |want| want.key() == kind)
+        let meaning = filters.industry.as_ref().map(|key| IndustryMeaning::of(key, lists).expect("a key"));
+        (row.listed || !is_active)
+            && (is_active || filters.with_dissolved)
+            && wanted.first_day.is_none_or(|first| day >= first)
+            && day <= wanted.last_day
+            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(&summary.name).starts_with(prefix))
+            && is(&filters.city, &summary.city)
+            && is(&filters.county, &summary.county)
+            && filters.zip.as_ref().is_none_or(|want| want.matches(&summary.zip))
+            && filters
+                .kind
+                .map_or(summary.entity_type != "fictitious", |want| want.key() == summary.entity_type)
             && meaning.is_none_or(|it| {
-                it.sectors.iter().any(|have| have == sector) || it.types.iter().any(|have| have == industry)
+                it.sectors.contains(&summary.industry.sector) || it.types.contains(&summary.industry.kind)
             })
     }
 
     #[test]
-    fn every_listing_is_what_a_look_at_each_row_gives() {
+    fn every_listing_has_the_rows_that_pass_one_by_one() {
         let mut draws = Draws(7);
         let (index, rows) = rows(&mut draws, 2_000);
         let mut found_some = 0;
         for number in 0..600 {
-            let wanted = selection(&mut draws);
-            let expected: Vec<u32> = rows
-                .iter()
-                .filter(|row| passes(&wanted, index.industries(), row))
-                .map(|row| row.row)
-                .collect();
+            let wanted = query(&mut draws);
+            let passing = (0..).zip(&rows).filter(|(_, row)| passes(&wanted, index.industries(), row));
+            let expected: Vec<u32> = passing.map(|(number, _)| number).collect();
             for (offset, limit) in [(0, 0), (0, 1), (0, 100_000), (7, 7), (draws.below(400), 50), (9_000, 5)]
             {
                 let found = wanted.page(&index, offset, limit);

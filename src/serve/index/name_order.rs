@@ -1,70 +1,69 @@
-//! Rows in the order of their names, and those with the same first two characters newest first.
+//! Rows sorted by name, and prefix search by binary search.
 //!
-//! What a listing asks of a name is its beginning, so its rows lie next to each other in the order of names, and all of them among
-//! those with the same first two characters. A few of many are best looked at one by one; many are best filtered in the order
-//! they are shown in, where the place by name is one number more to filter by.
+//! Names with one prefix are neighbours in this order. All of them are in one run: the names with the same first two
+//! characters. Each run is also stored newest first, the order of listings, with a bit-sliced index of its packed rows.
+//! There, the place of a name in its run is one more number to filter by.
 
-use super::bit_slices::{Slices, Test, Wanted};
-use super::case_fold::{compare_folded, compare_start, first_eight_folded};
+use super::bit_slices::{BitSlices, FieldTest, RowTest};
+use super::case_fold::{compare_folded, compare_prefix, first_eight_folded};
 use super::column::TextColumn;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Rows by name. A run is the rows whose names share the first two characters.
+/// Rows by name, in runs whose names have the same first two characters.
 #[derive(Debug, Default)]
 pub(crate) struct NameOrder {
     by_name: Vec<u32>,
     /// The same runs, each newest first.
-    by_age: Vec<u32>,
-    /// Where each run begins, in both.
+    newest_first: Vec<u32>,
+    /// Where each run begins.
     runs: Vec<u32>,
-    /// Of the rows in `by_age`, their words and above them their places by name in the run.
-    slices: Slices,
-    word_bits: u32,
+    /// For each row of `newest_first`: its packed row, and in the bits above it its place by name in the run.
+    slices: BitSlices,
+    packed_bits: u32,
     place_bits: u32,
 }
 
 impl NameOrder {
-    /// Sorts all rows; case does not matter, and of equal names the newest comes first. Words have so many bits.
-    pub(crate) fn sorted(names: &TextColumn, words: &[u64], word_bits: u32) -> Self {
+    /// All rows, sorted without regard to case; of equal names the newest comes first.
+    pub(crate) fn sorted(names: &TextColumn, packed_rows: &[u64], packed_bits: u32) -> Self {
         let (by_name, runs) = sorted(names);
-        let mut order = Self { by_age: by_name.clone(), by_name, runs, word_bits, ..Self::default() };
-        order.by_name.shrink_to_fit();
+        let mut order = Self { newest_first: by_name.clone(), by_name, runs, packed_bits, ..Self::default() };
         let ends = order.runs.iter().skip(1).copied().chain([count(order.by_name.len())]);
         let runs: Vec<Range<usize>> =
             order.runs.iter().zip(ends).map(|(start, end)| *start as usize..end as usize).collect();
         let mut place_in_run = vec![0; order.by_name.len()];
         for run in &runs {
-            order.by_age[run.clone()].sort_unstable();
+            order.newest_first[run.clone()].sort_unstable();
             for (place, row) in (0_u32..).zip(&order.by_name[run.clone()]) {
                 place_in_run[*row as usize] = place;
             }
         }
         let longest = runs.iter().map(Range::len).max().unwrap_or(0);
         order.place_bits = usize::BITS - longest.leading_zeros();
-        order.slices = Slices::cut(order.by_age.len(), word_bits + order.place_bits, |at| {
-            let row = order.by_age[at] as usize;
-            u128::from(words[row]) | u128::from(place_in_run[row]) << word_bits
+        order.slices = BitSlices::cut(order.newest_first.len(), packed_bits + order.place_bits, |at| {
+            let row = order.newest_first[at] as usize;
+            u128::from(packed_rows[row]) | u128::from(place_in_run[row]) << packed_bits
         });
         order
     }
 
-    /// Where the names stand that begin with this; it is folded already.
-    pub(crate) fn beginning_with(&self, names: &TextColumn, folded: &str) -> Range<usize> {
-        let order = |row: &u32| compare_start(names.get(*row), folded);
+    /// The places of the names that begin with a folded prefix.
+    pub(crate) fn with_prefix(&self, names: &TextColumn, folded: &str) -> Range<usize> {
+        let order = |row: &u32| compare_prefix(names.get(*row), folded);
         let start = self.by_name.partition_point(|row| order(row) == Ordering::Less);
         let end = self.by_name.partition_point(|row| order(row) != Ordering::Greater);
         start..end
     }
 
-    /// The rows of some places, in the order of names.
+    /// The rows at some places, in the order of names.
     pub(crate) fn rows(&self, named: Range<usize>) -> &[u32] {
         &self.by_name[named]
     }
 
-    /// The run that some places lie in; `None` when there is no such run, or the places are too few of it to filter it whole.
+    /// The run that has all of these places; `None` when there is none, or when reading the rows one by one is faster.
     pub(crate) fn run_worth_filtering(&self, named: &Range<usize>) -> Option<Range<usize>> {
-        /// Looking up one row by itself takes as long as filtering so many in their order.
+        /// Rows of a run that are filtered in the time of reading 1 row alone.
         const FILTERED_FOR_ONE: usize = 64;
         let after = self.runs.partition_point(|start| *start as usize <= named.start);
         let start = *self.runs.get(after.checked_sub(1)?)? as usize;
@@ -72,31 +71,34 @@ impl NameOrder {
         (named.end <= end && named.len() * FILTERED_FOR_ONE > end - start).then_some(start..end)
     }
 
-    /// Of the names at some places of a run, gives those filed in a period and passing a test, newest first: some rows, and a
-    /// bit for each that does.
+    /// Calls `take`, newest first, with the rows at some places of a run that were filed in a period and pass a test: with
+    /// up to 64 neighbours, and a bit a row that is set if it passes.
     pub(crate) fn passing(
         &self,
         run: Range<usize>,
         named: &Range<usize>,
         period: &Range<u32>,
-        mut test: Test,
+        mut test: RowTest,
         mut take: impl FnMut(&[u32], u64),
     ) {
         if named.len() < run.len() {
             let place = |at: usize| count(at - run.start);
             let places = place(named.start)..place(named.end);
-            let wanted = Wanted { shift: self.word_bits, bits: self.place_bits, ranges: vec![places] };
-            test.fields.push(wanted);
+            test.fields.push(FieldTest {
+                shift: self.packed_bits,
+                bits: self.place_bits,
+                ranges: vec![places],
+            });
         }
-        let rows = &self.by_age[run.clone()];
+        let rows = &self.newest_first[run.clone()];
         let first = run.start + rows.partition_point(|row| *row < period.start);
         let end = run.start + rows.partition_point(|row| *row < period.end);
-        self.slices.passing(first..end, &test, |at, bits| take(&self.by_age[at..], bits));
+        self.slices.passing(first..end, &test, |at, bits| take(&self.newest_first[at..], bits));
     }
 
-    /// Memory it holds.
+    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let rows = self.by_name.capacity() + self.by_age.capacity() + self.runs.capacity();
+        let rows = self.by_name.capacity() + self.newest_first.capacity() + self.runs.capacity();
         size_of::<u32>() * rows + self.slices.bytes()
     }
 }
@@ -105,7 +107,7 @@ fn count(rows: usize) -> u32 {
     u32::try_from(rows).unwrap_or(u32::MAX)
 }
 
-/// All rows by name, and where each run of them begins.
+/// All rows by name, and where each run begins.
 fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
     let mut keyed: Vec<(u64, u32)> =
         (0_u32..).take(names.len()).map(|row| (first_eight_folded(names.get(row)), row)).collect();
@@ -119,34 +121,19 @@ fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
         scope.spawn(|| one.sort_unstable_by(order));
         other.sort_unstable_by(order);
     });
-    merged(one, other, order)
-}
-
-/// The rows of two sorted lists in one, and where its runs begin.
-fn merged(
-    one: &[(u64, u32)],
-    other: &[(u64, u32)],
-    order: impl Fn(&(u64, u32), &(u64, u32)) -> Ordering,
-) -> (Vec<u32>, Vec<u32>) {
-    let mut rows = Vec::with_capacity(one.len() + other.len());
+    // The stable sort finds the two sorted halves and merges them.
+    keyed.sort_by(order);
     let (mut runs, mut last) = (Vec::new(), None);
-    let (mut left, mut right) = (one.iter().peekable(), other.iter().peekable());
-    loop {
-        let next = match (left.peek(), right.peek()) {
-            (Some(a), Some(b)) if order(a, b) == Ordering::Less => left.next(),
-            (_, Some(_)) => right.next(),
-            (_, None) => left.next(),
-        };
-        let Some((key, row)) = next else { return (rows, runs) };
-        let start = first_two(*key);
-        if last.replace(start) != Some(start) {
-            runs.push(count(rows.len()));
+    for (place, (eight, _)) in (0..).zip(&keyed) {
+        let two = first_two(*eight);
+        if last.replace(two) != Some(two) {
+            runs.push(place);
         }
-        rows.push(*row);
     }
+    (keyed.into_iter().map(|(_, row)| row).collect(), runs)
 }
 
-/// The first two characters alone of the first eight bytes of a text; two characters are never longer.
+/// The first two characters of a text whose first eight bytes these are; two characters have at most eight bytes.
 fn first_two(eight: u64) -> u64 {
     let length = |first: u8| match first {
         0..0xC0 => 1,
@@ -182,15 +169,15 @@ mod tests {
         let mut names = TextColumn::default();
         TEXTS.iter().for_each(|text| names.push(text));
         // Every third row has the lowest bit.
-        let words: Vec<u64> = (0..TEXTS.len() as u64).map(|row| u64::from(row % 3 == 0)).collect();
-        let order = NameOrder::sorted(&names, &words, 1);
+        let packed_rows: Vec<u64> = (0..TEXTS.len() as u64).map(|row| u64::from(row % 3 == 0)).collect();
+        let order = NameOrder::sorted(&names, &packed_rows, 1);
         (names, order)
     }
 
     #[test]
-    fn names_stand_in_order_and_are_found_by_their_beginning() {
+    fn names_are_sorted_and_found_by_prefix() {
         let (names, order) = order();
-        let found = |prefix: &str| order.rows(order.beginning_with(&names, prefix)).to_vec();
+        let found = |prefix: &str| order.rows(order.with_prefix(&names, prefix)).to_vec();
         assert_eq!(found("su"), [8, 1, 5, 0, 4, 3]);
         assert_eq!(found("sun"), [1, 5, 0, 4, 3]);
         assert_eq!(found("sunshine b"), [3]);
@@ -203,10 +190,10 @@ mod tests {
     fn names_of_a_run_are_filtered_newest_first() {
         let (names, order) = order();
         let found = |prefix: &str, period: Range<u32>, mask: u64| {
-            let named = order.beginning_with(&names, prefix);
+            let named = order.with_prefix(&names, prefix);
             let run = order.run_worth_filtering(&named).expect("a run");
             let mut found = Vec::new();
-            let test = Test { mask, want: mask, fields: Vec::new() };
+            let test = RowTest { mask, want: mask, fields: Vec::new() };
             order.passing(run, &named, &period, test, |rows, bits| {
                 found.extend(
                     rows.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, row)| *row),
@@ -224,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn places_outside_one_run_are_in_none() {
+    fn places_of_several_runs_have_no_run() {
         let (names, order) = order();
-        let run = |prefix: &str| order.run_worth_filtering(&order.beginning_with(&names, prefix));
+        let run = |prefix: &str| order.run_worth_filtering(&order.with_prefix(&names, prefix));
         assert_eq!(run(""), None);
         assert_eq!(run("s"), None, "the name of one letter has a run of its own");
         assert_eq!(run("x"), None);
@@ -235,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_two_characters_are_told_whatever_their_length() {
+    fn the_first_two_characters_are_cut_at_any_byte_length() {
         for (text, two) in [
             ("", ""),
             ("a", "a"),

@@ -1,7 +1,8 @@
-//! Rows → JSON, straight from the columns.
+//! Rows as JSON, written from the columns.
 
-use super::Index;
-use super::document_number;
+use super::dictionary::json_text;
+use super::document_number::Unpacked;
+use super::lookup::Index;
 use super::packed_row::Field;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::page::Pagination;
@@ -19,7 +20,7 @@ impl Index {
             out.push(b'}');
         }
         out.extend_from_slice(b"],\"pagination\":");
-        write_value(&mut out, pagination);
+        out.extend_from_slice(json_text(pagination).as_bytes());
         out.push(b'}');
         out
     }
@@ -38,29 +39,28 @@ impl Index {
 
     /// The fields of a summary record, without the closing brace.
     fn write_summary(&self, row: u32, out: &mut Vec<u8>) {
-        let (columns, at) = (&self.columns, row as usize);
-        let packed = document_number::unpack(columns.documents[at]);
-        let document_number = columns.odd_documents.get(&row).map_or(packed.as_str(), |text| text);
-        let (id, industry) = (columns.id(row), columns.code(Field::Industry, row));
+        let (columns, cells, mut buffer) = (&self.columns, &self.columns.uncoded, Unpacked::default());
+        let (id, document_number) = (cells.id(row), cells.document_number(row, &mut buffer));
         let code = |field| columns.code(field, row);
+        let industry = code(Field::Industry);
         write_text(out, "{\"id\":", &id);
         write_text(out, ",\"document_number\":", document_number);
-        write_text(out, ",\"name\":", columns.names.get(row));
+        write_text(out, ",\"name\":", cells.names.get(row));
         write_json(out, ",\"entity_type\":", columns.kinds.json(code(Field::Kind)));
-        write_json(out, ",\"company_type\":", columns.company_types.json(row));
-        write_json(out, ",\"status\":", columns.statuses.json(row));
-        write_day(out, ",\"filed_date\":", columns.filed[at]);
-        write_day(out, ",\"dissolved_date\":", columns.dissolved[at]);
+        write_json(out, ",\"company_type\":", columns.company_types.json(code(Field::CompanyType)));
+        write_json(out, ",\"status\":", columns.statuses.json(code(Field::Status)));
+        write_day(out, ",\"filed_date\":", cells.filed[row as usize]);
+        write_day(out, ",\"dissolved_date\":", cells.dissolved[row as usize]);
         write_json(out, ",\"city\":", columns.cities.json(code(Field::City)));
         write_json(out, ",\"zip\":", columns.zips.json(code(Field::Zip)));
         write_json(out, ",\"county\":", columns.counties.json(code(Field::County)));
         write_json(out, ",\"industry\":{\"sector\":", columns.sectors.json(industry));
         write_json(out, ",\"type\":", columns.industry_types.json(industry));
-        write_text(out, "},\"url\":", &columns.url(row, document_number, &id));
+        write_text(out, "},\"url\":", &cells.url(row, document_number));
     }
 }
 
-/// A field whose text is JSON already.
+/// Writes a field whose value is already JSON.
 fn write_json(out: &mut Vec<u8>, name: &str, json: &[u8]) {
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(json);
@@ -74,24 +74,15 @@ fn write_text(out: &mut Vec<u8>, name: &str, text: &str) {
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');
     } else {
-        write_value(out, text);
+        out.extend_from_slice(json_text(text).as_bytes());
     }
 }
 
-/// A number that is no day of the calendar is null.
+/// Writes a day; a number outside the calendar is null.
 fn write_day(out: &mut Vec<u8>, name: &str, day: i32) {
     out.extend_from_slice(name.as_bytes());
     match day_of_epoch(day) {
         Some(day) => out.extend_from_slice(format!("\"{day}\"").as_bytes()),
         None => out.extend_from_slice(b"null"),
-    }
-}
-
-/// Writing to memory does not fail, and none of our records has a key that is not text.
-fn write_value(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let before = out.len();
-    if serde_json::to_writer(&mut *out, value).is_err() {
-        out.truncate(before);
-        out.extend_from_slice(b"null");
     }
 }

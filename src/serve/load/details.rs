@@ -1,13 +1,14 @@
-//! What look-ups gave: details and officers of businesses.
+//! Details and officers of the businesses that were looked up.
 
-use super::LoadError;
-use super::rows::each_row;
+use super::error::LoadError;
+use super::files::each_row;
 use crate::contract::business::Officer;
-use crate::serve::index::builder::{DetailTail, IndexBuilder};
+use crate::serve::index::IndexBuilder;
+use crate::serve::index::builder::DetailTail;
 use crate::table::{DetailRow, OfficerRow};
 use std::path::Path;
 
-/// Adds what each business that was looked up has beyond its summary.
+/// Adds the details of each business that was looked up.
 pub(super) fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     each_row(snapshot, |row: DetailRow| {
         let (principal, mailing) = (row.principal_address(), row.mailing_address());
@@ -24,7 +25,7 @@ pub(super) fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
     })
 }
 
-/// Adds the officers of each business that has some.
+/// Adds the officers of each business that has any.
 pub(super) fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     let mut officers: Vec<(i64, Officer)> = Vec::new();
     each_row(snapshot, |row: OfficerRow| officers.push((row.business_id, row.into_officer())))?;

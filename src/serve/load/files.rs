@@ -1,19 +1,17 @@
-//! The Parquet files of a snapshot: which there are, opened, and what tells them from those of another.
+//! The Parquet files of a snapshot, the snapshot's digest, and the rows of a small table.
 
-use super::LoadError;
-use crate::table::Table;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::fs::File;
+use super::error::LoadError;
+use crate::table::{Row, Table, read_parquet};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Where the files of a table lie.
+/// The folder of a table.
 pub(super) fn folder(snapshot: &Path, table: Table) -> PathBuf {
     snapshot.join(table.name())
 }
 
-/// The files of a table, newest month first: partitions are named by month, and this order spares the index its sort. A
-/// table without a folder has none.
+/// The files of a table, newest month first: partitions are named by month, and rows in this order need no sorting. A table
+/// without a folder has none.
 pub(super) fn files_of(snapshot: &Path, table: Table) -> Result<Vec<PathBuf>, LoadError> {
     let mut files = Vec::new();
     if folder(snapshot, table).is_dir() {
@@ -23,13 +21,19 @@ pub(super) fn files_of(snapshot: &Path, table: Table) -> Result<Vec<PathBuf>, Lo
     Ok(files)
 }
 
-/// A file, its footer read.
-pub(super) fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, LoadError> {
-    let file = File::open(path).map_err(|source| LoadError::unreadable(path, source))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(|source| LoadError::damaged(path, source))
+/// Calls `take` with every row of a table, file by file. For tables with few rows.
+pub(super) fn each_row<R: Row>(snapshot: &Path, mut take: impl FnMut(R)) -> Result<(), LoadError> {
+    for path in files_of(snapshot, R::TABLE)? {
+        let failed = |error| LoadError::table(&path, error);
+        for batch in read_parquet(&path, None).map_err(failed)? {
+            let rows = batch.and_then(|batch| R::rows(&batch)).map_err(failed)?;
+            rows.into_iter().for_each(&mut take);
+        }
+    }
+    Ok(())
 }
 
-/// A digest of names, sizes and times of all files: names of a lake's files are digests of their content.
+/// A digest of the names, sizes and times of all files; the name of a lake's file has a digest of its content.
 pub(super) fn identity(snapshot: &Path) -> Result<[u8; 32], LoadError> {
     let mut files = Vec::new();
     find_files(snapshot, &mut files)?;

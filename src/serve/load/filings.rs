@@ -1,45 +1,47 @@
-//! The filings: row groups of columns, read side by side; repeated texts come as codes.
+//! The filings: row groups are read on several threads, column by column; repeated texts are read as codes.
 
-use super::LoadError;
-use super::batch::NamedBatch;
-use super::files::{files_of, open};
-use crate::serve::index::builder::IndexBuilder;
-use crate::serve::index::row_buffer::{CODED, Coded, Gathered, OwnCells};
+use super::error::LoadError;
+use super::files::files_of;
+use crate::serve::index::IndexBuilder;
+use crate::serve::index::columns::UncodedCells;
+use crate::serve::index::row_buffer::{CODED_FIELDS, CodedField, RowBuffer};
 use crate::table::Table;
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::{DataType, Field, Fields, Schema};
+use arrow::array::{
+    Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int64Array, StringArray,
+    TimestampMicrosecondArray,
+};
+use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema};
+use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 
-/// Rows read from a file at a time.
+/// Rows read from a file at once.
 const BATCH_ROWS: usize = 32 * 1024;
-/// Threads that read at most; putting their work together is one thread's.
+/// Threads that read at most; one thread puts their results together.
 const MAX_THREADS: usize = 4;
 
-/// Columns whose texts repeat, and where they are gathered.
-const CODED_COLUMNS: [(&str, Coded); CODED] = [
-    ("entity_type", Coded::EntityType),
-    ("company_type", Coded::CompanyType),
-    ("status", Coded::Status),
-    ("city", Coded::City),
-    ("zip", Coded::Zip),
-    ("county", Coded::County),
-    ("industry_sector", Coded::Sector),
-    ("industry_type", Coded::IndustryType),
+/// The columns whose texts repeat.
+const CODED_COLUMNS: [(&str, CodedField); CODED_FIELDS] = [
+    ("entity_type", CodedField::EntityType),
+    ("company_type", CodedField::CompanyType),
+    ("status", CodedField::Status),
+    ("city", CodedField::City),
+    ("zip", CodedField::Zip),
+    ("county", CodedField::County),
+    ("industry_sector", CodedField::Sector),
+    ("industry_type", CodedField::IndustryType),
 ];
 
-/// Columns of their own.
-const OWN_COLUMNS: [&str; 9] = [
+/// The other columns.
+const UNCODED_COLUMNS: [&str; 9] = [
     "business_id",
     "id",
     "document_number",
@@ -51,133 +53,149 @@ const OWN_COLUMNS: [&str; 9] = [
     "last_seen_at",
 ];
 
-/// A row group of a file, to be read by itself.
-struct Piece {
+/// One row group of a file.
+struct RowGroup {
     path: Arc<PathBuf>,
-    group: usize,
+    metadata: ArrowReaderMetadata,
+    number: usize,
 }
 
-/// What came of a piece.
+/// The rows of a row group.
 #[derive(Default)]
-struct Read {
-    rows: Gathered,
+struct ReadRows {
+    rows: RowBuffer,
     /// In microseconds.
     last_seen_at: Option<i64>,
 }
 
-/// Adds the filings: row groups are read side by side, and put together in their order.
+/// Adds the filings in the order of their files and row groups. Each thread reads every n-th row group.
 pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
-    let pieces = pieces_of(snapshot)?;
+    let groups = row_groups(snapshot)?;
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
-    let (next, (done, parts)) = (AtomicUsize::new(0), sync_channel(threads));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let (next, pieces, done) = (&next, &pieces, done.clone());
-            scope.spawn(move || {
-                while let Some((place, piece)) = take_next(next, pieces) {
-                    // Nobody waits any more when another piece is damaged.
-                    if done.send((place, read_piece(piece))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(done);
-        let (mut early, mut wanted) = (BTreeMap::new(), 0);
-        for (place, part) in parts {
-            early.insert(place, part?);
-            while let Some(part) = early.remove(&wanted) {
-                add(builder, part);
-                wanted += 1;
-            }
+        let start = |first| {
+            let (done, results) = sync_channel(1);
+            let mut own = groups.iter().skip(first).step_by(threads);
+            // Sending fails when another row group could not be read: the receivers are gone.
+            scope.spawn(move || own.all(|group| done.send(read_group(group)).is_ok()));
+            results
+        };
+        let results: Vec<_> = (0..threads).map(start).collect();
+        for read in groups.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
+            add(builder, read?);
         }
         Ok(())
     })
 }
 
-fn take_next<'a>(next: &AtomicUsize, pieces: &'a [Piece]) -> Option<(usize, &'a Piece)> {
-    let place = next.fetch_add(1, Ordering::Relaxed);
-    pieces.get(place).map(|piece| (place, piece))
-}
-
-fn add(builder: &mut IndexBuilder, part: Read) {
-    builder.rows.append(part.rows);
-    if let Some(instant) = part.last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
+fn add(builder: &mut IndexBuilder, read: ReadRows) {
+    builder.rows.append(read.rows);
+    if let Some(instant) = read.last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
         builder.note_updated_at(instant);
     }
 }
 
-/// Every row group of the filings, in the order of listings as far as files and names have it.
-fn pieces_of(snapshot: &Path) -> Result<Vec<Piece>, LoadError> {
-    let mut pieces = Vec::new();
+/// Every row group of the filings, newest month first.
+fn row_groups(snapshot: &Path) -> Result<Vec<RowGroup>, LoadError> {
+    let mut groups = Vec::new();
     for path in files_of(snapshot, Table::Filings)? {
-        let groups = open(&path)?.metadata().num_row_groups();
+        let metadata = metadata_with_dictionaries(&path)?;
         let path = Arc::new(path);
-        pieces.extend((0..groups).map(|group| Piece { path: Arc::clone(&path), group }));
+        groups.extend((0..metadata.metadata().num_row_groups()).map(|number| RowGroup {
+            path: Arc::clone(&path),
+            metadata: metadata.clone(),
+            number,
+        }));
     }
-    Ok(pieces)
+    Ok(groups)
 }
 
-fn read_piece(piece: &Piece) -> Result<Read, LoadError> {
-    let path = piece.path.as_path();
+fn open(path: &Path) -> Result<File, LoadError> {
+    File::open(path).map_err(|source| LoadError::unreadable(path, source))
+}
+
+/// The footer of a file, with a schema that reads columns of repeated texts as codes.
+fn metadata_with_dictionaries(path: &Path) -> Result<ArrowReaderMetadata, LoadError> {
     let damaged = |source| LoadError::damaged(path, source);
-    let reader = open_with_dictionaries(path)?;
-    let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(OWN_COLUMNS);
+    let options = ArrowReaderOptions::new();
+    let plain = ArrowReaderMetadata::load(&open(path)?, options.clone()).map_err(damaged)?;
+    let with_dictionary = |field: &Arc<Field>| {
+        let is_coded = CODED_COLUMNS.iter().any(|(name, _)| name == field.name());
+        if !is_coded || *field.data_type() != DataType::Utf8 {
+            return Arc::clone(field);
+        }
+        let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        Arc::new(field.as_ref().clone().with_data_type(kind))
+    };
+    let schema = Schema::new(plain.schema().fields().iter().map(with_dictionary).collect::<Fields>());
+    ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options.with_schema(Arc::new(schema)))
+        .map_err(damaged)
+}
+
+fn read_group(group: &RowGroup) -> Result<ReadRows, LoadError> {
+    let path = group.path.as_path();
+    let damaged = |source| LoadError::damaged(path, source);
+    let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(open(path)?, group.metadata.clone());
+    let names = CODED_COLUMNS.iter().map(|(name, _)| *name).chain(UNCODED_COLUMNS);
     let mask = ProjectionMask::columns(reader.parquet_schema(), names);
-    let reader = reader.with_projection(mask).with_row_groups(vec![piece.group]).with_batch_size(BATCH_ROWS);
-    let mut read = Read::default();
+    let reader = reader.with_projection(mask).with_row_groups(vec![group.number]).with_batch_size(BATCH_ROWS);
+    let mut read = ReadRows::default();
     for batch in reader.build().map_err(damaged)? {
         let batch = batch.map_err(|error| damaged(error.into()))?;
-        gather(&NamedBatch { batch: &batch, path }, &mut read)?;
+        read.push(&NamedBatch { batch: &batch, path })?;
     }
     Ok(read)
 }
 
-fn gather(batch: &NamedBatch<'_>, read: &mut Read) -> Result<(), LoadError> {
-    let (ids, filed) = (batch.int64("business_id")?, batch.date("filed_date")?);
-    let (dissolved, listed) = (batch.date("dissolved_date")?, batch.boolean("listed")?);
-    let (id, number) = (batch.text("id")?, batch.text("document_number")?);
-    let (name, url) = (batch.text("name")?, batch.text("url")?);
-    for row in 0..batch.rows() {
-        read.rows.push_own(OwnCells {
-            business_id: ids.value(row),
-            id: id.value(row),
-            document_number: number.value(row),
-            name: name.value(row),
-            filed_day: filed.value(row),
-            dissolved_day: dissolved.is_valid(row).then(|| dissolved.value(row)),
-            url: url.value(row),
-            listed: listed.value(row),
-        });
+impl ReadRows {
+    /// Adds the rows of a batch.
+    fn push(&mut self, batch: &NamedBatch<'_>) -> Result<(), LoadError> {
+        let ids: &Int64Array = batch.column("business_id")?;
+        let [filed, dissolved]: [&Date32Array; 2] =
+            [batch.column("filed_date")?, batch.column("dissolved_date")?];
+        let [id, document_number]: [&StringArray; 2] =
+            [batch.column("id")?, batch.column("document_number")?];
+        let [name, url]: [&StringArray; 2] = [batch.column("name")?, batch.column("url")?];
+        let listed: &BooleanArray = batch.column("listed")?;
+        for row in 0..batch.batch.num_rows() {
+            self.rows.listed.push(listed.value(row));
+            self.rows.uncoded.push(UncodedCells {
+                business_id: ids.value(row),
+                id: id.value(row),
+                document_number: document_number.value(row),
+                name: name.value(row),
+                filed_day: filed.value(row),
+                dissolved_day: dissolved.is_valid(row).then(|| dissolved.value(row)),
+                url: url.value(row),
+            });
+        }
+        for (name, field) in CODED_COLUMNS {
+            let cells: &DictionaryArray<Int32Type> = batch.column(name)?;
+            let texts = cells.values().as_string_opt::<i32>().ok_or_else(|| batch.no_column(name))?;
+            let places = cells.keys().values().iter().map(|key| usize::try_from(*key).unwrap_or_default());
+            let texts = (0..texts.len()).map(|place| texts.value(place));
+            self.rows.coded_mut(field).extend(texts, places);
+        }
+        let seen: &TimestampMicrosecondArray = batch.column("last_seen_at")?;
+        self.last_seen_at = self.last_seen_at.max(seen.iter().flatten().max());
+        Ok(())
     }
-    for (name, column) in CODED_COLUMNS {
-        let cells = batch.dictionary(name)?;
-        let texts = cells.values().as_string_opt::<i32>().ok_or_else(|| batch.no_column(name, "Utf8"))?;
-        let places = cells.keys().values().iter().map(|key| usize::try_from(*key).unwrap_or_default());
-        read.rows.coded_mut(column).extend((0..texts.len()).map(|place| texts.value(place)), places);
-    }
-    let newest = batch.timestamp("last_seen_at")?.iter().flatten().max();
-    read.last_seen_at = read.last_seen_at.max(newest);
-    Ok(())
 }
 
-/// Opens a file so that columns of repeated texts come as codes.
-fn open_with_dictionaries(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, LoadError> {
-    let plain = open(path)?;
-    let coded = |field: &Arc<Field>| {
-        let is_coded = CODED_COLUMNS.iter().any(|(name, _)| name == field.name());
-        match is_coded && *field.data_type() == DataType::Utf8 {
-            true => {
-                let kind = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-                Arc::new(field.as_ref().clone().with_data_type(kind))
-            }
-            false => Arc::clone(field),
-        }
-    };
-    let schema = Schema::new(plain.schema().fields().iter().map(coded).collect::<Fields>());
-    let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
-    let metadata = ArrowReaderMetadata::try_new(Arc::clone(plain.metadata()), options)
-        .map_err(|source| LoadError::damaged(path, source))?;
-    let file = File::open(path).map_err(|source| LoadError::unreadable(path, source))?;
-    Ok(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata))
+/// A batch, and the file that errors name.
+struct NamedBatch<'a> {
+    batch: &'a RecordBatch,
+    path: &'a Path,
+}
+
+impl<'a> NamedBatch<'a> {
+    /// The column of a name, if it has this type.
+    fn column<T: 'static>(&self, name: &'static str) -> Result<&'a T, LoadError> {
+        let found = self.batch.column_by_name(name).and_then(|array| array.as_any().downcast_ref());
+        found.ok_or_else(|| self.no_column(name))
+    }
+
+    fn no_column(&self, column: &'static str) -> LoadError {
+        LoadError::Column { path: self.path.to_owned(), column }
+    }
 }

@@ -1,9 +1,9 @@
-//! The API's lists, as they were last observed: counties and industries.
+//! The API's lists of counties and industries, as last observed.
 
-use super::super::index::CountyName;
-use super::LoadError;
-use super::rows::each_row;
+use super::error::LoadError;
+use super::files::each_row;
 use crate::contract::reference::Industries;
+use crate::serve::index::CountyName;
 use crate::table::{CountyRow, IndustryTypeRow, Row, SegmentRow, industries};
 use jiff::civil::Date;
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(super) fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadErro
     Ok(rows.into_iter().map(|row| CountyName { key: row.key.to_uppercase(), name: row.name }).collect())
 }
 
-/// The industry lists, in the order of their words.
+/// The industry lists, sorted.
 pub(super) fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
     let types = newest(snapshot, |row: &IndustryTypeRow| row.observed_on)?;
     let segments = newest(snapshot, |row: &SegmentRow| row.observed_on)?;
@@ -33,14 +33,14 @@ fn newest<R: Row + Ord>(snapshot: &Path, observed_on: impl Fn(&R) -> Date) -> Re
 
 #[cfg(test)]
 mod tests {
-    use super::super::files::folder;
     use super::*;
     use crate::contract::reference::Segment;
-    use crate::table::{Table, write_rows};
+    use crate::serve::fixture::write_table;
+    use crate::table::Table;
     use jiff::civil::date;
 
     #[test]
-    fn a_segment_that_holds_nothing_has_no_sectors_and_no_types() {
+    fn an_empty_segment_has_no_sectors_and_no_types() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         let segment = |key: &str, sectors: &[&str], types: &[&str]| Segment {
             key: key.to_owned(),
@@ -51,9 +51,7 @@ mod tests {
         let rows: Vec<_> =
             segments.iter().flat_map(|segment| SegmentRow::from(date(2026, 7, 31), segment)).collect();
         let snapshot = tempfile::tempdir().expect("a folder");
-        let folder = folder(snapshot.path(), Table::IndustrySegments);
-        std::fs::create_dir(&folder).expect("made");
-        write_rows(&rows, &folder.join("s.parquet"), &[]).expect("written");
+        write_table(snapshot.path(), Table::IndustrySegments, "s.parquet", &rows);
         assert_eq!(load_industries(snapshot.path()).expect("lists").segments, segments);
     }
 }

@@ -1,11 +1,12 @@
-//! The twelve operations as tools: what a client is told of them, and what a call gives.
+//! The twelve operations as tools: their descriptions, and the results of calls.
 
-use super::super::service::{ApiError, Service};
+use super::rpc_error;
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
-use crate::serve::auth::access::Caller;
+use crate::serve::auth::Caller;
 use crate::serve::reference::json_schema;
+use crate::serve::service::{ApiError, Service};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, InitializeRequestParams,
@@ -19,7 +20,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
-/// The protocol's versions that are spoken here, oldest first.
+/// The supported versions of the protocol, oldest first.
 pub(super) const VERSIONS: &[ProtocolVersion] = &[
     ProtocolVersion::V_2025_03_26,
     ProtocolVersion::V_2025_06_18,
@@ -28,13 +29,13 @@ pub(super) const VERSIONS: &[ProtocolVersion] = &[
 ];
 
 const INSTRUCTIONS: &str = "Florida business filings, read-only. Every HTTP request counts against the account's limits, \
-so ask for full pages and narrow searches. search_businesses needs q (the start of a name), city, zip or filed_from. Page \
+so ask for full pages and narrow searches. search_businesses needs q (a name prefix), city, zip or filed_from. Page \
 with limit and offset until pagination.has_more is false. Values of the industry and type filters come from \
 list_industries and list_entity_types, county keys from list_counties. A failed call says which rules were broken.";
 
 const INITIALIZE: &str = "initialize";
-/// Methods with `params` that can be wrong.
-const SPOKEN: &[&str] = &[INITIALIZE, "server/discover", "tools/list", "tools/call"];
+/// Supported methods whose `params` can be wrong.
+const METHODS: &[&str] = &[INITIALIZE, "server/discover", "tools/list", "tools/call"];
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| Endpoint::ALL.map(tool).into());
 
@@ -52,14 +53,14 @@ fn tool(endpoint: Endpoint) -> Tool {
         .with_annotations(annotations)
 }
 
-/// The name of the tool as words.
+/// The tool's name in words.
 fn title(endpoint: Endpoint) -> String {
     let words = endpoint.tool().replace('_', " ");
     words[..1].to_uppercase() + &words[1..]
 }
 
-/// Whether a request names a version that knows no handshake.
-fn stands_alone(context: &RequestContext<RoleServer>) -> bool {
+/// Whether a request has a version without a handshake.
+fn is_standalone(context: &RequestContext<RoleServer>) -> bool {
     context.meta.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
@@ -67,7 +68,7 @@ fn missing(method: impl Into<Cow<'static, str>>) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
 }
 
-/// The tools for one request of one caller.
+/// The tools, for one request of one caller.
 #[derive(Clone)]
 pub(super) struct Tools {
     pub(super) service: Arc<Service>,
@@ -79,14 +80,14 @@ impl Tools {
     fn answer(&self, endpoint: Endpoint, given: &JsonObject) -> Result<Vec<u8>, ApiError> {
         self.service.authorize(&self.caller, endpoint)?;
         let arguments = Arguments::from_json(endpoint, given);
-        // Over HTTP such an operation does not look at its query; the schema of its tool allows no argument.
+        // Over HTTP such an operation ignores its query, but the schema of its tool allows no argument.
         if !endpoint.has_parameters() && !arguments.violations().is_empty() {
             return Err(ApiError::Broken(arguments.violations().to_vec()));
         }
         self.service.answer(&self.caller, arguments)
     }
 
-    /// The text is the REST body, byte for byte; of a failed call it is the REST error body.
+    /// The result of a call; its text is the body or the error body of the endpoint, byte for byte.
     fn result(&self, answer: Result<Vec<u8>, ApiError>) -> CallToolResult {
         match answer {
             Ok(body) => {
@@ -104,8 +105,8 @@ impl Tools {
         }
     }
 
-    fn broken(&self, message: String) -> ErrorData {
-        super::error_data(&self.docs_url, ErrorCode::INVALID_PARAMS, 400, message)
+    fn invalid_params(&self, message: String) -> ErrorData {
+        rpc_error::invalid(&self.docs_url, ErrorCode::INVALID_PARAMS, message)
     }
 }
 
@@ -123,27 +124,29 @@ impl ServerHandler for Tools {
         Cow::Borrowed(VERSIONS)
     }
 
-    /// The handshake of the versions that have one; a request that names a later version has come to the wrong method.
+    /// The handshake. A request of a version without one called the wrong method.
     async fn initialize(
         &self,
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        if stands_alone(&context) {
+        if is_standalone(&context) {
             return Err(missing(INITIALIZE));
         }
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
 
-    /// All twelve at once, in the order of the API document.
+    /// All twelve tools on one page, in the order of the API document.
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         match request.and_then(|request| request.cursor) {
-            Some(cursor) => Err(self.broken(format!("no page begins at the cursor {}", quoted(&cursor)))),
+            Some(cursor) => {
+                Err(self.invalid_params(format!("no page begins at the cursor {}", quoted(&cursor))))
+            }
             None => Ok(ListToolsResult::with_all_items(TOOLS.clone())),
         }
     }
@@ -158,22 +161,23 @@ impl ServerHandler for Tools {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let endpoint = Endpoint::from_tool(&request.name)
-            .ok_or_else(|| self.broken(format!("unknown tool {}", quoted(&request.name))))?;
+            .ok_or_else(|| self.invalid_params(format!("unknown tool {}", quoted(&request.name))))?;
         let answer = self.answer(endpoint, &request.arguments.unwrap_or_default());
         Ok(self.result(answer).into())
     }
 
-    /// A known method comes here when its `params` cannot be read, and every unknown one.
+    /// rmcp calls this for an unknown method, and for a known one whose `params` cannot be read.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let is_spoken = SPOKEN.contains(&request.method.as_str());
-        if is_spoken && !(request.method == INITIALIZE && stands_alone(&context)) {
-            return Err(
-                self.broken(format!("the params of {} are not as the protocol has them", request.method))
-            );
+        let is_supported = METHODS.contains(&request.method.as_str());
+        if is_supported && !(request.method == INITIALIZE && is_standalone(&context)) {
+            return Err(self.invalid_params(format!(
+                "the params of {} are not as the protocol has them",
+                request.method
+            )));
         }
         Err(missing(request.method))
     }

@@ -1,18 +1,15 @@
-//! JSON Schemas of parameters and records: the `OpenAPI` document refers to them by name, the MCP tools carry them whole.
+//! JSON Schemas of parameters, tool arguments and answers.
 //!
-//! Source: API document, "Resources and their fields"; the parameters come from the one table.
+//! The `OpenAPI` document refers to records by name; the schemas of the MCP tools contain them.
 
+use super::records::{COMPONENTS, array, by_name, components, object};
 use crate::contract::endpoint::Endpoint;
 use crate::contract::id::CountyKey;
-use crate::contract::param::{Param, ParamKind, Place};
-use crate::contract::reference::EntityType;
+use crate::contract::param::{Param, ParamKind, ParamLocation};
 use serde_json::{Map, Value, json};
 
-/// Where the `OpenAPI` document keeps the schemas of records.
-const COMPONENTS: &str = "#/components/schemas/";
-
-/// What a parameter may say, with its bounds; what the validator reads is what this allows.
-pub(crate) fn of_param(param: &Param) -> Map<String, Value> {
+/// The schema of a parameter. It allows exactly the values that the validator accepts.
+pub(super) fn of_param(param: &Param) -> Map<String, Value> {
     let mut schema = into_map(of_kind(param.kind));
     if let Some(default) = param.default {
         let number = default.parse::<u32>().ok().filter(|_| matches!(param.kind, ParamKind::Integer { .. }));
@@ -44,32 +41,35 @@ fn of_kind(kind: ParamKind) -> Value {
     }
 }
 
-/// The arguments of the MCP tool of an operation: path and query parameters alike, optional ones left out, never null.
+/// The arguments of an operation's tool: path and query parameters alike, without null for an optional one.
 pub(crate) fn input(endpoint: Endpoint) -> Map<String, Value> {
     let property = |param: &Param| {
         let mut schema = of_param(param);
         schema.insert("description".to_owned(), json!(param.description));
         (param.name.to_owned(), Value::Object(schema))
     };
-    let required: Vec<&str> =
-        endpoint.parameters().filter(|param| param.place == Place::Path).map(|param| param.name).collect();
-    let mut schema = Map::new();
-    schema.insert("type".to_owned(), json!("object"));
-    schema.insert("properties".to_owned(), Value::Object(endpoint.parameters().map(property).collect()));
+    let properties: Map<String, Value> = endpoint.parameters().map(property).collect();
+    let in_path = endpoint.parameters().filter(|param| param.place == ParamLocation::Path);
+    let required: Vec<&str> = in_path.map(|param| param.name).collect();
+    let mut schema = json!({"type": "object", "properties": properties});
     if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
+        schema["required"] = json!(required);
     }
-    schema.insert("additionalProperties".to_owned(), json!(false));
-    schema
+    schema["additionalProperties"] = json!(false);
+    into_map(schema)
 }
 
-/// The answer of an operation, whole in itself.
+/// The answer of an operation, records inline.
 pub(crate) fn output(endpoint: Endpoint) -> Map<String, Value> {
     into_map(inlined(&answer(endpoint), &components()))
 }
 
-/// The answer of an operation, its records by name.
-pub(crate) fn answer(endpoint: Endpoint) -> Value {
+/// The answer of an operation, records by name.
+pub(super) fn answer(endpoint: Endpoint) -> Value {
+    let record = |name: &str| object(vec![("data", by_name(name))]);
+    let list = |name: &str| object(vec![("data", array(by_name(name)))]);
+    let page =
+        |name: &str| object(vec![("data", array(by_name(name))), ("pagination", by_name("Pagination"))]);
     match endpoint {
         Endpoint::Account => by_name("Account"),
         Endpoint::SearchBusinesses | Endpoint::DailyFilings => page("Summary"),
@@ -84,199 +84,7 @@ pub(crate) fn answer(endpoint: Endpoint) -> Value {
     }
 }
 
-fn by_name(name: &str) -> Value {
-    json!({"$ref": format!("{COMPONENTS}{name}")})
-}
-
-fn record(name: &str) -> Value {
-    object(vec![("data", by_name(name))])
-}
-
-fn list(name: &str) -> Value {
-    object(vec![("data", array(by_name(name)))])
-}
-
-fn page(name: &str) -> Value {
-    object(vec![("data", array(by_name(name))), ("pagination", by_name("Pagination"))])
-}
-
-/// Every record by name, in the order of the API document.
-pub(crate) fn components() -> Map<String, Value> {
-    let schemas = [
-        ("Summary", object(summary())),
-        ("Detail", object(detail())),
-        ("Address", address()),
-        ("Officer", object(vec![("name", text("")), ("title", text("Code or words; no contact data."))])),
-        ("DailyCount", object(vec![("date", day("")), ("count", count("Businesses filed that day."))])),
-        ("County", county()),
-        ("Stats", stats()),
-        ("Industries", industries()),
-        ("EntityType", object(vec![("key", choice("Value of the type parameter.")), ("label", text(""))])),
-        ("Account", account()),
-        ("Pagination", pagination()),
-        ("Error", error()),
-    ];
-    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
-}
-
-fn summary() -> Vec<(&'static str, Value)> {
-    vec![
-        ("id", text("Service id; its digits form the positive integer that the id parameter takes.")),
-        ("document_number", text("State document number, 6 to 12 letters or digits.")),
-        ("name", text("Business name.")),
-        ("entity_type", choice("")),
-        ("company_type", text("Short label of the company type.")),
-        ("status", text("A record listed by default is active.")),
-        ("filed_date", day("Filing date.")),
-        ("dissolved_date", or_null(text(""), "Null for an active business.")),
-        ("city", text("")),
-        ("zip", text("")),
-        ("county", text("County name; may be empty for an address outside Florida.")),
-        ("industry", object(vec![("sector", text("")), ("type", text("Of the form <sector>.<type_name>."))])),
-        ("url", text("Public page of the business.")),
-    ]
-}
-
-fn detail() -> Vec<(&'static str, Value)> {
-    let mut fields = summary();
-    fields.extend([
-        ("principal_address", by_name("Address")),
-        ("mailing_address", or_null(by_name("Address"), "")),
-        ("registered_agent_name", text("")),
-        ("formation_state", text("Two-letter code.")),
-        ("last_annual_report_year", integer("")),
-        ("officer_count", count("")),
-        ("license_count", count("")),
-    ]);
-    fields
-}
-
-fn address() -> Value {
-    object(["street", "street2", "city", "state", "zip", "country"].map(|name| (name, text(""))).into())
-}
-
-fn county() -> Value {
-    object(vec![
-        ("key", text("Key in capitals, for the key parameter.")),
-        ("name", text("Display name.")),
-        ("filings_last_7_days", count("")),
-        ("filings_last_30_days", count("")),
-        ("filings_previous_30_days", count("The 30 days before the last 30.")),
-        ("active_businesses", count("")),
-    ])
-}
-
-fn stats() -> Value {
-    let windows = ["last_7_days", "last_30_days", "previous_30_days", "last_365_days"];
-    let types = EntityType::ALL.map(EntityType::key).into_iter().chain(["other"]);
-    object(vec![
-        ("businesses_total", count("")),
-        ("latest_filing_date", day("")),
-        ("updated_at", json!({"type": "string", "format": "date-time", "description": "In UTC."})),
-        ("filings", object(windows.map(|name| (name, count(""))).into())),
-        (
-            "monthly",
-            array(object(vec![
-                ("month", json!({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"})),
-                ("total", count("")),
-                (
-                    "partial",
-                    json!({"type": "boolean", "description": "True for an incomplete current month."}),
-                ),
-                ("by_type", object(types.map(|name| (name, count(""))).collect())),
-            ])),
-        ),
-        ("type_split_30d", array(object(vec![("type", text("")), ("n", count(""))]))),
-    ])
-}
-
-fn industries() -> Value {
-    let texts = || array(text(""));
-    object(vec![
-        ("sectors", array(object(vec![("sector", text("")), ("types", texts())]))),
-        ("segments", array(object(vec![("key", text("")), ("sectors", texts()), ("types", texts())]))),
-    ])
-}
-
-fn account() -> Value {
-    object(vec![
-        ("kind", text("A client key reports client.")),
-        ("id", text("Key id.")),
-        ("scopes", array(text(""))),
-        ("limits", object(["perMinute", "perDay", "perMonth"].map(|name| (name, count(""))).into())),
-        ("remaining", object(["minute", "day", "month"].map(|name| (name, count(""))).into())),
-    ])
-}
-
-fn pagination() -> Value {
-    object(vec![
-        ("limit", count("The limit applied, after reduction to the plan's rows per call.")),
-        ("offset", count("")),
-        ("has_more", json!({"type": "boolean"})),
-        ("total", count("All matching rows.")),
-    ])
-}
-
-fn error() -> Value {
-    let message = json!({
-        "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 2}],
-        "description": "A list when several rules are broken.",
-    });
-    object(vec![
-        (
-            "statusCode",
-            json!({"type": "integer", "minimum": 400, "maximum": 599, "description": "The HTTP status."}),
-        ),
-        ("message", message),
-        ("docs_url", json!({"type": "string", "format": "uri", "description": "The reference in Markdown."})),
-    ])
-}
-
-/// An object whose fields are all required.
-fn object(fields: Vec<(&str, Value)>) -> Value {
-    let required: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
-    let required = json!(required);
-    let properties: Map<String, Value> =
-        fields.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect();
-    json!({"type": "object", "properties": properties, "required": required})
-}
-
-fn array(items: Value) -> Value {
-    json!({"type": "array", "items": items})
-}
-
-fn text(description: &str) -> Value {
-    described(json!({"type": "string"}), description)
-}
-
-fn day(description: &str) -> Value {
-    described(json!({"type": "string", "format": "date"}), description)
-}
-
-fn choice(description: &str) -> Value {
-    described(json!({"type": "string", "enum": EntityType::ALL.map(EntityType::key)}), description)
-}
-
-fn integer(description: &str) -> Value {
-    described(json!({"type": "integer"}), description)
-}
-
-fn count(description: &str) -> Value {
-    described(json!({"type": "integer", "minimum": 0}), description)
-}
-
-fn or_null(schema: Value, description: &str) -> Value {
-    described(json!({"anyOf": [schema, {"type": "null"}]}), description)
-}
-
-fn described(mut schema: Value, description: &str) -> Value {
-    if !description.is_empty() {
-        schema["description"] = json!(description);
-    }
-    schema
-}
-
-/// A schema with every record written out in the place of its name.
+/// A schema with every reference replaced by its record.
 fn inlined(schema: &Value, components: &Map<String, Value>) -> Value {
     match schema {
         Value::Object(fields) => match fields.get("$ref").and_then(Value::as_str) {
@@ -302,7 +110,7 @@ mod tests {
     use crate::contract::param::PARAMETERS;
     use crate::serve::fixture::{KEY, generous, site};
 
-    /// What a value breaks of a schema, for the words used here.
+    /// The ways in which a value violates a schema, for the keywords used here.
     fn faults(schema: &Value, value: &Value, at: &str) -> Vec<String> {
         if let Some(ways) = schema["anyOf"].as_array() {
             let fits = ways.iter().any(|way| faults(way, value, at).is_empty());
@@ -350,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_is_what_its_schema_says_to_the_field() {
+    fn every_answer_matches_its_schema_field_by_field() {
         let site = site(generous(), &["data"]);
         let caller = site.service.authenticate(Some(KEY)).expect("a key");
         for endpoint in Endpoint::ALL {

@@ -1,9 +1,10 @@
-//! The reference of this server in Markdown, written from the table of parameters and the schemas of records.
+//! The reference in Markdown.
 
-use super::json_schema;
+use super::problems::{PROBLEMS, Problem};
+use super::records;
 use crate::contract::endpoint::Endpoint;
-use crate::contract::param::{Param, Place};
-use crate::contract::plan::Plan;
+use crate::contract::param::{Param, ParamLocation};
+use crate::contract::plan::{Plan, PlanLimits};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -15,9 +16,9 @@ sends changes data. Officer records carry a name and a title, never contact data
 
 ## Authentication
 
-Every request carries `Authorization: Bearer <API_KEY>`. `GET /v1/me` accepts a key of any scope; every other
-endpoint needs the `data` scope. `GET /healthz`, `/readyz`, `/docs` and `/openapi.json` need no key; the last is the
-OpenAPI 3.1 description of what follows.
+Every request carries `Authorization: Bearer <API_KEY>`. `GET /v1/me` accepts a key of any scope. Every other endpoint
+needs the `data` scope. These pages need no key: `GET /healthz`, `/readyz`, `/docs`, and `/openapi.json` (this reference
+as OpenAPI 3.1).
 
 ## Endpoints
 ";
@@ -26,103 +27,86 @@ const RULES: &str = "
 ## Rules of a search
 
 1. A search needs a narrowing filter: `q`, `city`, `zip` or `filed_from`. Otherwise 400.
-2. `q` is the start of the name, in any case; there is no contains or fuzzy match.
-3. Without `q`, `filed_from` must lie in the plan's daily window (else 403), and `filed_from` to `filed_to` spans at
-   most 92 days, both counted (else 400). A city or ZIP search without dates covers the window, 92 days at most.
+2. `q` is a prefix of the name, in any case. There is no contains or fuzzy match.
+3. Without `q`, `filed_from` must be in the plan's daily window (else 403), and `filed_from` to `filed_to` spans at most
+   92 days, both included (else 400). A city or ZIP search without dates covers the window, 92 days at most.
 4. An unknown or repeated parameter, an empty value, or a value out of bounds is a 400.
 
-Listings are ordered by filing date, then id, both descending. A listing without `type` leaves fictitious names out;
+Listings are ordered by filing date, then id, both descending. A listing without `type` leaves out fictitious names.
 `status` defaults to `active`. `filed_to` needs `filed_from`, and `status=all` needs `q`. Days are Eastern days.
 
-Lists answer with `data` and `pagination` (`limit` as applied, `offset`, `has_more`, `total`); single records with
+Lists answer with `data` and `pagination`: `limit` as applied, `offset`, `has_more`, `total`. Single records answer with
 `data`. A business whose detail or officers were never fetched into the lake is a 404 that says so.
 
 ## Errors
 
-A failed call answers with `{\"statusCode\", \"message\", \"docs_url\"}`; `message` is a text, or a list of texts when
+A failed call answers with `{\"statusCode\", \"message\", \"docs_url\"}`. `message` is a text, or a list of texts when
 several rules are broken.
 
 | status | when |
 | --- | --- |
-| 400 | a broken rule of path or query |
-| 401 | key missing or not valid |
-| 403 | no API access, no `data` scope, or a day before the plan's daily window |
-| 404 | no such business, county or route |
-| 405 | another method than GET |
-| 408, 413 | a request body that does not come in time, or is too large |
-| 414, 431 | a target or a head that is too long |
-| 429 | over a limit; `Retry-After` gives the whole seconds to wait |
-| 500 | a bug of the server |
-| 503 | briefly unavailable; `Retry-After` says when to come again |
+";
 
-## Exchanges
+const HEADERS: &str = "
+A 429 has `Retry-After`, the seconds to wait; so has a 503. An unknown route is a 404. A request body that arrives too
+slowly is a 408. A request target that is too long is a 414, a request head that is too large a 431.
 
-Answers are JSON, coded as gzip or zstd where `Accept-Encoding` asks for it. Every answer has an `X-Request-Id`; one that a
-client sends is taken over. All but the account record have an `ETag`: sent back as `If-None-Match`, it gets a 304 without a
-body while nothing has changed, which counts as a request like any other.
+## Headers
+
+Answers are JSON, compressed with gzip or zstd if `Accept-Encoding` asks for it. Every answer has an `X-Request-Id`; if the
+request has one, it is used. Every answer but the account record has an `ETag`. Send it back as `If-None-Match`: while nothing
+has changed, the answer is a 304 without a body. A 304 counts as a request.
 
 ## Limits
 
-Limits belong to the account; its keys share them. Every request with a valid key counts, 400 and 404 included; a
-429 does not. A minute is 60 seconds from its first request; days and months are Eastern ones.
+Limits belong to the account; its keys share them. Every request with a valid key counts, 400 and 404 included. A 429
+does not count. A minute is 60 seconds from its first request. Days and months are Eastern ones.
 
-| plan | a minute | a day | a month | rows per call | max offset | daily window, days | active keys |
-| --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const MCP: &str = "
 ## MCP
 
-The same operations are read-only tools at `POST /mcp`: streamable HTTP, one JSON-RPC message a request, no sessions, no batches,
-every answer JSON, 64 KiB a message at most. The key is the same, in the same header. Every HTTP request counts as one, the handshake
-and its notification too. Versions 2025-03-26, 2025-06-18 and 2025-11-25 (with `initialize`) and 2026-07-28 (without).
+The same operations are read-only tools at `POST /mcp`: streamable HTTP, one JSON-RPC message a request, no sessions, no
+batches, every answer JSON, 64 KiB a message at most. The key is the same, in the same header. Every HTTP request counts as
+one, the handshake and its notification too. Versions: 2025-03-26, 2025-06-18 and 2025-11-25 with `initialize`, 2026-07-28
+without.
 
-A tool takes the parameters of its endpoint as arguments: numbers as numbers, everything else as text; `id` as a number or as
-its digits. An argument that is left out is not null. The text of a result is the body that the endpoint answers with, and
+A tool takes the parameters of its endpoint as arguments: numbers as numbers, everything else as text, `id` as either. Leave
+an optional argument out; null is an error. The text of a result is the body of the endpoint's answer.
 `structuredContent` is the same as JSON.
 
-| what is wrong | answer |
+| error | answer |
 | --- | --- |
 | a rule of an endpoint (400, 403, 404 above) | a tool result with `isError: true`; its text is the error body |
-| the key (401), a plan without API access where no tool is called (403), the account's limits (429, with `Retry-After`) | that status and error body, no JSON-RPC |
-| another method (405), another type than `application/json` (415), a message too large (413) or too slow (408), a `Host` or `Origin` that is not this server's (403) | that status and error body |
-| no JSON (-32700), no single message (-32600), a version that is not spoken (-32022) | status 400 and a JSON-RPC error |
+| the key (401); a plan without API access where no tool is called (403); the account's limits (429, with `Retry-After`) | that status and error body, no JSON-RPC |
+| another method (405); a type other than `application/json` (415); a message too large (413) or too slow (408); a `Host` or `Origin` that is not this server's (403) | that status and error body |
+| no JSON (-32700); no single message (-32600); an unsupported version (-32022) | status 400 and a JSON-RPC error |
 | an unknown tool, or `params` that cannot be read (-32602); an unknown method (-32601) | a JSON-RPC error |
 
-A JSON-RPC error has the error body in its `data`. Checks come in the order of the endpoints. Loopback names, the listening address and the
-public address of the server are accepted as `Host`, and pages of them as `Origin`.
+A JSON-RPC error has the error body in its `data`. Checks are in the order of the endpoints' checks. Accepted as `Host`:
+loopback names, the listening address and the public address of the server; as `Origin`: pages of them.
 
 | tool | endpoint |
 | --- | --- |
 ";
 
-/// The whole page.
+/// The page.
 pub(crate) fn page() -> String {
     let mut text = INTRODUCTION.to_owned();
     for endpoint in Endpoint::ALL {
         describe_endpoint(&mut text, endpoint);
     }
-    text.push_str("\n## Records\n\nEvery field is always there.\n");
-    for (name, record) in json_schema::components() {
+    text.push_str("\n## Records\n\nEvery field is always present.\n");
+    for (name, record) in records::components() {
         describe_record(&mut text, &name, &record);
     }
     text.push_str(RULES);
-    for plan in Plan::ALL {
-        let row = plan.limits();
-        line(
-            &mut text,
-            format_args!(
-                "| {plan:?} | {} | {} | {} | {} | {} | {} | {} |",
-                row.per_minute,
-                row.per_day,
-                row.per_month,
-                row.rows_per_call,
-                row.max_offset,
-                row.window_days,
-                plan.active_keys()
-            ),
-        );
+    for Problem { status, when, .. } in PROBLEMS {
+        line(&mut text, format_args!("| {status} | {when} |"));
     }
+    text.push_str(HEADERS);
+    text.push_str(&plan_table());
     text.push_str(MCP);
     for endpoint in Endpoint::ALL {
         line(&mut text, format_args!("| `{}` | `{endpoint}` |", endpoint.tool()));
@@ -130,13 +114,29 @@ pub(crate) fn page() -> String {
     text
 }
 
+/// The limits of each plan.
+pub(super) fn plan_table() -> String {
+    let mut text = "| plan | a minute | a day | a month | rows per call | max offset | daily window, days | active keys |\n\
+                    | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        .to_owned();
+    for plan in Plan::ALL {
+        let PlanLimits { rows_per_call, max_offset, window_days, per_minute, per_day, per_month } =
+            plan.limits();
+        let keys = plan.active_keys();
+        line(
+            &mut text,
+            format_args!(
+                "| {plan:?} | {per_minute} | {per_day} | {per_month} | {rows_per_call} | {max_offset} | {window_days} | {keys} |"
+            ),
+        );
+    }
+    text
+}
+
 fn describe_endpoint(text: &mut String, endpoint: Endpoint) {
     line(text, format_args!("\n### {endpoint}\n\n{}", endpoint.purpose()));
     if endpoint.has_parameters() {
-        line(
-            text,
-            format_args!("\n| parameter | in | must be | default | |\n| --- | --- | --- | --- | --- |"),
-        );
+        text.push_str("\n| parameter | in | must be | default | |\n| --- | --- | --- | --- | --- |\n");
     }
     for param in endpoint.parameters() {
         describe_param(text, param);
@@ -144,17 +144,10 @@ fn describe_endpoint(text: &mut String, endpoint: Endpoint) {
 }
 
 fn describe_param(text: &mut String, param: &Param) {
-    let place = if param.place == Place::Path { "path" } else { "query" };
-    let default = param.default.unwrap_or("");
-    line(
-        text,
-        format_args!(
-            "| `{}` | {place} | {} | {default} | {} |",
-            param.name,
-            param.kind.rule(),
-            param.description
-        ),
-    );
+    let Param { name, kind, description, .. } = param;
+    let place = if param.place == ParamLocation::Path { "path" } else { "query" };
+    let (rule, default) = (kind.rule(), param.default.unwrap_or(""));
+    line(text, format_args!("| `{name}` | {place} | {rule} | {default} | {description} |"));
 }
 
 fn describe_record(text: &mut String, name: &str, record: &Value) {
@@ -180,8 +173,9 @@ fn kind(schema: &Value) -> String {
         ("array", _) => format!("list of {}", kind(&schema["items"])),
         ("object", _) => {
             let fields = schema["properties"].as_object().into_iter().flatten();
-            let told: Vec<String> = fields.map(|(name, field)| format!("`{name}` {}", kind(field))).collect();
-            format!("({})", told.join(", "))
+            let kinds: Vec<String> =
+                fields.map(|(name, field)| format!("`{name}` {}", kind(field))).collect();
+            format!("({})", kinds.join(", "))
         }
         (_, Some("date")) => "date, `YYYY-MM-DD`".to_owned(),
         (_, Some("date-time")) => "timestamp, ISO 8601".to_owned(),
@@ -189,7 +183,7 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// Writing to memory does not fail.
+/// Appends a line; writing to memory does not fail.
 fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{what}");
 }

@@ -21,7 +21,7 @@ pub(crate) fn shipped(name: &str) -> PathBuf {
     project().join("pipelines").join(name)
 }
 
-/// The binary as it was when the tests began, through an open file: a build beside them does not swap it.
+/// The binary as it was when the tests began, through an open file: a build during the tests does not replace it.
 fn binary() -> PathBuf {
     static OPENED: OnceLock<File> = OnceLock::new();
     let file = OPENED.get_or_init(|| File::open(env!("CARGO_BIN_EXE_sunlake")).expect("the built binary"));
@@ -30,14 +30,14 @@ fn binary() -> PathBuf {
 }
 
 /// Where runs into a lake keep the ledgers of requests.
-pub(crate) fn state_beside(lake: &Path) -> PathBuf {
+pub(crate) fn state_next_to(lake: &Path) -> PathBuf {
     lake.with_file_name("state")
 }
 
 /// A command line in the making.
 pub(crate) struct Sunlake {
     command: Command,
-    told: String,
+    reported: String,
 }
 
 impl Sunlake {
@@ -50,12 +50,12 @@ impl Sunlake {
             command.env_remove(name);
         }
         command.current_dir(super::scratch::root());
-        // The ledgers of whoever runs the tests are none of their business.
+        // The tests must not use the ledgers of the person who runs them.
         command.env("SUNLAKE_STATE", super::scratch::root().join("state"));
-        Self { command, told: "sunlake".to_owned() }.args(arguments)
+        Self { command, reported: "sunlake".to_owned() }.args(arguments)
     }
 
-    /// `sunlake run FILE --lake LAKE --json`, with the ledgers of requests beside the lake.
+    /// `sunlake run FILE --lake LAKE --json`, with the ledgers of requests next to the lake.
     pub(crate) fn run(pipeline: &Path, lake: &Path) -> Self {
         let mut run = Self::new([
             "run".as_ref(),
@@ -64,20 +64,20 @@ impl Sunlake {
             lake.as_os_str(),
             "--json".as_ref(),
         ]);
-        run.command.env("SUNLAKE_STATE", state_beside(lake));
+        run.command.env("SUNLAKE_STATE", state_next_to(lake));
         run
     }
 
     pub(crate) fn args<I: AsRef<std::ffi::OsStr>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
         for argument in arguments {
-            self.told.push_str(&format!(" {}", argument.as_ref().to_string_lossy()));
+            self.reported.push_str(&format!(" {}", argument.as_ref().to_string_lossy()));
             self.command.arg(argument);
         }
         self
     }
 
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
-        self.told = format!("{name}={value} {}", self.told);
+        self.reported = format!("{name}={value} {}", self.reported);
         self.command.env(name, value);
         self
     }
@@ -99,12 +99,12 @@ impl Sunlake {
             };
         }
         wrapped.current_dir(self.command.get_current_dir().expect("a folder"));
-        self.told = format!("{} {}", program.join(" "), self.told);
+        self.reported = format!("{} {}", program.join(" "), self.reported);
         self.command = wrapped;
         self
     }
 
-    /// Tells a wrapping script in a variable where the program is.
+    /// Sets a variable with the program's path for a wrapping script.
     pub(crate) fn names_itself(self, variable: &str) -> Self {
         self.env(variable, env!("CARGO_BIN_EXE_sunlake"))
     }
@@ -117,7 +117,7 @@ impl Sunlake {
     /// Starts it.
     pub(crate) fn start(mut self) -> Running {
         self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.told));
+        let mut child = self.command.spawn().unwrap_or_else(|error| panic!("{}: {error}", self.reported));
         let stderr = child.stderr.take().expect("stderr is piped");
         let said: Arc<Mutex<String>> = Arc::default();
         let heard = Arc::clone(&said);
@@ -126,7 +126,7 @@ impl Sunlake {
             listener: Some(std::thread::spawn(move || listen(stderr, &heard))),
             said,
             child,
-            told: self.told,
+            reported: self.reported,
             begun: Instant::now(),
         }
     }
@@ -155,7 +155,7 @@ pub(crate) struct Running {
     /// What came on stderr so far, and who takes it down.
     said: Arc<Mutex<String>>,
     listener: Option<JoinHandle<()>>,
-    told: String,
+    reported: String,
     begun: Instant,
 }
 
@@ -167,7 +167,7 @@ impl Running {
         line.trim_end().to_owned()
     }
 
-    /// The whole lines that came on stderr so far.
+    /// The complete lines on stderr so far.
     pub(crate) fn said(&self) -> String {
         self.said.lock().expect("what was said").clone()
     }
@@ -196,7 +196,7 @@ impl Running {
     /// Waits for its end.
     pub(crate) fn finish(mut self) -> Finished {
         let stdout = self.stdout.take().map(|stdout| std::thread::spawn(move || collect(stdout)));
-        let status: ExitStatus = wait_for(&format!("the end of {}", self.told), PATIENCE, || {
+        let status: ExitStatus = wait_for(&format!("the end of {}", self.reported), PATIENCE, || {
             self.child.try_wait().expect("a process")
         });
         let took = self.begun.elapsed();
@@ -204,7 +204,7 @@ impl Running {
         if let Some(listener) = self.listener.take() {
             listener.join().expect("a reader");
         }
-        Finished { told: self.told.clone(), status, stdout, stderr: self.said(), took }
+        Finished { reported: self.reported.clone(), status, stdout, stderr: self.said(), took }
     }
 }
 
@@ -219,7 +219,7 @@ impl Drop for Running {
 /// What a process did.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    told: String,
+    reported: String,
     status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -229,8 +229,8 @@ pub(crate) struct Finished {
 impl Finished {
     /// Everything, for a failed claim.
     pub(crate) fn shown(&self) -> String {
-        let Self { told, status, stdout, stderr, took } = self;
-        format!("\n$ {told}\n{status}, {took:.1?}\n--- stdout\n{stdout}--- stderr\n{stderr}---")
+        let Self { reported, status, stdout, stderr, took } = self;
+        format!("\n$ {reported}\n{status}, {took:.1?}\n--- stdout\n{stdout}--- stderr\n{stderr}---")
     }
 
     /// Claims an exit code.

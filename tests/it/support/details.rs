@@ -1,4 +1,4 @@
-//! Details and officers beside a lake's filings, for servers that are to know them: those of the sample that made it.
+//! Details and officers for a lake's filings, from the sample that made it, for servers that need them.
 
 use super::source::{self, Source};
 use parquet::arrow::ArrowWriter;

@@ -17,7 +17,7 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     files_below_if_there(folder)
 }
 
-/// As [`files_below`], of a folder that others write to: what goes away meanwhile is left out.
+/// As [`files_below`], of a folder that others write to: files that vanish during the look are left out.
 pub(crate) fn files_below_if_there(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -99,7 +99,7 @@ pub(crate) fn filings(lake: &Path) -> BTreeMap<i64, Cells> {
     for cells in rows(lake, "filings", &SEEN) {
         let id = cells["business_id"].as_deref().and_then(|text| text.parse().ok()).expect("an id");
         let double = filings.insert(id, cells);
-        assert!(double.is_none(), "business {id} stands twice in {}", lake.display());
+        assert!(double.is_none(), "business {id} is twice in {}", lake.display());
     }
     filings
 }

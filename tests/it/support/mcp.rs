@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 pub(crate) enum Era {
     /// Version 2025-11-25, as after a handshake.
     Handshake,
-    /// Version 2026-07-28, where every request stands alone.
+    /// Version 2026-07-28, where every request is independent.
     Standalone,
 }
 
@@ -23,7 +23,7 @@ impl Era {
         }
     }
 
-    /// A whole request of the method: headers and message.
+    /// A complete request of the method: headers and message.
     pub(crate) fn message(self, method: &str, mut params: Value) -> (Vec<(String, String)>, Value) {
         let mut headers = vec![("MCP-Protocol-Version".to_owned(), self.version().to_owned())];
         if self == Self::Standalone {
@@ -57,7 +57,7 @@ fn post_with(server: &ApiServer, key: &str, headers: &[(String, String)], body: 
         .unwrap_or_else(|error| panic!("/mcp: {error}"))
 }
 
-/// Asks, and gives the whole answer.
+/// Sends a request and returns the complete answer.
 pub(crate) fn ask(server: &ApiServer, era: Era, method: &str, params: Value) -> Answer {
     ask_with(server, &server.key, era, method, params)
 }

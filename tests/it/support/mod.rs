@@ -26,7 +26,7 @@ pub(crate) fn wait_for<T>(what: &str, deadline: Duration, mut look: impl FnMut()
         if let Some(seen) = look() {
             return seen;
         }
-        assert!(begun.elapsed() < deadline, "waited {deadline:?} in vain for {what}");
+        assert!(begun.elapsed() < deadline, "waited {deadline:?} for {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,4 +1,4 @@
-//! Node with the clients of `node/package.json`, installed once beside the build and used again.
+//! Node with the clients of `node/package.json`, installed once in the build folder and used again.
 
 use super::command::project;
 use serde_json::Value;

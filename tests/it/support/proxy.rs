@@ -1,4 +1,4 @@
-//! Stands between client and server: logs every request, and answers as a script says instead of, or after, the server.
+//! A proxy between client and server: logs every request, and answers as a script says instead of, or after, the server.
 
 use super::http::{self, Answer};
 use super::{PATIENCE, wait_for};
@@ -16,7 +16,7 @@ pub(crate) struct Request {
     pub(crate) target: String,
     pub(crate) authorization: Option<String>,
     pub(crate) at: Instant,
-    /// Whether its answer was sent whole.
+    /// Whether its answer was sent to the end.
     pub(crate) answered: bool,
 }
 
@@ -113,7 +113,7 @@ impl Proxy {
         self.log().into_iter().map(|request| request.target).filter(|target| target != "/v1/me").collect()
     }
 
-    /// Holds every request after `answered` more until the gate opens, and waits until the first one is held.
+    /// Blocks every request after `answered` more until the gate opens, and waits until the first one is blocked.
     pub(crate) fn hold_after(&self, answered: usize) {
         *locked(&self.shared.is_open) = false;
         let mut left = answered;
@@ -215,7 +215,7 @@ fn note(shared: &Shared, head: &str) -> (usize, Reply) {
     (number, reply)
 }
 
-/// Whether the connection goes on afterwards.
+/// Whether the connection stays open afterwards.
 fn carry_out(stream: &TcpStream, shared: &Shared, number: usize, reply: Reply) -> std::io::Result<bool> {
     let whole = match reply {
         Reply::Reset => return Ok(false),

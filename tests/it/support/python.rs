@@ -1,4 +1,4 @@
-//! Python with the readers of `requirements.txt`, installed once beside the build and used again.
+//! Python with the readers of `requirements.txt`, installed once in the build folder and used again.
 
 use super::command::project;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(crate) fn command(script: &str) -> Command {
 /// Runs a script of this folder; gives the JSON it printed.
 pub(crate) fn json(script: &str, arguments: &[&Path]) -> Value {
     let output = command(script).args(arguments).output().expect("python");
-    told(script, &output)
+    reported(script, &output)
 }
 
 /// As [`json`], with the packages of another file of requirements.
@@ -25,11 +25,11 @@ pub(crate) fn json_with(requirements: &str, script: &str, arguments: &[&Path]) -
     let mut command = Command::new(programs(requirements).join("python"));
     let output =
         command.arg(project().join("tests/it").join(script)).args(arguments).output().expect("python");
-    told(script, &output)
+    reported(script, &output)
 }
 
 /// The JSON that a script printed, which ended well.
-pub(crate) fn told(script: &str, output: &Output) -> Value {
+pub(crate) fn reported(script: &str, output: &Output) -> Value {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(
         output.status.success(),

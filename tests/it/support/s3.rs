@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 /// The secret that must stand in no message.
 pub(crate) const SECRET: &str = "wJalrXUtnFEMIK7MDENGbPxRfiCYEXAMPLEKEY";
 
-/// Where in a bucket a lake lies.
+/// The place of a lake in a bucket.
 const ROOT: &str = "lakes/florida";
 
 struct Server {
@@ -78,8 +78,8 @@ impl Bucket {
             .args(names)
             .output()
             .expect("python");
-        let told = python::told("s3_objects.py", &done);
-        let found = told.as_array().expect("names").iter().filter_map(|name| name.as_str());
+        let reported = python::reported("s3_objects.py", &done);
+        let found = reported.as_array().expect("names").iter().filter_map(|name| name.as_str());
         found.filter_map(|name| Some(name.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())).collect()
     }
 

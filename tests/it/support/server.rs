@@ -53,7 +53,7 @@ impl ApiServer {
     }
 
     /// As [`Self::generous`], with more on its command line.
-    pub(crate) fn told(source: &Source, plan: Plan, more: &[&str]) -> Self {
+    pub(crate) fn reported(source: &Source, plan: Plan, more: &[&str]) -> Self {
         Self::start_with(source, plan, Some(1_000_000), more)
     }
 
@@ -149,7 +149,7 @@ pub(crate) fn create_key(scratch: &Scratch, account: &str, plan: &str, scopes: &
             .exits(0);
     let key = done.stdout.strip_suffix('\n').unwrap_or_default();
     let is_key = key.len() > 20 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    assert!(is_key, "the key stands alone on stdout{}", done.shown());
+    assert!(is_key, "only the key is on stdout{}", done.shown());
     key.to_owned()
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// `lake/part.rs` → `lake`, `part`; `lake/mod.rs` → `lake`; `lib.rs` → nothing.
-pub fn module_path(file: &Path) -> Vec<String> {
+pub(crate) fn module_path(file: &Path) -> Vec<String> {
     let mut names: Vec<String> =
         file.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
     if names.last().is_some_and(|name| name == "mod" || name == "lib") {
@@ -14,22 +14,22 @@ pub fn module_path(file: &Path) -> Vec<String> {
 }
 
 /// A path of a source file, as written, `super` and `self` resolved to `crate`.
-pub struct Named {
-    pub names: Vec<String>,
-    pub line: usize,
+pub(crate) struct Named {
+    pub(crate) names: Vec<String>,
+    pub(crate) line: usize,
     /// Whether the path is in a `mod tests`.
-    pub in_tests: bool,
+    pub(crate) in_tests: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Token {
+pub(crate) enum Token {
     Word(String),
     /// `::`
     Sep,
     Sign(char),
 }
 
-pub fn paths(text: &str, place: &[String]) -> Vec<Named> {
+pub(crate) fn paths(text: &str, place: &[String]) -> Vec<Named> {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0, found: Vec::new() };
     let mut scopes: Vec<bool> = Vec::new();
@@ -58,6 +58,12 @@ pub fn paths(text: &str, place: &[String]) -> Vec<Named> {
                 reader.at += 1;
             }
             Token::Sign('.') => reader.at += 2,
+            // `pub(super)` imports nothing.
+            Token::Word(word) if word == "pub" && is_scope(&tokens[reader.at + 1..]) => {
+                while tokens[reader.at].0 != Token::Sign(')') {
+                    reader.at += 1;
+                }
+            }
             // A path that follows one of these is another path, even where it begins with `::`.
             Token::Word(word)
                 if ["use", "as", "dyn", "impl", "in", "mut", "return"].contains(&word.as_str()) =>
@@ -71,6 +77,12 @@ pub fn paths(text: &str, place: &[String]) -> Vec<Named> {
     reader.found
 }
 
+/// Whether a visibility has a scope in parentheses.
+fn is_scope(tokens: &[(Token, usize)]) -> bool {
+    let scopes = ["super", "crate", "self", "in"];
+    matches!(tokens, [(Token::Sign('('), _), (Token::Word(word), _), ..] if scopes.contains(&word.as_str()))
+}
+
 struct Reader<'t> {
     tokens: &'t [(Token, usize)],
     at: usize,
@@ -82,7 +94,7 @@ impl Reader<'_> {
         self.tokens.get(self.at).map(|(token, _)| token)
     }
 
-    /// Reads a path that goes on from `names`; a group in braces gives a path each.
+    /// Reads a path that continues from `names`; a group in braces gives one path each.
     fn path(&mut self, mut names: Vec<String>, place: &[String]) {
         let line = self.tokens[self.at].1;
         if self.token() == Some(&Token::Sep) {
@@ -125,7 +137,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds a word to a path. A path that begins with `super` or `self` begins where the file stands.
+/// Adds a word to a path. A path that begins with `super` or `self` is relative to the file's module.
 fn step(names: &mut Vec<String>, word: &str, place: &[String]) {
     let here = || std::iter::once("crate".to_owned()).chain(place.iter().cloned()).collect::<Vec<_>>();
     match word {
@@ -144,7 +156,7 @@ fn step(names: &mut Vec<String>, word: &str, place: &[String]) {
 }
 
 /// Words and signs with their lines; comments, texts and character literals are left out.
-pub fn tokens(text: &str) -> Vec<(Token, usize)> {
+pub(crate) fn tokens(text: &str) -> Vec<(Token, usize)> {
     let chars: Vec<char> = text.chars().collect();
     let (mut tokens, mut at, mut line) = (Vec::new(), 0, 1);
     while at < chars.len() {

@@ -5,21 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// One source file below `src`: its path from there, and its text.
-pub struct SourceFile {
-    pub path: PathBuf,
-    pub text: String,
+pub(crate) struct SourceFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
 }
 
 /// A function: where it begins, and its lines from `fn` to the closing brace.
-pub struct Function {
-    pub file: PathBuf,
-    pub line: usize,
-    pub name: String,
-    pub lines: usize,
+pub(crate) struct Function {
+    pub(crate) file: PathBuf,
+    pub(crate) line: usize,
+    pub(crate) name: String,
+    pub(crate) lines: usize,
 }
 
 /// Every `.rs` file below `src`, sorted by path.
-pub fn source_files(src: &Path) -> Vec<SourceFile> {
+pub(crate) fn source_files(src: &Path) -> Vec<SourceFile> {
     let mut files = Vec::new();
     let mut folders = vec![src.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -38,7 +38,7 @@ pub fn source_files(src: &Path) -> Vec<SourceFile> {
 }
 
 /// Files that are compiled for tests only: declared under `#[cfg(test)]`, or below such a module.
-pub fn test_files(files: &[SourceFile]) -> BTreeSet<Vec<String>> {
+pub(crate) fn test_files(files: &[SourceFile]) -> BTreeSet<Vec<String>> {
     let mut found = BTreeSet::new();
     for file in files {
         let mut is_test = false;
@@ -56,7 +56,7 @@ pub fn test_files(files: &[SourceFile]) -> BTreeSet<Vec<String>> {
 }
 
 /// Imports between files: from → to. A path counts for the deepest file that it names; tests do not count.
-pub fn imports(files: &[SourceFile]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+pub(crate) fn imports(files: &[SourceFile]) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
     let places: BTreeSet<Vec<String>> = files.iter().map(|file| module_path(&file.path)).collect();
     let tests = test_files(files);
     let is_test = |place: &[String]| (1..=place.len()).any(|length| tests.contains(&place[..length]));
@@ -88,7 +88,7 @@ fn absolute(names: &[String], place: &[String], places: &BTreeSet<Vec<String>>) 
 }
 
 /// Groups of files that import each other, directly or around corners; largest first.
-pub fn cycles(graph: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> Vec<Vec<String>> {
+pub(crate) fn cycles(graph: &BTreeMap<Vec<String>, BTreeSet<Vec<String>>>) -> Vec<Vec<String>> {
     let reach: BTreeMap<&Vec<String>, BTreeSet<&Vec<String>>> =
         graph.keys().map(|from| (from, reachable(graph, from))).collect();
     let mut seen = BTreeSet::new();
@@ -120,7 +120,7 @@ fn reachable<'g>(
 }
 
 /// Source files directly in each folder, `mod.rs` included.
-pub fn files_by_folder(files: &[SourceFile]) -> BTreeMap<PathBuf, usize> {
+pub(crate) fn files_by_folder(files: &[SourceFile]) -> BTreeMap<PathBuf, usize> {
     let mut counts = BTreeMap::new();
     for file in files {
         *counts.entry(file.path.parent().unwrap_or(Path::new("")).to_owned()).or_insert(0) += 1;
@@ -129,7 +129,7 @@ pub fn files_by_folder(files: &[SourceFile]) -> BTreeMap<PathBuf, usize> {
 }
 
 /// Every function with a body, tests and functions within functions included.
-pub fn functions(files: &[SourceFile]) -> Vec<Function> {
+pub(crate) fn functions(files: &[SourceFile]) -> Vec<Function> {
     files.iter().flat_map(|file| functions_of(&file.path, &file.text)).collect()
 }
 
@@ -137,7 +137,8 @@ fn functions_of(path: &Path, text: &str) -> Vec<Function> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     for (at, (token, line)) in tokens.iter().enumerate() {
-        let Some((Token::Word(name), _)) = tokens.get(at + 1).filter(|_| *token == Token::Word("fn".into())) else {
+        let Some((Token::Word(name), _)) = tokens.get(at + 1).filter(|_| *token == Token::Word("fn".into()))
+        else {
             continue;
         };
         if let Some(end) = body_end(&tokens[at..]) {

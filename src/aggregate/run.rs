@@ -1,0 +1,202 @@
+//! Runs one aggregate's SQL over a snapshot's files and writes the result.
+
+use super::definition::TABLE_PREFIX;
+use super::error::AggregateError;
+use polars::error::PolarsError;
+use polars::frame::DataFrame;
+use polars::prelude::{Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
+use polars::sql::{SQLContext, extract_table_identifiers};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A written aggregate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AggregateFile {
+    /// Name of the aggregate; its table is `agg_<name>`.
+    pub name: String,
+    /// The Parquet file.
+    pub path: PathBuf,
+    /// Rows in it.
+    pub rows: u64,
+}
+
+/// Runs one aggregate over the files of the snapshot's tables and writes `<out>/agg_<name>.parquet`.
+///
+/// Only the tables that the SQL names must exist. The same tables give the same bytes.
+///
+/// # Errors
+/// `MissingTable`, `Sql`, `ColumnType` for wrong SQL; `Write` for an error of the disk.
+pub fn run_aggregate(
+    name: &str,
+    sql: &str,
+    tables: &SnapshotFiles,
+    out: &Path,
+) -> Result<AggregateFile, AggregateError> {
+    let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
+    let mut context = register_tables(name, sql, tables)?;
+    let result = context.execute(sql).and_then(collect).map_err(failed)?;
+    let mut result = super::on_disk::with_lake_types(name, result)?;
+    let path = out.join(format!("{TABLE_PREFIX}{name}.parquet"));
+    let rows = super::on_disk::write(&mut result, &path)?;
+    Ok(AggregateFile { name: name.to_owned(), path, rows })
+}
+
+/// The rows of a query, read and aggregated in batches, so that memory does not grow with the lake.
+///
+/// A filter after `CROSS JOIN` stays where the SQL has it. Pushed down, it becomes a range join, which the streaming
+/// engine lacks as built. Common plans are pushed down into as well, so they are not looked for: a table that a query
+/// names twice is read twice. A query that needs a range join runs in memory.
+pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
+    match in_pieces(&query)? {
+        Some(query) => query.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
+        None => query.collect(),
+    }
+}
+
+/// The query as the streaming engine can run it; none where it cannot.
+pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
+    let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
+    let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
+    let plan = query.explain(true)?;
+    Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
+}
+
+/// Files of each table of a snapshot.
+pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
+
+/// The tables that SQL may name.
+pub(super) trait Tables {
+    /// The rows of a table; none where there is no such table.
+    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>>;
+
+    /// Names of the tables there are.
+    fn names(&self) -> Vec<&str>;
+}
+
+impl Tables for SnapshotFiles {
+    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
+        self.get(table).filter(|files| !files.is_empty()).map(|files| scan(files))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.iter().filter(|(_, files)| !files.is_empty()).map(|(known, _)| known.as_str()).collect()
+    }
+}
+
+/// A context with only the tables that `sql` names.
+pub(super) fn register_tables(
+    name: &str,
+    sql: &str,
+    tables: &dyn Tables,
+) -> Result<SQLContext, AggregateError> {
+    let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
+    let context = SQLContext::new();
+    for table in extract_table_identifiers(sql, false, true).map_err(failed)? {
+        match tables.scan(&table) {
+            Some(rows) => context.register(&table, rows.map_err(failed)?),
+            None if is_defined_in(sql, &table) => {}
+            None => return Err(missing_table(name, table, tables)),
+        }
+    }
+    Ok(context)
+}
+
+fn missing_table(name: &str, table: String, tables: &dyn Tables) -> AggregateError {
+    let known = tables.names();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    AggregateError::MissingTable { aggregate: name.to_owned(), table, known }
+}
+
+/// Whether the SQL itself defines `name`, as `WITH name AS (...)` does.
+fn is_defined_in(sql: &str, name: &str) -> bool {
+    let words: Vec<&str> = sql
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--"))
+        .flat_map(|line| line.split_inclusive(['(', ')', ',']))
+        .flat_map(str::split_whitespace)
+        .collect();
+    words.windows(2).any(|pair| {
+        pair[0].trim_matches('"').eq_ignore_ascii_case(name)
+            && (pair[1].eq_ignore_ascii_case("as") || pair[1].eq_ignore_ascii_case("as("))
+    })
+}
+
+/// A lazy scan of the files of one table. Columns of the path (`filed_month=...`) are not part of it.
+fn scan(files: &[PathBuf]) -> Result<LazyFrame, PolarsError> {
+    let paths = files.iter().map(|path| PlRefPath::try_from_path(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut args = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
+    args.hive_options.enabled = Some(false);
+    LazyFrame::scan_parquet_files(paths.into(), args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::definition::load_aggregates;
+    use crate::aggregate::tiny_lake::TinyLake;
+
+    #[test]
+    fn missing_table_is_named_with_the_file_that_reads_it() {
+        let lake = TinyLake::default();
+        let error = lake.run("mine", "SELECT x FROM nowhere").expect_err("no such table");
+        assert!(
+            matches!(&error, AggregateError::MissingTable { table, .. } if table == "nowhere"),
+            "{error}"
+        );
+        assert!(error.to_string().contains("mine.sql"), "{error}");
+        assert!(error.to_string().contains("filings"), "says what there is: {error}");
+    }
+
+    #[test]
+    fn table_without_files_is_missing() {
+        let lake = TinyLake::default();
+        let tables = BTreeMap::from([("filings".to_owned(), Vec::new())]);
+        let error =
+            run_aggregate("mine", "SELECT id FROM filings", &tables, lake.out()).expect_err("no files");
+        assert!(matches!(error, AggregateError::MissingTable { .. }), "{error}");
+    }
+
+    #[test]
+    fn wrong_sql_names_its_file() {
+        let lake = TinyLake::default();
+        for sql in
+            ["SELEKT 1", "SELECT nothing FROM filings", "", "SELECT 1 FROM filings; SELECT 2 FROM filings"]
+        {
+            let error = lake.run("broken", sql).expect_err(sql);
+            assert!(error.to_string().contains("broken.sql"), "{error}");
+            assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            let error = error.of_folder(Path::new("pipelines/aggregates"));
+            assert!(error.to_string().contains("pipelines/aggregates/broken.sql"), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_that_the_sql_defines_are_not_tables() {
+        let sql = "-- nope AS (\nWITH a AS (SELECT 1), b AS\n(SELECT 2) SELECT * FROM a, b, c";
+        for (name, defined) in [("a", true), ("b", true), ("c", false), ("nope", false)] {
+            assert_eq!(is_defined_in(sql, name), defined, "{name}");
+        }
+    }
+
+    #[test]
+    fn folder_gives_sql_files_by_name_and_refuses_other_names() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for (name, text) in [("b_2.sql", "two"), ("a.sql", "one"), ("README.md", "no")] {
+            std::fs::write(dir.path().join(name), text).expect("a file");
+        }
+        let pair = |name: &str, sql: &str| (name.to_owned(), sql.to_owned());
+        assert_eq!(load_aggregates(dir.path()).expect("names"), [pair("a", "one"), pair("b_2", "two")]);
+        std::fs::write(dir.path().join("Top-10.sql"), "x").expect("a file");
+        let error = load_aggregates(dir.path()).expect_err("a bad name");
+        assert!(error.to_string().contains("Top-10.sql"), "{error}");
+        assert!(matches!(load_aggregates(&dir.path().join("no")), Err(AggregateError::Unreadable { .. })));
+    }
+
+    #[test]
+    fn same_tables_give_the_same_bytes() {
+        let lake = TinyLake::default();
+        let sql = "SELECT county, COUNT(*) AS n FROM filings GROUP BY county ORDER BY county";
+        let read = || std::fs::read(lake.run("mine", sql).expect("runs").path).expect("bytes");
+        assert_eq!(read(), read());
+    }
+}

@@ -1,0 +1,64 @@
+//! One command from its flags to its exit code.
+
+use super::args::{Cli, Command};
+use super::command;
+use super::exit::{self, CommandError};
+use super::output::error_text::ErrorText;
+use super::output::log::{Log, start_log};
+use super::output::stdout::{print, print_json};
+use super::session::Session;
+use super::world::World;
+use crate::contract::eastern::eastern_day;
+use clap::CommandFactory;
+use std::io::Write;
+
+/// Runs a command and returns the exit code. An error is reported on stderr.
+pub async fn carry_out(cli: Cli, world: &World) -> u8 {
+    let log = start_log(&cli.common);
+    let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
+    let session = Session { common: &cli.common, world, today };
+    match dispatch(&cli.command, &session, &log).await {
+        Ok(code) => code,
+        Err(error) => {
+            report_error(&error, cli.common.json);
+            error.code()
+        }
+    }
+}
+
+async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
+    match command {
+        Command::Run { pipeline } => command::run::run(session, pipeline, log).await,
+        Command::Plan { pipeline } => command::run::plan(session, pipeline, log).await,
+        Command::Status => command::status::status(session),
+        Command::Verify { repair: true, .. } => command::verify::repair_lake(session),
+        Command::Verify { snapshot, .. } => command::verify::verify(session, *snapshot),
+        Command::Snapshot { command } => command::snapshot::snapshot(session, command),
+        Command::Replay { run, publish } => command::replay::replay_run(session, run, *publish),
+        Command::Serve(arguments) => command::serve::serve(session, arguments).await,
+        Command::Keys { keys, command } => command::keys::keys(session, keys, command),
+        Command::Report => command::status::report(session),
+        Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
+        Command::Export { command } => command::export::export(session, command),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);
+            print(&String::from_utf8_lossy(&text))?;
+            Ok(exit::DONE)
+        }
+    }
+}
+
+/// Writes the error and its hint to stderr; with `--json`, also the object that every command ends with.
+fn report_error(error: &CommandError, json: bool) {
+    tracing::debug!(?error, "the command failed");
+    let text = ErrorText::of(error);
+    // If stderr is closed, the exit code is all that is left.
+    let _ = std::io::stderr().lock().write_all(text.to_string().as_bytes());
+    if json {
+        let _ = match error {
+            CommandError::Run { summary, .. } => print_json(summary),
+            _ => print_json(&text.json(error.code())),
+        };
+    }
+}

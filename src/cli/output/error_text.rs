@@ -1,0 +1,310 @@
+//! An error as a person reads it: what failed and why on one line, and a hint with the way out on the next.
+
+use crate::aggregate::AggregateError;
+use crate::cli::exit::CommandError;
+use crate::client::ClientError;
+use crate::export::ExportError;
+use crate::lake::LakeError;
+use crate::pipeline::PipelineError;
+use crate::pipeline::config::file::SpecError;
+use crate::serve::{KeysError, LoadError, ServeError};
+use crate::table::TableError;
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Hint of an error about a damaged or missing file.
+pub(crate) const REPAIR: &str = "repair the lake: `sunlake verify --repair`";
+/// Hint of an error about a lake without a snapshot.
+pub(crate) const MAKE_SNAPSHOT: &str = "make a snapshot: `sunlake run`";
+const LIST_SNAPSHOTS: &str = "list the snapshots: `sunlake snapshot list`";
+const NEWER_SUNLAKE: &str = "use the newer sunlake";
+
+/// An error and its hint.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ErrorText {
+    /// What failed, and every cause, joined by `: `.
+    pub(crate) error: String,
+    /// The way out, where there is one.
+    pub(crate) hint: Option<String>,
+}
+
+impl ErrorText {
+    pub(crate) fn of(error: &CommandError) -> Self {
+        Self { error: with_causes(error), hint: of_command(error) }
+    }
+
+    /// The object that a failed command prints with `--json`.
+    pub(crate) fn json(&self, exit_code: u8) -> serde_json::Value {
+        let mut value = serde_json::json!({ "error": self.error, "exit_code": exit_code });
+        if let Some(hint) = &self.hint {
+            value["hint"] = hint.as_str().into();
+        }
+        value
+    }
+}
+
+impl fmt::Display for ErrorText {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(out, "error: {}", self.error)?;
+        self.hint.iter().try_for_each(|hint| writeln!(out, "hint: {hint}"))
+    }
+}
+
+/// An error and its causes on one line. Many errors name their cause themselves; it is not repeated.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let text = error.to_string();
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut text = lines.collect::<Vec<_>>().join(" ");
+    let mut cause = error.source();
+    while let Some(found) = cause {
+        // Only the first line: polars and Arrow add lines about their inner state.
+        let words = found.to_string();
+        let words = words.lines().next().unwrap_or_default().trim();
+        if !text.contains(words) {
+            text = format!("{text}: {words}");
+        }
+        cause = found.source();
+    }
+    without_number(&text)
+}
+
+/// The text without the number of the system's error, such as ` (os error 2)`: its words are there.
+fn without_number(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        kept.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    kept
+}
+
+fn of_command(error: &CommandError) -> Option<String> {
+    match error {
+        CommandError::Hinted { hint, .. } => Some(hint.clone()),
+        CommandError::Run { source, .. } => of_command(source),
+        CommandError::Pipeline(error) => of_pipeline(error),
+        CommandError::Lake(error) => of_lake(error),
+        CommandError::Export(error) => of_export(error),
+        CommandError::Io { source, .. } => of_io(source),
+        CommandError::Bug(_) => {
+            Some("this is a bug in sunlake: report it with the command and its log".to_owned())
+        }
+        CommandError::Serve(error) => of_serve(error),
+        CommandError::Settings(_) | CommandError::Damaged(_) => None,
+    }
+}
+
+fn of_pipeline(error: &PipelineError) -> Option<String> {
+    match error {
+        PipelineError::Spec(error) => of_spec(error),
+        PipelineError::Client(error) => of_client(error),
+        PipelineError::Lake(error) => of_lake(error),
+        PipelineError::Table(error) => of_table(error),
+        PipelineError::Aggregate(error) => of_aggregate(error),
+        PipelineError::Export(error) => of_export(error),
+        PipelineError::OtherSource { .. } => some("give another lake with --lake"),
+        PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
+        PipelineError::Write { source, .. } => of_io(source),
+        PipelineError::OutsideContract(_)
+        | PipelineError::CheckFailed { .. }
+        | PipelineError::PageGone { .. }
+        | PipelineError::NotReplayable { .. } => None,
+    }
+}
+
+fn of_spec(error: &SpecError) -> Option<String> {
+    match error {
+        SpecError::Unreadable { hint, .. } | SpecError::Wrong { hint, .. } => {
+            Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
+        }
+        SpecError::NoAggregates { .. } => some("make the folder, or set `[aggregates] enabled = false`"),
+    }
+}
+
+fn of_client(error: &ClientError) -> Option<String> {
+    match error {
+        ClientError::BudgetSpent { until: Some(until), .. } | ClientError::WaitTooLong { until, .. } => {
+            Some(format!("run the same command again after {until}"))
+        }
+        ClientError::BudgetSpent { until: None, .. } | ClientError::Stopped => {
+            some("run the same command again")
+        }
+        ClientError::GaveUp { last, .. } => of_client(last),
+        ClientError::Ledger { source, .. } => of_io(source),
+        ClientError::Refused { .. }
+        | ClientError::Busy { .. }
+        | ClientError::Transport { .. }
+        | ClientError::OutsideContract { .. }
+        | ClientError::Settings(_) => None,
+    }
+}
+
+fn of_lake(error: &LakeError) -> Option<String> {
+    match error {
+        LakeError::Storage { path, source, .. } => of_lake_file(path, source),
+        LakeError::Address { .. } => some("give a path, or s3://, gs:// or az:// with bucket and name"),
+        LakeError::Held { .. } => some("wait until the other run ends, or stop it"),
+        LakeError::Conflict { .. } => some("run again: the next run continues from the newer snapshot"),
+        LakeError::NotShown { .. } => some("run the pipeline again: the next run repairs this"),
+        LakeError::Newer { .. } => some(NEWER_SUNLAKE),
+        LakeError::NoSnapshot { .. } | LakeError::Pruned { .. } | LakeError::NotHeld { .. } => {
+            some(LIST_SNAPSHOTS)
+        }
+        LakeError::Overtaken { .. } => some("run the pipeline again: the next run reads the same changes"),
+        LakeError::Damaged { .. } => some(REPAIR),
+        LakeError::Remote { .. }
+        | LakeError::Name { .. }
+        | LakeError::Schema { .. }
+        | LakeError::Arrow { .. } => None,
+    }
+}
+
+fn of_export(error: &ExportError) -> Option<String> {
+    match error {
+        ExportError::Lake(error) => of_lake(error),
+        ExportError::Table(error) => of_table(error),
+        ExportError::Write { source, .. } => of_io(source),
+        ExportError::NoSnapshot { .. } => some(MAKE_SNAPSHOT),
+        ExportError::NoTable { near, .. } => near.as_ref().map(|near| format!("did you mean {near}?")),
+        ExportError::Overtaken { .. } => some("run the same command again"),
+        ExportError::NoDuckdb { .. } => some(
+            "install DuckDB's command line program (https://duckdb.org, or `pip install duckdb-cli`), \
+             or give its path with --duckdb",
+        ),
+        ExportError::Foreign { .. } => some("export to another folder"),
+        ExportError::WrongTarget { .. } | ExportError::Duckdb { .. } => None,
+    }
+}
+
+fn of_serve(error: &ServeError) -> Option<String> {
+    match error {
+        ServeError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
+        ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
+        ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
+        ServeError::Load(LoadError::Unreadable { path, source }) => of_lake_file(path, source),
+        ServeError::Keys(error) => of_keys(error),
+        _ => None,
+    }
+}
+
+fn of_keys(error: &KeysError) -> Option<String> {
+    match error {
+        KeysError::NoFile(..) => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
+        KeysError::Digest(_) => some("revoke the key, and create another: `sunlake keys revoke ID`"),
+        KeysError::TooMany(..) => some("revoke a key: `sunlake keys revoke ID`"),
+        KeysError::OtherPlan(..) => some("give the plan of the key file, or change the key file"),
+        KeysError::NoKey(_) => some("list the keys: `sunlake keys list`"),
+        _ => None,
+    }
+}
+
+fn of_table(error: &TableError) -> Option<String> {
+    match error {
+        TableError::Io { path, source, .. } => of_lake_file(path, source),
+        TableError::NewerSchema { .. } => some(NEWER_SUNLAKE),
+        TableError::UnsupportedType { .. } => {
+            some("cast the column to an integer, text, date or UTC timestamp")
+        }
+        _ => None,
+    }
+}
+
+fn of_aggregate(error: &AggregateError) -> Option<String> {
+    match error {
+        AggregateError::ColumnType { .. } => {
+            some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
+        }
+        AggregateError::Unreadable { source, .. } => of_io(source),
+        _ => None,
+    }
+}
+
+fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
+    if is_lost(path, source) { some(REPAIR) } else { of_io(source) }
+}
+
+/// Whether a file of a table is missing.
+fn is_lost(path: &Path, source: &io::Error) -> bool {
+    source.kind() == io::ErrorKind::NotFound && path.extension().is_some_and(|found| found == "parquet")
+}
+
+fn of_io(source: &io::Error) -> Option<String> {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            some("free disk space, then run the same command again")
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            some("make the file and its folder writable for this user")
+        }
+        _ => None,
+    }
+}
+
+fn some(hint: &str) -> Option<String> {
+    Some(hint.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn lost(name: &str) -> LakeError {
+        let source = io::Error::from(io::ErrorKind::NotFound);
+        LakeError::Storage { op: "open", path: PathBuf::from(name), source }
+    }
+
+    #[test]
+    fn damage_and_a_missing_table_file_have_the_repair_as_hint() {
+        let damaged = LakeError::Damaged { path: PathBuf::from("x"), what: "no".to_owned() };
+        for error in [
+            CommandError::from(PipelineError::from(damaged)),
+            CommandError::from(lost("part-1.parquet")),
+            CommandError::from(ExportError::from(lost("part-2.parquet"))),
+        ] {
+            let text = ErrorText::of(&error);
+            assert_eq!(text.hint.as_deref(), Some(REPAIR), "{text}");
+            assert_eq!(error.code(), crate::cli::exit::STORAGE, "{text}");
+        }
+        assert_eq!(ErrorText::of(&lost("record.json").into()).hint, None);
+    }
+
+    #[test]
+    fn an_error_has_two_lines_and_each_cause_once() {
+        let source = io::Error::from_raw_os_error(13);
+        let error = TableError::Io { action: "open", path: PathBuf::from("part-1.parquet"), source };
+        let text = ErrorText::of(&PipelineError::from(error).into()).to_string();
+        assert_eq!(
+            text,
+            "error: cannot open part-1.parquet: Permission denied\n\
+             hint: make the file and its folder writable for this user\n"
+        );
+    }
+
+    #[test]
+    fn a_missing_folder_of_aggregates_has_the_key_that_turns_them_off_as_hint() {
+        let (path, folder) = (PathBuf::from("p.toml"), PathBuf::from("aggregates"));
+        let error = PipelineError::from(SpecError::NoAggregates { path, folder });
+        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
+        assert!(hint.contains("[aggregates] enabled = false"), "{hint}");
+    }
+
+    #[test]
+    fn a_column_of_another_type_has_the_types_to_cast_to_as_hint() {
+        let (aggregate, column, dtype) = ("mine".to_owned(), "gap".to_owned(), "duration".to_owned());
+        let error = PipelineError::from(AggregateError::ColumnType { aggregate, column, dtype });
+        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
+        assert!(hint.contains("cast the column to BIGINT"), "{hint}");
+    }
+
+    #[test]
+    fn the_words_of_a_library_are_cut_to_their_first_line() {
+        let source = io::Error::other("wrong header\n  at byte 3\n");
+        let error = CommandError::Io { what: "cannot read x".to_owned(), source };
+        let text = ErrorText::of(&error).to_string();
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(text.starts_with("error: cannot read x: wrong header"), "{text}");
+    }
+}

@@ -1,0 +1,29 @@
+//! Numbers with their nouns, lists, and text of several lines.
+
+/// A text made by writing to it.
+pub(crate) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut text);
+    text
+}
+
+/// A number with its noun, such as `2 files`.
+pub(crate) fn count(number: u64, singular: &str) -> String {
+    format!("{number} {}", noun(number, singular))
+}
+
+/// The singular or the plural of a noun.
+pub(crate) fn noun(number: u64, singular: &str) -> String {
+    if number == 1 { singular.to_owned() } else { format!("{singular}s") }
+}
+
+/// Numbers with commas between.
+pub(crate) fn list(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Snapshots by number, such as `snapshots 1, 2`.
+pub(crate) fn snapshots(numbers: &[u64]) -> String {
+    format!("{} {}", noun(numbers.len() as u64, "snapshot"), list(numbers))
+}

@@ -1,0 +1,19 @@
+//! A Delta Lake table of `filings` with a version for each snapshot, so that readers can query by version or by time.
+//!
+//! Data files of the lake become data files of the table, as hard links where the disk has them. Their names depend on their
+//! content, so a file that several snapshots share is stored once. A version is made by creating its log entry, which
+//! lists the files that were added and removed. Entries are created and never changed.
+//!
+//! Source: the Delta transaction log protocol, reader version 1, writer version 2.
+//!
+//! # Files, in reading order
+//!
+//! - `log`: the log of an existing table
+//! - `actions`: actions of a log entry
+//! - `export`: versions for new snapshots
+
+mod actions;
+mod export;
+mod log;
+
+pub use export::{DeltaExport, DeltaReport, DeltaVersion, export_delta};

@@ -1,0 +1,121 @@
+//! What the commit protocol asks of the place that stores a lake.
+
+use super::disk::FileState;
+use crate::lake::error::LakeError;
+use crate::lake::format::layout;
+use crate::lake::format::layout::Layout;
+use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What a recovery changed after a killed run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repair {
+    /// Unfinished files and folders that were deleted.
+    pub removed: Vec<PathBuf>,
+    /// The committed snapshot that `current` or `latest.json` now points to.
+    pub shown: Option<u64>,
+}
+
+impl Repair {
+    /// Whether there was nothing to repair.
+    pub fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.shown.is_none()
+    }
+}
+
+/// The store of a lake. Methods with a body are the hooks of an object store, whose working copy mirrors it; a folder
+/// needs none of them.
+pub(crate) trait Backend: fmt::Debug + Send + Sync {
+    /// Address of the object store, without credentials; none for a folder.
+    fn remote_url(&self) -> Option<String> {
+        None
+    }
+
+    /// Looks for commits of other machines.
+    fn refresh(&self) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    /// Makes files of a snapshot available in its local folder, checked against the commit: all, or those of one table.
+    fn download_files(&self, _commit: &Commit, _table: Option<&str>) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    /// Downloads the records of the newest `most` runs of other machines.
+    fn download_run_records(&self, _most: usize) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    /// Downloads the raw pages of a run. Returns the names of the chunks in the store; none for a folder.
+    fn download_pages(&self, _run_id: &str) -> Result<Option<BTreeSet<String>>, LakeError> {
+        Ok(None)
+    }
+
+    /// Uploads a finished local file under a name in the lake.
+    fn upload(&self, _file: &Path, _name: &str) -> Result<(), LakeError> {
+        Ok(())
+    }
+
+    /// Number of the newest commit; none in an empty lake.
+    fn newest(&self) -> Result<Option<u64>, LakeError> {
+        Ok(self.commits()?.last().copied())
+    }
+
+    /// Numbers of all commits, oldest first.
+    fn commits(&self) -> Result<BTreeSet<u64>, LakeError> {
+        Ok(layout::snapshot_numbers(&self.names("commits")?))
+    }
+
+    /// The commit file of a snapshot, from the working copy if that has it; none where there is no such commit.
+    fn read_commit(&self, snapshot: u64) -> Result<Option<Vec<u8>>, LakeError> {
+        self.read(&Layout::commit_name(snapshot))
+    }
+
+    /// Compares the stored file with its entry, ignoring the working copy. An intact file is in its local folder
+    /// afterwards; otherwise the local folder does not change.
+    fn file_state(&self, commit: &Commit, entry: &FileEntry) -> Result<FileState, LakeError>;
+
+    /// Puts the files of a coming snapshot where its commit will name them. Nobody reads them before the commit.
+    fn stage_files(&self, snapshot: u64, run_id: &str, files: &[&StagedFile]) -> Result<(), LakeError>;
+
+    /// Creates a commit; `false` when another writer created it first.
+    fn create_commit(&self, snapshot: u64, bytes: &[u8]) -> Result<bool, LakeError> {
+        self.create(&Layout::commit_name(snapshot), bytes)
+    }
+
+    /// Deletes the staged files of a commit that failed. The next recovery deletes what stays.
+    fn abort(&self, snapshot: u64, files: &[&StagedFile]);
+
+    /// Points readers to this snapshot.
+    fn advance_pointer(&self, commit: &Commit) -> Result<(), LakeError>;
+
+    /// Local path of the pointer, if it does not lead readers to the newest commit.
+    fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError>;
+
+    /// Deletes the files of snapshots that no kept snapshot names; their commits stay. The snapshots are marked as
+    /// pruned or were never published.
+    fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError>;
+
+    /// Repairs what a killed writer left. Only the holder of the lock calls this.
+    fn recover(&self) -> Result<Repair, LakeError>;
+
+    /// Reads a small file of the lake by its name, for example `catalog/TABLES.md`; none where there is none.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, LakeError>;
+
+    /// Replaces a small file atomically.
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), LakeError>;
+
+    /// Creates a small file atomically; `false` when it exists.
+    fn create(&self, name: &str, bytes: &[u8]) -> Result<bool, LakeError>;
+
+    /// Deletes a small file; a missing one is no error.
+    fn remove(&self, name: &str) -> Result<(), LakeError>;
+
+    /// Deletes a folder with its content; a missing one is no error.
+    fn remove_folder(&self, name: &str) -> Result<(), LakeError>;
+
+    /// Names of the files in a folder, sorted; empty where the folder is missing.
+    fn names(&self, folder: &str) -> Result<Vec<String>, LakeError>;
+}

@@ -1,0 +1,59 @@
+//! The record of a run.
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+/// The content of `runs/<run_id>/run.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Name of the run and of its folder.
+    pub run_id: String,
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// Digest of the pipeline file; a run resumes only with the same.
+    pub pipeline_digest: String,
+    /// The Eastern day it runs as.
+    pub today: Date,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How it ended; none while it runs, or when it was killed.
+    pub finished: Option<String>,
+    /// Its plan, as the planner writes it.
+    #[serde(default)]
+    pub plan: serde_json::Value,
+    /// Its files, once it is finished.
+    #[serde(default)]
+    pub files: Vec<RunFile>,
+    /// Whether its raw pages were pruned.
+    #[serde(default)]
+    pub raw_pruned: bool,
+}
+
+/// A file that a finished run left in its folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// Path in the run's folder, with `/`.
+    pub path: String,
+    /// Size.
+    pub bytes: u64,
+    /// blake3 digest of the file, hex.
+    pub blake3: String,
+}
+
+impl RunRecord {
+    /// The record of a run that begins now, with nothing planned. A rollback is such a run too.
+    pub fn begun(run_id: &str, pipeline: &str, (started_at, today): (Timestamp, Date)) -> Self {
+        Self {
+            run_id: run_id.to_owned(),
+            pipeline: pipeline.to_owned(),
+            pipeline_digest: String::new(),
+            today,
+            started_at,
+            finished: None,
+            plan: serde_json::Value::Null,
+            files: Vec::new(),
+            raw_pruned: false,
+        }
+    }
+}

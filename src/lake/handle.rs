@@ -1,0 +1,232 @@
+//! An open lake: how it is opened, and what every other file of this module reads and writes through it.
+
+use super::backend::disk::Storage;
+use super::backend::local::LocalBackend;
+use super::backend::object_client::Objects;
+use super::backend::protocol::Backend;
+use super::backend::remote::RemoteBackend;
+use super::backend::url;
+use super::error::LakeError;
+use super::format::layout;
+use super::format::layout::Layout;
+use super::format::manifest::Commit;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A lake: in a folder, or in an object store with a folder as its working copy.
+#[derive(Debug, Clone)]
+pub struct Lake {
+    pub(super) layout: Layout,
+    pub(super) storage: Storage,
+    pub(super) backend: Arc<dyn Backend>,
+}
+
+/// How a lake is opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LakeOptions<'a> {
+    /// Address of the object store that has the lake (`s3://…`, `gs://…`, `az://…`); none for a lake in a folder.
+    pub address: Option<&'a str>,
+    /// Variables of the environment whose names begin as [`CLOUD_VARIABLES`](url::CLOUD_VARIABLES): keys, regions,
+    /// endpoints.
+    pub variables: &'a [(String, String)],
+    /// Opens the lake also when its newest commit is damaged, for a verification or a repair.
+    pub allow_damaged: bool,
+}
+
+impl LakeOptions<'_> {
+    /// Opens the lake in `folder`; with an address, `folder` is the working copy.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`] when `folder` is not a folder. [`LakeError::Address`]; [`LakeError::Remote`] when the store
+    /// cannot be reached or refuses. [`LakeError::Newer`] and [`LakeError::Damaged`] about the newest commit.
+    pub fn open(self, folder: &Path) -> Result<Lake, LakeError> {
+        let objects = self.address.map(|address| url::open(address, self.variables)).transpose()?;
+        let lake = Lake::on(folder, Storage::default(), objects)?;
+        if !self.allow_damaged {
+            lake.current()?;
+        }
+        Ok(lake)
+    }
+}
+
+impl fmt::Display for Lake {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.backend.remote_url() {
+            Some(url) => out.write_str(&url),
+            None => self.root().display().fmt(out),
+        }
+    }
+}
+
+impl Lake {
+    /// The lake in a folder. A missing folder is an empty lake; nothing is written before [`Lake::lock`].
+    ///
+    /// # Errors
+    ///
+    /// As [`LakeOptions::open`].
+    pub fn open(root: &Path) -> Result<Self, LakeError> {
+        LakeOptions::default().open(root)
+    }
+
+    /// The lake in a folder, or in an object store with that folder as its working copy. The newest commit is not read.
+    pub(super) fn on(root: &Path, storage: Storage, objects: Option<Objects>) -> Result<Self, LakeError> {
+        check_folder(root)?;
+        let layout = Layout { root: root.to_path_buf() };
+        let local = LocalBackend { layout: layout.clone(), storage: storage.clone() };
+        let backend: Arc<dyn Backend> = match objects {
+            Some(objects) => Arc::new(RemoteBackend::new(local, objects)),
+            None => Arc::new(local),
+        };
+        backend.refresh()?;
+        Ok(Self { layout, storage, backend })
+    }
+
+    /// Folder of the lake, or its working copy.
+    pub fn root(&self) -> &Path {
+        &self.layout.root
+    }
+
+    /// The newest commit; none in an empty lake.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::commit`].
+    pub fn current(&self) -> Result<Option<Commit>, LakeError> {
+        self.backend.newest()?.map(|snapshot| self.commit(snapshot)).transpose()
+    }
+
+    /// Looks for commits of other machines in an object store. A folder needs no refresh.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Remote`].
+    pub fn refresh(&self) -> Result<(), LakeError> {
+        self.backend.refresh()
+    }
+
+    /// The commit of a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::NoSnapshot`]; [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`].
+    pub fn commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
+        self.decoded(snapshot, self.backend.read_commit(snapshot)?, &self.layout.commit(snapshot))
+    }
+
+    /// The commit of a snapshot as it is stored, ignoring the working copy: for a verification.
+    pub(super) fn commit_uncached(&self, snapshot: u64) -> Result<Commit, LakeError> {
+        let bytes = self.backend.read(&Layout::commit_name(snapshot))?;
+        self.decoded(snapshot, bytes, &self.layout.commit(snapshot))
+    }
+
+    /// The commit of a snapshot in the bytes of a local file.
+    pub(super) fn decoded(
+        &self,
+        snapshot: u64,
+        bytes: Option<Vec<u8>>,
+        path: &Path,
+    ) -> Result<Commit, LakeError> {
+        let bytes = bytes.ok_or(LakeError::NoSnapshot { snapshot })?;
+        let path = self.path_for_user(path);
+        let commit = Commit::decode(&bytes, &path)?;
+        if commit.snapshot != snapshot {
+            return Err(LakeError::damaged(
+                &path,
+                format!("it is the commit of snapshot {}", commit.snapshot),
+            ));
+        }
+        Ok(commit)
+    }
+
+    /// Whether the lake is in an object store, and its folder is a working copy.
+    pub(super) fn is_remote(&self) -> bool {
+        self.backend.remote_url().is_some()
+    }
+
+    /// Where a user finds a file, given its local path: in the object store, not in the working copy.
+    pub(super) fn path_for_user(&self, path: &Path) -> PathBuf {
+        match (self.backend.remote_url(), path.strip_prefix(self.root())) {
+            (Some(url), Ok(inside)) => Path::new(&url).join(inside),
+            _ => path.to_path_buf(),
+        }
+    }
+
+    /// Numbers of all commits, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
+        Ok(self.backend.commits()?.into_iter().collect())
+    }
+
+    /// Replaces a small file of the lake by its name, for example `catalog/TABLES.md`: a reader sees the old file or the
+    /// new one. Returns its local path.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`] for a name that leads out of the lake; [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LakeError> {
+        layout::check_file_name(name)?;
+        self.backend.write(name, bytes)?;
+        Ok(self.layout.root.join(name))
+    }
+
+    /// Tries what a commit needs of the backend: write a file, read it back, be refused a second creation, delete it.
+    /// `token` is part of that file's name and must be new each time.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`] when the backend breaks a guarantee that commits need; [`LakeError::Storage`],
+    /// [`LakeError::Remote`], [`LakeError::Name`].
+    pub fn probe(&self, token: &str) -> Result<(), LakeError> {
+        layout::check_run_id(token)?;
+        let name = format!("state/probe-{token}");
+        let tried = self.try_to_create(&name);
+        let cleared = self.backend.remove(&name);
+        tried.and(cleared)
+    }
+
+    fn try_to_create(&self, name: &str) -> Result<(), LakeError> {
+        let wrong =
+            |what: &str| Err(LakeError::damaged(&self.path_for_user(&self.layout.root.join(name)), what));
+        if !self.backend.create(name, name.as_bytes())? {
+            return wrong("a file of this trial existed before");
+        }
+        if self.backend.read(name)?.as_deref() != Some(name.as_bytes()) {
+            return wrong("the bytes read differ from the bytes written");
+        }
+        if self.backend.create(name, b"again")? {
+            return wrong("it was created a second time; two runs would overwrite each other");
+        }
+        Ok(())
+    }
+
+    /// Local folder of a snapshot's tables.
+    pub(super) fn snapshot_dir(&self, snapshot: u64) -> PathBuf {
+        self.layout.snapshot(snapshot)
+    }
+
+    /// The snapshot that `current` points to; none where there is no such link, as in an object store.
+    pub fn shown(&self) -> Option<u64> {
+        Layout::shown_by(&fs::read_link(self.layout.current()).ok()?)
+    }
+
+    /// Folder of what outlives a run without being data: the lock, the budget ledger.
+    pub fn state_dir(&self) -> PathBuf {
+        self.layout.state()
+    }
+}
+
+fn check_folder(root: &Path) -> Result<(), LakeError> {
+    let source = match fs::metadata(root) {
+        Ok(found) if !found.is_dir() => io::Error::from(io::ErrorKind::NotADirectory),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => error,
+        _ => return Ok(()),
+    };
+    Err(LakeError::storage("open", root)(source))
+}

@@ -1,0 +1,156 @@
+//! Observed filings merged into a staged snapshot, month by month.
+
+use super::change_log::{Changes, FILE_ROWS};
+use super::month::{Counts, Listings, merge_month};
+use super::moved_month::{MonthMoves, find_month_moves};
+use super::spill::{Spill, SpilledFilings};
+use crate::contract::eastern::epoch_days;
+use crate::lake::data_file::sorted;
+use crate::lake::error::LakeError;
+use crate::lake::format::layout::{Month, month_in};
+use crate::lake::snapshot::staging::{Staging, TableDelta};
+use crate::table::Table;
+use arrow::record_batch::RecordBatch;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+impl Staging {
+    /// Adds observed filings; `last_seen_at` says when each was observed. They wait on disk for
+    /// [`Staging::merge_filings`].
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Schema`] for rows of another shape; [`LakeError::Storage`].
+    pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
+        let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
+        self.spill.insert(spill).push(rows)
+    }
+
+    /// Names businesses that are missing from their listing, with their filing date. [`Staging::merge_filings`] marks them
+    /// as vanished, unless they were observed in another listing.
+    pub fn note_gone(&mut self, gone: impl IntoIterator<Item = (i64, Date)>) {
+        self.gone.extend(gone);
+    }
+
+    fn new_spill(&self) -> Result<Spill, LakeError> {
+        Spill::new(self.lake.storage.clone(), self.dir.join("spill"))
+    }
+
+    /// Merges the spilled filings month by month: the newest observation of a business wins, the later one where
+    /// timestamps are equal; `first_seen_at` is kept. An observation older than the lake's row changes nothing.
+    ///
+    /// `complete` names the listings that were read completely: filing date, and whether it is that of fictitious names.
+    /// A listed business of such a listing that was not observed is marked as vanished, and kept.
+    ///
+    /// What happened goes to `changes`, one row a business and field. `appeared` is written only when the parent
+    /// already has filings: a first load is no news. A month in which only `last_seen_at` would differ keeps its file.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`]; [`LakeError::Damaged`] when a file of the parent is not what its commit says.
+    pub fn merge_filings(
+        &mut self,
+        complete: &BTreeSet<(Date, bool)>,
+        observed_at: Timestamp,
+    ) -> Result<TableDelta, LakeError> {
+        let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
+        let mut spilled = spill.finish()?;
+        let moves = find_month_moves(&self.months(), &spilled)?;
+        spilled.forget(&moves.stale);
+        let listings = Listings {
+            complete: complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect(),
+            gone: std::mem::take(&mut self.gone),
+            observed_at: observed_at.as_microsecond(),
+            has_news: self.rows(Table::Filings.name()) > 0,
+        };
+        let mut merge = FilingsMerge {
+            listings,
+            same_run: self.changes_of_this_run()?,
+            delta: TableDelta { read: spilled.read(), ..TableDelta::default() },
+            changes: Changes::new(observed_at, &self.run_id),
+            moves,
+        };
+        for month in self.months_to_merge(&spilled, &merge) {
+            self.merge_one_month(month, &spilled, &mut merge)?;
+        }
+        self.write_changes(&mut merge)?;
+        self.lake.storage.remove_dir_all(&self.dir.join("spill"))?;
+        merge.delta.total = self.rows(Table::Filings.name());
+        Ok(merge.delta)
+    }
+
+    /// Months with observations, with listings that were read completely, or with businesses that are gone or leave.
+    fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
+        let known = self.months();
+        let days = merge.listings.complete.iter().map(|(day, _)| *day);
+        let days = days.chain(merge.listings.gone.values().map(|day| epoch_days(*day)));
+        let mut months = spilled.months();
+        months.extend(days.filter_map(Month::of_epoch_day).filter(|month| known.contains_key(month)));
+        months.extend(merge.moves.leaving.keys());
+        months
+    }
+
+    fn merge_one_month(
+        &mut self,
+        month: Month,
+        spilled: &SpilledFilings,
+        merge: &mut FilingsMerge,
+    ) -> Result<(), LakeError> {
+        let (rows, counts) = {
+            let existing = merge.moves.apply(month, self.month_rows(month)?)?;
+            merge_month(&existing, &spilled.month(month)?, &merge.listings, &mut merge.changes)?
+        };
+        merge.delta.added += counts.added;
+        merge.delta.changed += counts.changed;
+        merge.delta.vanished += counts.vanished;
+        merge.delta.returned += counts.returned;
+        if counts != Counts::default() || merge.moves.leaving.contains_key(&month) {
+            merge.delta.changed_months.insert(month);
+            let in_order = sorted(Table::Filings, &rows)?;
+            // A month is large: the unsorted copy goes before the file is written.
+            drop(rows);
+            self.replace_month(month, &in_order)?;
+        }
+        if merge.changes.len() >= FILE_ROWS { self.write_changes(merge) } else { Ok(()) }
+    }
+
+    fn replace_month(&mut self, month: Month, rows: &RecordBatch) -> Result<(), LakeError> {
+        let table = Table::Filings.name();
+        let file = match rows.num_rows() {
+            0 => None,
+            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows)?),
+        };
+        self.swap(table, |old| month_in(&old.entry.path) == Some(month), file)
+    }
+
+    fn month_rows(&self, month: Month) -> Result<RecordBatch, LakeError> {
+        let files = self.of_table(Table::Filings.name());
+        self.read(Table::Filings, files.iter().filter(|file| month_in(&file.entry.path) == Some(month)))
+    }
+
+    /// The file of each month of filings.
+    fn months(&self) -> BTreeMap<Month, PathBuf> {
+        let files = self.of_table(Table::Filings.name()).iter();
+        files.filter_map(|file| Some((month_in(&file.entry.path)?, file.path.clone()))).collect()
+    }
+
+    fn write_changes(&mut self, merge: &mut FilingsMerge) -> Result<(), LakeError> {
+        if merge.changes.len() == 0 {
+            return Ok(());
+        }
+        let rows = merge.changes.take()?;
+        self.append_changes(&rows, &std::mem::take(&mut merge.same_run)).map(|_| ())
+    }
+}
+
+/// What one merge of filings carries from month to month.
+struct FilingsMerge {
+    listings: Listings,
+    /// Files that may have change rows of this run.
+    same_run: Vec<PathBuf>,
+    delta: TableDelta,
+    changes: Changes,
+    moves: MonthMoves,
+}

@@ -1,0 +1,242 @@
+//! The folder of a run: its record, journals, summary, raw pages and quarantine.
+
+use super::chunk_upload::ChunkUpload;
+use super::page_archive::RawArchive;
+use crate::lake::backend::disk;
+use crate::lake::backend::disk::Storage;
+use crate::lake::backend::protocol::Backend;
+use crate::lake::error::LakeError;
+use crate::lake::format::layout;
+use crate::lake::format::layout::{COMMITS, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
+use crate::lake::format::run_record::{RunFile, RunRecord};
+use crate::lake::format::sealed_json::{sealed, unseal};
+use crate::lake::handle::Lake;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Number of newest runs whose records are downloaded from an object store by default.
+pub(crate) const NEWEST_RUNS: usize = 20;
+
+/// The folder of a run.
+#[derive(Debug, Clone)]
+pub struct RunDir {
+    run_id: String,
+    dir: PathBuf,
+    pub(super) storage: Storage,
+    pub(super) backend: Arc<dyn Backend>,
+}
+
+impl Lake {
+    /// The folder of a run; creates a missing one.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`], [`LakeError::Storage`].
+    pub fn run(&self, run_id: &str) -> Result<RunDir, LakeError> {
+        let run = self.existing_run(run_id)?;
+        self.storage.create_durable_dir_all(&run.dir)?;
+        Ok(run)
+    }
+
+    /// The folder of a run as it is; creates nothing.
+    pub(crate) fn existing_run(&self, run_id: &str) -> Result<RunDir, LakeError> {
+        layout::check_run_id(run_id)?;
+        let (dir, storage) = (self.layout.run(run_id), self.storage.clone());
+        Ok(RunDir { run_id: run_id.to_owned(), dir, storage, backend: Arc::clone(&self.backend) })
+    }
+
+    /// The records of runs, oldest first: all in a folder, at least the newest 20 in an object store.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Damaged`] names a record that cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunRecord>, LakeError> {
+        self.newest_runs(NEWEST_RUNS)
+    }
+
+    /// As [`Lake::runs`], with at least the newest `most`.
+    pub(crate) fn newest_runs(&self, most: usize) -> Result<Vec<RunRecord>, LakeError> {
+        self.backend.download_run_records(most)?;
+        let mut records = Vec::new();
+        for name in disk::names(&self.layout.runs())? {
+            if layout::check_run_id(&name).is_ok() {
+                records.extend(read_record(&self.layout.run(&name).join(RECORD))?);
+            }
+        }
+        records.sort_by(|one: &RunRecord, other| {
+            (one.started_at, &one.run_id).cmp(&(other.started_at, &other.run_id))
+        });
+        Ok(records)
+    }
+
+    /// The newest run of a pipeline if it is unfinished: the one to resume.
+    ///
+    /// # Errors
+    ///
+    /// As [`Lake::runs`].
+    pub fn unfinished_run(&self, pipeline: &str) -> Result<Option<RunRecord>, LakeError> {
+        let newest = self.runs()?.into_iter().rfind(|record| record.pipeline == pipeline);
+        Ok(newest.filter(|record| record.finished.is_none()))
+    }
+}
+
+fn journal_name(snapshot: u64) -> String {
+    format!("{JOURNAL}/{}.json", layout::snapshot_name(snapshot))
+}
+
+fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
+    disk::read(path)?.map(|bytes| unseal(&bytes, path)).transpose()
+}
+
+impl RunDir {
+    /// Its local path.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The run's record; none before it is written.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Damaged`].
+    pub fn record(&self) -> Result<Option<RunRecord>, LakeError> {
+        read_record(&self.dir.join(RECORD))
+    }
+
+    /// Replaces the run's record atomically.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn write_record(&self, record: &RunRecord) -> Result<(), LakeError> {
+        self.write(RECORD, sealed(record))
+    }
+
+    /// Replaces a file of the run atomically, and uploads it.
+    fn write(&self, name: &str, bytes: io::Result<Vec<u8>>) -> Result<(), LakeError> {
+        let bytes = bytes.map_err(LakeError::storage("write", &self.dir.join(name)))?;
+        self.backend.write(&self.name_in_lake(name), &bytes)
+    }
+
+    pub(super) fn name_in_lake(&self, name: &str) -> String {
+        format!("runs/{}/{name}", self.run_id)
+    }
+
+    /// Writes the record of a run that stops. The record of a finished run lists its files with their digests.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn close(&self, record: &mut RunRecord) -> Result<(), LakeError> {
+        if record.finished.is_some() {
+            record.files = self.inventory()?;
+        }
+        self.write_record(record)
+    }
+
+    fn inventory(&self) -> Result<Vec<RunFile>, LakeError> {
+        let mut files = Vec::new();
+        for folder in [RAW, JOURNAL, COMMITS, QUARANTINE] {
+            for name in disk::names(&self.dir.join(folder))? {
+                if !name.starts_with(disk::TEMPORARY) {
+                    files.push(self.run_file(&format!("{folder}/{name}"))?);
+                }
+            }
+        }
+        if self.dir.join(SUMMARY).is_file() {
+            files.push(self.run_file(SUMMARY)?);
+        }
+        Ok(files)
+    }
+
+    fn run_file(&self, path: &str) -> Result<RunFile, LakeError> {
+        let (bytes, blake3) = disk::digest(&self.dir.join(path))?;
+        Ok(RunFile { path: path.to_owned(), bytes, blake3 })
+    }
+
+    /// Writes the journal of a snapshot atomically, before the snapshot is committed.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn write_journal(&self, snapshot: u64, journal: &impl Serialize) -> Result<(), LakeError> {
+        self.write(&journal_name(snapshot), sealed(journal))
+    }
+
+    /// The journal of a snapshot; none where this run wrote none.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Damaged`].
+    pub fn journal<T: DeserializeOwned>(&self, snapshot: u64) -> Result<Option<T>, LakeError> {
+        let name = journal_name(snapshot);
+        let path = self.dir.join(&name);
+        let bytes = match disk::read(&path)? {
+            Some(bytes) => Some(bytes),
+            None => self.backend.read(&self.name_in_lake(&name))?,
+        };
+        bytes.map(|bytes| unseal(&bytes, &path)).transpose()
+    }
+
+    /// Replaces `summary.json` atomically.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`].
+    pub fn write_summary(&self, summary: &impl Serialize) -> Result<(), LakeError> {
+        let text = serde_json::to_string_pretty(summary).map(|text| (text + "\n").into_bytes());
+        self.write(SUMMARY, text.map_err(io::Error::from))
+    }
+
+    /// The run's raw pages, with those that another machine archived.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn raw(&self) -> Result<RawArchive, LakeError> {
+        let stored = self.backend.download_pages(&self.run_id)?;
+        let chunks =
+            stored.map(|stored| ChunkUpload::new(Arc::clone(&self.backend), self.name_in_lake(RAW), stored));
+        RawArchive::open_on(&self.dir.join(RAW), self.storage.clone(), chunks)
+    }
+
+    /// The run's raw pages, read-only: torn or damaged pages do not count, and stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn raw_read_only(&self) -> Result<RawArchive, LakeError> {
+        self.backend.download_pages(&self.run_id)?;
+        RawArchive::open_read_only(&self.dir.join(RAW), self.storage.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+
+    fn record(run_id: &str, second: i64) -> RunRecord {
+        let begun = (Timestamp::from_second(second).expect("an instant"), jiff::civil::date(2026, 11, 20));
+        RunRecord { plan: serde_json::json!({"slices": 3}), ..RunRecord::begun(run_id, "daily", begun) }
+    }
+
+    #[test]
+    fn newest_run_is_resumed_only_while_it_is_unfinished() {
+        let root = tempfile::tempdir().expect("a folder");
+        let lake = Lake::open(root.path()).expect("a lake");
+        assert_eq!(lake.unfinished_run("daily").expect("read"), None);
+        for (run_id, second) in [("b", 2), ("a", 1)] {
+            lake.run(run_id).and_then(|run| run.write_record(&record(run_id, second))).expect("written");
+        }
+        assert_eq!(lake.unfinished_run("daily").expect("read"), Some(record("b", 2)));
+        assert_eq!(lake.unfinished_run("backfill").expect("read"), None);
+        let done = RunRecord { finished: Some("complete".to_owned()), ..record("b", 2) };
+        lake.run("b").and_then(|run| run.write_record(&done)).expect("written");
+        assert_eq!(lake.unfinished_run("daily").expect("read"), None);
+        assert!(lake.run("../x").is_err());
+    }
+}

@@ -1,0 +1,77 @@
+//! Tables other than filings, and aggregates.
+
+use super::*;
+use arrow::record_batch::RecordBatch;
+
+#[test]
+fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -> Result {
+    let rows = crate::lake::rows_for_tests::labels;
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    staging.merge(Table::EntityTypes, &rows(&[("llc", "x"), ("trust", "Trust"), ("llc", "LLC")]))?;
+    staging.commit(info())?;
+    let mut staging = lake.stage("r2")?;
+    let same = staging.merge(Table::EntityTypes, &rows(&[("llc", "LLC")]))?;
+    assert_eq!((same.added, same.changed, same.total, staging.is_unchanged()), (0, 0, 2, true));
+    let more = staging.merge(Table::EntityTypes, &rows(&[("llc", "Company"), ("corporation", "C")]))?;
+    assert_eq!((more.added, more.changed, more.total, staging.is_unchanged()), (1, 1, 3, false));
+    assert!(matches!(staging.merge(Table::Coverage, &rows(&[])), Err(LakeError::Schema { .. })));
+    staging.commit(info())?;
+    assert_sound(&lake)
+}
+
+#[test]
+fn officers_of_a_business_are_replaced_together() -> Result {
+    use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
+    use std::sync::Arc;
+    let rows = |officers: &[(i64, i32)]| {
+        let texts = || -> ArrayRef { Arc::new(StringArray::from(vec!["N"; officers.len()])) };
+        let columns: [ArrayRef; 5] = [
+            Arc::new(officers.iter().map(|(id, _)| *id).collect::<Int64Array>()),
+            Arc::new(officers.iter().map(|(_, position)| *position).collect::<Int32Array>()),
+            texts(),
+            texts(),
+            Arc::new(TimestampMicrosecondArray::from(vec![5; officers.len()]).with_timezone("UTC")),
+        ];
+        RecordBatch::try_new(Table::Officers.schema(), columns.to_vec()).expect("rows")
+    };
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    staging.merge(Table::Officers, &rows(&[(1, 0), (1, 1), (2, 0), (3, 0)]))?;
+    let delta = staging.merge_replacing(Table::Officers, &rows(&[(1, 0)]), &BTreeSet::from([2]))?;
+    assert_eq!((delta.vanished, delta.total), (2, 2));
+    Ok(())
+}
+
+#[test]
+fn aggregates_keep_their_file_with_equal_rows_and_are_dropped_with_their_definition() -> Result {
+    use arrow::array::{ArrayRef, LargeStringArray, UInt32Array};
+    use std::sync::Arc;
+    let rows = |n: u32| {
+        let columns: [(&str, ArrayRef); 2] = [
+            ("county", Arc::new(LargeStringArray::from(vec!["Duval"]))),
+            ("n", Arc::new(UInt32Array::from(vec![n]))),
+        ];
+        RecordBatch::try_from_iter(columns).expect("rows")
+    };
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    staging.aggregate("county_day", &rows(1), "How many?")?;
+    assert!(matches!(staging.aggregate("../x", &rows(1), ""), Err(LakeError::Name { .. })));
+    staging.commit(info())?;
+    let mut staging = lake.stage("r2")?;
+    staging.aggregate("county_day", &rows(1), "How many?")?;
+    assert!(staging.is_unchanged());
+    staging.aggregate("county_day", &rows(2), "How many?")?;
+    assert!(!staging.is_unchanged());
+    assert!(staging.files().contains_key("agg_county_day"));
+    staging.retain_aggregates(&BTreeSet::new());
+    assert!(!staging.files().contains_key("agg_county_day"));
+    assert_sound(&lake)
+}

@@ -1,0 +1,64 @@
+//! What a server is started with: its rows, its keys, its limits.
+
+use super::auth::{Accounts, LimitOverride};
+use super::index::Index;
+use super::service::Clock;
+use crate::lake::Lake;
+use jiff::civil::Date;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// Default of [`ServeConfig::max_connections`].
+pub const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
+/// [`ServeConfig::linger`] of a server whose clients are other programs.
+pub const DEFAULT_LINGER: Duration = Duration::from_millis(500);
+
+/// Where the rows come from.
+#[derive(Debug)]
+pub enum IndexSource {
+    /// An index in memory.
+    Fixed(Arc<Index>),
+    /// One snapshot folder, never reloaded.
+    Snapshot(PathBuf),
+    /// The root of a lake; its `current` snapshot is reloaded when the link changes.
+    Lake(PathBuf),
+    /// A lake in an object store; its newest snapshot is copied to this machine, and reloaded when there is a newer one.
+    Store(Lake),
+}
+
+/// Where accounts and keys come from.
+#[derive(Debug)]
+pub enum AccountsSource {
+    /// Accounts in memory.
+    Fixed(Accounts),
+    /// A key file; it is reloaded when it changes.
+    File(PathBuf),
+}
+
+/// Settings of a server.
+pub struct ServeConfig {
+    /// The rows.
+    pub index: IndexSource,
+    /// Accounts and keys.
+    pub accounts: AccountsSource,
+    /// Limits in place of those in the key file.
+    pub plan_override: LimitOverride,
+    /// File of the request counts, so that they survive a restart; `None` keeps them in memory.
+    pub usage_file: Option<PathBuf>,
+    /// Clock of the request limits, and of the Eastern day unless `today` is set.
+    pub clock: Clock,
+    /// The Eastern day to serve as; `None` follows the clock.
+    pub today: Option<Date>,
+    /// Address under which clients know this server; `None` uses the listener's.
+    pub public_url: Option<String>,
+    /// 256 random bits, for request ids.
+    pub random: [u8; 32],
+    /// Most open connections; a further one is answered 503 and closed.
+    pub max_connections: usize,
+    /// At shutdown, how long connections without a request stay open, so that clients learn to connect anew.
+    pub linger: Duration,
+    /// Listener of the metrics page; `None` serves none.
+    pub metrics: Option<TcpListener>,
+}

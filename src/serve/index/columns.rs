@@ -1,0 +1,280 @@
+//! All columns of a snapshot, newest row first.
+
+use super::column::{OverflowTexts, TextColumn, permuted};
+use super::dictionary::Dictionary;
+use super::document_number::{self, Unpacked};
+use super::packed_row::{Field, Layout};
+use std::cmp::Reverse;
+use std::ops::Range;
+
+/// The dissolution day of a business that is not dissolved; the calendar does not have it.
+const NO_DAY: i32 = i32::MIN;
+/// The packed form of a document number that cannot be packed; every other one is smaller.
+pub(crate) const UNPACKABLE_DOCUMENT: u64 = u64::MAX;
+
+/// The cells of a row that are stored without a dictionary.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UncodedCells<'a> {
+    pub(crate) business_id: i64,
+    pub(crate) id: &'a str,
+    pub(crate) document_number: &'a str,
+    pub(crate) name: &'a str,
+    /// Days since 1970-01-01.
+    pub(crate) filed_day: i32,
+    /// Days since 1970-01-01.
+    pub(crate) dissolved_day: Option<i32>,
+    pub(crate) url: &'a str,
+}
+
+/// The columns without a dictionary. Ids, document numbers and links are stored in a short form: as numbers, and as one
+/// prefix before the document number. Values that do not have this form are in the overflow lists.
+#[derive(Debug, Default)]
+pub(crate) struct UncodedColumns {
+    pub(crate) filed: Vec<i32>,
+    pub(crate) ids: Vec<i64>,
+    overflow_ids: OverflowTexts,
+    pub(crate) dissolved: Vec<i32>,
+    pub(crate) documents: Vec<u64>,
+    overflow_documents: OverflowTexts,
+    pub(crate) names: TextColumn,
+    /// What precedes the document number in a link; the first link decides.
+    url_prefix: Option<Box<str>>,
+    overflow_urls: OverflowTexts,
+}
+
+impl UncodedColumns {
+    pub(crate) fn rows(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: UncodedCells<'_>) {
+        let at = u32::try_from(self.rows()).unwrap_or(u32::MAX);
+        if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
+            self.overflow_ids.insert(at, row.id);
+        }
+        let document = document_number::pack(row.document_number).unwrap_or_else(|| {
+            self.overflow_documents.insert(at, row.document_number);
+            UNPACKABLE_DOCUMENT
+        });
+        self.push_url(at, row.url, row.document_number);
+        self.documents.push(document);
+        self.names.push(row.name);
+        self.ids.push(row.business_id);
+        self.filed.push(row.filed_day);
+        self.dissolved.push(row.dissolved_day.unwrap_or(NO_DAY));
+    }
+
+    fn push_url(&mut self, row: u32, url: &str, document_number: &str) {
+        let Some(prefix) = url.strip_suffix(document_number) else {
+            return self.overflow_urls.insert(row, url);
+        };
+        if &**self.url_prefix.get_or_insert_with(|| prefix.into()) != prefix {
+            self.overflow_urls.insert(row, url);
+        }
+    }
+
+    /// Adds the rows of other columns after its own.
+    pub(crate) fn append(&mut self, other: Self) {
+        let before = u32::try_from(self.rows()).unwrap_or(u32::MAX);
+        if self.rows() == 0 {
+            self.url_prefix.clone_from(&other.url_prefix);
+        }
+        if self.url_prefix == other.url_prefix {
+            self.overflow_urls.append(before, &other.overflow_urls);
+        } else {
+            let mut buffer = Unpacked::default();
+            for row in (0_u32..).take(other.rows()) {
+                let document_number = other.document_number(row, &mut buffer);
+                self.push_url(before + row, &other.url(row, document_number), document_number);
+            }
+        }
+        self.names.append(&other.names);
+        self.filed.extend(other.filed);
+        self.ids.extend(other.ids);
+        self.dissolved.extend(other.dissolved);
+        self.documents.extend(other.documents);
+        self.overflow_ids.append(before, &other.overflow_ids);
+        self.overflow_documents.append(before, &other.overflow_documents);
+    }
+
+    /// The order of listings, newest first, then the largest id; `None` when the rows already have it.
+    pub(crate) fn newest_first(&self) -> Option<Vec<u32>> {
+        let key = |row: u32| Reverse((self.filed[row as usize], self.ids[row as usize]));
+        let rows = u32::try_from(self.rows()).unwrap_or(u32::MAX);
+        if (1..rows).all(|row| key(row - 1) <= key(row)) {
+            return None;
+        }
+        let mut order: Vec<u32> = (0..rows).collect();
+        order.sort_unstable_by_key(|row| key(*row));
+        Some(order)
+    }
+
+    /// The same rows in another order.
+    pub(crate) fn permuted(self, order: &[u32]) -> Self {
+        Self {
+            filed: permuted(&self.filed, order),
+            ids: permuted(&self.ids, order),
+            overflow_ids: self.overflow_ids.permuted(order),
+            dissolved: permuted(&self.dissolved, order),
+            documents: permuted(&self.documents, order),
+            overflow_documents: self.overflow_documents.permuted(order),
+            names: self.names.permuted(order),
+            url_prefix: self.url_prefix,
+            overflow_urls: self.overflow_urls.permuted(order),
+        }
+    }
+
+    /// The id of a row as a hash key.
+    pub(crate) fn id_key(&self, row: u32) -> u64 {
+        self.ids[row as usize].cast_unsigned()
+    }
+
+    /// The id of a row as it was sent.
+    pub(crate) fn id(&self, row: u32) -> String {
+        let overflow = self.overflow_ids.get(row).map(str::to_owned);
+        overflow.unwrap_or_else(|| self.ids[row as usize].to_string())
+    }
+
+    /// The document number of a row; a packed one is written to `buffer`.
+    pub(crate) fn document_number<'a>(&'a self, row: u32, buffer: &'a mut Unpacked) -> &'a str {
+        match self.documents[row as usize] {
+            UNPACKABLE_DOCUMENT => self.overflow_documents.get(row).unwrap_or_default(),
+            packed => document_number::unpack(packed, buffer),
+        }
+    }
+
+    /// The link of a row, which has this document number, to its public page.
+    pub(crate) fn url(&self, row: u32, document_number: &str) -> String {
+        let prefix = self.url_prefix.as_deref().unwrap_or_default();
+        self.overflow_urls.get(row).map_or_else(|| [prefix, document_number].concat(), str::to_owned)
+    }
+
+    /// The rows filed from `first` to `last`, both included.
+    pub(crate) fn filed_between(&self, first: Option<i32>, last: i32) -> Range<u32> {
+        let start = self.filed.partition_point(|day| *day > last);
+        let end = first.map_or(self.filed.len(), |first| self.filed.partition_point(|day| *day >= first));
+        let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        number(start)..number(end.max(start))
+    }
+
+    /// Memory in bytes.
+    fn bytes(&self) -> usize {
+        let overflow = [&self.overflow_ids, &self.overflow_documents, &self.overflow_urls];
+        size_of::<i32>() * (self.filed.capacity() + self.dissolved.capacity())
+            + size_of::<u64>() * (self.ids.capacity() + self.documents.capacity())
+            + self.names.bytes()
+            + overflow.map(OverflowTexts::bytes).iter().sum::<usize>()
+    }
+}
+
+/// All columns, newest row first.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    pub(crate) uncoded: UncodedColumns,
+    /// Flags and codes of each row.
+    pub(crate) packed_rows: Vec<u64>,
+    pub(crate) layout: Layout,
+    pub(crate) kinds: Dictionary,
+    pub(crate) counties: Dictionary,
+    /// Sector of each industry code.
+    pub(crate) sectors: Dictionary,
+    /// Industry type of each industry code.
+    pub(crate) industry_types: Dictionary,
+    pub(crate) zips: Dictionary,
+    pub(crate) cities: Dictionary,
+    pub(crate) company_types: Dictionary,
+    pub(crate) statuses: Dictionary,
+}
+
+impl Columns {
+    /// The code of a field of a row.
+    pub(crate) fn code(&self, field: Field, row: u32) -> u32 {
+        self.layout.code(field, row, self.packed_rows[row as usize])
+    }
+
+    /// Memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let dictionaries = [
+            &self.kinds,
+            &self.counties,
+            &self.sectors,
+            &self.industry_types,
+            &self.zips,
+            &self.cities,
+            &self.company_types,
+            &self.statuses,
+        ];
+        self.uncoded.bytes()
+            + size_of::<u64>() * self.packed_rows.capacity()
+            + self.layout.bytes()
+            + dictionaries.map(Dictionary::bytes).iter().sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Id, document number, link.
+    const ROWS: [[&str; 3]; 6] = [
+        ["5000001", "L26000000001", "https://a.example/fl/L26000000001"],
+        ["5000002", "L26000000002", "https://a.example/fl/L26000000002"],
+        ["fl-5000003", "L26000000003", "https://b.example/L26000000003"],
+        ["05000004", "L-4", "https://a.example/fl/L-4"],
+        ["5000005", "L26000000005", ""],
+        ["5000006", "L26000000006", "https://a.example/fl/L26000000006.html"],
+    ];
+
+    fn columns(rows: impl IntoIterator<Item = usize>) -> UncodedColumns {
+        let mut columns = UncodedColumns::default();
+        for row in rows {
+            let [id, document_number, url] = ROWS[row];
+            let business_id = 5_000_001 + row as i64;
+            let (name, filed_day, dissolved_day) = ("", 0, None);
+            columns.push(UncodedCells {
+                business_id,
+                id,
+                document_number,
+                name,
+                filed_day,
+                dissolved_day,
+                url,
+            });
+        }
+        columns
+    }
+
+    fn texts(columns: &UncodedColumns) -> Vec<[String; 3]> {
+        let texts = |row| {
+            let mut buffer = Unpacked::default();
+            let document_number = columns.document_number(row, &mut buffer);
+            [columns.id(row), document_number.to_owned(), columns.url(row, document_number)]
+        };
+        (0_u32..).take(columns.rows()).map(texts).collect()
+    }
+
+    #[test]
+    fn ids_document_numbers_and_links_are_read_back_in_any_order_and_appended() {
+        assert_eq!(texts(&columns(0..6)), ROWS);
+        let order = [5, 2, 4, 3, 1, 0];
+        let turned = order.map(|row| ROWS[row as usize]);
+        assert_eq!(texts(&columns(0..6).permuted(&order)), turned);
+        // The two halves have different prefixes.
+        let mut both = columns([2, 5]);
+        both.append(columns(0..6));
+        both.append(columns([1]));
+        let expected: Vec<_> = [2, 5, 0, 1, 2, 3, 4, 5, 1].map(|row| ROWS[row]).to_vec();
+        assert_eq!(texts(&both), expected);
+        let mut empty = UncodedColumns::default();
+        empty.append(columns(0..6));
+        assert_eq!(texts(&empty), ROWS);
+    }
+
+    #[test]
+    fn links_of_one_form_take_no_memory() {
+        let mut both = columns(0..2);
+        both.append(columns([3]));
+        assert_eq!(both.overflow_urls, OverflowTexts::default());
+    }
+}

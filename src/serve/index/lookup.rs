@@ -1,0 +1,187 @@
+//! The index: look-ups by id and by document number, and what is stored by business id.
+
+use super::column::TextColumn;
+use super::columns::Columns;
+use super::counts::{CountyName, Tally};
+use super::document_number;
+use super::name_order::NameOrder;
+use crate::contract::count::{County, Stats};
+use crate::contract::id::{BusinessIdParam, DocumentNumber};
+use crate::contract::reference::Industries;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use jiff::Timestamp;
+use jiff::civil::Date;
+
+/// The row number of each id or document number. The table stores row numbers only; the keys stay in their column.
+#[derive(Debug, Default)]
+pub(crate) struct RowTable(HashTable<u32>);
+
+impl RowTable {
+    /// An empty table with room for `rows` rows.
+    pub(crate) fn with_capacity(rows: usize) -> Self {
+        Self(HashTable::with_capacity(rows))
+    }
+
+    /// Adds a row unless its key is known; false when it is.
+    pub(crate) fn insert(&mut self, row: u32, key_of: impl Fn(u32) -> u64) -> bool {
+        let key = key_of(row);
+        match self.0.entry(hash(key), |other| key_of(*other) == key, |other| hash(key_of(*other))) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert(row);
+                true
+            }
+        }
+    }
+
+    fn find(&self, key: u64, key_of: impl Fn(u32) -> u64) -> Option<u32> {
+        self.0.find(hash(key), |row| key_of(*row) == key).copied()
+    }
+}
+
+/// Mixes all bits of a key: both halves of a 128-bit product.
+fn hash(key: u64) -> u64 {
+    let product = u128::from(key ^ 0x9E37_79B9_7F4A_7C15) * u128::from(0xBF58_476D_1CE4_E5B9_u64);
+    product as u64 ^ (product >> u64::BITS) as u64
+}
+
+/// JSON texts of the businesses that have one, found by business id.
+#[derive(Debug, Default)]
+pub(crate) struct JsonById {
+    ids: Vec<i64>,
+    texts: TextColumn,
+}
+
+impl JsonById {
+    pub(crate) fn push(&mut self, business_id: i64, text: &str) {
+        self.ids.push(business_id);
+        self.texts.push(text);
+    }
+
+    /// The same texts, ready for [`JsonById::get`]; of two texts of one business the later one is returned.
+    pub(crate) fn sorted(mut self) -> Self {
+        if self.ids.is_sorted() {
+            self.ids.shrink_to_fit();
+            self.texts.shrink();
+            return self;
+        }
+        let mut order: Vec<u32> = (0_u32..).take(self.ids.len()).collect();
+        order.sort_by_key(|place| self.ids[*place as usize]);
+        let ids = order.iter().map(|place| self.ids[*place as usize]).collect();
+        Self { ids, texts: self.texts.permuted(&order) }
+    }
+
+    fn get(&self, business_id: i64) -> Option<&str> {
+        let after = self.ids.partition_point(|id| *id <= business_id);
+        let place = after.checked_sub(1).filter(|place| self.ids[*place] == business_id)?;
+        u32::try_from(place).ok().map(|place| self.texts.get(place))
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<i64>() * self.ids.capacity() + self.texts.bytes()
+    }
+}
+
+/// The rows of one snapshot, ready to be queried.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) columns: Columns,
+    pub(crate) by_id: RowTable,
+    pub(crate) by_document: RowTable,
+    pub(crate) by_name: NameOrder,
+    pub(crate) details: JsonById,
+    pub(crate) officers: JsonById,
+    /// Sorted ids of the businesses that were looked up and have no officer.
+    pub(crate) without_officers: Vec<i64>,
+    pub(crate) county_names: Vec<CountyName>,
+    pub(crate) industries: Industries,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) identity: [u8; 32],
+    pub(crate) tally: Tally,
+}
+
+impl Index {
+    /// Number of businesses, those no longer listed included.
+    pub fn rows(&self) -> usize {
+        self.columns.uncoded.rows()
+    }
+
+    /// Digest of the snapshot: the same in every process that serves these rows.
+    pub fn identity(&self) -> [u8; 32] {
+        self.identity
+    }
+
+    /// Memory of the index in bytes.
+    pub fn bytes(&self) -> usize {
+        self.columns.bytes()
+            + self.by_id.0.allocation_size()
+            + self.by_document.0.allocation_size()
+            + self.by_name.bytes()
+            + self.details.bytes()
+            + self.officers.bytes()
+            + size_of::<i64>() * self.without_officers.capacity()
+    }
+
+    /// The industry lists.
+    pub fn industries(&self) -> &Industries {
+        &self.industries
+    }
+
+    /// Number of rows in the default listing of a day: active ones, without fictitious names.
+    pub fn listed_on(&self, day: Date) -> u32 {
+        self.tally.listed_on(day)
+    }
+
+    /// Statewide statistics as of a day.
+    pub(crate) fn stats(&self, today: Date) -> Stats {
+        self.tally.stats(&self.columns, self.updated_at, today)
+    }
+
+    /// Counts of every county as of a day, in the order of the list of counties.
+    pub(crate) fn county_counts(&self, today: Date) -> Vec<County> {
+        self.tally.county_counts(&self.columns, &self.county_names, today)
+    }
+
+    /// The row of an id.
+    pub(crate) fn row_of_id(&self, id: BusinessIdParam) -> Option<u32> {
+        self.by_id.find(id.value()?.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
+    }
+
+    /// The row of a document number; the newest one when several rows have it.
+    pub(crate) fn row_of_document(&self, number: &DocumentNumber) -> Option<u32> {
+        let wanted = document_number::pack(number.as_str())?;
+        self.by_document.find(wanted, |row| self.columns.uncoded.documents[row as usize])
+    }
+
+    /// What a look-up adds to the summary of a row, as a JSON object; `None` when the business was never looked up.
+    pub(crate) fn detail_of(&self, row: u32) -> Option<&str> {
+        self.details.get(self.columns.uncoded.ids[row as usize])
+    }
+
+    /// The officers of a row as a JSON array; `None` when the business was never looked up.
+    pub(crate) fn officers_of(&self, row: u32) -> Option<&str> {
+        let id = self.columns.uncoded.ids[row as usize];
+        let none = || self.without_officers.binary_search(&id).ok().map(|_| "[]");
+        self.officers.get(id).or_else(none)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_found_and_no_other() {
+        let keys: Vec<u64> = (0..10_000).map(|n| n * 3).collect();
+        let key_of = |row: u32| keys[row as usize];
+        let mut table = RowTable::with_capacity(keys.len());
+        assert!((0..10_000).all(|row| table.insert(row, key_of)));
+        assert!(!table.insert(7, key_of));
+        for key in 0..30_000_u64 {
+            let expected = key.is_multiple_of(3).then_some((key / 3) as u32);
+            assert_eq!(table.find(key, key_of), expected, "{key}");
+        }
+        assert_eq!(RowTable::default().find(1, key_of), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! Loading a snapshot: all its tables that the API shows.
+
+use super::error::LoadError;
+use super::{details, files, filings, lists};
+use crate::serve::index::{Index, IndexBuilder};
+use crate::table::Table;
+use std::path::Path;
+
+/// The index of a snapshot: its filings, and its details, officers, counties and industries where it has them.
+///
+/// # Errors
+/// [`LoadError`], naming the file.
+pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
+    let mut builder = IndexBuilder::default();
+    if !files::folder(snapshot, Table::Filings).is_dir() {
+        return Err(LoadError::NoFilings(snapshot.to_owned()));
+    }
+    builder.set_identity(files::identity(snapshot)?);
+    filings::load_filings(snapshot, &mut builder)?;
+    details::load_details(snapshot, &mut builder)?;
+    details::load_officers(snapshot, &mut builder)?;
+    builder.set_counties(lists::load_counties(snapshot)?);
+    let industries = lists::load_industries(snapshot)?;
+    if !industries.sectors.is_empty() {
+        builder.set_industries(industries);
+    }
+    builder.finish().map_err(|source| LoadError::Rows { path: snapshot.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::business::Officer;
+    use crate::contract::id::BusinessIdParam;
+    use crate::contract::reference::Sector;
+    use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write};
+    use crate::serve::index::CountyName;
+    use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow};
+    use jiff::civil::date;
+
+    #[test]
+    fn a_snapshot_has_its_newest_lists_and_its_vanished_rows_are_found_by_id_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = folder.path();
+        let july = [filing("2", "2026-07-31", "true"), filing("3", "2026-07-31", "false")];
+        write(snapshot, Table::Filings, "filed_month=2026-07/part-a.parquet", &july);
+        let june = [filing("1", "2026-06-30", "true")];
+        write(snapshot, Table::Filings, "filed_month=2026-06/part-b.parquet", &june);
+        let looked_up = DetailRow::from_detail(&detail(1, 1), SEEN_AT).expect("a row");
+        write(snapshot, Table::Details, "d.parquet", &[looked_up]);
+        let officer = Officer { name: "A".to_owned(), title: "MGR".to_owned() };
+        write(snapshot, Table::Officers, "o.parquet", &[OfficerRow::new(1, 0, &officer, SEEN_AT)]);
+        let county = |observed_on, key: &str| CountyRow {
+            observed_on,
+            key: key.to_owned(),
+            name: key.to_owned(),
+            filings_last_7_days: 0,
+            filings_last_30_days: 0,
+            filings_previous_30_days: 0,
+            active_businesses: 0,
+        };
+        let counties = [county(date(2026, 7, 30), "OLD"), county(date(2026, 7, 31), "BAY")];
+        write(snapshot, Table::Counties, "c.parquet", &counties);
+        let types = ["food.cafe", "food.bar"].map(str::to_owned).to_vec();
+        let food = Sector { sector: "food".to_owned(), types };
+        write(snapshot, Table::IndustryTypes, "i.parquet", &IndustryTypeRow::from(date(2026, 7, 31), &food));
+
+        let index = load_snapshot(snapshot).expect("an index");
+        assert_eq!((index.rows(), index.listed_on(date(2026, 7, 31))), (3, 1));
+        assert_eq!(index.listed_on(date(2026, 6, 30)), 1);
+        let row = |id| index.row_of_id(BusinessIdParam::parse(id).expect("an id"));
+        assert_eq!(row("3").map(|row| index.columns.uncoded.ids[row as usize]), Some(3));
+        assert_eq!(index.officers_of(row("1").expect("a row")), Some("[{\"name\":\"A\",\"title\":\"MGR\"}]"));
+        assert!(index.detail_json(row("1").expect("a row")).is_some());
+        assert!(index.detail_json(row("2").expect("a row")).is_none());
+        assert_eq!(index.county_names, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
+        assert_eq!(index.industries().sectors[0].types, ["food.bar", "food.cafe"]);
+        assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
+        assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);
+    }
+
+    #[test]
+    fn a_folder_without_filings_a_duplicate_and_a_damaged_file_are_errors() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::NoFilings(_))));
+        let twice = [filing("2", "2026-07-31", "true"), filing("2", "2026-07-30", "true")];
+        write(folder.path(), Table::Filings, "f.parquet", &twice);
+        let error = load_snapshot(folder.path()).expect_err("a duplicate");
+        assert!(error.to_string().contains("business 2 occurs twice"), "{error}");
+        std::fs::write(folder.path().join("filings/f.parquet"), "no parquet").expect("written");
+        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged { .. })));
+    }
+}

@@ -1,0 +1,222 @@
+//! The service: keys, quotas, the current view, and the choice of the operation.
+
+use super::error::ApiError;
+use super::operations::{self, Answer};
+use super::view::{View, data_json, json};
+use crate::contract::account::{Account, AccountLimits};
+use crate::contract::argument::Arguments;
+use crate::contract::eastern::eastern_day;
+use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
+use crate::contract::reference::{EntityType, EntityTypeEntry};
+use crate::serve::auth::access::{Accounts, Caller};
+use crate::serve::auth::usage_meter::Meter;
+use crate::serve::index::Index;
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use std::sync::Arc;
+
+/// Returns the current time; passed in, so that a test can stop it.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The API on an index that can be swapped while it serves.
+pub struct Service {
+    view: ArcSwap<View>,
+    accounts: ArcSwap<Accounts>,
+    meter: Meter,
+    clock: Clock,
+    fixed_today: Option<Date>,
+    entity_types: Vec<u8>,
+}
+
+impl Service {
+    /// A service for these accounts. `fixed_today` replaces the current day; the request windows still follow the clock.
+    pub fn new(
+        index: Arc<Index>,
+        accounts: Accounts,
+        meter: Meter,
+        clock: Clock,
+        fixed_today: Option<Date>,
+    ) -> Self {
+        let today = fixed_today.unwrap_or_else(|| eastern_day(clock()));
+        let entries = EntityType::ALL
+            .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() });
+        Self {
+            view: ArcSwap::from_pointee(View::new(index, today)),
+            accounts: ArcSwap::from_pointee(accounts),
+            meter,
+            clock,
+            fixed_today,
+            entity_types: data_json(&entries),
+        }
+    }
+
+    /// Replaces the index and returns the old one, on which requests that have started finish.
+    pub fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
+        let old = self.view.swap(Arc::new(View::new(index, self.today())));
+        Arc::clone(&old.index)
+    }
+
+    /// Replaces the accounts and keys.
+    pub fn swap_accounts(&self, accounts: Accounts) {
+        self.accounts.store(Arc::new(accounts));
+    }
+
+    /// The counts of requests.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// The current Eastern day of the service.
+    pub fn today(&self) -> Date {
+        self.fixed_today.unwrap_or_else(|| eastern_day((self.clock)()))
+    }
+
+    /// The caller of a key.
+    ///
+    /// # Errors
+    /// [`ApiError::Unauthorized`].
+    pub fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
+        let known = key.and_then(|key| self.accounts.load().authenticate(key));
+        known.ok_or(ApiError::Unauthorized { key_sent: key.is_some() })
+    }
+
+    /// Checks that the plan and the scopes of a caller permit an operation.
+    ///
+    /// # Errors
+    /// [`ApiError::NoApiAccess`] or [`ApiError::MissingScope`].
+    pub fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
+        if !caller.account.api_access {
+            return Err(ApiError::NoApiAccess);
+        }
+        if endpoint.needs_data_scope() && !caller.scopes.iter().any(|scope| scope == DATA_SCOPE) {
+            return Err(ApiError::MissingScope);
+        }
+        Ok(())
+    }
+
+    /// Counts one request of the caller's account.
+    ///
+    /// # Errors
+    /// [`ApiError::OverLimit`]; a refused request is not counted.
+    pub fn count(&self, caller: &Caller) -> Result<(), ApiError> {
+        let account = &caller.account;
+        let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
+        admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
+    }
+
+    /// The JSON body of an answer, for an authorized caller.
+    ///
+    /// # Errors
+    /// [`ApiError::Broken`] or [`ApiError::NotFound`].
+    pub fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
+        self.answer_of(&self.view(), caller, arguments)
+    }
+
+    /// The JSON body of an answer, and a digest of all that it depends on except the request.
+    ///
+    /// # Errors
+    /// As [`Service::answer`].
+    pub fn answer_with_version(
+        &self,
+        caller: &Caller,
+        arguments: Arguments,
+    ) -> Result<(Vec<u8>, [u8; 32]), ApiError> {
+        // Both from one view: a body is never sent with the version of another snapshot or day.
+        let view = self.view();
+        Ok((self.answer_of(&view, caller, arguments)?, view.version(&caller.account.limits)))
+    }
+
+    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> Answer {
+        let limits = &caller.account.limits;
+        match arguments.endpoint() {
+            Endpoint::Account => Ok(self.account(caller)),
+            Endpoint::SearchBusinesses => operations::search(view, limits, arguments),
+            Endpoint::BusinessByDocument => operations::business_by_document(view, arguments),
+            Endpoint::Business => operations::business(view, arguments),
+            Endpoint::Officers => operations::officers(view, arguments),
+            Endpoint::DailyCounts => operations::daily_counts(view, limits, arguments),
+            Endpoint::DailyFilings => operations::daily_filings(view, limits, arguments),
+            Endpoint::Counties => Ok(view.counties.clone()),
+            Endpoint::County => operations::county(view, arguments),
+            Endpoint::Stats => Ok(view.stats.clone()),
+            Endpoint::Industries => Ok(view.industries.clone()),
+            Endpoint::EntityTypes => Ok(self.entity_types.clone()),
+        }
+    }
+
+    /// Updates the view on a new Eastern day, before a request has to do it.
+    pub(crate) fn turn_day(&self) {
+        self.view();
+    }
+
+    /// The view of today; on a new Eastern day it is made first.
+    fn view(&self) -> Arc<View> {
+        let view = self.view.load_full();
+        let today = self.today();
+        if view.today == today {
+            return view;
+        }
+        let turned = Arc::new(View::new(Arc::clone(&view.index), today));
+        // A new index may have arrived in between; it is not replaced. This request may use either view.
+        self.view.compare_and_swap(&view, Arc::clone(&turned));
+        turned
+    }
+
+    fn account(&self, caller: &Caller) -> Vec<u8> {
+        let limits = &caller.account.limits;
+        json(&Account {
+            kind: "client".to_owned(),
+            id: caller.key_id.to_string(),
+            scopes: caller.scopes.to_vec(),
+            limits: AccountLimits {
+                per_minute: limits.per_minute,
+                per_day: limits.per_day,
+                per_month: limits.per_month,
+            },
+            remaining: self.meter.remaining(&caller.account.name, (self.clock)(), limits),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::fixture;
+    use crate::serve::index::IndexBuilder;
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    #[test]
+    fn counts_change_with_the_eastern_day() {
+        let seconds = Arc::new(AtomicI64::new(1_785_556_799)); // 2026-07-31 23:59:59 in Eastern time
+        let at = Arc::clone(&seconds);
+        let clock: Clock =
+            Arc::new(move || Timestamp::from_second(at.load(Ordering::Relaxed)).unwrap_or_default());
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let service = Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, None);
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let latest = || {
+            let arguments = Arguments::from_request(Endpoint::Stats, None, "");
+            let body = service.answer(&caller, arguments).expect("stats");
+            let stats: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+            stats["data"]["latest_filing_date"].clone()
+        };
+        assert_eq!(latest(), "2026-07-31");
+        seconds.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(latest(), "2026-08-01");
+    }
+
+    #[test]
+    fn a_swapped_index_is_served_at_once() {
+        let accounts = Accounts::single(fixture::KEY, "acme", fixture::generous(), &["data"]);
+        let clock = fixture::clock();
+        let service =
+            Service::new(Arc::new(fixture::index()), accounts, Meter::default(), clock, Some(fixture::TODAY));
+        let caller = service.authenticate(Some(fixture::KEY)).expect("known");
+        let find = || service.answer(&caller, Arguments::from_request(Endpoint::Business, Some("1"), ""));
+        assert!(find().is_ok());
+        let empty = IndexBuilder::default().finish().expect("an empty index");
+        assert!(service.swap_index(Arc::new(empty)).rows() > 0);
+        assert_eq!(find().map_err(|error| error.status()), Err(404));
+    }
+}
