@@ -1,12 +1,12 @@
 //! Commands and the environment, from the definition of the command line.
 
-use super::page::{check, code, head, prose, table};
+use super::page::{check, code, head, project, prose, table};
 use crate::cli::args::Cli;
 use clap::{Arg, Command, CommandFactory};
 use std::collections::BTreeMap;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 12] = [
+const WITHOUT_FLAG: [(&str, &str); 13] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set or empty."),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
@@ -24,6 +24,7 @@ const WITHOUT_FLAG: [(&str, &str); 12] = [
         "POLARS_JOIN_SAMPLE_LIMIT, POLARS_MAX_CONCURRENT_SCANS, POLARS_NUM_READERS_PRE_INIT",
         "The same: aggregates keep few rows in memory.",
     ),
+    ("SUNLAKE_RESTARTED", "Set by that restart, so that there is only one."),
     ("RUST_LOG", "Not read. Use `-v`, `-q` and `--log-format`."),
 ];
 
@@ -162,5 +163,10 @@ fn environment_page_names_every_variable() {
         vec![names.join(", "), meaning.to_owned()]
     });
     text.push_str(&table(&["variable", "meaning"], &other));
+    let main = std::fs::read_to_string(project().join("src/main.rs")).expect("a source file");
+    let prefixes = ["SUNLAKE_", "MALLOC_", "POLARS_"];
+    let named = main.split('"').filter(|word| prefixes.iter().any(|prefix| word.starts_with(prefix)));
+    let missing: Vec<&str> = named.filter(|name| !text.contains(&code(name))).collect();
+    assert!(missing.is_empty(), "variables of src/main.rs that the page lacks: {missing:?}");
     check("environment.md", &format!("{}\n", text.trim_end()));
 }
