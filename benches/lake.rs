@@ -1,7 +1,7 @@
 //! What a lake of many rows costs: a commit of one changed month, room on disk, usual queries. Prints Markdown.
 //!
 //! ```sh
-//! cargo bench --bench lake -- 10000000 > docs/lake.md
+//! cargo bench --bench lake -- 10000000 > docs/internals/lake.md
 //! ```
 //!
 //! The second half needs python3 with venv and `PyPI`, for DuckDB and pyarrow.
@@ -32,7 +32,7 @@ fn main() -> Result {
     let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     println!("# What a lake costs\n");
     println!(
-        "Made by `cargo bench --bench lake -- {rows} > docs/lake.md`; the rows are the sample's, from seed 1.\n"
+        "Made by `cargo bench --bench lake -- {rows} > docs/internals/lake.md`; the rows are the sample's, from seed 1.\n"
     );
     println!("## One changed month\n");
     println!(

@@ -1,4 +1,4 @@
-"""Runs the README's query of a past day on the newest snapshot, and compares it with the snapshot of that day."""
+"""Runs the query of docs/analysts/time-travel.md on the newest snapshot, and compares it with the snapshot of that day."""
 
 import json
 import pathlib
@@ -7,9 +7,9 @@ import sys
 import duckdb
 
 lake, moment = sys.argv[1], sys.argv[2]
-readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
-start = readme.index("SET VARIABLE moment")
-sql = readme[start : readme.index("```", start)]
+page = (pathlib.Path(__file__).parents[2] / "docs/analysts/time-travel.md").read_text()
+start = page.index("SET VARIABLE moment")
+sql = page[start : page.index("```", start)]
 setting, query = sql.split(";", 1)
 connection = duckdb.connect()
 connection.sql(f"SET VARIABLE moment = TIMESTAMPTZ '{moment}'")

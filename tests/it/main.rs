@@ -12,6 +12,7 @@ mod aggregates;
 mod api;
 mod differential;
 mod doctor;
+mod documentation;
 mod drift;
 mod durability;
 mod edits;

@@ -19,7 +19,7 @@ parent = os.getppid()
 is_last = False
 while not is_last and os.getppid() == parent:
     is_first, is_last = not seen, os.path.exists(stop)
-    # As the README says: one snapshot for all of its tables.
+    # As docs/analysts/tables.md says: one snapshot for all of its tables.
     folder = os.path.realpath(f"{lake}/current")
     figures = [
         count("filings", "count(*)", folder),

@@ -5,6 +5,7 @@ pub(crate) mod details;
 pub(crate) mod dice;
 pub(crate) mod http;
 pub(crate) mod lake;
+pub(crate) mod markdown;
 pub(crate) mod mcp;
 pub(crate) mod node;
 pub(crate) mod proxy;

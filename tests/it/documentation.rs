@@ -1,0 +1,294 @@
+//! Every example of the README and of `docs/` is run against the sample, and its output compared with the page.
+//!
+//! `SUNLAKE_BLESS=1` writes the outputs that differ into the pages, where they have no `…`.
+
+use crate::support::command::project;
+use crate::support::markdown::{Block, Page, pages};
+use crate::support::python;
+use crate::support::scratch::Scratch;
+use crate::support::{PATIENCE, wait_for};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Write;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The page whose commands make the lake that all other examples read.
+const TUTORIAL: &str = "docs/tutorial.md";
+
+/// The day on which commands run that name none: that of the tutorial's last run.
+const TODAY: &str = "2026-11-21";
+
+/// Blocks marked `console`: page, words of the block, why it is not run.
+const NOT_RUN: [(&str, &str, &str); 6] = [
+    ("README.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
+    ("README.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
+    ("docs/guides/backfill.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
+    ("docs/guides/schedule.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
+    ("docs/guides/schedule.md", "/etc/cron.d/sunlake", "changes the machine"),
+    ("docs/guides/object-store.md", "s3://bucket/florida", "needs a bucket"),
+];
+
+/// Words of fences that are neither run nor the output of an example.
+const OTHER_LANGUAGES: [&str; 6] = ["text", "csv", "json", "toml", "ini", "console"];
+
+/// An example and what the page says it prints.
+struct Example<'a> {
+    page: &'a Page,
+    block: Block,
+    output: Option<Block>,
+}
+
+impl Example<'_> {
+    fn place(&self) -> String {
+        format!("{}:{}", self.page.path, self.block.lines.start)
+    }
+}
+
+/// The examples of a page in these languages; the block after one, if it is text or CSV, is its output.
+fn examples<'a>(page: &'a Page, languages: &[&str]) -> Vec<Example<'a>> {
+    let blocks = page.blocks();
+    let lines: Vec<&str> = page.text.lines().collect();
+    let mut found = Vec::new();
+    for (index, block) in blocks.iter().enumerate().filter(|(_, block)| languages.contains(&&*block.language))
+    {
+        let output = blocks.get(index + 1).filter(|next| {
+            let between = &lines[block.lines.end + 1..next.lines.start - 1];
+            ["text", "csv"].contains(&&*next.language) && between.iter().all(|line| line.is_empty())
+        });
+        found.push(Example { page, block: block.clone(), output: output.cloned() });
+    }
+    found
+}
+
+/// Whether a text is what the page says; `…` matches anything.
+fn is_as_said(said: &str, printed: &str) -> bool {
+    let tidy = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim().to_owned();
+    let (said, printed) = (tidy(said), tidy(printed));
+    let pieces: Vec<&str> = said.split('…').collect();
+    let [first, middle @ .., last] = &*pieces else { return said == printed };
+    let Some(mut rest) = printed.strip_prefix(first) else { return false };
+    for piece in middle {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// Outputs that are not what the pages say.
+#[derive(Default)]
+struct Findings {
+    wrong: Vec<String>,
+    /// By page, the lines to replace.
+    bless: BTreeMap<String, Vec<(Block, String)>>,
+}
+
+impl Findings {
+    fn compare(&mut self, example: &Example<'_>, printed: &str) {
+        let Some(output) = &example.output else { return };
+        if is_as_said(&output.text, printed) {
+            return;
+        }
+        if std::env::var_os("SUNLAKE_BLESS").is_some() && !output.text.contains('…') {
+            let change = (output.clone(), printed.trim_end().to_owned());
+            self.bless.entry(example.page.path.clone()).or_default().push(change);
+        } else {
+            self.wrong.push(format!("{}\n--- said\n{}--- printed\n{printed}", example.place(), output.text));
+        }
+    }
+
+    fn finish(self) {
+        for (path, mut changes) in self.bless {
+            let path = project().join(path);
+            let text = std::fs::read_to_string(&path).expect("a page");
+            let mut lines: Vec<&str> = text.lines().collect();
+            changes.sort_by_key(|(output, _)| std::cmp::Reverse(output.lines.start));
+            for (output, printed) in &changes {
+                lines.splice(output.lines.clone(), printed.lines());
+            }
+            std::fs::write(&path, format!("{}\n", lines.join("\n"))).expect("a page that can be written");
+        }
+        assert!(self.wrong.is_empty(), "{} examples:\n{}", self.wrong.len(), self.wrong.join("\n"));
+    }
+}
+
+/// What the shell runs before a page's examples: the server ends with them, and cargo's commands are sunlake's.
+const PRELUDE: &str = r#"
+set -eu
+trap 'set +u; [ -z "$!" ] || kill $! 2>/dev/null || true' EXIT
+cargo() { case $1 in run) shift 3; sunlake "$@" ;; esac; }
+"#;
+
+/// Runs the shell examples of a page in one shell, as a reader would in one terminal.
+fn run_shell(page: &Page, folder: &Path, findings: &mut Findings) {
+    let examples = examples(page, &["sh"]);
+    if examples.is_empty() {
+        return;
+    }
+    let mark = |number: usize| format!("@@ example {number}");
+    let blocks = examples.iter().enumerate();
+    let blocks =
+        blocks.map(|(number, example)| format!("echo; echo '{}'\n{}", mark(number), example.block.text));
+    let script = format!("{PRELUDE}{}", blocks.collect::<String>());
+    let address = free_address();
+    let output = folder.join("terminal.txt");
+    let terminal = File::create(&output).expect("a file");
+    let mut shell = Command::new("sh");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SUNLAKE_")) {
+        shell.env_remove(name);
+    }
+    let programs = [Path::new(env!("CARGO_BIN_EXE_sunlake")), &python::program("duckdb")];
+    let mut path: Vec<_> =
+        programs.iter().filter_map(|program| program.parent().map(Path::to_owned)).collect();
+    path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
+    shell.env("PATH", std::env::join_paths(path).expect("a search path"));
+    shell.env("HOME", folder).env("SUNLAKE_TODAY", TODAY).env("SUNLAKE_LISTEN", &address);
+    shell.env_remove("XDG_STATE_HOME").env_remove("XDG_CACHE_HOME").current_dir(folder);
+    shell.args(["-c", &script.replace("127.0.0.1:8080", &address)]).stdin(Stdio::null());
+    shell.stdout(terminal.try_clone().expect("a file")).stderr(terminal);
+    let mut child = shell.spawn().expect("sh");
+    let status =
+        wait_for(&format!("the examples of {}", page.path), PATIENCE * 3, || child.try_wait().expect("sh"));
+    let printed =
+        std::fs::read_to_string(&output).expect("what was printed").replace(&address, "127.0.0.1:8080");
+    assert!(status.success(), "{}: {status}\n{printed}", page.path);
+    for (number, example) in examples.iter().enumerate() {
+        let (_, rest) = printed.split_once(&format!("{}\n", mark(number))).expect("the example was run");
+        let of_example = rest.split(&mark(number + 1)).next().unwrap_or_default();
+        findings.compare(example, of_example);
+    }
+}
+
+/// An address of this machine that nothing listens on.
+fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").to_string()
+}
+
+/// Runs a program of the Python environment in a folder, with a text on stdin.
+fn pipe(mut command: Command, folder: &Path, input: &str) -> std::process::Output {
+    command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("python");
+    child.stdin.take().expect("stdin").write_all(input.as_bytes()).expect("a reader");
+    child.wait_with_output().expect("python")
+}
+
+/// Runs all SQL examples in one DuckDB process.
+fn run_sql(pages: &[Page], folder: &Path, findings: &mut Findings) {
+    let examples: Vec<Example<'_>> = pages.iter().flat_map(|page| examples(page, &["sql"])).collect();
+    assert!(examples.len() >= 10, "only {} SQL examples were found", examples.len());
+    let texts: Vec<&str> = examples.iter().map(|example| &*example.block.text).collect();
+    let script = "documentation.py";
+    let answers = pipe(python::command(script), folder, &serde_json::to_string(&texts).expect("JSON"));
+    let answers = python::reported(script, &answers);
+    let answers = answers.as_array().expect("answers");
+    assert_eq!(answers.len(), examples.len());
+    for (example, answer) in examples.iter().zip(answers) {
+        match answer["csv"].as_str() {
+            Some(csv) => findings.compare(example, csv),
+            None => findings.wrong.push(format!("{}: {}", example.place(), answer["error"])),
+        }
+    }
+}
+
+/// Runs the Python examples of a page in one interpreter.
+fn run_python(page: &Page, folder: &Path, findings: &mut Findings) {
+    let examples = examples(page, &["python"]);
+    let script: String = examples.iter().map(|example| &*example.block.text).collect();
+    if !script.is_empty() {
+        let done = pipe(Command::new(python::program("python")), folder, &script);
+        if !done.status.success() {
+            findings.wrong.push(format!("{}: {}", page.path, String::from_utf8_lossy(&done.stderr)));
+        }
+    }
+}
+
+#[test]
+fn every_example_runs_and_prints_what_the_page_says() {
+    let scratch = Scratch::new();
+    let base = scratch.path("tutorial");
+    let copy = |from: &Path, to: &Path| {
+        let done = Command::new("cp").arg("-a").args([from, to]).status().expect("cp");
+        assert!(done.success(), "cp -a {} {}", from.display(), to.display());
+    };
+    std::fs::create_dir_all(&base).expect("a folder");
+    copy(&project().join("pipelines"), &base.join("pipelines"));
+    let pages = pages();
+    let mut findings = Findings::default();
+    let tutorial = pages.iter().find(|page| page.path == TUTORIAL).expect("the tutorial");
+    run_shell(tutorial, &base, &mut findings);
+    run_sql(&pages, &base, &mut findings);
+    for (number, page) in pages.iter().enumerate() {
+        run_python(page, &base, &mut findings);
+        if page.path != TUTORIAL && page.blocks().iter().any(|block| block.language == "sh") {
+            let folder = scratch.path(&format!("page-{number}"));
+            copy(&base, &folder);
+            run_shell(page, &folder, &mut findings);
+            std::fs::remove_dir_all(&folder).expect("a folder to remove");
+        }
+    }
+    findings.finish();
+}
+
+#[test]
+fn blocks_that_are_not_run_are_few_and_have_a_reason() {
+    let mut used = BTreeSet::new();
+    for page in pages() {
+        for block in page.blocks() {
+            let language = &*block.language;
+            let is_known = ["sh", "sql", "python"].contains(&language) || OTHER_LANGUAGES.contains(&language);
+            assert!(is_known, "{}:{}: a block of {language:?}", page.path, block.lines.start);
+            if language == "console" {
+                let entry = NOT_RUN
+                    .iter()
+                    .position(|(path, words, _)| *path == page.path && block.text.contains(words));
+                let entry = entry.unwrap_or_else(|| panic!("{}:{} is not run", page.path, block.lines.start));
+                used.insert(entry);
+            }
+        }
+    }
+    assert_eq!(used.len(), NOT_RUN.len(), "an entry of NOT_RUN has no block");
+}
+
+#[test]
+fn every_page_is_in_the_summary_and_every_link_leads_somewhere() {
+    let pages = pages();
+    let summary = pages.iter().find(|page| page.path == "docs/SUMMARY.md").expect("the summary");
+    let listed: Vec<String> = summary.links();
+    let mut expected: Vec<&str> = pages.iter().filter_map(|page| page.path.strip_prefix("docs/")).collect();
+    expected.retain(|path| *path != "SUMMARY.md");
+    let mut sorted: Vec<&str> = listed.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(sorted, expected, "the pages of docs/SUMMARY.md and of the folder");
+    let anchors: BTreeMap<&str, Vec<String>> =
+        pages.iter().map(|page| (&*page.path, page.anchors())).collect();
+    let mut broken = Vec::new();
+    for page in &pages {
+        for link in page.links() {
+            let (path, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if path.is_empty() { Path::new(&page.path).to_owned() } else { page.resolve(path) };
+            let target_name = target.to_string_lossy().into_owned();
+            let has_anchor = anchor.is_empty()
+                || anchors.get(&*target_name).is_some_and(|known| known.iter().any(|known| known == anchor));
+            if !project().join(&target).exists() || !has_anchor {
+                broken.push(format!("{}: {link}", page.path));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn an_output_is_compared_with_its_gaps_left_open() {
+    for (said, printed, is_equal) in [
+        ("a\nb\n", "a  \nb", true),
+        ("a\nb\n", "a\nc", false),
+        ("a … c\n", "a b\nb c", true),
+        ("…\nc\n", "a\nb\nc", true),
+        ("a …\n", "b", false),
+    ] {
+        assert_eq!(is_as_said(said, printed), is_equal, "{said:?} {printed:?}");
+    }
+}
