@@ -15,8 +15,6 @@ mod args;
 mod command;
 mod context;
 mod dispatch;
-#[cfg(test)]
-mod docs_tests;
 pub mod exit;
 mod output;
 mod session;

@@ -26,4 +26,6 @@ pub mod state;
 
 pub use context::{RunContext, Source};
 pub use error::{PipelineError, SpecError};
+pub use plan::estimate::Price;
+pub use plan::stage::StagePrice;
 pub use run::run;

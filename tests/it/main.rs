@@ -27,6 +27,7 @@ mod memory;
 mod midnight;
 mod openapi;
 mod readers;
+mod reference_pages;
 mod register;
 mod resume;
 mod rules;

@@ -31,24 +31,31 @@ use crate::pipeline::state::run_state::RunState;
 use jiff::civil::Date;
 use serde::Serialize;
 
+/// The estimate of a run, as `plan --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Price {
-    pub(crate) pipeline: String,
-    pub(crate) today: Date,
-    pub(crate) plan: PlanLimits,
-    /// What is left of the account's windows, less what the pipeline keeps for other users.
-    pub(crate) remaining: Remaining,
-    pub(crate) stages: Vec<StagePrice>,
-    pub(crate) requests: u64,
+pub struct Price {
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// Eastern day of the run.
+    pub today: Date,
+    /// The plan's numbers.
+    pub plan: PlanLimits,
+    /// Requests left in the account's windows, without those that the pipeline keeps for others.
+    pub remaining: Remaining,
+    /// The stages of the run, in order.
+    pub stages: Vec<StagePrice>,
+    /// Requests of all stages.
+    pub requests: u64,
     /// The sum over listings of ceil(rows ÷ rows per call): no reader needs fewer.
-    pub(crate) lower_bound: u64,
+    pub lower_bound: u64,
     /// Minutes at the plan's rate limit.
-    pub(crate) minutes: f64,
+    pub minutes: f64,
     /// Eastern days it takes, today included; 0 when it never ends.
-    pub(crate) days: u64,
-    pub(crate) complete_on: Option<Date>,
+    pub days: u64,
+    /// The last of these days.
+    pub complete_on: Option<Date>,
     /// Whether it fits what is left today and this month.
-    pub(crate) fits: bool,
+    pub fits: bool,
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.

@@ -6,12 +6,15 @@ pub(crate) const REFERENCE: &str = "reference";
 
 /// One stage of a run and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct StagePrice {
-    pub(crate) name: String,
+pub struct StagePrice {
+    /// Name of the stage.
+    pub name: String,
     /// Queries, each read to its end.
-    pub(crate) slices: u64,
-    pub(crate) rows: u64,
-    pub(crate) requests: u64,
+    pub slices: u64,
+    /// Rows that it reads.
+    pub rows: u64,
+    /// Requests that it sends.
+    pub requests: u64,
 }
 
 impl StagePrice {

@@ -1,9 +1,9 @@
 //! Commands and the environment, from the definition of the command line.
 
 use super::page::{check, code, head, project, prose, table};
-use crate::cli::args::Cli;
 use clap::{Arg, Command, CommandFactory};
 use std::collections::BTreeMap;
+use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
 const WITHOUT_FLAG: [(&str, &str); 13] = [

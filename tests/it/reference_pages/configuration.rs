@@ -2,9 +2,9 @@
 
 use super::page::{check, code, files_of, head, project, prose, table};
 use super::source::{Field, fields_of};
-use crate::pipeline::config::file::Pipeline;
-use crate::pipeline::config::spec::PipelineSpec;
 use std::collections::BTreeMap;
+use sunlake::pipeline::config::file::Pipeline;
+use sunlake::pipeline::config::spec::PipelineSpec;
 
 /// The shortest pipeline that has every section.
 const SHORTEST: &str = "name = \"p\"\n[registry]\n[enrich]\nwhere = \"listed\"\n";

@@ -1,7 +1,7 @@
 //! Tables and aggregates, from the column dictionary and the heads of the SQL files.
 
 use super::page::{check, code, files_of, head, project, prose, table};
-use crate::table::{Column, ColumnKind, Table, columns};
+use sunlake::table::{Column, ColumnKind, Table, columns};
 
 fn column_row(column: &Column) -> Vec<String> {
     let kind = match column.kind {

@@ -2,10 +2,10 @@
 
 use super::page::{check, code, head, prose, table};
 use super::source::{Field, fields_of};
-use crate::pipeline::plan::estimate::Price;
-use crate::pipeline::publish::summary::{Outcome, Requests, RunSummary, TableRows};
 use jiff::civil::date;
 use serde_json::Value;
+use sunlake::pipeline::Price;
+use sunlake::pipeline::publish::summary::{Outcome, Requests, RunSummary, TableRows};
 
 /// Commands besides `run` and `plan`, and the keys of their objects.
 const OTHER: [(&str, &str); 21] = [

@@ -1,7 +1,7 @@
 //! Exit codes, from their constants.
 
 use super::page::{check, head, table};
-use crate::cli::exit;
+use sunlake::cli::exit;
 
 #[test]
 fn exit_codes_page_has_every_code() {
