@@ -51,8 +51,9 @@
 //!
 //! - *Listing*: what one query without paging would return. *Slice*: a query that can be read to its end.
 //! - *Reach*: rows that one query can ever return, max offset plus rows per call.
-//! - *Complete* (of a day): the lake holds exactly the distinct ids that the API's `total` counts.
-//! - *Settled* (of a day): read complete 30 days or more after it ended.
+//! - *Complete* (of a day): the lake holds exactly the distinct ids that the API's `total` counts. While rows change, pages that
+//!   join without a gap replace the total.
+//! - *Settled* (of a day): read complete when it was 30 days old or older.
 //! - *Drift*: rows that change while they are being read.
 //! - *Snapshot*: one state of the lake. *Commit*: its file list, created once. *Pending*: a snapshot that failed a check and waits for a person.
 //!
@@ -62,7 +63,7 @@
 //! - Parse once, then trust: a checked type has one constructor.
 //! - A row that cannot be reached is in `coverage`, in the summary and in the exit code.
 //! - Each module has its own errors. A variant exists because somebody acts differently on it. [`cli::exit`] alone maps errors
-//!   to exit codes.
+//!   to exit codes; `pipeline::publish::summary` has the codes of runs that end without an error.
 //! - [`table::columns`] describes every column. The reference pages in `docs/` are generated from it, from the command line's
 //!   definition and from the pipeline types.
 //! - An exception to a lint is an `expect` with its reason. `.ci/run` checks all of this.

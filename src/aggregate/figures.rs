@@ -255,7 +255,7 @@ fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
     let (months, types, filings) =
         (cells.texts("filed_month")?, cells.texts("entity_type")?, cells.longs("filings")?);
     let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
-    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_complete")?);
+    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_whole")?);
     let month = |row| MonthFigures {
         month: text(months, row),
         entity_type: text(types, row),

@@ -5,7 +5,8 @@
 //! 1. The [`Budget`] waits until the account's minute, day and month have room, and counts the request in the [`Ledger`].
 //!    Counting comes first, so a kill never makes the ledger too low.
 //! 2. The [`Client`] sends it with the key in the `Authorization` header. Redirects are not followed.
-//! 3. 429, 5xx and broken connections are retried with exponential backoff and jitter. `Retry-After` is always obeyed.
+//! 3. 429, 5xx and broken connections are retried with exponential backoff and jitter (`response` recognises them, `sender`
+//!    pauses the account, `retry` waits). `Retry-After` is always obeyed.
 //! 4. The answer is decoded to the type of its call.
 //!
 //! Limits belong to accounts, but the API identifies keys. The ledger is one file per service, shared by every process of

@@ -21,7 +21,7 @@
 //!
 //! # The check
 //!
-//! The first page of a range shows its `total`. The range is complete when the distinct ids read equal it: one number checks
+//! The first page of a range shows its `total`. The range is complete when the distinct ids read equal it (`range_state`): one number checks
 //! many days, and takes no request. If it fails, the days that differ are found by bisection: the total of the newer half, then of
 //! the half that differs, down to single days. One wrong day in 64 takes 6 requests.
 //!

@@ -1,6 +1,6 @@
 //! The complete register, one name prefix after another.
 //!
-//! With `q` the period is free. So the date walk reads every name with a prefix from its newest filing back to its first, whatever
+//! A search by name may leave out the dates. So the date walk reads every name with a prefix from its newest filing back to its first, whatever
 //! their number. Nothing lists the prefixes that exist: known names and a model of their letters suggest them.
 //!
 //! # Files, in reading order

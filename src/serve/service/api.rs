@@ -98,7 +98,7 @@ impl Service {
     /// Counts one request of the caller's account.
     ///
     /// # Errors
-    /// [`ApiError::OverLimit`]; a refused request is not counted.
+    /// [`ApiError::OverLimit`]: the answer is 429, and the request is not counted.
     pub fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
         let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
