@@ -31,10 +31,6 @@ pub struct Reject {
 
 impl Reject {
     /// The reject as one line of JSON, with its line end.
-    ///
-    /// # Errors
-    ///
-    /// None that its fields can cause; the serializer's signature has one.
     pub fn line(&self) -> serde_json::Result<String> {
         Ok(format!("{}\n", serde_json::to_string(self)?))
     }

@@ -51,10 +51,6 @@ pub struct WrittenFile {
 /// Where the bytes of a file go.
 pub trait Sink: Write + Send {
     /// Waits until the disk holds what was written.
-    ///
-    /// # Errors
-    ///
-    /// The disk's error.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -73,10 +69,6 @@ pub struct ParquetFile<S: Sink> {
 
 impl<S: Sink> ParquetFile<S> {
     /// Writes the file to `sink`; `path` names it in errors. `key_values` follow the schema version in its metadata.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Parquet`], and [`TableError::Io`] for errors of the sink.
     pub fn on(
         sink: S,
         layout: impl Into<FileLayout>,
@@ -121,10 +113,6 @@ impl<S: Sink> ParquetFile<S> {
     }
 
     /// Writes the footer and waits until the disk holds the file.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Io`] and [`TableError::Parquet`].
     pub fn finish(mut self) -> Result<WrittenFile, TableError> {
         self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
         self.write_completed()?;

@@ -89,10 +89,6 @@ fn is_stored(kind: &DataType) -> bool {
 /// Checks that a schema is another one column by column: names, order, types, nullability.
 ///
 /// Metadata does not count. `place` names the table or file in errors.
-///
-/// # Errors
-///
-/// The first difference, naming the column.
 pub fn check_schema(found: &Schema, expected: &Schema, place: &str) -> Result<(), TableError> {
     let (place, column) = (|| place.to_owned(), |field: &Field| field.name().clone());
     for field in expected.fields() {

@@ -8,10 +8,6 @@ use arrow::error::ArrowError;
 use std::cmp::Ordering;
 
 /// The rows of a batch in the order of a layout. A sorted batch is returned unchanged.
-///
-/// # Errors
-///
-/// A batch of another schema.
 pub fn sort_batch(layout: impl Into<FileLayout>, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
     let layout = layout.into();
     check_schema(batch.schema_ref(), layout.schema(), "a batch")?;

@@ -46,10 +46,6 @@ pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Res
 }
 
 /// All rows of a file of a table, in its order.
-///
-/// # Errors
-///
-/// As [`read_table`] and [`Row::rows`].
 pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
     let mut rows = Vec::new();
     for batch in read_table(R::TABLE, path, None)? {
@@ -59,19 +55,11 @@ pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
 }
 
 /// Reads any Parquet file, of whatever schema: all its columns, or those named.
-///
-/// # Errors
-///
-/// [`TableError::Io`], [`TableError::Parquet`], and [`TableError::MissingColumn`] for a name it does not have.
 pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
     stream(Footer::open(path)?, projection)
 }
 
 /// All rows of any Parquet file in one batch: all its columns, or those named.
-///
-/// # Errors
-///
-/// As [`read_parquet`]; [`TableError::Arrow`] when the texts of a column pass 2 GiB.
 pub fn read_batch(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, TableError> {
     let rows = read_parquet(path, projection)?;
     let schema = rows.schema().clone();

@@ -21,17 +21,9 @@ pub trait Row: Sized {
     const TABLE: Table;
 
     /// The rows as one batch, in the given order.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Value`] for a day or instant out of the disk format's range.
     fn batch(rows: &[Self]) -> Result<RecordBatch, TableError>;
 
     /// The rows of a batch, in its order. Columns are found by name; others are ignored.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::MissingColumn`], [`TableError::ColumnType`], [`TableError::Null`], [`TableError::Value`].
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TableError>;
 }
 

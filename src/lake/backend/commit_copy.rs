@@ -3,8 +3,7 @@
 use super::disk;
 use super::protocol::Backend;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{COMMITS, Layout, snapshot_name};
+use crate::lake::format::layout::{self, COMMITS, Layout, snapshot_name};
 use crate::lake::format::manifest::Commit;
 use jiff::Timestamp;
 

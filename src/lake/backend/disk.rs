@@ -306,10 +306,6 @@ pub(crate) fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState, La
 }
 
 /// Checks the size and digest of a local file.
-///
-/// # Errors
-///
-/// [`LakeError::Damaged`] when they differ from the entry; [`LakeError::Storage`] when it cannot be read.
 pub(crate) fn check_digest(path: &Path, entry: &FileEntry) -> Result<(), LakeError> {
     match FileState::of(entry, digest(path)?) {
         FileState::Intact => Ok(()),

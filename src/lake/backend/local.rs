@@ -1,12 +1,10 @@
 //! The backend that is a folder: hard links, renames, and a sync before anything names a file.
 
 use super::commit_copy::kept_copy;
-use super::disk;
-use super::disk::{FileState, Storage, TEMPORARY};
+use super::disk::{self, FileState, Storage, TEMPORARY};
 use super::protocol::{Backend, Repair};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::layout::{self, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,7 @@
 
 use super::disk::FileState;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::Layout;
+use crate::lake::format::layout::{self, Layout};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fmt;

@@ -12,15 +12,13 @@
 //!   uploads for such a number has lost already. A writer of the next number is not disturbed.
 
 use super::disk::FileState;
-use super::latest;
-use super::latest::LATEST;
+use super::latest::{self, LATEST};
 use super::local::LocalBackend;
 use super::object_client::Objects;
 use super::protocol::{Backend, Repair};
 use super::remote_cache::RemoteCache;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, Mark};
+use crate::lake::format::layout::{self, Layout, Mark};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
 use crate::lake::format::sealed_json::is_sealed;
 use std::collections::BTreeSet;

@@ -1,14 +1,12 @@
 //! The working copy of a lake in an object store: which lake it belongs to, what is downloaded into it, and which of its
 //! files are intact.
 
-use super::disk;
-use super::disk::{FileState, TEMPORARY, file_state};
+use super::disk::{self, FileState, TEMPORARY, file_state};
 use super::local::LocalBackend;
 use super::object_client::{Objects, Wanted};
 use super::protocol::Backend;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, RECORD};
+use crate::lake::format::layout::{self, Layout, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry};
 use crate::lake::format::run_record::RunRecord;
 use std::collections::BTreeSet;

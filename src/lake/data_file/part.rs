@@ -1,8 +1,7 @@
 //! One Parquet file of a snapshot: written, opened again, checked. [`crate::table`] knows its layout.
 
 use crate::contract::eastern::day_of_epoch;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::{Storage, StoredFile};
+use crate::lake::backend::disk::{self, Storage, StoredFile};
 use crate::lake::error::LakeError;
 use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Sink, Table};
 use arrow::array::AsArray;

@@ -46,10 +46,6 @@ pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
 }
 
 /// The value in a sealed document.
-///
-/// # Errors
-///
-/// [`LakeError::Damaged`] when the document is not what was sealed, or has another shape.
 pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, LakeError> {
     if !is_sealed(bytes) {
         return Err(LakeError::damaged(path, "it is not what was written"));

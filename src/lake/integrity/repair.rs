@@ -2,8 +2,7 @@
 
 use super::problem::{Problem, ProblemKind};
 use crate::lake::backend::commit_copy::kept_copy;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::{FileState, TEMPORARY, check_digest, file_state};
+use crate::lake::backend::disk::{self, FileState, TEMPORARY, check_digest, file_state};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Layout, RAW, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry, object_name};
@@ -26,10 +25,6 @@ pub(crate) struct DamagedFile {
 
 impl Lake {
     /// Every file of a kept or pending snapshot that is missing or not what its commit says, oldest snapshot first.
-    ///
-    /// # Errors
-    ///
-    /// A disk or a store that fails: that is no damage of a file.
     pub(crate) fn damaged_files(&self) -> Result<Vec<DamagedFile>, LakeError> {
         let mut damaged = Vec::new();
         for commit in self.readable_commits()? {

@@ -1,8 +1,7 @@
 //! The files of one snapshot compared with its commit: none is missing, altered or unexpected.
 
 use super::problem::VerifyReport;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::FileState;
+use crate::lake::backend::disk::{self, FileState};
 use crate::lake::data_file::{check_schema, filed_dates, read_part, read_schema, sorted};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;

@@ -19,10 +19,6 @@ use std::path::PathBuf;
 impl Staging {
     /// Adds observed filings; `last_seen_at` says when each was observed. They wait on disk for
     /// [`Staging::merge_filings`].
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Schema`] for rows of another shape; [`LakeError::Storage`].
     pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
         self.spill.insert(spill).push(rows)

@@ -10,8 +10,7 @@
 
 use super::chunk_upload::ChunkUpload;
 use super::page_frame::{Header, next_magic, record, record_at};
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::{Storage, StoredFile};
+use crate::lake::backend::disk::{self, Storage, StoredFile};
 use crate::lake::error::LakeError;
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -63,10 +62,6 @@ pub struct RawArchive {
 
 impl RawArchive {
     /// Opens the archive in `dir`; creates a missing folder. Checks every page and truncates torn tails.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn open(dir: &Path) -> Result<Self, LakeError> {
         Self::open_on(dir, Storage::default(), None)
     }
@@ -158,10 +153,6 @@ impl RawArchive {
 
     /// Archives a page. `key` is the request (`GET /v1/…?…`), `occurrence` its count in this run; the same pair again
     /// replaces the page. After this call the page outlives the process, after [`RawArchive::sync`] also the machine.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`]: the page does not count.
     pub fn append(
         &mut self,
         key: &str,
@@ -227,10 +218,6 @@ impl RawArchive {
     }
 
     /// Makes appended pages outlive the machine: syncs them, and uploads them to an object store.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn sync(&mut self) -> Result<(), LakeError> {
         self.tail.as_ref().map_or(Ok(()), |(file, _)| file.sync())?;
         self.storage.sync_dir(&self.dir)?;

@@ -15,20 +15,12 @@ impl Staging {
     ///
     /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
     /// strings, dictionaries, naive timestamps (taken as UTC).
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Name`]; [`LakeError::Schema`] for a type without such a form, for example a list or a struct.
     pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
         self.aggregate(name, &read_part(path, None)?, about)
     }
 
     /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows with the same description keep their
     /// file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::aggregate_file`].
     pub fn aggregate(
         &mut self,
         name: &str,

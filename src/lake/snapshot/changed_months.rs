@@ -38,10 +38,6 @@ impl Staging {
 
     /// Number of rows in new files whose key is also in another row, by table; tables without such rows are left out. The
     /// columns of a key are never null: no file with a null there is written.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn odd_keys(&self) -> Result<BTreeMap<Table, u64>, LakeError> {
         let mut odd = BTreeMap::new();
         for table in Table::ALL {

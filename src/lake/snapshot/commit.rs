@@ -51,10 +51,6 @@ impl Staging {
     }
 
     /// Keeps the staged snapshot for review, under its own number: readers still see the one before.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::commit`].
     pub fn commit_pending(self, info: CommitInfo) -> Result<Commit, LakeError> {
         let (commit, bytes) = self.place_files(info)?;
         // If this fails, the next lock deletes the placed files.

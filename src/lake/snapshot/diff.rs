@@ -76,10 +76,6 @@ pub enum DiffKind {
 
 impl Lake {
     /// The difference of two snapshots, pending review or not.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn diff(&self, before: u64, after: u64) -> Result<SnapshotDiff, LakeError> {
         let commits = [self.present_or_pending(before)?, self.present_or_pending(after)?];
         let sides = commits.each_ref().map(|commit| self.open_snapshot(commit));

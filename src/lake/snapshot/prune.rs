@@ -103,10 +103,6 @@ impl Lake {
 
     /// Deletes what the rules say, and what an earlier pruning did not finish. A snapshot that is pinned during the pruning
     /// is kept.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::would_prune`]; [`LakeError::Storage`].
     pub fn prune(&self, _lock: &LakeLock, rules: &PruneRules, now: Timestamp) -> Result<Pruning, LakeError> {
         let would = self.would_prune(rules)?;
         self.finish_pruning()?;

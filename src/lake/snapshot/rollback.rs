@@ -16,10 +16,6 @@ const ROLLBACK: &str = "rollback";
 impl Lake {
     /// Publishes the tables of an older snapshot again, with its run state, so that the next run reads what happened since.
     /// None when that snapshot is the newest.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`]; else as [`crate::lake::Staging::commit`].
     pub fn roll_back(
         &self,
         _lock: &LakeLock,

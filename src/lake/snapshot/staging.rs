@@ -3,8 +3,7 @@
 use crate::lake::backend::disk::{TEMPORARY, check_digest};
 use crate::lake::data_file::{check_schema, read_part, write_part};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Month, part_name};
+use crate::lake::format::layout::{self, Month, part_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::spill::Spill;
@@ -69,10 +68,6 @@ pub enum Base<'a> {
 
 impl Lake {
     /// Begins a new snapshot with the tables of the newest one.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::stage_on`].
     pub fn stage(&self, run_id: &str) -> Result<Staging, LakeError> {
         self.stage_on(Base::Newest, run_id)
     }
@@ -158,30 +153,18 @@ impl Staging {
     }
 
     /// As [`Staging::files`]; the files kept from an older snapshot are as its commit says.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn sound_files(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
         self.tables.values().flatten().try_for_each(check_kept)?;
         Ok(self.files())
     }
 
     /// As [`Staging::sound_files`], of one table.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::sound_files`].
     pub fn sound_table(&self, table: Table) -> Result<Vec<PathBuf>, LakeError> {
         let files = self.of_table(table.name()).iter();
         files.map(|file| check_kept(file).map(|()| file.path.clone())).collect()
     }
 
     /// Deletes what was staged.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn discard(self) -> Result<(), LakeError> {
         self.lake.storage.remove_dir_all(&self.dir)
     }
