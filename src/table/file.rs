@@ -81,8 +81,8 @@ impl<S: Sink> ParquetFile<S> {
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
         let writer =
-            ArrowWriter::try_new_with_options(sink, layout.schema().clone(), options).map_err(parquet)?;
-        let coalescer = BatchCoalescer::new(layout.schema().clone(), BATCH_ROWS);
+            ArrowWriter::try_new_with_options(sink, layout.schema.clone(), options).map_err(parquet)?;
+        let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
         Ok(Self { path: path.to_owned(), layout, writer, coalescer, last: None, rows: 0, filed_days: None })
     }
 
@@ -94,7 +94,7 @@ impl<S: Sink> ParquetFile<S> {
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
         check_schema(
             batch.schema_ref(),
-            self.layout.schema(),
+            &self.layout.schema,
             &format!("a batch for {}", self.path.display()),
         )?;
         if batch.num_rows() == 0 {
@@ -139,9 +139,9 @@ impl<S: Sink> ParquetFile<S> {
         let unsorted = first_unsorted(&self.layout, self.last.as_ref(), batch)
             .map_err(|source| TableError::arrow("compare", self.path.display().to_string(), source))?;
         unsorted.map_or(Ok(()), |row| {
-            let words = self.layout.sort().iter().map(|(name, descends)| match descends {
+            let words = self.layout.sort.iter().map(|(name, descends)| match descends {
                 true => format!("{name} descending"),
-                false => name.clone(),
+                false => (*name).to_owned(),
             });
             Err(TableError::Unsorted {
                 path: self.path.clone(),
@@ -167,8 +167,8 @@ impl<S: Sink> ParquetFile<S> {
 fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
-    let sorting = layout.sort().iter().filter_map(|(name, descending)| {
-        let column_idx = i32::try_from(layout.schema().index_of(name).ok()?).ok()?;
+    let sorting = layout.sort.iter().filter_map(|(name, descending)| {
+        let column_idx = i32::try_from(layout.schema.index_of(name).ok()?).ok()?;
         Some(SortingColumn { column_idx, descending: *descending, nulls_first: false })
     });
     let mut builder = WriterProperties::builder()
@@ -178,16 +178,16 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_sorting_columns(Some(sorting.collect()))
         .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
-    for name in layout.bloom() {
+    for name in layout.bloom {
         // Sized for a full row group, then folded to the rows it got.
-        let column = ColumnPath::from(name.as_str());
+        let column = ColumnPath::from(*name);
         builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
     }
-    for name in layout.distinct() {
-        let column = ColumnPath::from(name.as_str());
+    for name in layout.distinct {
+        let column = ColumnPath::from(*name);
         builder = builder.set_column_dictionary_enabled(column.clone(), false);
         // Neighbouring rows of a sorted file have close numbers.
-        if layout.schema().field_with_name(name).is_ok_and(|field| field.data_type() == &DataType::Int64) {
+        if layout.schema.field_with_name(name).is_ok_and(|field| field.data_type() == &DataType::Int64) {
             builder = builder.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
         }
     }

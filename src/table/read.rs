@@ -127,7 +127,7 @@ mod tests {
             let fields: Vec<_> =
                 fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
             let schema = Arc::new(Schema::new(fields));
-            let layout = FileLayout::new(schema.clone(), &[], &[]).expect("stored types");
+            let layout = FileLayout::new(schema.clone()).expect("stored types");
             write_parquet(layout, [RecordBatch::new_empty(schema)], &path, &[]).expect("written");
             let error = read_table(Table::DailyCounts, &path, None).err().expect("another schema");
             error.to_string().replace(&path.display().to_string(), "FILE")

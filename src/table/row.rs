@@ -1,7 +1,6 @@
 //! Converts rows between values and columns. Columns are found by name.
 //!
-//! A row type names its columns once, with `row_columns!`; its fields give the types. Reading fills every field of the
-//! struct, so a column missing from the list does not compile.
+//! A row type names its columns once, as the fields of a `table_row!`.
 
 use super::error::TableError;
 use super::filing_columns::{never_null, typed_column};
@@ -188,17 +187,24 @@ pub(super) fn batch_of(
         .map_err(|source| TableError::arrow("build", place(), source))
 }
 
-/// Says which columns a row type has: its fields, under their own names or under the one after `=`.
-macro_rules! row_columns {
+/// A row type of a table: its columns, under the names of its fields or under the one after `=`.
+macro_rules! table_row {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident = $name:literal) => { $name };
-    ($row:ty, $table:expr, { $($field:ident $(= $name:literal)?),* $(,)? }) => {
+    ($(#[$doc:meta])* $row:ident of $table:ident { $($field:ident $(= $name:literal)?: $cell:ty),* $(,)? }) => {
+        $(#[$doc])*
+        ///
+        /// [`columns`](crate::table::columns) says what each field means.
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+        pub struct $row { $(pub $field: $cell),* }
+
         impl $crate::table::row::Row for $row {
-            const TABLE: $crate::table::tables::Table = $table;
+            const TABLE: $crate::table::tables::Table = $crate::table::tables::Table::$table;
 
             fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let named = vec![$((
-                    $crate::table::row::row_columns!(@name $field $(= $name)?),
+                    $crate::table::row::table_row!(@name $field $(= $name)?),
                     $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
                 )),*];
                 $crate::table::row::batch_of(Self::TABLE, rows.len(), named)
@@ -210,7 +216,7 @@ macro_rules! row_columns {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
-                    $crate::table::row::row_columns!(@name $field $(= $name)?),
+                    $crate::table::row::table_row!(@name $field $(= $name)?),
                 )?;)*
                 (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
             }
@@ -218,7 +224,7 @@ macro_rules! row_columns {
     };
 }
 
-pub(super) use row_columns;
+pub(super) use table_row;
 
 #[cfg(test)]
 pub(super) mod tests {

@@ -43,7 +43,7 @@ pub(crate) fn write_part(
 ) -> Result<PartInfo, LakeError> {
     let layout = match table {
         Some(table) => FileLayout::from(table),
-        None => FileLayout::new(rows.schema(), &[], &[])?,
+        None => FileLayout::new(rows.schema())?,
     };
     let mut file = ParquetFile::on(storage.create(path)?, layout, path, key_values)?;
     file.write(rows)?;
