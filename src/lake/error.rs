@@ -59,7 +59,6 @@ pub enum LakeError {
     Arrow { op: &'static str, source: arrow::error::ArrowError },
 }
 
-/// A snapshot in an error message.
 fn number(snapshot: Option<u64>) -> String {
     snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
 }
@@ -76,7 +75,6 @@ impl LakeError {
         move |source| Self::Arrow { op, source }
     }
 
-    /// A file that is not what the lake wrote.
     pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
     }

@@ -87,7 +87,6 @@ fn load(
     Ok(delta)
 }
 
-/// Prunes all snapshots but the newest.
 fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
     let keep = Retention { last: 1, ..Retention::default() };
     let rules = PruneRules { keep, raw_days: None, today: jiff::civil::date(2026, 11, 21) };

@@ -1,9 +1,8 @@
 //! Summary records → rows of `filings`.
 
-use super::answer::{Answer, Bad, close, count, cut_page};
+use super::answer::{Answer, Bad, Place, Reject, close};
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
-use super::reject::{Place, Reject};
 use crate::contract::business::business_id;
 use crate::contract::eastern::parse_date;
 use crate::contract::id::DocumentNumber;
@@ -32,23 +31,13 @@ pub struct NormalizedPage {
 pub fn normalize_page(body: &[u8], seen_at: Timestamp, place: &Place) -> NormalizedPage {
     let answer = Answer::new(body, place, seen_at);
     let mut page = NormalizedPage::default();
-    let records = match cut_page(answer.text()) {
-        Ok(records) => records,
-        Err(reason) => {
-            page.rejects.push(answer.reject_all(answer.text(), reason));
-            return page;
-        }
-    };
-    for (index, raw) in records.into_iter().enumerate() {
-        match read_filing(&answer, raw) {
-            Ok((row, unknown)) => {
-                page.open_values.note(&row);
-                count(&mut page.unknown_fields, unknown);
-                page.rows.push(row);
-            }
-            Err(bad) => page.rejects.push(answer.reject(index, raw.get(), bad.business_id, bad.reasons)),
-        }
-    }
+    (page.unknown_fields, page.rejects) = answer.read_page(
+        |raw| read_filing(&answer, raw),
+        |_, row| {
+            page.open_values.note(&row);
+            page.rows.push(row);
+        },
+    );
     page
 }
 

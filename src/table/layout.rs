@@ -7,11 +7,9 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 /// Schema, sort order and bloom filters of one file; of a table, or of an aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLayout {
-    /// The schema of every batch and of the file.
     pub(super) schema: SchemaRef,
     /// The order of rows: columns, and whether they descend. Nulls come last.
     pub(super) sort: &'static [(&'static str, bool)],
-    /// Columns with a bloom filter.
     pub(super) bloom: &'static [&'static str],
     /// Columns whose values rarely repeat. They get no dictionary.
     pub(super) distinct: &'static [&'static str],

@@ -33,12 +33,9 @@ pub fn disk_instant(instant: Timestamp) -> Timestamp {
 
 /// The Rust type of a column's cells.
 pub(super) trait Cell: Sized {
-    /// The Arrow type of the column.
     type Column: Array + 'static;
-    /// Whether null is a value.
     const NULLABLE: bool = false;
 
-    /// The cells as a column.
     fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column
     where
         Self: 'a;
@@ -147,7 +144,6 @@ impl<'a, T: Cell> CellReader<'a, T> {
         Ok(Self { name, column })
     }
 
-    /// The cell of a row of the batch.
     pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
         T::read(self.column, row).map_err(|(value, problem)| TableError::Value {
             column: self.name.to_owned(),

@@ -105,7 +105,6 @@ impl Storage {
         })
     }
 
-    /// Renames a file or a folder.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> Done {
         self.attempt("rename", to, || fs::rename(from, to))
     }
@@ -137,7 +136,6 @@ impl Storage {
         }
     }
 
-    /// Truncates a file to `length` bytes.
     pub(crate) fn truncate(&self, path: &Path, length: u64) -> Done {
         self.attempt("truncate", path, || OpenOptions::new().write(true).open(path)?.set_len(length))
     }
@@ -282,7 +280,6 @@ pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
 pub(crate) enum FileState {
     /// It has the size and digest of the entry.
     Intact,
-    /// There is no such file.
     Missing,
     /// Another size or digest (hex).
     Altered(u64, String),

@@ -1,8 +1,7 @@
 //! The backend that is a folder: hard links, renames, and a sync before anything names a file.
 
-use super::commit_copy::kept_copy;
 use super::disk::{self, FileState, Storage, TEMPORARY};
-use super::protocol::{Backend, Repair};
+use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
@@ -145,7 +144,6 @@ impl LocalBackend {
         folders.iter().rev().try_for_each(|folder| self.storage.sync_dir(folder))
     }
 
-    /// Whether `current` points to a snapshot.
     fn points_to(&self, snapshot: u64) -> bool {
         fs::read_link(self.layout.current()).is_ok_and(|target| target == Layout::current_target(snapshot))
     }
@@ -181,7 +179,6 @@ impl LocalBackend {
         Ok(())
     }
 
-    /// Points `current` at a committed snapshot.
     fn point_current(&self, snapshot: u64) -> Result<(), LakeError> {
         self.storage.point(&self.layout.current(), &Layout::current_target(snapshot))
     }

@@ -80,7 +80,6 @@ fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
     Ok((cloud, path))
 }
 
-/// The address without anything that could be a secret.
 fn without_secrets(address: &str) -> String {
     let (start, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
     let rest = rest.split(['?', '#']).next().unwrap_or_default();

@@ -34,13 +34,10 @@ pub(crate) enum ProblemKind {
     /// A file of a snapshot, or one that is repaired together with those.
     #[default]
     Tables,
-    /// The commit of a snapshot.
     Commit(u64),
     /// The commit of a snapshot that is pending review.
     Pending(u64),
-    /// A mark on a snapshot.
     Mark(Mark, u64),
-    /// The record of a run.
     Record(String),
     /// A file of a finished run: its run id and its path in the run's folder.
     RunFile(String, String),

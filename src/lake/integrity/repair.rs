@@ -1,8 +1,8 @@
 //! The repair of single files. `pipeline::maintain::repair` decides what is done with which.
 
 use super::problem::{Problem, ProblemKind};
-use crate::lake::backend::commit_copy::kept_copy;
 use crate::lake::backend::disk::{self, FileState, TEMPORARY, check_digest, file_state};
+use crate::lake::backend::protocol::kept_copy;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Layout, RAW, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry, object_name};
@@ -17,7 +17,6 @@ pub(crate) struct DamagedFile {
     pub(crate) snapshot: u64,
     pub(crate) table: String,
     pub(crate) entry: FileEntry,
-    /// Local path.
     pub(crate) path: PathBuf,
     /// Where a user finds it.
     pub(crate) user_path: PathBuf,

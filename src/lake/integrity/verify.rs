@@ -2,7 +2,7 @@
 
 use super::problem::VerifyReport;
 use crate::lake::backend::disk::{self, FileState};
-use crate::lake::data_file::{check_schema, filed_dates, read_part, read_schema, sorted};
+use crate::lake::data_file::{check_schema, filed_dates, read_part, sorted};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::month_in;
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
@@ -10,7 +10,7 @@ use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::SeenKeys;
 use crate::lake::merge::spill::months;
 use crate::lake::snapshot::verified_read::Snapshot;
-use crate::table::Table;
+use crate::table::{Footer, Table};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use std::collections::BTreeSet;
@@ -96,7 +96,6 @@ impl Lake {
     }
 }
 
-/// The check of one table of a snapshot.
 struct TableCheck<'a> {
     /// None for an aggregate.
     table: Option<Table>,
@@ -149,7 +148,7 @@ impl TableCheck<'_> {
                 problems.push(what.to_owned());
             }
         };
-        let found = read_schema(path)?;
+        let found = Footer::open(path)?.schema().clone();
         let first = self.schema.get_or_insert_with(|| found.clone());
         expect(first.fields() == found.fields(), "its columns are not those of the table's other files");
         let rows = read_part(path, None)?;

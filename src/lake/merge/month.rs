@@ -103,7 +103,6 @@ struct Sides<'a> {
     old: Side<'a>,
     new: Side<'a>,
     data: Vec<DataColumn<'a>>,
-    /// Row of each observed business.
     by_id: HashMap<i64, usize>,
 }
 
@@ -194,7 +193,6 @@ impl Merged {
         self.keep(old, row, old.listed.value(row) && !vanished);
     }
 
-    /// Adds a new business.
     fn add(&mut self, new: &Side<'_>, seen: usize, is_news: bool, changes: &mut Changes) {
         if is_news {
             changes.push(new.ids[seen], Change::Appeared);

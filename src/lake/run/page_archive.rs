@@ -38,7 +38,6 @@ pub struct RawPage {
 #[derive(Debug)]
 struct PageLocation {
     segment: usize,
-    /// Where the zstd frame begins.
     offset: u64,
     header: Header,
 }

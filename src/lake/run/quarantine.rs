@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Name of the file.
 const RECORDS: &str = "records.jsonl";
 
 /// A file of records that could not be normalized, one JSON document a line. The first record creates it.

@@ -1,7 +1,7 @@
 //! The commit: an optimistic commit by put-if-absent. Staged files become a snapshot, and the snapshot becomes the lake.
 
 use super::staging::Staging;
-use crate::lake::backend::commit_copy::copy_name;
+use crate::lake::backend::protocol::copy_name;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::{Commit, FORMAT_VERSION, StagedFile};
@@ -104,7 +104,6 @@ impl Staging {
 }
 
 impl Lake {
-    /// The bytes of a commit file.
     pub(super) fn encoded(&self, commit: &Commit) -> Result<Vec<u8>, LakeError> {
         commit.encode().map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
     }

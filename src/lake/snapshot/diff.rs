@@ -15,7 +15,6 @@ use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Example rows of each kind.
 const EXAMPLES: usize = 3;
 
 /// Columns with the time of reading; alone they make no difference.
@@ -143,7 +142,6 @@ impl<'a> TableCompare<'a> {
         }
     }
 
-    /// The difference; none when there is none.
     fn run(mut self) -> Result<Option<TableDiff>, LakeError> {
         let files =
             self.sides.each_ref().map(|side| side.commit().files(Some(self.name)).collect::<Vec<_>>());

@@ -144,7 +144,6 @@ impl Lake {
     }
 }
 
-/// Numbers of the snapshots by state.
 struct Numbers {
     commits: BTreeSet<u64>,
     pending: BTreeSet<u64>,

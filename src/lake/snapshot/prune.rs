@@ -91,7 +91,6 @@ impl Lake {
         Ok(with_raw)
     }
 
-    /// Whether a run has raw pages or journals.
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
         for folder in [RAW, JOURNAL] {
             if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {

@@ -193,7 +193,6 @@ fn diff_counts_rows_by_key_and_shows_examples() -> Result {
     Ok(())
 }
 
-/// A lake with a file of every kind.
 fn lake_of_everything() -> Result<(TempDir, Lake)> {
     let (root, lake) = history()?;
     for run_id in ["r1", "r3"] {

@@ -12,7 +12,6 @@ fn place() -> (TempDir, Place) {
     (base, place)
 }
 
-/// A store with a lake of one snapshot.
 fn loaded_place() -> Result<(TempDir, Place)> {
     let (base, place) = place();
     load(&place.open()?, "r1", &first_rows(), &[], 100)?;
