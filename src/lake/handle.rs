@@ -183,11 +183,6 @@ impl Lake {
         Ok(())
     }
 
-    /// Local folder of a snapshot's tables.
-    pub(super) fn snapshot_dir(&self, snapshot: u64) -> PathBuf {
-        self.layout.snapshot(snapshot)
-    }
-
     /// The snapshot that `current` points to; none where there is no such link, as in an object store.
     pub fn shown(&self) -> Option<u64> {
         Layout::shown_by(&fs::read_link(self.layout.current()).ok()?)

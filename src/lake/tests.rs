@@ -159,7 +159,7 @@ fn file_of(lake: &Lake, snapshot: u64, start: &str) -> Result<PathBuf> {
     let commit = lake.commit(snapshot)?;
     let files = commit.tables.values().flat_map(|table| &table.files);
     let file = files.filter(|file| file.path.starts_with(start)).map(|file| &file.path).next();
-    Ok(lake.snapshot_dir(snapshot).join(file.expect("a file")))
+    Ok(lake.layout.snapshot(snapshot).join(file.expect("a file")))
 }
 
 fn inode(path: &Path) -> u64 {
@@ -262,17 +262,6 @@ fn changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
 }
 
 #[test]
-fn folder_passes_the_probe() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    lake.probe("one")?;
-    lake.probe("one")?;
-    assert!(matches!(lake.probe("../x"), Err(LakeError::Name { .. })));
-    assert_eq!(fs::read_dir(root.path().join("state")).expect("a folder").count(), 0, "nothing stays");
-    Ok(())
-}
-
-#[test]
 fn business_with_a_new_month_leaves_its_old_month() -> Result {
     let (_root, lake) = first_load()?;
     // Their days are complete as well: a business with a new month has not vanished.
@@ -342,7 +331,7 @@ fn verify_names_torn_flipped_missing_and_orphan_files() -> Result {
     fs::remove_file(&path).expect("removed");
     assert_eq!(lake.verify(1)?.problems.len(), 1);
     fs::write(&path, &whole).expect("written");
-    fs::write(lake.snapshot_dir(1).join("filings/README"), "x").expect("written");
+    fs::write(lake.layout.snapshot(1).join("filings/README"), "x").expect("written");
     assert_eq!(lake.verify(1)?.problems.len(), 1);
     Ok(())
 }

@@ -6,14 +6,11 @@ use std::sync::Arc;
 
 /// The types on disk. Spark, pandas and `DuckDB` read all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "`data_type` says what each is")]
 pub enum ColumnKind {
-    /// 32-bit signed integer.
     Int32,
-    /// 64-bit signed integer.
     Int64,
-    /// UTF-8 text.
     Text,
-    /// True or false.
     Boolean,
     /// Calendar day.
     Date,

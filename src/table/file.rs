@@ -257,14 +257,16 @@ pub(super) mod tests {
         FilingRow::batch(rows).expect("a batch")
     }
 
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir().expect("a folder")
+    /// A new folder, and the path of a file for it.
+    pub(crate) fn part() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("part.parquet");
+        (folder, path)
     }
 
     #[test]
     fn a_file_returns_its_rows_and_its_figures() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(20_000);
         let written = write_parquet(Table::Filings, [batch(&rows)], &path, &[]).expect("written");
         assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), rows);
@@ -276,7 +278,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_same_rows_give_the_same_bytes_in_batches_of_any_size() {
-        let folder = folder();
+        let (folder, _) = part();
         let rows = filings(20_000);
         let bytes = |name: &str, cut: usize| {
             let path = folder.path().join(name);
@@ -291,8 +293,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_file_has_version_order_indexes_and_bloom_filters() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(300);
         let pairs = [("sunlake.snapshot", "000042".to_owned())];
         write_parquet(Table::Filings, [batch(&rows)], &path, &pairs).expect("written");
@@ -326,8 +327,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_beyond_a_row_group_begin_the_next() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let row =
             |at: i64| DailyCountRow { observed_on: date(2026, 1, 1), date: date(2025, 1, 1), count: at };
         let rows: Vec<_> = (0..ROW_GROUP_ROWS as i64 + 1).map(row).collect();
@@ -346,8 +346,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_file_without_rows_is_readable() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
         assert_eq!((written.rows, written.min_filed_date, written.max_filed_date), (0, None, None));
         assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), []);
@@ -355,7 +354,7 @@ pub(super) mod tests {
 
     #[test]
     fn every_table_keeps_its_schema_on_disk() {
-        let folder = folder();
+        let (folder, _) = part();
         for table in Table::ALL {
             let path = folder.path().join(table.name());
             write_parquet(table, [RecordBatch::new_empty(table.schema())], &path, &[]).expect("written");
@@ -366,8 +365,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_out_of_order_are_refused_with_their_position() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(3);
         let batches = [batch(&rows[1..]), batch(&rows[..1])];
         let error = write_parquet(Table::Filings, batches, &path, &[]).expect_err("out of order");
@@ -376,8 +374,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_in_any_order_are_written_sorted() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(50);
         let turned: Vec<_> = rows.iter().rev().cloned().collect();
         write_rows(&turned, &path, &[]).expect("written");

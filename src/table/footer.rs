@@ -211,12 +211,11 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 mod tests {
     use super::*;
     use crate::table::business::FilingRow;
-    use crate::table::file::tests::{filings, write_rows};
+    use crate::table::file::tests::{filings, part, write_rows};
     use jiff::civil::date;
 
     fn written(rows: &[FilingRow]) -> (tempfile::TempDir, Footer) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("part.parquet");
+        let (folder, path) = part();
         write_rows(rows, &path, &[("sunlake.snapshot", "7".to_owned())]).expect("written");
         let footer = Footer::of_table(Table::Filings, &path).expect("a footer");
         (folder, footer)

@@ -96,19 +96,14 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
 mod tests {
     use super::*;
     use crate::table::file::SCHEMA_VERSION_KEY;
-    use crate::table::file::tests::{filings, write_parquet, write_rows};
+    use crate::table::file::tests::{filings, part, write_parquet, write_rows};
     use crate::table::layout::FileLayout;
     use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field};
 
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir().expect("a folder")
-    }
-
     #[test]
     fn a_projection_reads_only_the_named_columns() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         write_rows(&filings(10), &path, &[]).expect("written");
         let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
         let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -121,8 +116,7 @@ mod tests {
 
     #[test]
     fn another_schema_is_refused_by_file_and_column() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let refused = |fields: &[(&str, DataType, bool)]| {
             let fields: Vec<_> =
                 fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
@@ -151,8 +145,7 @@ mod tests {
 
     #[test]
     fn newer_damaged_and_missing_files_are_refused() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         assert!(matches!(read_parquet(&path, None), Err(TableError::Io { .. })));
         write_rows(&filings(10), &path, &[]).expect("written");
         let bytes = std::fs::read(&path).expect("a file");

@@ -1,6 +1,6 @@
 //! The repair of single files. `pipeline::maintain::repair` decides what is done with which.
 
-use super::problem::{Problem, ProblemKind};
+use super::verify::{Problem, ProblemKind};
 use crate::lake::backend::disk::{self, FileState, TEMPORARY, check_digest, file_state};
 use crate::lake::backend::protocol::kept_copy;
 use crate::lake::error::LakeError;
@@ -27,7 +27,7 @@ impl Lake {
     pub(crate) fn damaged_files(&self) -> Result<Vec<DamagedFile>, LakeError> {
         let mut damaged = Vec::new();
         for commit in self.readable_commits()? {
-            let dir = self.snapshot_dir(commit.snapshot);
+            let dir = self.layout.snapshot(commit.snapshot);
             for (table, manifest) in &commit.tables {
                 for entry in &manifest.files {
                     if self.backend.file_state(&commit, entry)? != FileState::Intact {
@@ -63,7 +63,7 @@ impl Lake {
     pub(crate) fn intact_copy(&self, damaged: &DamagedFile) -> Result<Option<(u64, PathBuf)>, LakeError> {
         for commit in self.readable_commits()? {
             for entry in commit.files(None).filter(|entry| entry.blake3 == damaged.entry.blake3) {
-                let path = self.snapshot_dir(commit.snapshot).join(&entry.path);
+                let path = self.layout.snapshot(commit.snapshot).join(&entry.path);
                 if file_state(&path, entry)? == FileState::Intact {
                     return Ok(Some((commit.snapshot, path)));
                 }

@@ -1,7 +1,7 @@
 //! Observed filings merged into a staged snapshot, month by month.
 
 use super::change_log::{Changes, FILE_ROWS};
-use super::month::{Counts, Listings, merge_month};
+use super::month::{Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};
 use crate::contract::eastern::epoch_days;
@@ -102,7 +102,7 @@ impl Staging {
         merge.delta.changed += counts.changed;
         merge.delta.vanished += counts.vanished;
         merge.delta.returned += counts.returned;
-        if counts != Counts::default() || merge.moves.leaving.contains_key(&month) {
+        if counts != TableDelta::default() || merge.moves.leaving.contains_key(&month) {
             merge.delta.changed_months.insert(month);
             let in_order = sorted(Table::Filings, &rows)?;
             // A month is large: the unsorted copy goes before the file is written.

@@ -26,7 +26,7 @@ impl Staging {
         let name = Table::Filings.name();
         let old: Vec<&FileEntry> = self.parent.iter().flat_map(|parent| parent.files(Some(name))).collect();
         let new: Vec<&FileEntry> = self.of_table(name).iter().map(|file| &file.entry).collect();
-        let dir = self.parent.as_ref().map(|parent| self.lake.snapshot_dir(parent.snapshot));
+        let dir = self.parent.as_ref().map(|parent| self.lake.layout.snapshot(parent.snapshot));
         let parent_path = |entry: &FileEntry| dir.as_ref().map(|dir| dir.join(&entry.path));
         let differing = differing_files([&old, &new]).into_iter();
         let paths = |[old, new]: [Vec<&FileEntry>; 2]| MonthFiles {

@@ -114,7 +114,7 @@ impl Lake {
     }
 
     fn kept_files(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
-        let dir = self.snapshot_dir(commit.snapshot);
+        let dir = self.layout.snapshot(commit.snapshot);
         let keep = |entry: &FileEntry| {
             let origin = entry.origin_snapshot.unwrap_or(commit.snapshot);
             let origin_snapshot = self.is_remote().then_some(origin);

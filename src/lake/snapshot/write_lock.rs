@@ -47,9 +47,7 @@ impl Lake {
         lock.repair = self.backend.recover()?;
         Ok(lock)
     }
-}
 
-impl Lake {
     /// The description of the process that has the lock; none when no process has it.
     pub fn holder(&self) -> Result<Option<String>, LakeError> {
         let path = self.layout.lock();
