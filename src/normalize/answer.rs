@@ -71,7 +71,7 @@ impl<'a> Answer<'a> {
         mut keep: impl FnMut(usize, T),
     ) -> (UnknownFields, Vec<Reject>) {
         let mut unknown_fields = UnknownFields::new();
-        let records = match cut_page(&self.text) {
+        let records: Vec<&RawValue> = match cut(&self.text) {
             Ok(records) => records,
             Err(reason) => return (unknown_fields, vec![self.reject_all(&self.text, reason)]),
         };
@@ -114,31 +114,14 @@ impl<'a> Answer<'a> {
 }
 
 #[derive(Deserialize)]
-struct RawPage<'a> {
-    #[serde(borrow)]
-    data: Vec<&'a RawValue>,
+struct RawAnswer<T> {
+    data: T,
 }
 
-#[derive(Deserialize)]
-struct RawAnswer<'a> {
-    #[serde(borrow)]
-    data: &'a RawValue,
-}
-
-/// The records of a page or list, as raw text.
-fn cut_page(text: &str) -> Result<Vec<&RawValue>, String> {
-    serde_json::from_str::<RawPage<'_>>(text).map(|page| page.data).map_err(|error| not_an_answer(&error))
-}
-
-/// The one record of an answer, as raw text.
-pub(super) fn cut_record(text: &str) -> Result<&RawValue, String> {
-    serde_json::from_str::<RawAnswer<'_>>(text)
-        .map(|answer| answer.data)
-        .map_err(|error| not_an_answer(&error))
-}
-
-fn not_an_answer(error: &serde_json::Error) -> String {
-    format!("the body is no answer with data: {error}")
+/// What an answer has as `data`: its records, or its one record, as raw text.
+pub(super) fn cut<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    let answer = serde_json::from_str::<RawAnswer<T>>(text);
+    answer.map(|answer| answer.data).map_err(|error| format!("the body is no answer with data: {error}"))
 }
 
 /// Why a record gives no row.

@@ -1,6 +1,6 @@
 //! Look-ups of a business → rows of `filings`, `details` and `officers`.
 
-use super::answer::{Answer, Bad, Place, Reject, close, count, cut_record};
+use super::answer::{Answer, Bad, Place, Reject, close, count, cut};
 use super::business::filing_fields;
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
@@ -34,8 +34,8 @@ pub fn normalize_detail(
     place: &Place,
 ) -> Result<NormalizedDetail, Box<Reject>> {
     let answer = Answer::new(body, place, fetched_at);
-    let raw =
-        cut_record(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
+    let raw: &RawValue =
+        cut(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
     read_detail(&answer, raw)
         .map_err(|bad| Box::new(answer.reject(0, raw.get(), bad.business_id, bad.reasons)))
 }

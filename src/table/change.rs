@@ -35,8 +35,8 @@ impl Change {
 impl Cell for Change {
     type Column = StringArray;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        StringArray::from_iter_values(cells.map(|change| change.name()))
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.map(|change| change.map(|change| change.name())).collect()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {

@@ -36,7 +36,8 @@ pub(super) trait Cell: Sized {
     type Column: Array + 'static;
     const NULLABLE: bool = false;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column
+    /// The cells as a column; none for null.
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column
     where
         Self: 'a;
 
@@ -44,13 +45,29 @@ pub(super) trait Cell: Sized {
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)>;
 }
 
+impl<T: Cell> Cell for Option<T> {
+    type Column = T::Column;
+    const NULLABLE: bool = true;
+
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column
+    where
+        Self: 'a,
+    {
+        T::column(cells.map(|cell| cell.and_then(Self::as_ref)))
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        column.is_valid(row).then(|| T::read(column, row)).transpose()
+    }
+}
+
 macro_rules! plain_cells {
     ($($cell:ty => $column:ty),* $(,)?) => {$(
         impl Cell for $cell {
             type Column = $column;
 
-            fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-                cells.copied().map(Some).collect()
+            fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+                cells.map(Option::<&Self>::copied).collect()
             }
 
             fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -65,8 +82,8 @@ plain_cells!(i32 => Int32Array, i64 => Int64Array, bool => BooleanArray);
 impl Cell for String {
     type Column = StringArray;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        StringArray::from_iter_values(cells)
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.collect()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -74,24 +91,11 @@ impl Cell for String {
     }
 }
 
-impl Cell for Option<String> {
-    type Column = StringArray;
-    const NULLABLE: bool = true;
-
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells.map(Option::as_deref).collect()
-    }
-
-    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
-        column.is_valid(row).then(|| String::read(column, row)).transpose()
-    }
-}
-
 impl Cell for Date {
     type Column = Date32Array;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells.map(|day| Some(epoch_days(*day))).collect()
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.map(|day| day.copied().map(epoch_days)).collect()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -100,27 +104,12 @@ impl Cell for Date {
     }
 }
 
-impl Cell for Option<Date> {
-    type Column = Date32Array;
-    const NULLABLE: bool = true;
-
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells.map(|day| day.map(epoch_days)).collect()
-    }
-
-    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
-        column.is_valid(row).then(|| Date::read(column, row)).transpose()
-    }
-}
-
 impl Cell for Timestamp {
     type Column = TimestampMicrosecondArray;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells
-            .map(|instant| Some(instant.as_microsecond()))
-            .collect::<TimestampMicrosecondArray>()
-            .with_timezone("UTC")
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        let micros = cells.map(|instant| instant.map(|instant| instant.as_microsecond()));
+        micros.collect::<TimestampMicrosecondArray>().with_timezone("UTC")
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -156,7 +145,7 @@ impl<'a, T: Cell> CellReader<'a, T> {
 
 /// The cells as a column of a batch; the array type follows from the cells' type.
 pub(super) fn cell_column<'a, T: Cell + 'a>(cells: impl Iterator<Item = &'a T>) -> ArrayRef {
-    Arc::new(T::column(cells))
+    Arc::new(T::column(cells.map(Some)))
 }
 
 /// The columns of one table, in any order, as a batch of its schema.

@@ -100,7 +100,7 @@ impl Storage {
     /// Makes a hard link; a copy where the disk has no hard links.
     pub(crate) fn link(&self, from: &Path, to: &Path) -> Done {
         self.attempt("link", to, || match fs::hard_link(from, to) {
-            Err(error) if wants_a_copy(&error) => copy_synced(from, to),
+            Err(error) if wants_a_copy(&error) => fs::copy(from, to).and_then(|_| File::open(to)?.sync_all()),
             other => other,
         })
     }
@@ -203,11 +203,6 @@ fn name_lack_of_links(error: io::Error) -> io::Error {
         ),
         false => error,
     }
-}
-
-fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    File::open(to)?.sync_all()
 }
 
 /// A file being written.

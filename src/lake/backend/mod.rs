@@ -13,7 +13,7 @@
 //! - [`url`]: which object store an address means
 //! - [`blocking`]: asynchronous requests for blocking callers
 //! - [`object_client`]: every request to an object store
-//! - [`remote_cache`]: the working copy of a lake in an object store
+//! - [`remote_cache`]: the working copy of a lake in an object store, and its pages in chunks
 //! - [`remote`]: the backend that is an object store, with its pointer `latest.json`
 
 mod blocking;

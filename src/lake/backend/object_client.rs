@@ -299,12 +299,8 @@ const CAUSE_CHARS: usize = 200;
 
 /// The deepest cause of an error, on one line. Queries of addresses are left out: they may contain a signature.
 fn cause(error: &Error) -> String {
-    match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            return "the store refuses the credentials of the environment, or they may not do this"
-                .to_owned();
-        }
-        _ => {}
+    if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) {
+        return "the store refuses the credentials of the environment, or they may not do this".to_owned();
     }
     let mut deepest: &dyn std::error::Error = error;
     while let Some(source) = deepest.source() {

@@ -8,10 +8,10 @@ use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::TableDelta;
 use crate::table::{Change, FilingColumns};
 use arrow::array::{
-    ArrayRef, BooleanArray, DynComparator, StringArray, TimestampMicrosecondArray, make_comparator,
+    ArrayRef, BooleanArray, DynComparator, RecordBatch, StringArray, TimestampMicrosecondArray,
+    make_comparator,
 };
 use arrow::compute::{SortOptions, interleave_record_batch};
-use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -8,9 +8,9 @@
 //!
 //! Opening the archive checks every page. A torn or damaged page does not count; the run requests it again.
 
-use super::chunk_upload::ChunkUpload;
 use super::page_frame::{Header, next_magic, record, record_at};
 use crate::lake::backend::disk::{self, Storage, StoredFile};
+use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
 use jiff::Timestamp;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! The folder of a run: its record, journals, summary, raw pages and quarantine.
 
-use super::chunk_upload::ChunkUpload;
 use super::page_archive::RawArchive;
 use crate::lake::backend::disk::{self, Storage};
 use crate::lake::backend::protocol::Backend;
+use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
 use crate::lake::format::run_record::{RunFile, RunRecord};

@@ -10,8 +10,7 @@ use crate::lake::format::manifest::FileEntry;
 use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::{Digest, digests, value_text};
 use crate::table::{Table, TableError, read_parquet};
-use arrow::array::AsArray;
-use arrow::record_batch::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -185,13 +184,9 @@ impl<'a> TableCompare<'a> {
         Ok(())
     }
 
-    /// The key columns; all columns of a table without a key.
-    fn key_columns<'b>(&self, batch: &'b RecordBatch) -> Vec<&'b str> {
-        self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec())
-    }
-
+    /// The key of each row; of a table without a key, all its columns.
     fn keys(&self, batch: &RecordBatch) -> Result<Vec<Digest>, LakeError> {
-        digests(batch, &self.key_columns(batch))
+        digests(batch, &self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec()))
     }
 
     fn marks(&self, batch: &RecordBatch) -> Result<Vec<RowMark>, LakeError> {

@@ -104,7 +104,8 @@ impl Lake {
     /// is kept.
     pub fn prune(&self, _lock: &LakeLock, rules: &PruneRules, now: Timestamp) -> Result<Pruning, LakeError> {
         let would = self.would_prune(rules)?;
-        self.finish_pruning()?;
+        // The tables that snapshots marked as pruned still have.
+        self.backend.drop_snapshots(&(&self.marked(Mark::Pruned)? & &self.backend.commits()?))?;
         let mut pruning = Pruning { runs: would.runs, ..Pruning::default() };
         for snapshot in would.snapshots.iter().copied() {
             if self.mark_pruned(snapshot, now)? {
@@ -125,11 +126,6 @@ impl Lake {
             self.drop_raw(run_id)?;
         }
         Ok(pruning)
-    }
-
-    /// Deletes the tables that snapshots marked as pruned still have.
-    fn finish_pruning(&self) -> Result<(), LakeError> {
-        self.backend.drop_snapshots(&(&self.marked(Mark::Pruned)? & &self.backend.commits()?))
     }
 
     /// Deletes the raw pages and journals of a run; its record, summary and quarantine are kept.

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::table::OfficerRow;
-use arrow::record_batch::RecordBatch;
 
 #[test]
 fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -> Result {
@@ -47,7 +46,7 @@ fn officers_of_a_business_are_replaced_together() -> Result {
 
 #[test]
 fn aggregates_keep_their_file_with_equal_rows_and_are_dropped_with_their_definition() -> Result {
-    use arrow::array::{ArrayRef, LargeStringArray, UInt32Array};
+    use arrow::array::{ArrayRef, LargeStringArray, RecordBatch, UInt32Array};
     use std::sync::Arc;
     let rows = |n: u32| {
         let columns: [(&str, ArrayRef); 2] = [
