@@ -176,13 +176,15 @@ pub(super) fn batch_of(
 macro_rules! table_row {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident = $name:literal) => { $name };
-    ($(#[$doc:meta])* $row:ident of $table:ident { $($field:ident $(= $name:literal)?: $cell:ty),* $(,)? }) => {
+    ($(#[$doc:meta])* $row:ident of $table:ident {
+        $($field:ident $(= $name:literal)?: $cell:ty,)*
+    }) => {
         $(#[$doc])*
         ///
         /// [`columns`](crate::table::columns) says what each field means.
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-        pub struct $row { $(pub $field: $cell),* }
+        pub struct $row { $(pub $field: $cell,)* }
 
         impl $crate::table::row::Row for $row {
             const TABLE: $crate::table::tables::Table = $crate::table::tables::Table::$table;

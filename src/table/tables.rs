@@ -1,4 +1,8 @@
-//! The tables of the lake: name, meaning, key, sort order, partition.
+//! The tables of the lake: name, meaning, columns, key, sort order, partition.
+
+use super::column::{self, Column};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use std::sync::Arc;
 
 /// Version of all table schemas together; written into every file and every commit.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -8,10 +12,15 @@ const DOWN: bool = true;
 const UP: bool = false;
 
 macro_rules! tables {
-    ($($table:ident $name:literal $meaning:literal key $key:tt sort $sort:tt)*) => {
+    ($($table:ident $name:literal $meaning:literal columns $columns:ident key $key:tt sort $sort:tt)*) => {
         /// A table of the lake; aggregates are not among them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Table { $(#[doc = $meaning] $table),* }
+
+        /// The columns of a table, in file order.
+        pub const fn columns(table: Table) -> &'static [Column] {
+            match table { $(Table::$table => column::$columns),* }
+        }
 
         impl Table {
             /// All tables, in the order they are documented.
@@ -41,37 +50,46 @@ macro_rules! tables {
 }
 
 tables! {
-    Filings "filings" "One row a business, as last read."
+    Filings "filings" "One row a business, as last read." columns FILINGS
         key ["business_id"] sort [("filed_date", DOWN), ("business_id", DOWN)]
-    Details "details" "What a look-up of one business adds."
+    Details "details" "What a look-up of one business adds." columns DETAILS
         key ["business_id"] sort [("business_id", DOWN)]
-    Officers "officers" "Officers of looked-up businesses."
+    Officers "officers" "Officers of looked-up businesses." columns OFFICERS
         key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
-    Changes "changes" "What appeared, changed, vanished or returned."
+    Changes "changes" "What appeared, changed, vanished or returned." columns CHANGES
         key ["run_id", "business_id", "change", "field"]
         sort [("observed_at", DOWN), ("business_id", DOWN), ("change", UP), ("field", UP), ("run_id", UP)]
-    DailyCounts "daily_counts" "The API's own count of each day, by the day of the request."
+    DailyCounts "daily_counts" "The API's own count of each day, by the day of the request." columns DAILY_COUNTS
         key ["observed_on", "date"] sort [("observed_on", DOWN), ("date", DOWN)]
-    Counties "counties" "The API's own counts of each county, by the day of the request."
+    Counties "counties" "The API's own counts of each county, by the day of the request." columns COUNTIES
         key ["observed_on", "key"] sort [("observed_on", DOWN), ("key", UP)]
-    MonthlyCounts "monthly_counts" "The API's own monthly counts, by the day of the request."
+    MonthlyCounts "monthly_counts" "The API's own monthly counts, by the day of the request." columns MONTHLY_COUNTS
         key ["observed_on", "month", "type"] sort [("observed_on", DOWN), ("month", DOWN), ("type", UP)]
-    Statewide "statewide" "The API's own statewide figures, by the day of the request."
+    Statewide "statewide" "The API's own statewide figures, by the day of the request." columns STATEWIDE
         key ["observed_on"] sort [("observed_on", DOWN)]
     TypeSplit "type_split" "The API's own split by type of the last 30 days, by the day of the request."
-        key ["observed_on", "type"] sort [("observed_on", DOWN), ("type", UP)]
-    IndustryTypes "industry_types" "Sectors and industry types."
+        columns TYPE_SPLIT key ["observed_on", "type"] sort [("observed_on", DOWN), ("type", UP)]
+    IndustryTypes "industry_types" "Sectors and industry types." columns INDUSTRY_TYPES
         key ["observed_on", "sector", "type"] sort [("observed_on", DOWN), ("sector", UP), ("type", UP)]
-    IndustrySegments "industry_segments" "Segments and their members."
+    IndustrySegments "industry_segments" "Segments and their members." columns INDUSTRY_SEGMENTS
         key ["observed_on", "segment", "kind", "member"]
         sort [("observed_on", DOWN), ("segment", UP), ("kind", UP), ("member", UP)]
-    EntityTypes "entity_types" "Entity types and labels."
+    EntityTypes "entity_types" "Entity types and labels." columns ENTITY_TYPES
         key ["observed_on", "key"] sort [("observed_on", DOWN), ("key", UP)]
-    Coverage "coverage" "How complete each day is."
+    Coverage "coverage" "How complete each day is." columns COVERAGE
         key ["filed_date", "entity_type"] sort [("filed_date", DOWN), ("entity_type", UP)]
 }
 
 impl Table {
+    /// The Arrow schema of every file of the table.
+    pub fn schema(self) -> SchemaRef {
+        let fields: Vec<Field> = columns(self)
+            .iter()
+            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
+            .collect();
+        Arc::new(Schema::new(fields))
+    }
+
     /// The table of a folder name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|table| table.name() == name)

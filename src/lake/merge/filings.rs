@@ -116,7 +116,7 @@ impl Staging {
         let table = Table::Filings.name();
         let file = match rows.num_rows() {
             0 => None,
-            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows)?),
+            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows, "")?),
         };
         self.swap(table, |old| month_in(&old.entry.path) == Some(month), file)
     }

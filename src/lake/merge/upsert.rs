@@ -66,7 +66,7 @@ impl Staging {
     ) -> Result<TableDelta, LakeError> {
         let (merged, delta) = upsert(table, existing, rows, replaced)?;
         if let Some(merged) = merged {
-            let file = self.write(Some(table), table.name(), &sorted(table, &merged)?)?;
+            let file = self.write(Some(table), table.name(), &sorted(table, &merged)?, "")?;
             self.swap(table.name(), is_old, Some(file))?;
         }
         Ok(TableDelta { total: self.rows(table.name()), ..delta })

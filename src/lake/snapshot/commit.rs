@@ -12,18 +12,15 @@ use jiff::civil::Date;
 
 /// What a commit records about its run.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "a field without a sentence is what its name says")]
 pub struct CommitInfo {
-    /// Now.
     pub committed_at: Timestamp,
     /// The Eastern day the run runs as.
     pub today: Date,
-    /// Name of the pipeline.
     pub pipeline: String,
-    /// Requests sent so far.
     pub requests_sent: u64,
     /// The run state that is versioned with the data.
     pub state: serde_json::Value,
-    /// Results of the checks.
     pub checks: serde_json::Value,
 }
 

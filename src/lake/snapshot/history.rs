@@ -24,10 +24,9 @@ pub enum SnapshotState {
 
 /// A snapshot in the lake's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "a field without a sentence is what its name says")]
 pub struct SnapshotEntry {
-    /// Number.
     pub snapshot: u64,
-    /// Its state.
     #[serde(rename = "standing")]
     pub state: SnapshotState,
     /// Whether it is never pruned.
@@ -38,15 +37,11 @@ pub struct SnapshotEntry {
     pub parent: Option<u64>,
     /// The snapshot whose tables it shows again, after a rollback.
     pub restores: Option<u64>,
-    /// When it was committed.
     pub committed_at: Timestamp,
     /// The Eastern day its run ran as.
     pub today: Date,
-    /// The run.
     pub run_id: String,
-    /// Its pipeline.
     pub pipeline: String,
-    /// Filings.
     pub filings: u64,
     /// Rows of all tables and aggregates.
     pub rows: u64,

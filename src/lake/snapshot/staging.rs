@@ -189,7 +189,8 @@ impl Staging {
     fn make_missing_tables(&mut self) -> Result<(), LakeError> {
         for table in Table::ALL.into_iter().filter(|table| !table.is_partitioned()) {
             if self.of_table(table.name()).is_empty() {
-                let file = self.write(Some(table), table.name(), &RecordBatch::new_empty(table.schema()))?;
+                let rows = RecordBatch::new_empty(table.schema());
+                let file = self.write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |_| false, Some(file))?;
             }
         }
@@ -220,18 +221,8 @@ impl Staging {
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
     }
 
-    /// Writes rows to a part file in `folder` of the staged snapshot.
+    /// Writes rows to a part file in `folder` of the staged snapshot. `about`, if any, describes the file in its metadata.
     pub(crate) fn write(
-        &self,
-        table: Option<Table>,
-        folder: &str,
-        rows: &RecordBatch,
-    ) -> Result<StagedFile, LakeError> {
-        self.write_about(table, folder, rows, "")
-    }
-
-    /// As [`Staging::write`], with a description of the file in its metadata.
-    fn write_about(
         &self,
         table: Option<Table>,
         folder: &str,
@@ -310,7 +301,7 @@ impl Staging {
             _ => false,
         };
         if !is_same {
-            let file = self.write_about(None, &table, &rows, about)?;
+            let file = self.write(None, &table, &rows, about)?;
             self.swap(&table, |_| true, Some(file))?;
         }
         Ok(TableDelta { read: count, total: count, ..TableDelta::default() })
