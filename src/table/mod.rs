@@ -1,7 +1,6 @@
 //! The lake's tables: key, partition, order and columns. Only this layer knows Arrow schemas.
 //!
 //! [`columns`] is the one column dictionary. Schemas, checks, catalogue and documentation come from it.
-//! catalogue, documentation) is derived from it.
 //!
 //! A row type such as [`FilingRow`] is a [`Row`]: it converts to a batch of its table and back. [`ParquetFile`] writes
 //! batches to files, [`read_table`] reads them.

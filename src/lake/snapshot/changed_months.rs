@@ -48,7 +48,13 @@ impl Staging {
             }
             let rows = match table {
                 Table::Filings => odd_ids(&new, &kept)?,
-                _ => odd_rows(table, &new)?,
+                _ => {
+                    let mut seen = SeenKeys::default();
+                    for file in new {
+                        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
+                    }
+                    seen.count_repeated() as u64
+                }
             };
             if rows > 0 {
                 odd.insert(table, rows);
@@ -70,12 +76,4 @@ fn odd_ids(new: &[&StagedFile], kept: &[&StagedFile]) -> Result<u64, LakeError> 
         odd += ids_in_part(&file.path, &ids)?.len();
     }
     Ok(odd as u64)
-}
-
-fn odd_rows(table: Table, new: &[&StagedFile]) -> Result<u64, LakeError> {
-    let mut seen = SeenKeys::default();
-    for file in new {
-        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
-    }
-    Ok(seen.count_repeated() as u64)
 }

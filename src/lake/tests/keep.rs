@@ -240,7 +240,8 @@ fn damage_is_named(seeds: u64) -> Result {
     let (root, lake) = lake_of_everything()?;
     assert_eq!(lake.audit()?.problems, []);
     let files = damageable(root.path());
-    let kinds = "snapshots/ commits/0 held/ pins/ pruned/ run.json summary.json raw/ journal/ quarantine/ runs/r1/commits/";
+    let kinds = "snapshots/ commits/0 held/ pins/ pruned/ run.json summary.json raw/ journal/ quarantine/ \
+                 runs/r1/commits/";
     for kind in kinds.split(' ') {
         assert!(files.iter().any(|path| path.to_string_lossy().contains(kind)), "no file of {kind}");
     }
