@@ -7,133 +7,58 @@ use thiserror::Error;
 
 /// An error of the lake.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum LakeError {
     /// An operation of the disk failed: full, read-only, gone, no permission.
     #[error("cannot {op} {}: {source}", path.display())]
-    Storage {
-        /// The operation, as a verb.
-        op: &'static str,
-        /// Path of the operation.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
+    Storage { op: &'static str, path: PathBuf, source: io::Error },
     /// A request to the object store failed, or the store cannot be reached.
     #[error("cannot {op} {url}: {what}")]
-    Remote {
-        /// The operation, as a verb.
-        op: &'static str,
-        /// Address of the object, without credentials.
-        url: String,
-        /// The error of the store or the network.
-        what: String,
-    },
+    Remote { op: &'static str, url: String, what: String },
     /// An address that cannot be one of a lake.
     #[error("{address} is no address of a lake: {what}")]
-    Address {
-        /// As given, without credentials.
-        address: String,
-        /// What is wrong with it.
-        what: String,
-    },
+    Address { address: String, what: String },
     /// Another run holds the lake.
     #[error("another run holds the lake ({holder})")]
-    Held {
-        /// The holder's text: its run, process and host.
-        holder: String,
-    },
+    Held { holder: String },
     /// Another writer committed this snapshot first.
     #[error("snapshot {snapshot} was committed by another writer first")]
-    Conflict {
-        /// The snapshot that both tried to commit.
-        snapshot: u64,
-    },
+    Conflict { snapshot: u64 },
     /// The snapshot is committed, but the pointer that readers follow could not be advanced.
     #[error("snapshot {snapshot} is committed, but readers do not see it yet")]
-    NotShown {
-        /// The committed snapshot.
-        snapshot: u64,
-        /// Why the pointer stayed.
-        source: Box<LakeError>,
-    },
+    NotShown { snapshot: u64, source: Box<LakeError> },
     /// A newer sunlake wrote this.
     #[error("{} has {what} {found}, this sunlake knows {known} at most", path.display())]
-    Newer {
-        /// The file with that version.
-        path: PathBuf,
-        /// Kind of version.
-        what: &'static str,
-        /// The version in the file.
-        found: u32,
-        /// The newest version that this program reads.
-        known: u32,
-    },
+    Newer { path: PathBuf, what: &'static str, found: u32, known: u32 },
     /// The lake has no such snapshot.
     #[error("the lake has no snapshot {snapshot}")]
-    NoSnapshot {
-        /// The number asked for.
-        snapshot: u64,
-    },
+    NoSnapshot { snapshot: u64 },
     /// The snapshot's tables were deleted by a retention rule.
     #[error("snapshot {snapshot} was pruned: its commit is history, its tables are gone")]
-    Pruned {
-        /// The number asked for.
-        snapshot: u64,
-    },
+    Pruned { snapshot: u64 },
     /// The snapshot is not pending review.
     #[error("snapshot {snapshot} is not pending review")]
-    NotHeld {
-        /// The number asked for.
-        snapshot: u64,
-    },
+    NotHeld { snapshot: u64 },
     /// A pending snapshot cannot be published: another snapshot was published since it was made.
     #[error(
         "snapshot {snapshot} is pending review and follows {}, but the newest is {}",
         number(*parent), number(*newest)
     )]
-    Overtaken {
-        /// The pending one.
-        snapshot: u64,
-        /// The one it was made from.
-        parent: Option<u64>,
-        /// The newest one.
-        newest: Option<u64>,
-    },
+    Overtaken { snapshot: u64, parent: Option<u64>, newest: Option<u64> },
     /// A file is not what the lake wrote.
     #[error("{} is damaged: {what}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// A name that may not become part of a path.
     #[error("{name:?} is not a {what}")]
-    Name {
-        /// What it should have been.
-        what: &'static str,
-        /// What it was.
-        name: String,
-    },
+    Name { what: &'static str, name: String },
     /// Rows that do not have the columns of their table.
     #[error("rows do not fit table {table}: {what}")]
-    Schema {
-        /// The table.
-        table: String,
-        /// The difference.
-        what: String,
-    },
+    Schema { table: String, what: String },
     /// An operation of Arrow failed.
     #[error("cannot {op}: {source}")]
-    Arrow {
-        /// What was tried.
-        op: &'static str,
-        /// What Arrow said.
-        source: arrow::error::ArrowError,
-    },
+    Arrow { op: &'static str, source: arrow::error::ArrowError },
 }
 
-/// A snapshot in an error message.
 fn number(snapshot: Option<u64>) -> String {
     snapshot.map_or("nothing".to_owned(), |number| format!("snapshot {number}"))
 }
@@ -150,7 +75,6 @@ impl LakeError {
         move |source| Self::Arrow { op, source }
     }
 
-    /// A file that is not what the lake wrote.
     pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_path_buf(), what: what.into() }
     }

@@ -7,8 +7,7 @@ use super::backend::protocol::Backend;
 use super::backend::remote::RemoteBackend;
 use super::backend::url;
 use super::error::LakeError;
-use super::format::layout;
-use super::format::layout::Layout;
+use super::format::layout::{self, Layout};
 use super::format::manifest::Commit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,10 +61,6 @@ impl fmt::Display for Lake {
 
 impl Lake {
     /// The lake in a folder. A missing folder is an empty lake; nothing is written before [`Lake::lock`].
-    ///
-    /// # Errors
-    ///
-    /// As [`LakeOptions::open`].
     pub fn open(root: &Path) -> Result<Self, LakeError> {
         LakeOptions::default().open(root)
     }
@@ -89,28 +84,16 @@ impl Lake {
     }
 
     /// The newest commit; none in an empty lake.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::commit`].
     pub fn current(&self) -> Result<Option<Commit>, LakeError> {
         self.backend.newest()?.map(|snapshot| self.commit(snapshot)).transpose()
     }
 
     /// Looks for commits of other machines in an object store. A folder needs no refresh.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Remote`].
     pub fn refresh(&self) -> Result<(), LakeError> {
         self.backend.refresh()
     }
 
     /// The commit of a snapshot.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`]; [`LakeError::Newer`] when a newer sunlake wrote it; [`LakeError::Damaged`].
     pub fn commit(&self, snapshot: u64) -> Result<Commit, LakeError> {
         self.decoded(snapshot, self.backend.read_commit(snapshot)?, &self.layout.commit(snapshot))
     }
@@ -154,10 +137,6 @@ impl Lake {
     }
 
     /// Numbers of all commits, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
         Ok(self.backend.commits()?.into_iter().collect())
     }
@@ -202,11 +181,6 @@ impl Lake {
             return wrong("it was created a second time; two runs would overwrite each other");
         }
         Ok(())
-    }
-
-    /// Local folder of a snapshot's tables.
-    pub(super) fn snapshot_dir(&self, snapshot: u64) -> PathBuf {
-        self.layout.snapshot(snapshot)
     }
 
     /// The snapshot that `current` points to; none where there is no such link, as in an object store.

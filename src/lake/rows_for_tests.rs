@@ -1,10 +1,9 @@
 //! Rows for the tests of the lake.
 
-use crate::table::{FilingRow, Row, Table};
-use arrow::array::{ArrayRef, Date32Array, StringArray};
+use crate::table::{self, EntityTypeRow, FilingRow, Row};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
-use std::sync::Arc;
+use jiff::civil::date;
 
 /// The fields of a filing that tests set.
 #[derive(Debug, Clone)]
@@ -38,27 +37,14 @@ impl Filing {
 
 pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
     let row = |filing: &Filing| {
+        let day = filing.filed_date.parse().expect("a date");
         let seen = Timestamp::from_second(filing.seen).expect("an instant");
         FilingRow {
             business_id: filing.business_id,
-            id: String::new(),
             document_number: format!("L{:011}", filing.business_id),
             name: filing.name.clone(),
             entity_type: filing.entity_type.to_owned(),
-            company_type: String::new(),
-            status: String::new(),
-            filed_date: filing.filed_date.parse().expect("a date"),
-            dissolved_date: None,
-            city: String::new(),
-            zip: String::new(),
-            county: String::new(),
-            industry_sector: String::new(),
-            industry_type: String::new(),
-            url: String::new(),
-            listed: true,
-            first_seen_at: seen,
-            last_seen_at: seen,
-            extra: None,
+            ..table::filing(1, day, seen)
         }
     };
     FilingRow::batch(&filings.iter().map(row).collect::<Vec<_>>()).expect("filings")
@@ -66,10 +52,10 @@ pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
 
 /// Rows of `entity_types`: key and label.
 pub(super) fn labels(labels: &[(&str, &str)]) -> RecordBatch {
-    let columns: [ArrayRef; 3] = [
-        Arc::new(Date32Array::from(vec![20_000; labels.len()])),
-        Arc::new(StringArray::from_iter_values(labels.iter().map(|(key, _)| key))),
-        Arc::new(StringArray::from_iter_values(labels.iter().map(|(_, label)| label))),
-    ];
-    RecordBatch::try_new(Table::EntityTypes.schema(), columns.to_vec()).expect("rows")
+    let row = |(key, label): &(&str, &str)| EntityTypeRow {
+        observed_on: date(2026, 11, 20),
+        key: (*key).to_owned(),
+        label: (*label).to_owned(),
+    };
+    EntityTypeRow::batch(&labels.iter().map(row).collect::<Vec<_>>()).expect("rows")
 }

@@ -6,7 +6,6 @@ mod model;
 mod place;
 mod store;
 mod tables;
-mod writers;
 
 use super::backend::disk::Storage;
 use super::backend::object_client::Objects;
@@ -87,7 +86,6 @@ fn load(
     Ok(delta)
 }
 
-/// Prunes all snapshots but the newest.
 fn prune_to_newest(lake: &Lake, lock: &LakeLock) -> Result<Vec<u64>> {
     let keep = Retention { last: 1, ..Retention::default() };
     let rules = PruneRules { keep, raw_days: None, today: jiff::civil::date(2026, 11, 21) };
@@ -160,7 +158,7 @@ fn file_of(lake: &Lake, snapshot: u64, start: &str) -> Result<PathBuf> {
     let commit = lake.commit(snapshot)?;
     let files = commit.tables.values().flat_map(|table| &table.files);
     let file = files.filter(|file| file.path.starts_with(start)).map(|file| &file.path).next();
-    Ok(lake.snapshot_dir(snapshot).join(file.expect("a file")))
+    Ok(lake.layout.snapshot(snapshot).join(file.expect("a file")))
 }
 
 fn inode(path: &Path) -> u64 {
@@ -263,17 +261,6 @@ fn changed_month_gets_a_new_file_and_the_others_are_shared() -> Result {
 }
 
 #[test]
-fn folder_passes_the_probe() -> Result {
-    let root = folder();
-    let lake = Lake::open(root.path())?;
-    lake.probe("one")?;
-    lake.probe("one")?;
-    assert!(matches!(lake.probe("../x"), Err(LakeError::Name { .. })));
-    assert_eq!(fs::read_dir(root.path().join("state")).expect("a folder").count(), 0, "nothing stays");
-    Ok(())
-}
-
-#[test]
 fn business_with_a_new_month_leaves_its_old_month() -> Result {
     let (_root, lake) = first_load()?;
     // Their days are complete as well: a business with a new month has not vanished.
@@ -343,7 +330,7 @@ fn verify_names_torn_flipped_missing_and_orphan_files() -> Result {
     fs::remove_file(&path).expect("removed");
     assert_eq!(lake.verify(1)?.problems.len(), 1);
     fs::write(&path, &whole).expect("written");
-    fs::write(lake.snapshot_dir(1).join("filings/README"), "x").expect("written");
+    fs::write(lake.layout.snapshot(1).join("filings/README"), "x").expect("written");
     assert_eq!(lake.verify(1)?.problems.len(), 1);
     Ok(())
 }
@@ -356,4 +343,58 @@ fn run_that_commits_twice_records_each_change_once() -> Result {
     let told = changes(&lake)?;
     assert_eq!(told, [(2, "changed".into(), "name".into(), "BUSINESS 2".into(), "C".into())]);
     assert_sound(&lake)
+}
+
+#[test]
+fn second_locker_gets_the_text_of_the_holder() -> Result {
+    let root = folder();
+    let (one, other) = (Lake::open(root.path())?, Lake::open(root.path())?);
+    let lock = one.lock("r1", "pid 4711")?;
+    match other.lock("r2", "pid 4712") {
+        Err(LakeError::Held { holder }) => assert_eq!(holder, "run r1, pid 4711"),
+        other => panic!("{other:?}"),
+    }
+    drop(lock);
+    other.lock("r2", "pid 4712").map(|_| ())
+}
+
+#[test]
+fn loser_of_two_commits_gets_a_conflict_and_damages_nothing() -> Result {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let (winner, loser) = (lake.stage("r1")?, lake.stage("r2")?);
+    winner.commit(info())?;
+    assert!(matches!(loser.commit(info()), Err(LakeError::Conflict { snapshot: 1 })));
+    let path = root.path().join("commits/000001.json");
+    let before = fs::read(&path).expect("a commit");
+    assert!(!Storage::default().put_if_absent(&path, b"other")?);
+    assert_eq!(fs::read(&path).expect("a commit"), before);
+    assert_sound(&lake)
+}
+
+#[test]
+fn new_run_deletes_only_the_leftovers_of_a_killed_run() -> Result {
+    let (root, lake) = first_load()?;
+    let left = [
+        "snapshots/000002/filings",
+        "snapshots/.tmp-000002-r2",
+        "runs/r2/staged",
+        "commits/.tmp-1-000002.json",
+    ];
+    for path in left {
+        fs::create_dir_all(root.path().join(path)).expect("a folder");
+    }
+    let kept = ["snapshots/000007", "runs/r2/raw", "state/ledger"];
+    for path in kept {
+        fs::create_dir_all(root.path().join(path)).expect("a folder");
+    }
+    fs::remove_file(root.path().join("current")).expect("removed");
+    let lock = lake.lock("r3", "test")?;
+    assert_eq!((lock.repair().removed.len(), lock.repair().shown), (4, Some(1)));
+    assert!(kept.iter().all(|path| root.path().join(path).is_dir()));
+    assert!(root.path().join("current/filings").is_dir());
+    drop(lock);
+    assert!(lake.lock("r4", "test")?.repair().is_empty());
+    Ok(())
 }

@@ -1,11 +1,44 @@
-//! One answer as received: text, cut into records, each closed as good or bad.
+//! One answer as received: text, cut into records, each closed as good or bad. A bad one is kept as sent, with reason and
+//! source.
 
 use super::field::{Fields, UnknownFields, extra_text};
-use super::reject::{Place, Reject};
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+
+/// Where a record was in the API's answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Key of the slice, or path of the look-up.
+    pub slice: String,
+    /// Rows of the listing before the page.
+    pub offset: u32,
+}
+
+/// One record that gives no row; a line of `runs/<run_id>/quarantine/*.jsonl`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reject {
+    /// Key of the slice, or path of the look-up.
+    pub slice: String,
+    /// Records of the listing before this one; `None` when the answer could not be cut into records.
+    pub position: Option<u64>,
+    /// The digits of the service id, when readable.
+    pub business_id: Option<i64>,
+    /// Every problem, each naming its field.
+    pub reasons: Vec<String>,
+    /// When the API returned the record.
+    pub seen_at: Timestamp,
+    /// The record's JSON text as sent; bytes that are not UTF-8 become U+FFFD.
+    pub record: String,
+}
+
+impl Reject {
+    /// The reject as one line of JSON, with its line end.
+    pub fn line(&self) -> serde_json::Result<String> {
+        Ok(format!("{}\n", serde_json::to_string(self)?))
+    }
+}
 
 /// One answer on its way to rows: its source, its time, and whether its bytes were text.
 pub(super) struct Answer<'a> {
@@ -25,9 +58,34 @@ impl<'a> Answer<'a> {
     }
 
     /// Why a record of this answer may differ from what was sent, if so.
-    pub(super) fn damage(&self, record: &str) -> Option<String> {
+    fn damage(&self, record: &str) -> Option<String> {
         let replaced = matches!(self.text, Cow::Owned(_)) && record.contains(char::REPLACEMENT_CHARACTER);
         replaced.then(|| "the record has bytes that are no UTF-8".to_owned())
+    }
+
+    /// Reads each record of a page or list, and gives the good ones with their index to `keep`. Returns the unknown fields of
+    /// those, and the other records as rejects; a body that is no page or list is one reject.
+    pub(super) fn read_page<T>(
+        &self,
+        read: impl Fn(&RawValue) -> Result<(T, Vec<String>), Bad>,
+        mut keep: impl FnMut(usize, T),
+    ) -> (UnknownFields, Vec<Reject>) {
+        let mut unknown_fields = UnknownFields::new();
+        let records: Vec<&RawValue> = match cut(&self.text) {
+            Ok(records) => records,
+            Err(reason) => return (unknown_fields, vec![self.reject_all(&self.text, reason)]),
+        };
+        let mut rejects = Vec::new();
+        for (index, raw) in records.into_iter().enumerate() {
+            match read(raw) {
+                Ok((row, unknown)) => {
+                    count(&mut unknown_fields, unknown);
+                    keep(index, row);
+                }
+                Err(bad) => rejects.push(self.reject(index, raw.get(), bad.business_id, bad.reasons)),
+            }
+        }
+        (unknown_fields, rejects)
     }
 
     /// The reject of one record, counted from the start of the answer.
@@ -56,31 +114,14 @@ impl<'a> Answer<'a> {
 }
 
 #[derive(Deserialize)]
-struct RawPage<'a> {
-    #[serde(borrow)]
-    data: Vec<&'a RawValue>,
+struct RawAnswer<T> {
+    data: T,
 }
 
-#[derive(Deserialize)]
-struct RawAnswer<'a> {
-    #[serde(borrow)]
-    data: &'a RawValue,
-}
-
-/// The records of a page or list, as raw text.
-pub(super) fn cut_page(text: &str) -> Result<Vec<&RawValue>, String> {
-    serde_json::from_str::<RawPage<'_>>(text).map(|page| page.data).map_err(|error| not_an_answer(&error))
-}
-
-/// The one record of an answer, as raw text.
-pub(super) fn cut_record(text: &str) -> Result<&RawValue, String> {
-    serde_json::from_str::<RawAnswer<'_>>(text)
-        .map(|answer| answer.data)
-        .map_err(|error| not_an_answer(&error))
-}
-
-fn not_an_answer(error: &serde_json::Error) -> String {
-    format!("the body is no answer with data: {error}")
+/// What an answer has as `data`: its records, or its one record, as raw text.
+pub(super) fn cut<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    let answer = serde_json::from_str::<RawAnswer<T>>(text);
+    answer.map(|answer| answer.data).map_err(|error| format!("the body is no answer with data: {error}"))
 }
 
 /// Why a record gives no row.
@@ -96,7 +137,6 @@ impl Bad {
     }
 }
 
-/// The unknown fields of a good record.
 pub(super) struct Unknown {
     pub(super) names: Vec<String>,
     pub(super) extra: Option<String>,
@@ -119,9 +159,26 @@ pub(super) fn close(
     Ok(Unknown { names: read.unknown.into_iter().map(|(name, _)| name).collect(), extra })
 }
 
-/// Counts unknown fields by name.
 pub(super) fn count(counts: &mut UnknownFields, names: Vec<String>) {
     for name in names {
         *counts.entry(name).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reject_is_one_line_that_keeps_the_record() {
+        let record = "{\"name\":\n\"\\ud800\", \"x\":1e999}";
+        let place = Place { slice: "filed:2026-11-20".to_owned(), offset: 50 };
+        let answer = Answer::new(b"", &place, Timestamp::UNIX_EPOCH);
+        let reject = answer.reject(3, record, Some(7), vec!["name cannot be read".to_owned()]);
+        let line = reject.line().expect("a line");
+        assert_eq!(line.matches('\n').count(), 1);
+        assert!(line.ends_with('\n'));
+        assert_eq!(serde_json::from_str::<Reject>(&line).expect("a reject"), reject);
+        assert_eq!(reject.position, Some(53));
     }
 }

@@ -1,9 +1,8 @@
 //! Summary records → rows of `filings`.
 
-use super::answer::{Answer, Bad, close, count, cut_page};
+use super::answer::{Answer, Bad, Place, Reject, close};
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
-use super::reject::{Place, Reject};
 use crate::contract::business::business_id;
 use crate::contract::eastern::parse_date;
 use crate::contract::id::DocumentNumber;
@@ -32,23 +31,13 @@ pub struct NormalizedPage {
 pub fn normalize_page(body: &[u8], seen_at: Timestamp, place: &Place) -> NormalizedPage {
     let answer = Answer::new(body, place, seen_at);
     let mut page = NormalizedPage::default();
-    let records = match cut_page(answer.text()) {
-        Ok(records) => records,
-        Err(reason) => {
-            page.rejects.push(answer.reject_all(answer.text(), reason));
-            return page;
-        }
-    };
-    for (index, raw) in records.into_iter().enumerate() {
-        match read_filing(&answer, raw) {
-            Ok((row, unknown)) => {
-                page.open_values.note(&row);
-                count(&mut page.unknown_fields, unknown);
-                page.rows.push(row);
-            }
-            Err(bad) => page.rejects.push(answer.reject(index, raw.get(), bad.business_id, bad.reasons)),
-        }
-    }
+    (page.unknown_fields, page.rejects) = answer.read_page(
+        |raw| read_filing(&answer, raw),
+        |_, row| {
+            page.open_values.note(&row);
+            page.rows.push(row);
+        },
+    );
     page
 }
 
@@ -89,47 +78,48 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
     }
 }
 
+/// What `text`, the value of a field, means; a problem where `parse` does not understand it.
+fn parsed<T>(
+    fields: &mut Fields<'_>,
+    name: &str,
+    text: Option<String>,
+    parse: impl FnOnce(&str) -> Option<T>,
+    rule: &str,
+) -> Option<T> {
+    let text = text?;
+    let value = parse(&text);
+    if value.is_none() {
+        fields.problem(name, format!("is {}, {rule}", quoted(&text)));
+    }
+    value
+}
+
 /// The id's integer and the id; 0 for the integer after a problem.
 fn service_id(fields: &mut Fields<'_>) -> (i64, String) {
-    let Some(id) = fields.checked_text("id") else { return (0, String::new()) };
-    let number = business_id(&id).unwrap_or_else(|| {
-        let problem = format!("is {}, whose digits form no positive integer of 64 bits", quoted(&id));
-        fields.problem("id", problem);
-        0
-    });
-    (number, id)
+    let text = fields.checked_text("id");
+    let parse = |id: &str| Some((business_id(id)?, id.to_owned()));
+    parsed(fields, "id", text, parse, "whose digits form no positive integer of 64 bits").unwrap_or_default()
 }
 
 /// The document number in upper case; empty after a problem.
 fn document_number(fields: &mut Fields<'_>) -> String {
-    let Some(text) = fields.checked_text("document_number") else { return String::new() };
-    let number = DocumentNumber::parse(&text);
-    if number.is_none() {
-        let problem = format!("is {}, must be 6 to 12 letters or digits", quoted(&text));
-        fields.problem("document_number", problem);
-    }
+    let text = fields.checked_text("document_number");
+    let rule = "must be 6 to 12 letters or digits";
+    let number = parsed(fields, "document_number", text, DocumentNumber::parse, rule);
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 /// The filing date; day zero of the calendar after a problem.
 fn filed_date(fields: &mut Fields<'_>) -> Date {
     let text = fields.checked_text("filed_date");
-    let day = text.as_deref().and_then(parse_date);
-    if let (Some(text), None) = (&text, day) {
-        let problem = format!("is {}, must be a day of the form YYYY-MM-DD", quoted(text));
-        fields.problem("filed_date", problem);
-    }
-    day.unwrap_or(Date::ZERO)
+    let rule = "must be a day of the form YYYY-MM-DD";
+    parsed(fields, "filed_date", text, parse_date, rule).unwrap_or(Date::ZERO)
 }
 
 fn dissolved_date(fields: &mut Fields<'_>) -> Option<Date> {
-    let text = fields.text_or_null("dissolved_date")?;
-    let day = dissolved_day(&text);
-    if day.is_none() {
-        let problem = format!("is {}, must be null or start with a day YYYY-MM-DD", quoted(&text));
-        fields.problem("dissolved_date", problem);
-    }
-    day
+    let text = fields.text_or_null("dissolved_date");
+    let rule = "must be null or start with a day YYYY-MM-DD";
+    parsed(fields, "dissolved_date", text, dissolved_day, rule)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Detail records → rows of `filings` and `details`.
+//! Look-ups of a business → rows of `filings`, `details` and `officers`.
 
-use super::answer::{Answer, Bad, close, count, cut_record};
+use super::answer::{Answer, Bad, Place, Reject, close, count, cut};
 use super::business::filing_fields;
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
-use super::reject::{Place, Reject};
-use crate::table::{DetailRow, FilingRow, disk_instant};
+use crate::contract::business::Officer;
+use crate::table::{DetailRow, FilingRow, OfficerRow, disk_instant};
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
@@ -34,8 +34,8 @@ pub fn normalize_detail(
     place: &Place,
 ) -> Result<NormalizedDetail, Box<Reject>> {
     let answer = Answer::new(body, place, fetched_at);
-    let raw =
-        cut_record(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
+    let raw: &RawValue =
+        cut(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
     read_detail(&answer, raw)
         .map_err(|bad| Box::new(answer.reject(0, raw.get(), bad.business_id, bad.reasons)))
 }
@@ -52,7 +52,6 @@ fn read_detail(answer: &Answer<'_>, raw: &RawValue) -> Result<NormalizedDetail, 
     Ok(NormalizedDetail { filing, detail, unknown_fields, open_values })
 }
 
-/// The fields of an address.
 const PARTS: [&str; 6] = ["street", "street2", "city", "state", "zip", "country"];
 
 fn detail_fields(fields: &mut Fields<'_>, business_id: i64, fetched_at: Timestamp) -> DetailRow {
@@ -92,6 +91,46 @@ fn detail_fields(fields: &mut Fields<'_>, business_id: i64, fetched_at: Timestam
         fetched_at: disk_instant(fetched_at),
         extra: None,
     }
+}
+
+/// The officers of one business.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NormalizedOfficers {
+    /// Good records, in the order of the list; `position` is their index in it.
+    pub rows: Vec<OfficerRow>,
+    /// The other records, in the order of the list.
+    pub rejects: Vec<Reject>,
+    /// Unknown fields of the good records. The table has no column for them; the raw answer keeps them.
+    pub unknown_fields: UnknownFields,
+}
+
+/// Rows and rejects of the officers of a business.
+///
+/// Rows and rejects together are the list's records; a body that is not a list is one reject.
+pub fn normalize_officers(
+    body: &[u8],
+    business_id: i64,
+    fetched_at: Timestamp,
+    place: &Place,
+) -> NormalizedOfficers {
+    let answer = Answer::new(body, place, fetched_at);
+    let mut rows = Vec::new();
+    let (unknown_fields, mut rejects) = answer.read_page(
+        |raw| read_officer(&answer, raw),
+        |index, officer| {
+            let position = i32::try_from(index).unwrap_or(i32::MAX);
+            rows.push(OfficerRow::new(business_id, position, &officer, fetched_at));
+        },
+    );
+    rejects.iter_mut().for_each(|reject| reject.business_id = Some(business_id));
+    NormalizedOfficers { rows, rejects, unknown_fields }
+}
+
+fn read_officer(answer: &Answer<'_>, raw: &RawValue) -> Result<(Officer, Vec<String>), Bad> {
+    let mut fields = Fields::new(raw).map_err(Bad::unread)?;
+    let officer = Officer { name: fields.text("name"), title: fields.text("title") };
+    let unknown = close(answer, raw, fields, None)?;
+    Ok((officer, unknown.names))
 }
 
 #[cfg(test)]
@@ -170,5 +209,19 @@ mod tests {
             (Some(7), vec!["mailing_address is missing".to_owned()])
         );
         assert_eq!(normalize_detail(b"[]", instant(), &place()).expect_err("no answer").position, None);
+    }
+
+    #[test]
+    fn officers_keep_their_position_when_another_record_is_bad() {
+        let body = br#"{"data":[{"name":"A","title":"P"},{"name":"B"},{"name":"C","title":"","x":1}]}"#;
+        let place = Place { slice: "/v1/fl/businesses/7/officers".to_owned(), offset: 0 };
+        let officers = normalize_officers(body, 7, Timestamp::UNIX_EPOCH, &place);
+        let rows: Vec<_> = officers.rows.iter().map(|row| (row.position, row.name.as_str())).collect();
+        assert_eq!(rows, [(0, "A"), (2, "C")]);
+        assert_eq!(officers.rejects[0].reasons, ["title is missing"]);
+        assert_eq!((officers.rejects[0].business_id, officers.rejects[0].position), (Some(7), Some(1)));
+        assert_eq!(officers.unknown_fields, [("x".to_owned(), 1)].into());
+        let broken = normalize_officers(b"", 7, Timestamp::UNIX_EPOCH, &place);
+        assert_eq!((broken.rows.len(), broken.rejects.len()), (0, 1));
     }
 }

@@ -25,7 +25,6 @@ pub(super) struct Fields<'a> {
 pub(super) struct Read<'a> {
     /// Unknown fields: outer ones in the order sent, then inner ones.
     pub(super) unknown: Vec<(String, &'a RawValue)>,
-    /// Its problems; empty for a good record.
     pub(super) problems: Vec<String>,
 }
 
@@ -44,7 +43,6 @@ impl<'a> Fields<'a> {
         Ok(Self { prefix, entries, problems: Vec::new(), inner_unknown: Vec::new() })
     }
 
-    /// Notes a problem of a field.
     pub(super) fn problem(&mut self, name: &str, problem: impl fmt::Display) {
         self.problems.push(format!("{}{name} {problem}", self.prefix));
     }
@@ -115,7 +113,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The remaining fields, and the problems.
     pub(super) fn finish(mut self) -> Read<'a> {
         let outer = self.entries.drain(..).map(|(name, raw)| (format!("{}{name}", self.prefix), raw));
         let unknown = outer.chain(self.inner_unknown).collect();

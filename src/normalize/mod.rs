@@ -6,25 +6,20 @@
 //!
 //! # Files, in reading order
 //!
-//! - `answer`: one answer, cut into records
 //! - `field`: one JSON object, field by field
+//! - `answer`: one answer, cut into records; records that cannot be normalized
 //! - `business`: records of a listing
-//! - `detail`: records of a look-up
-//! - `officer`: officers of a business
-//! - `reject`: records that cannot be normalized
+//! - `detail`: records of a look-up: a business, its officers
 //! - `open_values`: values never seen before
 
 mod answer;
 mod business;
 mod detail;
 mod field;
-mod officer;
 mod open_values;
-mod reject;
 
+pub use answer::{Place, Reject};
 pub use business::{NormalizedPage, normalize_page};
-pub use detail::{NormalizedDetail, normalize_detail};
+pub use detail::{NormalizedDetail, NormalizedOfficers, normalize_detail, normalize_officers};
 pub use field::UnknownFields;
-pub use officer::{NormalizedOfficers, normalize_officers};
 pub use open_values::OpenValues;
-pub use reject::{Place, Reject};

@@ -1,41 +1,35 @@
 //! Rows of `filings`, `details` and `officers` from API records, and back.
 
-use super::row::{disk_instant, row_columns};
-use super::tables::Table;
+use super::row::{disk_instant, table_row};
 use crate::contract::business::{Address, Detail, Officer, Summary};
 use crate::contract::eastern::parse_date;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-/// One business, as last read. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct FilingRow {
-    pub business_id: i64,
-    pub id: String,
-    pub document_number: String,
-    pub name: String,
-    pub entity_type: String,
-    pub company_type: String,
-    pub status: String,
-    pub filed_date: Date,
-    pub dissolved_date: Option<Date>,
-    pub city: String,
-    pub zip: String,
-    pub county: String,
-    pub industry_sector: String,
-    pub industry_type: String,
-    pub url: String,
-    pub listed: bool,
-    pub first_seen_at: Timestamp,
-    pub last_seen_at: Timestamp,
-    pub extra: Option<String>,
+table_row! {
+    /// One business, as last read.
+    FilingRow of Filings {
+        business_id: i64,
+        id: String,
+        document_number: String,
+        name: String,
+        entity_type: String,
+        company_type: String,
+        status: String,
+        filed_date: Date,
+        dissolved_date: Option<Date>,
+        city: String,
+        zip: String,
+        county: String,
+        industry_sector: String,
+        industry_type: String,
+        url: String,
+        listed: bool,
+        first_seen_at: Timestamp,
+        last_seen_at: Timestamp,
+        extra: Option<String>,
+    }
 }
-
-row_columns!(FilingRow, Table::Filings, {
-    business_id, id, document_number, name, entity_type, company_type, status, filed_date, dissolved_date,
-    city, zip, county, industry_sector, industry_type, url, listed, first_seen_at, last_seen_at, extra,
-});
 
 impl FilingRow {
     /// The row of a record seen at an instant: listed, with nothing extra.
@@ -82,38 +76,31 @@ pub fn dissolved_day(text: &str) -> Option<Date> {
     }
 }
 
-/// What a look-up adds to one filing. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct DetailRow {
-    pub business_id: i64,
-    pub principal_street: String,
-    pub principal_street2: String,
-    pub principal_city: String,
-    pub principal_state: String,
-    pub principal_zip: String,
-    pub principal_country: String,
-    pub mailing_street: Option<String>,
-    pub mailing_street2: Option<String>,
-    pub mailing_city: Option<String>,
-    pub mailing_state: Option<String>,
-    pub mailing_zip: Option<String>,
-    pub mailing_country: Option<String>,
-    pub registered_agent_name: String,
-    pub formation_state: String,
-    pub last_annual_report_year: i32,
-    pub officer_count: i32,
-    pub license_count: i32,
-    pub fetched_at: Timestamp,
-    pub extra: Option<String>,
+table_row! {
+    /// What a look-up adds to one filing.
+    DetailRow of Details {
+        business_id: i64,
+        principal_street: String,
+        principal_street2: String,
+        principal_city: String,
+        principal_state: String,
+        principal_zip: String,
+        principal_country: String,
+        mailing_street: Option<String>,
+        mailing_street2: Option<String>,
+        mailing_city: Option<String>,
+        mailing_state: Option<String>,
+        mailing_zip: Option<String>,
+        mailing_country: Option<String>,
+        registered_agent_name: String,
+        formation_state: String,
+        last_annual_report_year: i32,
+        officer_count: i32,
+        license_count: i32,
+        fetched_at: Timestamp,
+        extra: Option<String>,
+    }
 }
-
-row_columns!(DetailRow, Table::Details, {
-    business_id, principal_street, principal_street2, principal_city, principal_state, principal_zip,
-    principal_country, mailing_street, mailing_street2, mailing_city, mailing_state, mailing_zip,
-    mailing_country, registered_agent_name, formation_state, last_annual_report_year, officer_count,
-    license_count, fetched_at, extra,
-});
 
 impl DetailRow {
     /// The row of a detail record, with nothing extra; `None` when its id has no positive integer.
@@ -174,18 +161,16 @@ impl DetailRow {
     }
 }
 
-/// One officer of one business. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct OfficerRow {
-    pub business_id: i64,
-    pub position: i32,
-    pub name: String,
-    pub title: String,
-    pub fetched_at: Timestamp,
+table_row! {
+    /// One officer of one business.
+    OfficerRow of Officers {
+        business_id: i64,
+        position: i32,
+        name: String,
+        title: String,
+        fetched_at: Timestamp,
+    }
 }
-
-row_columns!(OfficerRow, Table::Officers, { business_id, position, name, title, fetched_at });
 
 impl OfficerRow {
     /// The row of the officer at a position of the API's list, counted from 0.

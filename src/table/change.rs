@@ -1,7 +1,6 @@
 //! Rows of `changes`: businesses that appeared, changed, vanished or returned.
 
-use super::row::{Cell, row_columns};
-use super::tables::Table;
+use super::row::{Cell, table_row};
 use arrow::array::StringArray;
 use jiff::Timestamp;
 
@@ -36,8 +35,8 @@ impl Change {
 impl Cell for Change {
     type Column = StringArray;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        StringArray::from_iter_values(cells.map(|change| change.name()))
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.map(|change| change.map(|change| change.name())).collect()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -49,20 +48,18 @@ impl Cell for Change {
     }
 }
 
-/// One change of one business. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct ChangeRow {
-    pub observed_at: Timestamp,
-    pub business_id: i64,
-    pub change: Change,
-    pub field: String,
-    pub old: Option<String>,
-    pub new: Option<String>,
-    pub run_id: String,
+table_row! {
+    /// One change of one business.
+    ChangeRow of Changes {
+        observed_at: Timestamp,
+        business_id: i64,
+        change: Change,
+        field: String,
+        old: Option<String>,
+        new: Option<String>,
+        run_id: String,
+    }
 }
-
-row_columns!(ChangeRow, Table::Changes, { observed_at, business_id, change, field, old, new, run_id });
 
 #[cfg(test)]
 mod tests {

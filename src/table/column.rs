@@ -1,19 +1,14 @@
 //! The column dictionary: name, type, null and meaning of every column of every table.
 
-use super::tables::Table;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
-use std::sync::Arc;
+use arrow::datatypes::{DataType, TimeUnit};
 
 /// The types on disk. Spark, pandas and `DuckDB` read all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "`data_type` says what each is")]
 pub enum ColumnKind {
-    /// 32-bit signed integer.
     Int32,
-    /// 64-bit signed integer.
     Int64,
-    /// UTF-8 text.
     Text,
-    /// True or false.
     Boolean,
     /// Calendar day.
     Date,
@@ -64,26 +59,7 @@ const FETCHED_AT: Column = req("fetched_at", Timestamp, "when the API gave it");
 const EXTRA: Column =
     opt("extra", Text, "JSON object of fields the schema does not know, as sent; null when there are none");
 
-/// The columns of a table, in file order.
-pub const fn columns(table: Table) -> &'static [Column] {
-    match table {
-        Table::Filings => FILINGS,
-        Table::Details => DETAILS,
-        Table::Officers => OFFICERS,
-        Table::Changes => CHANGES,
-        Table::DailyCounts => DAILY_COUNTS,
-        Table::Counties => COUNTIES,
-        Table::MonthlyCounts => MONTHLY_COUNTS,
-        Table::Statewide => STATEWIDE,
-        Table::TypeSplit => TYPE_SPLIT,
-        Table::IndustryTypes => INDUSTRY_TYPES,
-        Table::IndustrySegments => INDUSTRY_SEGMENTS,
-        Table::EntityTypes => ENTITY_TYPES,
-        Table::Coverage => COVERAGE,
-    }
-}
-
-const FILINGS: &[Column] = &[
+pub(super) const FILINGS: &[Column] = &[
     BUSINESS_ID,
     req("id", Text, "service id as sent"),
     req("document_number", Text, "state document number, upper case"),
@@ -109,7 +85,7 @@ const FILINGS: &[Column] = &[
     EXTRA,
 ];
 
-const DETAILS: &[Column] = &[
+pub(super) const DETAILS: &[Column] = &[
     BUSINESS_ID,
     req("principal_street", Text, "principal address"),
     req("principal_street2", Text, "principal address, second line"),
@@ -132,7 +108,7 @@ const DETAILS: &[Column] = &[
     EXTRA,
 ];
 
-const OFFICERS: &[Column] = &[
+pub(super) const OFFICERS: &[Column] = &[
     BUSINESS_ID,
     req("position", Int32, "place in the API's list, from 0; the list is sorted by name and ends at 25"),
     req("name", Text, "name of the officer"),
@@ -140,7 +116,7 @@ const OFFICERS: &[Column] = &[
     FETCHED_AT,
 ];
 
-const CHANGES: &[Column] = &[
+pub(super) const CHANGES: &[Column] = &[
     req("observed_at", Timestamp, "when the run saw it"),
     BUSINESS_ID,
     req("change", Text, "appeared, changed, vanished or returned"),
@@ -150,13 +126,13 @@ const CHANGES: &[Column] = &[
     req("run_id", Text, "run that saw it"),
 ];
 
-const DAILY_COUNTS: &[Column] = &[
+pub(super) const DAILY_COUNTS: &[Column] = &[
     OBSERVED_ON,
     req("date", Date, "filing date"),
     req("count", Int64, "businesses filed that day, as the API counts"),
 ];
 
-const COUNTIES: &[Column] = &[
+pub(super) const COUNTIES: &[Column] = &[
     OBSERVED_ON,
     req("key", Text, "county key in capitals"),
     req("name", Text, "county display name"),
@@ -166,7 +142,7 @@ const COUNTIES: &[Column] = &[
     req("active_businesses", Int64, "active businesses"),
 ];
 
-const MONTHLY_COUNTS: &[Column] = &[
+pub(super) const MONTHLY_COUNTS: &[Column] = &[
     OBSERVED_ON,
     req("month", Text, "YYYY-MM"),
     req("type", Text, "business type, other, or * for the month's total"),
@@ -174,7 +150,7 @@ const MONTHLY_COUNTS: &[Column] = &[
     req("partial", Boolean, "true for the current month while it lasts"),
 ];
 
-const STATEWIDE: &[Column] = &[
+pub(super) const STATEWIDE: &[Column] = &[
     OBSERVED_ON,
     req("businesses_total", Int64, "all businesses of the register"),
     req("latest_filing_date", Date, "newest filing date"),
@@ -185,26 +161,26 @@ const STATEWIDE: &[Column] = &[
     req("filings_last_365_days", Int64, "filings of the last 365 days"),
 ];
 
-const TYPE_SPLIT: &[Column] =
+pub(super) const TYPE_SPLIT: &[Column] =
     &[OBSERVED_ON, req("type", Text, "business type"), req("n", Int64, "filings of the last 30 days")];
 
-const INDUSTRY_TYPES: &[Column] = &[
+pub(super) const INDUSTRY_TYPES: &[Column] = &[
     OBSERVED_ON,
     req("sector", Text, "industry sector key"),
     req("type", Text, "industry type key, <sector>.<type_name>; empty for a sector without types"),
 ];
 
-const INDUSTRY_SEGMENTS: &[Column] = &[
+pub(super) const INDUSTRY_SEGMENTS: &[Column] = &[
     OBSERVED_ON,
     req("segment", Text, "segment key"),
     req("kind", Text, "sector or type; empty for a segment that holds nothing"),
     req("member", Text, "key of the sector or type it holds; empty with kind"),
 ];
 
-const ENTITY_TYPES: &[Column] =
+pub(super) const ENTITY_TYPES: &[Column] =
     &[OBSERVED_ON, req("key", Text, "value of the type filter"), req("label", Text, "display label")];
 
-const COVERAGE: &[Column] = &[
+pub(super) const COVERAGE: &[Column] = &[
     req("filed_date", Date, "filing date"),
     req(
         "entity_type",
@@ -217,14 +193,3 @@ const COVERAGE: &[Column] = &[
     req("settled", Boolean, "true when the day was read complete 30 days or more after it ended"),
     req("checked_at", Timestamp, "when completeness was last checked"),
 ];
-
-impl Table {
-    /// The Arrow schema of every file of the table.
-    pub fn schema(self) -> SchemaRef {
-        let fields: Vec<Field> = columns(self)
-            .iter()
-            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
-            .collect();
-        Arc::new(Schema::new(fields))
-    }
-}

@@ -1,7 +1,6 @@
 //! Rows of the API's own counts: per day, per county, per month, statewide, by type.
 
-use super::row::row_columns;
-use super::tables::Table;
+use super::row::table_row;
 use crate::contract::count::{County, DailyCount, MonthlyCount, Stats, TypeCount};
 use crate::contract::listing::Listing;
 use jiff::Timestamp;
@@ -10,16 +9,14 @@ use jiff::civil::Date;
 /// The `type` of a month's total.
 pub const ALL_TYPES: &str = "*";
 
-/// The API's count of one day. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct DailyCountRow {
-    pub observed_on: Date,
-    pub date: Date,
-    pub count: i64,
+table_row! {
+    /// The API's count of one day.
+    DailyCountRow of DailyCounts {
+        observed_on: Date,
+        date: Date,
+        count: i64,
+    }
 }
-
-row_columns!(DailyCountRow, Table::DailyCounts, { observed_on, date, count });
 
 impl DailyCountRow {
     /// The row of a count that the API gave on a day.
@@ -28,23 +25,18 @@ impl DailyCountRow {
     }
 }
 
-/// The API's counts of one county. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct CountyRow {
-    pub observed_on: Date,
-    pub key: String,
-    pub name: String,
-    pub filings_last_7_days: i64,
-    pub filings_last_30_days: i64,
-    pub filings_previous_30_days: i64,
-    pub active_businesses: i64,
+table_row! {
+    /// The API's counts of one county.
+    CountyRow of Counties {
+        observed_on: Date,
+        key: String,
+        name: String,
+        filings_last_7_days: i64,
+        filings_last_30_days: i64,
+        filings_previous_30_days: i64,
+        active_businesses: i64,
+    }
 }
-
-row_columns!(CountyRow, Table::Counties, {
-    observed_on, key, name, filings_last_7_days, filings_last_30_days, filings_previous_30_days,
-    active_businesses,
-});
 
 impl CountyRow {
     /// The row of a county that the API gave on a day.
@@ -61,18 +53,16 @@ impl CountyRow {
     }
 }
 
-/// The API's count of one month and one type. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct MonthlyCountRow {
-    pub observed_on: Date,
-    pub month: String,
-    pub kind: String,
-    pub n: i64,
-    pub partial: bool,
+table_row! {
+    /// The API's count of one month and one type.
+    MonthlyCountRow of MonthlyCounts {
+        observed_on: Date,
+        month: String,
+        kind = "type": String,
+        n: i64,
+        partial: bool,
+    }
 }
-
-row_columns!(MonthlyCountRow, Table::MonthlyCounts, { observed_on, month, kind = "type", n, partial });
 
 impl MonthlyCountRow {
     /// The rows of one month: its total as type `*`, then one row a type.
@@ -89,24 +79,19 @@ impl MonthlyCountRow {
     }
 }
 
-/// The API's statewide figures of one day. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct StatewideRow {
-    pub observed_on: Date,
-    pub businesses_total: i64,
-    pub latest_filing_date: Date,
-    pub updated_at: String,
-    pub filings_last_7_days: i64,
-    pub filings_last_30_days: i64,
-    pub filings_previous_30_days: i64,
-    pub filings_last_365_days: i64,
+table_row! {
+    /// The API's statewide figures of one day.
+    StatewideRow of Statewide {
+        observed_on: Date,
+        businesses_total: i64,
+        latest_filing_date: Date,
+        updated_at: String,
+        filings_last_7_days: i64,
+        filings_last_30_days: i64,
+        filings_previous_30_days: i64,
+        filings_last_365_days: i64,
+    }
 }
-
-row_columns!(StatewideRow, Table::Statewide, {
-    observed_on, businesses_total, latest_filing_date, updated_at, filings_last_7_days, filings_last_30_days,
-    filings_previous_30_days, filings_last_365_days,
-});
 
 impl StatewideRow {
     /// The row of the stats that the API gave on a day; its months and split are rows of other tables.
@@ -124,16 +109,14 @@ impl StatewideRow {
     }
 }
 
-/// The API's count of one type in the last 30 days. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct TypeCountRow {
-    pub observed_on: Date,
-    pub kind: String,
-    pub n: i64,
+table_row! {
+    /// The API's count of one type in the last 30 days.
+    TypeCountRow of TypeSplit {
+        observed_on: Date,
+        kind = "type": String,
+        n: i64,
+    }
 }
-
-row_columns!(TypeCountRow, Table::TypeSplit, { observed_on, kind = "type", n });
 
 impl TypeCountRow {
     /// The row of a type's count that the API gave on a day.
@@ -145,22 +128,18 @@ impl TypeCountRow {
 /// The `entity_type` of a day's listing without fictitious names.
 pub const EVERY_OTHER_TYPE: &str = Listing::Untyped.label();
 
-/// How complete one listing of one day is. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct CoverageRow {
-    pub filed_date: Date,
-    pub entity_type: String,
-    pub expected: i64,
-    pub landed: i64,
-    pub complete: bool,
-    pub settled: bool,
-    pub checked_at: Timestamp,
+table_row! {
+    /// How complete one listing of one day is.
+    CoverageRow of Coverage {
+        filed_date: Date,
+        entity_type: String,
+        expected: i64,
+        landed: i64,
+        complete: bool,
+        settled: bool,
+        checked_at: Timestamp,
+    }
 }
-
-row_columns!(CoverageRow, Table::Coverage, {
-    filed_date, entity_type, expected, landed, complete, settled, checked_at,
-});
 
 #[cfg(test)]
 mod tests {

@@ -51,10 +51,6 @@ pub struct WrittenFile {
 /// Where the bytes of a file go.
 pub trait Sink: Write + Send {
     /// Waits until the disk holds what was written.
-    ///
-    /// # Errors
-    ///
-    /// The disk's error.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -73,10 +69,6 @@ pub struct ParquetFile<S: Sink> {
 
 impl<S: Sink> ParquetFile<S> {
     /// Writes the file to `sink`; `path` names it in errors. `key_values` follow the schema version in its metadata.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Parquet`], and [`TableError::Io`] for errors of the sink.
     pub fn on(
         sink: S,
         layout: impl Into<FileLayout>,
@@ -89,8 +81,8 @@ impl<S: Sink> ParquetFile<S> {
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
         let writer =
-            ArrowWriter::try_new_with_options(sink, layout.schema().clone(), options).map_err(parquet)?;
-        let coalescer = BatchCoalescer::new(layout.schema().clone(), BATCH_ROWS);
+            ArrowWriter::try_new_with_options(sink, layout.schema.clone(), options).map_err(parquet)?;
+        let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
         Ok(Self { path: path.to_owned(), layout, writer, coalescer, last: None, rows: 0, filed_days: None })
     }
 
@@ -102,7 +94,7 @@ impl<S: Sink> ParquetFile<S> {
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
         check_schema(
             batch.schema_ref(),
-            self.layout.schema(),
+            &self.layout.schema,
             &format!("a batch for {}", self.path.display()),
         )?;
         if batch.num_rows() == 0 {
@@ -121,10 +113,6 @@ impl<S: Sink> ParquetFile<S> {
     }
 
     /// Writes the footer and waits until the disk holds the file.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Io`] and [`TableError::Parquet`].
     pub fn finish(mut self) -> Result<WrittenFile, TableError> {
         self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
         self.write_completed()?;
@@ -151,9 +139,9 @@ impl<S: Sink> ParquetFile<S> {
         let unsorted = first_unsorted(&self.layout, self.last.as_ref(), batch)
             .map_err(|source| TableError::arrow("compare", self.path.display().to_string(), source))?;
         unsorted.map_or(Ok(()), |row| {
-            let words = self.layout.sort().iter().map(|(name, descends)| match descends {
+            let words = self.layout.sort.iter().map(|(name, descends)| match descends {
                 true => format!("{name} descending"),
-                false => name.clone(),
+                false => (*name).to_owned(),
             });
             Err(TableError::Unsorted {
                 path: self.path.clone(),
@@ -179,8 +167,8 @@ impl<S: Sink> ParquetFile<S> {
 fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
-    let sorting = layout.sort().iter().filter_map(|(name, descending)| {
-        let column_idx = i32::try_from(layout.schema().index_of(name).ok()?).ok()?;
+    let sorting = layout.sort.iter().filter_map(|(name, descending)| {
+        let column_idx = i32::try_from(layout.schema.index_of(name).ok()?).ok()?;
         Some(SortingColumn { column_idx, descending: *descending, nulls_first: false })
     });
     let mut builder = WriterProperties::builder()
@@ -190,16 +178,16 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_sorting_columns(Some(sorting.collect()))
         .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));
-    for name in layout.bloom() {
+    for name in layout.bloom {
         // Sized for a full row group, then folded to the rows it got.
-        let column = ColumnPath::from(name.as_str());
+        let column = ColumnPath::from(*name);
         builder = builder.set_column_bloom_filter_fpp(column, BLOOM_FALSE_POSITIVES);
     }
-    for name in layout.distinct() {
-        let column = ColumnPath::from(name.as_str());
+    for name in layout.distinct {
+        let column = ColumnPath::from(*name);
         builder = builder.set_column_dictionary_enabled(column.clone(), false);
         // Neighbouring rows of a sorted file have close numbers.
-        if layout.schema().field_with_name(name).is_ok_and(|field| field.data_type() == &DataType::Int64) {
+        if layout.schema.field_with_name(name).is_ok_and(|field| field.data_type() == &DataType::Int64) {
             builder = builder.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
         }
     }
@@ -269,14 +257,16 @@ pub(super) mod tests {
         FilingRow::batch(rows).expect("a batch")
     }
 
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir().expect("a folder")
+    /// A new folder, and the path of a file for it.
+    pub(crate) fn part() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("part.parquet");
+        (folder, path)
     }
 
     #[test]
     fn a_file_returns_its_rows_and_its_figures() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(20_000);
         let written = write_parquet(Table::Filings, [batch(&rows)], &path, &[]).expect("written");
         assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), rows);
@@ -288,7 +278,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_same_rows_give_the_same_bytes_in_batches_of_any_size() {
-        let folder = folder();
+        let (folder, _) = part();
         let rows = filings(20_000);
         let bytes = |name: &str, cut: usize| {
             let path = folder.path().join(name);
@@ -303,8 +293,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_file_has_version_order_indexes_and_bloom_filters() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(300);
         let pairs = [("sunlake.snapshot", "000042".to_owned())];
         write_parquet(Table::Filings, [batch(&rows)], &path, &pairs).expect("written");
@@ -338,8 +327,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_beyond_a_row_group_begin_the_next() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let row =
             |at: i64| DailyCountRow { observed_on: date(2026, 1, 1), date: date(2025, 1, 1), count: at };
         let rows: Vec<_> = (0..ROW_GROUP_ROWS as i64 + 1).map(row).collect();
@@ -358,8 +346,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_file_without_rows_is_readable() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let written = write_parquet(Table::Filings, [batch(&[])], &path, &[]).expect("written");
         assert_eq!((written.rows, written.min_filed_date, written.max_filed_date), (0, None, None));
         assert_eq!(read_rows::<FilingRow>(&path).expect("rows"), []);
@@ -367,7 +354,7 @@ pub(super) mod tests {
 
     #[test]
     fn every_table_keeps_its_schema_on_disk() {
-        let folder = folder();
+        let (folder, _) = part();
         for table in Table::ALL {
             let path = folder.path().join(table.name());
             write_parquet(table, [RecordBatch::new_empty(table.schema())], &path, &[]).expect("written");
@@ -378,8 +365,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_out_of_order_are_refused_with_their_position() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(3);
         let batches = [batch(&rows[1..]), batch(&rows[..1])];
         let error = write_parquet(Table::Filings, batches, &path, &[]).expect_err("out of order");
@@ -388,8 +374,7 @@ pub(super) mod tests {
 
     #[test]
     fn rows_in_any_order_are_written_sorted() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let rows = filings(50);
         let turned: Vec<_> = rows.iter().rev().cloned().collect();
         write_rows(&turned, &path, &[]).expect("written");

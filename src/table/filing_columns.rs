@@ -1,8 +1,7 @@
 //! Columns of a batch by name and type: the one way to read a table column by column.
 
-use super::column::columns;
 use super::error::TableError;
-use super::tables::Table;
+use super::tables::{Table, columns};
 use arrow::array::{
     Array, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };

@@ -47,10 +47,6 @@ pub struct Span {
 
 impl Footer {
     /// Reads the footer of any Parquet file.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Io`]; [`TableError::Parquet`] for a file that is not complete.
     pub fn open(path: &Path) -> Result<Self, TableError> {
         let file = File::open(path).map_err(|source| TableError::io("open", path, source))?;
         // Other tools read the Parquet schema; an embedded Arrow schema may differ from it.
@@ -62,10 +58,6 @@ impl Footer {
     }
 
     /// Reads the footer of a file of a table.
-    ///
-    /// # Errors
-    ///
-    /// As [`Footer::open`]; a schema other than the table's, naming file and column; [`TableError::NewerSchema`].
     pub fn of_table(table: Table, path: &Path) -> Result<Self, TableError> {
         let footer = Self::open(path)?;
         footer.check_version()?;
@@ -120,10 +112,6 @@ impl Footer {
 
     /// Whether an integer column may hold one of `values`, which are sorted: by the bounds of its row groups and,
     /// for a few values, by their bloom filters. True where the footer does not say.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Parquet`] for a filter that cannot be read.
     pub fn may_hold_any(&self, column: &str, values: &[i64]) -> Result<bool, TableError> {
         let Some(leaf) = self.leaf(column) else { return Ok(true) };
         for (at, group) in self.builder.metadata().row_groups().iter().enumerate() {
@@ -223,12 +211,11 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 mod tests {
     use super::*;
     use crate::table::business::FilingRow;
-    use crate::table::file::tests::{filings, write_rows};
+    use crate::table::file::tests::{filings, part, write_rows};
     use jiff::civil::date;
 
     fn written(rows: &[FilingRow]) -> (tempfile::TempDir, Footer) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("part.parquet");
+        let (folder, path) = part();
         write_rows(rows, &path, &[("sunlake.snapshot", "7".to_owned())]).expect("written");
         let footer = Footer::of_table(Table::Filings, &path).expect("a footer");
         (folder, footer)

@@ -7,68 +7,28 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
 /// Schema, sort order and bloom filters of one file; of a table, or of an aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileLayout {
-    schema: SchemaRef,
-    sort: Vec<(String, bool)>,
-    bloom: Vec<String>,
-    distinct: Vec<String>,
+    pub(super) schema: SchemaRef,
+    /// The order of rows: columns, and whether they descend. Nulls come last.
+    pub(super) sort: &'static [(&'static str, bool)],
+    pub(super) bloom: &'static [&'static str],
+    /// Columns whose values rarely repeat. They get no dictionary.
+    pub(super) distinct: &'static [&'static str],
 }
 
 impl FileLayout {
-    /// A layout of any schema of stored types. `sort` names columns and whether they descend.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::UnsupportedType`], and [`TableError::MissingColumn`] for a sort or bloom column that the
-    /// schema does not have.
-    pub fn new(schema: SchemaRef, sort: &[(&str, bool)], bloom: &[&str]) -> Result<Self, TableError> {
-        for field in schema.fields() {
-            if !is_stored(field.data_type()) {
-                let (column, found) = (field.name().clone(), field.data_type().clone());
-                return Err(TableError::UnsupportedType { column, found });
-            }
+    /// The layout of an aggregate: any schema of stored types, in any order, without bloom filters.
+    pub fn new(schema: SchemaRef) -> Result<Self, TableError> {
+        if let Some(field) = schema.fields().iter().find(|field| !is_stored(field.data_type())) {
+            let (column, found) = (field.name().clone(), field.data_type().clone());
+            return Err(TableError::UnsupportedType { column, found });
         }
-        for name in sort.iter().map(|(name, _)| name).chain(bloom) {
-            if schema.index_of(name).is_err() {
-                return Err(TableError::MissingColumn {
-                    place: "the schema".to_owned(),
-                    column: (*name).to_owned(),
-                });
-            }
-        }
-        let sort = sort.iter().map(|(name, descends)| ((*name).to_owned(), *descends)).collect();
-        let bloom = bloom.iter().map(|name| (*name).to_owned()).collect();
-        Ok(Self { schema, sort, bloom, distinct: Vec::new() })
-    }
-
-    /// The schema of every batch and of the file.
-    pub fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    /// The order of rows: columns, and whether they descend. Nulls come last.
-    pub fn sort(&self) -> &[(String, bool)] {
-        &self.sort
-    }
-
-    /// Columns with a bloom filter.
-    pub fn bloom(&self) -> &[String] {
-        &self.bloom
-    }
-
-    /// Columns whose values rarely repeat. They get no dictionary.
-    pub fn distinct(&self) -> &[String] {
-        &self.distinct
+        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[] })
     }
 }
 
 impl From<Table> for FileLayout {
     fn from(table: Table) -> Self {
-        Self {
-            schema: table.schema(),
-            sort: table.sort().iter().map(|(name, descends)| ((*name).to_owned(), *descends)).collect(),
-            bloom: table.bloom().iter().map(|name| (*name).to_owned()).collect(),
-            distinct: table.distinct().iter().map(|name| (*name).to_owned()).collect(),
-        }
+        Self { schema: table.schema(), sort: table.sort(), bloom: table.bloom(), distinct: table.distinct() }
     }
 }
 
@@ -89,10 +49,6 @@ fn is_stored(kind: &DataType) -> bool {
 /// Checks that a schema is another one column by column: names, order, types, nullability.
 ///
 /// Metadata does not count. `place` names the table or file in errors.
-///
-/// # Errors
-///
-/// The first difference, naming the column.
 pub fn check_schema(found: &Schema, expected: &Schema, place: &str) -> Result<(), TableError> {
     let (place, column) = (|| place.to_owned(), |field: &Field| field.name().clone());
     for field in expected.fields() {
@@ -137,11 +93,10 @@ mod tests {
     fn types_that_other_tools_do_not_read_are_not_stored() {
         for kind in [DataType::UInt32, DataType::LargeUtf8, DataType::Utf8View, DataType::Date64] {
             let schema = Arc::new(Schema::new(vec![Field::new("n", kind.clone(), false)]));
-            let error = FileLayout::new(schema, &[], &[]).expect_err("no stored type");
+            let error = FileLayout::new(schema).expect_err("no stored type");
             assert!(matches!(error, TableError::UnsupportedType { found, .. } if found == kind));
         }
         let schema = Arc::new(Schema::new(vec![Field::new("share", DataType::Float64, true)]));
-        assert!(FileLayout::new(schema.clone(), &[("share", true)], &[]).is_ok());
-        assert!(FileLayout::new(schema, &[("part", true)], &[]).is_err());
+        assert!(FileLayout::new(schema).is_ok());
     }
 }

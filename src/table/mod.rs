@@ -41,7 +41,7 @@ mod tables;
 pub(crate) use business::tests::filing;
 pub use business::{DetailRow, FilingRow, OfficerRow, dissolved_day};
 pub use change::{Change, ChangeRow};
-pub use column::{Column, ColumnKind, columns};
+pub use column::{Column, ColumnKind};
 pub use count::{
     ALL_TYPES, CountyRow, CoverageRow, DailyCountRow, EVERY_OTHER_TYPE, MonthlyCountRow, StatewideRow,
     TypeCountRow,
@@ -58,4 +58,4 @@ pub use order::sort_batch;
 pub use read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
 pub use row::{Row, disk_instant};
-pub use tables::{SCHEMA_VERSION, Table};
+pub use tables::{SCHEMA_VERSION, Table, columns};

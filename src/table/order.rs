@@ -2,28 +2,20 @@
 
 use super::error::TableError;
 use super::layout::{FileLayout, check_schema};
-use arrow::array::{ArrayRef, DynComparator, RecordBatch, make_comparator};
+use arrow::array::{DynComparator, RecordBatch, make_comparator};
 use arrow::compute::{SortColumn, SortOptions, lexsort_to_indices, take_record_batch};
 use arrow::error::ArrowError;
 use std::cmp::Ordering;
 
 /// The rows of a batch in the order of a layout. A sorted batch is returned unchanged.
-///
-/// # Errors
-///
-/// A batch of another schema.
 pub fn sort_batch(layout: impl Into<FileLayout>, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
     let layout = layout.into();
-    check_schema(batch.schema_ref(), layout.schema(), "a batch")?;
+    check_schema(batch.schema_ref(), &layout.schema, "a batch")?;
     let failed = |source| TableError::arrow("sort", "a batch", source);
-    if layout.sort().is_empty() || first_unsorted(&layout, None, batch).map_err(failed)?.is_none() {
+    if layout.sort.is_empty() || first_unsorted(&layout, None, batch).map_err(failed)?.is_none() {
         return Ok(batch.clone());
     }
-    let columns: Vec<SortColumn> = sort_columns(&layout, batch)
-        .into_iter()
-        .map(|(values, options)| SortColumn { values, options: Some(options) })
-        .collect();
-    let indices = lexsort_to_indices(&columns, None).map_err(failed)?;
+    let indices = lexsort_to_indices(&sort_columns(&layout, batch), None).map_err(failed)?;
     take_record_batch(batch, &indices).map_err(failed)
 }
 
@@ -33,7 +25,7 @@ pub(super) fn first_unsorted(
     before: Option<&RecordBatch>,
     batch: &RecordBatch,
 ) -> Result<Option<usize>, ArrowError> {
-    if layout.sort().is_empty() || batch.num_rows() == 0 {
+    if layout.sort.is_empty() || batch.num_rows() == 0 {
         return Ok(None);
     }
     let columns = sort_columns(layout, batch);
@@ -47,33 +39,23 @@ pub(super) fn first_unsorted(
     Ok((1..batch.num_rows()).find(|row| compare(&within, row - 1, *row) == Ordering::Greater))
 }
 
-fn sort_columns(layout: &FileLayout, batch: &RecordBatch) -> Vec<(ArrayRef, SortOptions)> {
-    layout
-        .sort()
-        .iter()
-        .filter_map(|(name, descending)| {
-            let options = SortOptions { descending: *descending, nulls_first: false };
-            batch.column_by_name(name).map(|values| (values.clone(), options))
-        })
-        .collect()
+fn sort_columns(layout: &FileLayout, batch: &RecordBatch) -> Vec<SortColumn> {
+    let column = |(name, descending): &(&str, bool)| {
+        let options = Some(SortOptions { descending: *descending, nulls_first: false });
+        Some(SortColumn { values: batch.column_by_name(name)?.clone(), options })
+    };
+    layout.sort.iter().filter_map(column).collect()
 }
 
-fn comparators(
-    left: &[(ArrayRef, SortOptions)],
-    right: &[(ArrayRef, SortOptions)],
-) -> Result<Vec<DynComparator>, ArrowError> {
+fn comparators(left: &[SortColumn], right: &[SortColumn]) -> Result<Vec<DynComparator>, ArrowError> {
     let pairs = left.iter().zip(right);
     pairs
-        .map(|((left, options), (right, _))| make_comparator(left.as_ref(), right.as_ref(), *options))
+        .map(|(left, right)| make_comparator(&left.values, &right.values, left.options.unwrap_or_default()))
         .collect()
 }
 
 fn compare(comparators: &[DynComparator], left: usize, right: usize) -> Ordering {
-    comparators
-        .iter()
-        .map(|comparator| comparator(left, right))
-        .find(|ordering| ordering.is_ne())
-        .unwrap_or(Ordering::Equal)
+    comparators.iter().fold(Ordering::Equal, |order, compare| order.then_with(|| compare(left, right)))
 }
 
 #[cfg(test)]

@@ -46,10 +46,6 @@ pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Res
 }
 
 /// All rows of a file of a table, in its order.
-///
-/// # Errors
-///
-/// As [`read_table`] and [`Row::rows`].
 pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
     let mut rows = Vec::new();
     for batch in read_table(R::TABLE, path, None)? {
@@ -59,19 +55,11 @@ pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
 }
 
 /// Reads any Parquet file, of whatever schema: all its columns, or those named.
-///
-/// # Errors
-///
-/// [`TableError::Io`], [`TableError::Parquet`], and [`TableError::MissingColumn`] for a name it does not have.
 pub fn read_parquet(path: &Path, projection: Option<&[&str]>) -> Result<ParquetRows, TableError> {
     stream(Footer::open(path)?, projection)
 }
 
 /// All rows of any Parquet file in one batch: all its columns, or those named.
-///
-/// # Errors
-///
-/// As [`read_parquet`]; [`TableError::Arrow`] when the texts of a column pass 2 GiB.
 pub fn read_batch(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, TableError> {
     let rows = read_parquet(path, projection)?;
     let schema = rows.schema().clone();
@@ -108,19 +96,14 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
 mod tests {
     use super::*;
     use crate::table::file::SCHEMA_VERSION_KEY;
-    use crate::table::file::tests::{filings, write_parquet, write_rows};
+    use crate::table::file::tests::{filings, part, write_parquet, write_rows};
     use crate::table::layout::FileLayout;
     use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field};
 
-    fn folder() -> tempfile::TempDir {
-        tempfile::tempdir().expect("a folder")
-    }
-
     #[test]
     fn a_projection_reads_only_the_named_columns() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         write_rows(&filings(10), &path, &[]).expect("written");
         let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
         let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -133,13 +116,12 @@ mod tests {
 
     #[test]
     fn another_schema_is_refused_by_file_and_column() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         let refused = |fields: &[(&str, DataType, bool)]| {
             let fields: Vec<_> =
                 fields.iter().map(|(name, kind, null)| Field::new(*name, kind.clone(), *null)).collect();
             let schema = Arc::new(Schema::new(fields));
-            let layout = FileLayout::new(schema.clone(), &[], &[]).expect("stored types");
+            let layout = FileLayout::new(schema.clone()).expect("stored types");
             write_parquet(layout, [RecordBatch::new_empty(schema)], &path, &[]).expect("written");
             let error = read_table(Table::DailyCounts, &path, None).err().expect("another schema");
             error.to_string().replace(&path.display().to_string(), "FILE")
@@ -163,8 +145,7 @@ mod tests {
 
     #[test]
     fn newer_damaged_and_missing_files_are_refused() {
-        let folder = folder();
-        let path = folder.path().join("part.parquet");
+        let (_folder, path) = part();
         assert!(matches!(read_parquet(&path, None), Err(TableError::Io { .. })));
         write_rows(&filings(10), &path, &[]).expect("written");
         let bytes = std::fs::read(&path).expect("a file");

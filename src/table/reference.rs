@@ -1,20 +1,17 @@
 //! Rows of the filter values: entity types, industry sectors with their types, segments.
 
-use super::row::row_columns;
-use super::tables::Table;
+use super::row::table_row;
 use crate::contract::reference::{EntityTypeEntry, Industries, Sector, Segment};
 use jiff::civil::Date;
 
-/// One entity type. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct EntityTypeRow {
-    pub observed_on: Date,
-    pub key: String,
-    pub label: String,
+table_row! {
+    /// One entity type.
+    EntityTypeRow of EntityTypes {
+        observed_on: Date,
+        key: String,
+        label: String,
+    }
 }
-
-row_columns!(EntityTypeRow, Table::EntityTypes, { observed_on, key, label });
 
 impl EntityTypeRow {
     /// The row of an entry that the API gave on a day.
@@ -23,16 +20,14 @@ impl EntityTypeRow {
     }
 }
 
-/// One industry type in its sector. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct IndustryTypeRow {
-    pub observed_on: Date,
-    pub sector: String,
-    pub kind: String,
+table_row! {
+    /// One industry type in its sector.
+    IndustryTypeRow of IndustryTypes {
+        observed_on: Date,
+        sector: String,
+        kind = "type": String,
+    }
 }
-
-row_columns!(IndustryTypeRow, Table::IndustryTypes, { observed_on, sector, kind = "type" });
 
 impl IndustryTypeRow {
     /// The rows of one sector: one a type, or one with an empty type when it has none.
@@ -51,17 +46,15 @@ const TYPE: &str = "type";
 /// A segment that holds nothing: `kind` and `member` are empty.
 const NOTHING: &str = "";
 
-/// One sector or industry type in a segment. The column dictionary says what each field means.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
-pub struct SegmentRow {
-    pub observed_on: Date,
-    pub segment: String,
-    pub kind: String,
-    pub member: String,
+table_row! {
+    /// One sector or industry type in a segment.
+    SegmentRow of IndustrySegments {
+        observed_on: Date,
+        segment: String,
+        kind: String,
+        member: String,
+    }
 }
-
-row_columns!(SegmentRow, Table::IndustrySegments, { observed_on, segment, kind, member });
 
 impl SegmentRow {
     /// The rows of one segment: its sectors, then its types; one row with empty `kind` for an empty segment.

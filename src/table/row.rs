@@ -1,7 +1,6 @@
 //! Converts rows between values and columns. Columns are found by name.
 //!
-//! A row type names its columns once, with `row_columns!`; its fields give the types. Reading fills every field of the
-//! struct, so a column missing from the list does not compile.
+//! A row type names its columns once, as the fields of a `table_row!`.
 
 use super::error::TableError;
 use super::filing_columns::{never_null, typed_column};
@@ -21,17 +20,9 @@ pub trait Row: Sized {
     const TABLE: Table;
 
     /// The rows as one batch, in the given order.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::Value`] for a day or instant out of the disk format's range.
     fn batch(rows: &[Self]) -> Result<RecordBatch, TableError>;
 
     /// The rows of a batch, in its order. Columns are found by name; others are ignored.
-    ///
-    /// # Errors
-    ///
-    /// [`TableError::MissingColumn`], [`TableError::ColumnType`], [`TableError::Null`], [`TableError::Value`].
     fn rows(batch: &RecordBatch) -> Result<Vec<Self>, TableError>;
 }
 
@@ -42,13 +33,11 @@ pub fn disk_instant(instant: Timestamp) -> Timestamp {
 
 /// The Rust type of a column's cells.
 pub(super) trait Cell: Sized {
-    /// The Arrow type of the column.
     type Column: Array + 'static;
-    /// Whether null is a value.
     const NULLABLE: bool = false;
 
-    /// The cells as a column.
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column
+    /// The cells as a column; none for null.
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column
     where
         Self: 'a;
 
@@ -56,13 +45,29 @@ pub(super) trait Cell: Sized {
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)>;
 }
 
+impl<T: Cell> Cell for Option<T> {
+    type Column = T::Column;
+    const NULLABLE: bool = true;
+
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column
+    where
+        Self: 'a,
+    {
+        T::column(cells.map(|cell| cell.and_then(Self::as_ref)))
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        column.is_valid(row).then(|| T::read(column, row)).transpose()
+    }
+}
+
 macro_rules! plain_cells {
     ($($cell:ty => $column:ty),* $(,)?) => {$(
         impl Cell for $cell {
             type Column = $column;
 
-            fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-                cells.copied().map(Some).collect()
+            fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+                cells.map(Option::<&Self>::copied).collect()
             }
 
             fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -77,8 +82,8 @@ plain_cells!(i32 => Int32Array, i64 => Int64Array, bool => BooleanArray);
 impl Cell for String {
     type Column = StringArray;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        StringArray::from_iter_values(cells)
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.collect()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -86,24 +91,11 @@ impl Cell for String {
     }
 }
 
-impl Cell for Option<String> {
-    type Column = StringArray;
-    const NULLABLE: bool = true;
-
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells.map(Option::as_deref).collect()
-    }
-
-    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
-        column.is_valid(row).then(|| String::read(column, row)).transpose()
-    }
-}
-
 impl Cell for Date {
     type Column = Date32Array;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells.map(|day| Some(epoch_days(*day))).collect()
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.map(|day| day.copied().map(epoch_days)).collect()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -112,27 +104,12 @@ impl Cell for Date {
     }
 }
 
-impl Cell for Option<Date> {
-    type Column = Date32Array;
-    const NULLABLE: bool = true;
-
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells.map(|day| day.map(epoch_days)).collect()
-    }
-
-    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
-        column.is_valid(row).then(|| Date::read(column, row)).transpose()
-    }
-}
-
 impl Cell for Timestamp {
     type Column = TimestampMicrosecondArray;
 
-    fn column<'a>(cells: impl Iterator<Item = &'a Self>) -> Self::Column {
-        cells
-            .map(|instant| Some(instant.as_microsecond()))
-            .collect::<TimestampMicrosecondArray>()
-            .with_timezone("UTC")
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        let micros = cells.map(|instant| instant.map(|instant| instant.as_microsecond()));
+        micros.collect::<TimestampMicrosecondArray>().with_timezone("UTC")
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -156,7 +133,6 @@ impl<'a, T: Cell> CellReader<'a, T> {
         Ok(Self { name, column })
     }
 
-    /// The cell of a row of the batch.
     pub(super) fn get(&self, row: usize) -> Result<T, TableError> {
         T::read(self.column, row).map_err(|(value, problem)| TableError::Value {
             column: self.name.to_owned(),
@@ -169,7 +145,7 @@ impl<'a, T: Cell> CellReader<'a, T> {
 
 /// The cells as a column of a batch; the array type follows from the cells' type.
 pub(super) fn cell_column<'a, T: Cell + 'a>(cells: impl Iterator<Item = &'a T>) -> ArrayRef {
-    Arc::new(T::column(cells))
+    Arc::new(T::column(cells.map(Some)))
 }
 
 /// The columns of one table, in any order, as a batch of its schema.
@@ -196,17 +172,26 @@ pub(super) fn batch_of(
         .map_err(|source| TableError::arrow("build", place(), source))
 }
 
-/// Says which columns a row type has: its fields, under their own names or under the one after `=`.
-macro_rules! row_columns {
+/// A row type of a table: its columns, under the names of its fields or under the one after `=`.
+macro_rules! table_row {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident = $name:literal) => { $name };
-    ($row:ty, $table:expr, { $($field:ident $(= $name:literal)?),* $(,)? }) => {
+    ($(#[$doc:meta])* $row:ident of $table:ident {
+        $($field:ident $(= $name:literal)?: $cell:ty,)*
+    }) => {
+        $(#[$doc])*
+        ///
+        /// [`columns`](crate::table::columns) says what each field means.
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the column dictionary has the meaning of each column")]
+        pub struct $row { $(pub $field: $cell,)* }
+
         impl $crate::table::row::Row for $row {
-            const TABLE: $crate::table::tables::Table = $table;
+            const TABLE: $crate::table::tables::Table = $crate::table::tables::Table::$table;
 
             fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let named = vec![$((
-                    $crate::table::row::row_columns!(@name $field $(= $name)?),
+                    $crate::table::row::table_row!(@name $field $(= $name)?),
                     $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
                 )),*];
                 $crate::table::row::batch_of(Self::TABLE, rows.len(), named)
@@ -218,7 +203,7 @@ macro_rules! row_columns {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
-                    $crate::table::row::row_columns!(@name $field $(= $name)?),
+                    $crate::table::row::table_row!(@name $field $(= $name)?),
                 )?;)*
                 (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
             }
@@ -226,7 +211,7 @@ macro_rules! row_columns {
     };
 }
 
-pub(super) use row_columns;
+pub(super) use table_row;
 
 #[cfg(test)]
 pub(super) mod tests {

@@ -1,143 +1,98 @@
-//! The tables of the lake: name, meaning, key, sort order, partition.
+//! The tables of the lake: name, meaning, columns, key, sort order, partition.
+
+use super::column::{self, Column};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use std::sync::Arc;
 
 /// Version of all table schemas together; written into every file and every commit.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A table of the lake; aggregates are not among them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Table {
-    /// One row a business, as last read.
-    Filings,
-    /// What a look-up of one business adds.
-    Details,
-    /// Officers of looked-up businesses.
-    Officers,
-    /// What appeared, changed, vanished or returned.
-    Changes,
-    /// The API's own count of each day, by the day of the request.
-    DailyCounts,
-    /// The API's own counts of each county, by the day of the request.
-    Counties,
-    /// The API's own monthly counts, by the day of the request.
-    MonthlyCounts,
-    /// The API's own statewide figures, by the day of the request.
-    Statewide,
-    /// The API's own split by type of the last 30 days, by the day of the request.
-    TypeSplit,
-    /// Sectors and industry types.
-    IndustryTypes,
-    /// Segments and their members.
-    IndustrySegments,
-    /// Entity types and labels.
-    EntityTypes,
-    /// How complete each day is.
-    Coverage,
+/// Directions of a sort order.
+const DOWN: bool = true;
+const UP: bool = false;
+
+macro_rules! tables {
+    ($($table:ident $name:literal $meaning:literal columns $columns:ident key $key:tt sort $sort:tt)*) => {
+        /// A table of the lake; aggregates are not among them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Table { $(#[doc = $meaning] $table),* }
+
+        /// The columns of a table, in file order.
+        pub const fn columns(table: Table) -> &'static [Column] {
+            match table { $(Table::$table => column::$columns),* }
+        }
+
+        impl Table {
+            /// All tables, in the order they are documented.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$table),*];
+
+            /// Folder name of the table in a snapshot.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$table => $name),* }
+            }
+
+            /// What a row of it says.
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$table => $meaning),* }
+            }
+
+            /// The columns of the primary key. None of them is null.
+            pub const fn key(self) -> &'static [&'static str] {
+                match self { $(Self::$table => &$key),* }
+            }
+
+            /// Sort order in a file: column and whether it descends. It includes every key column, so the order is unique.
+            pub const fn sort(self) -> &'static [(&'static str, bool)] {
+                match self { $(Self::$table => &$sort),* }
+            }
+        }
+    };
+}
+
+tables! {
+    Filings "filings" "One row a business, as last read." columns FILINGS
+        key ["business_id"] sort [("filed_date", DOWN), ("business_id", DOWN)]
+    Details "details" "What a look-up of one business adds." columns DETAILS
+        key ["business_id"] sort [("business_id", DOWN)]
+    Officers "officers" "Officers of looked-up businesses." columns OFFICERS
+        key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
+    Changes "changes" "What appeared, changed, vanished or returned." columns CHANGES
+        key ["run_id", "business_id", "change", "field"]
+        sort [("observed_at", DOWN), ("business_id", DOWN), ("change", UP), ("field", UP), ("run_id", UP)]
+    DailyCounts "daily_counts" "The API's own count of each day, by the day of the request." columns DAILY_COUNTS
+        key ["observed_on", "date"] sort [("observed_on", DOWN), ("date", DOWN)]
+    Counties "counties" "The API's own counts of each county, by the day of the request." columns COUNTIES
+        key ["observed_on", "key"] sort [("observed_on", DOWN), ("key", UP)]
+    MonthlyCounts "monthly_counts" "The API's own monthly counts, by the day of the request." columns MONTHLY_COUNTS
+        key ["observed_on", "month", "type"] sort [("observed_on", DOWN), ("month", DOWN), ("type", UP)]
+    Statewide "statewide" "The API's own statewide figures, by the day of the request." columns STATEWIDE
+        key ["observed_on"] sort [("observed_on", DOWN)]
+    TypeSplit "type_split" "The API's own split by type of the last 30 days, by the day of the request."
+        columns TYPE_SPLIT key ["observed_on", "type"] sort [("observed_on", DOWN), ("type", UP)]
+    IndustryTypes "industry_types" "Sectors and industry types." columns INDUSTRY_TYPES
+        key ["observed_on", "sector", "type"] sort [("observed_on", DOWN), ("sector", UP), ("type", UP)]
+    IndustrySegments "industry_segments" "Segments and their members." columns INDUSTRY_SEGMENTS
+        key ["observed_on", "segment", "kind", "member"]
+        sort [("observed_on", DOWN), ("segment", UP), ("kind", UP), ("member", UP)]
+    EntityTypes "entity_types" "Entity types and labels." columns ENTITY_TYPES
+        key ["observed_on", "key"] sort [("observed_on", DOWN), ("key", UP)]
+    Coverage "coverage" "How complete each day is." columns COVERAGE
+        key ["filed_date", "entity_type"] sort [("filed_date", DOWN), ("entity_type", UP)]
 }
 
 impl Table {
-    /// All tables, in the order they are documented.
-    pub const ALL: [Self; 13] = [
-        Self::Filings,
-        Self::Details,
-        Self::Officers,
-        Self::Changes,
-        Self::DailyCounts,
-        Self::Counties,
-        Self::MonthlyCounts,
-        Self::Statewide,
-        Self::TypeSplit,
-        Self::IndustryTypes,
-        Self::IndustrySegments,
-        Self::EntityTypes,
-        Self::Coverage,
-    ];
-
-    /// Folder name of the table in a snapshot.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Filings => "filings",
-            Self::Details => "details",
-            Self::Officers => "officers",
-            Self::Changes => "changes",
-            Self::DailyCounts => "daily_counts",
-            Self::Counties => "counties",
-            Self::MonthlyCounts => "monthly_counts",
-            Self::Statewide => "statewide",
-            Self::TypeSplit => "type_split",
-            Self::IndustryTypes => "industry_types",
-            Self::IndustrySegments => "industry_segments",
-            Self::EntityTypes => "entity_types",
-            Self::Coverage => "coverage",
-        }
-    }
-
-    /// What a row of it says.
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::Filings => "One row a business, as last read.",
-            Self::Details => "What a look-up of one business adds.",
-            Self::Officers => "Officers of looked-up businesses.",
-            Self::Changes => "What appeared, changed, vanished or returned.",
-            Self::DailyCounts => "The API's own count of each day, by the day of the request.",
-            Self::Counties => "The API's own counts of each county, by the day of the request.",
-            Self::MonthlyCounts => "The API's own monthly counts, by the day of the request.",
-            Self::Statewide => "The API's own statewide figures, by the day of the request.",
-            Self::TypeSplit => "The API's own split by type of the last 30 days, by the day of the request.",
-            Self::IndustryTypes => "Sectors and industry types.",
-            Self::IndustrySegments => "Segments and their members.",
-            Self::EntityTypes => "Entity types and labels.",
-            Self::Coverage => "How complete each day is.",
-        }
+    /// The Arrow schema of every file of the table.
+    pub fn schema(self) -> SchemaRef {
+        let fields: Vec<Field> = columns(self)
+            .iter()
+            .map(|column| Field::new(column.name, column.kind.data_type(), column.nullable))
+            .collect();
+        Arc::new(Schema::new(fields))
     }
 
     /// The table of a folder name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|table| table.name() == name)
-    }
-
-    /// The columns of the primary key. None of them is null.
-    pub const fn key(self) -> &'static [&'static str] {
-        match self {
-            Self::Filings | Self::Details => &["business_id"],
-            Self::Officers => &["business_id", "position"],
-            Self::Changes => &["run_id", "business_id", "change", "field"],
-            Self::DailyCounts => &["observed_on", "date"],
-            Self::Counties => &["observed_on", "key"],
-            Self::MonthlyCounts => &["observed_on", "month", "type"],
-            Self::Statewide => &["observed_on"],
-            Self::TypeSplit => &["observed_on", "type"],
-            Self::IndustryTypes => &["observed_on", "sector", "type"],
-            Self::IndustrySegments => &["observed_on", "segment", "kind", "member"],
-            Self::EntityTypes => &["observed_on", "key"],
-            Self::Coverage => &["filed_date", "entity_type"],
-        }
-    }
-
-    /// Sort order in a file: column and whether it descends. It includes every key column, so the order is unique.
-    pub const fn sort(self) -> &'static [(&'static str, bool)] {
-        match self {
-            Self::Filings => &[("filed_date", true), ("business_id", true)],
-            Self::Details => &[("business_id", true)],
-            Self::Officers => &[("business_id", true), ("position", false)],
-            Self::Changes => &[
-                ("observed_at", true),
-                ("business_id", true),
-                ("change", false),
-                ("field", false),
-                ("run_id", false),
-            ],
-            Self::DailyCounts => &[("observed_on", true), ("date", true)],
-            Self::Counties => &[("observed_on", true), ("key", false)],
-            Self::MonthlyCounts => &[("observed_on", true), ("month", true), ("type", false)],
-            Self::Statewide => &[("observed_on", true)],
-            Self::TypeSplit => &[("observed_on", true), ("type", false)],
-            Self::IndustryTypes => &[("observed_on", true), ("sector", false), ("type", false)],
-            Self::IndustrySegments => {
-                &[("observed_on", true), ("segment", false), ("kind", false), ("member", false)]
-            }
-            Self::EntityTypes => &[("observed_on", true), ("key", false)],
-            Self::Coverage => &[("filed_date", true), ("entity_type", false)],
-        }
     }
 
     /// Columns with a bloom filter.

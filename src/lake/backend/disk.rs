@@ -100,12 +100,11 @@ impl Storage {
     /// Makes a hard link; a copy where the disk has no hard links.
     pub(crate) fn link(&self, from: &Path, to: &Path) -> Done {
         self.attempt("link", to, || match fs::hard_link(from, to) {
-            Err(error) if wants_a_copy(&error) => copy_synced(from, to),
+            Err(error) if wants_a_copy(&error) => fs::copy(from, to).and_then(|_| File::open(to)?.sync_all()),
             other => other,
         })
     }
 
-    /// Renames a file or a folder.
     pub(crate) fn rename(&self, from: &Path, to: &Path) -> Done {
         self.attempt("rename", to, || fs::rename(from, to))
     }
@@ -137,7 +136,6 @@ impl Storage {
         }
     }
 
-    /// Truncates a file to `length` bytes.
     pub(crate) fn truncate(&self, path: &Path, length: u64) -> Done {
         self.attempt("truncate", path, || OpenOptions::new().write(true).open(path)?.set_len(length))
     }
@@ -205,11 +203,6 @@ fn name_lack_of_links(error: io::Error) -> io::Error {
         ),
         false => error,
     }
-}
-
-fn copy_synced(from: &Path, to: &Path) -> io::Result<()> {
-    fs::copy(from, to)?;
-    File::open(to)?.sync_all()
 }
 
 /// A file being written.
@@ -282,7 +275,6 @@ pub(crate) fn digest(path: &Path) -> Result<(u64, String), LakeError> {
 pub(crate) enum FileState {
     /// It has the size and digest of the entry.
     Intact,
-    /// There is no such file.
     Missing,
     /// Another size or digest (hex).
     Altered(u64, String),
@@ -306,10 +298,6 @@ pub(crate) fn file_state(path: &Path, entry: &FileEntry) -> Result<FileState, La
 }
 
 /// Checks the size and digest of a local file.
-///
-/// # Errors
-///
-/// [`LakeError::Damaged`] when they differ from the entry; [`LakeError::Storage`] when it cannot be read.
 pub(crate) fn check_digest(path: &Path, entry: &FileEntry) -> Result<(), LakeError> {
     match FileState::of(entry, digest(path)?) {
         FileState::Intact => Ok(()),

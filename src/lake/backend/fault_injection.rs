@@ -25,7 +25,6 @@ enum Kind {
 
 #[derive(Debug, Default)]
 struct Plan {
-    /// Operations so far.
     seen: AtomicU64,
     /// The operation that fails, from 1; 0 for none.
     at: u64,
@@ -60,7 +59,6 @@ impl Faults {
         Self { power: Some(Arc::clone(power)), ..self }
     }
 
-    /// Number of operations so far.
     pub(crate) fn seen(&self) -> u64 {
         self.plan.seen.load(Ordering::SeqCst)
     }

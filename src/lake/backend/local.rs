@@ -1,16 +1,14 @@
 //! The backend that is a folder: hard links, renames, and a sync before anything names a file.
 
-use super::commit_copy::kept_copy;
-use super::disk;
-use super::disk::{FileState, Storage, TEMPORARY};
-use super::protocol::{Backend, Repair};
+use super::disk::{self, FileState, Storage, TEMPORARY};
+use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::layout::{self, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
 use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// A folder, and the disk it is on.
 #[derive(Debug, Clone)]
@@ -37,7 +35,9 @@ impl Backend for LocalBackend {
         staged.map_err(|error| {
             self.discard(&built);
             match error {
-                LakeError::Storage { op: "rename", source, .. } if is_taken(&source) => {
+                LakeError::Storage { op: "rename", source, .. }
+                    if matches!(source.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty) =>
+                {
                     LakeError::Conflict { snapshot }
                 }
                 other => other,
@@ -147,7 +147,6 @@ impl LocalBackend {
         folders.iter().rev().try_for_each(|folder| self.storage.sync_dir(folder))
     }
 
-    /// Whether `current` points to a snapshot.
     fn points_to(&self, snapshot: u64) -> bool {
         fs::read_link(self.layout.current()).is_ok_and(|target| target == Layout::current_target(snapshot))
     }
@@ -156,7 +155,10 @@ impl LocalBackend {
     fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
         let current = self.layout.current();
         let target = match fs::read_link(&current) {
-            Err(error) if is_no_link(&error) => return Ok(None),
+            // Nothing is there, or no symbolic link.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+                return Ok(None);
+            }
             other => other.map_err(LakeError::storage("read", &current))?,
         };
         let Some(shown) = Layout::shown_by(&target) else { return Ok(None) };
@@ -183,7 +185,6 @@ impl LocalBackend {
         Ok(())
     }
 
-    /// Points `current` at a committed snapshot.
     fn point_current(&self, snapshot: u64) -> Result<(), LakeError> {
         self.storage.point(&self.layout.current(), &Layout::current_target(snapshot))
     }
@@ -245,13 +246,4 @@ impl LocalBackend {
             tracing::debug!(path = %dir.display(), %error, "the next repair deletes this folder");
         }
     }
-}
-
-/// Whether nothing is there, or no symbolic link.
-fn is_no_link(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput)
-}
-
-fn is_taken(source: &io::Error) -> bool {
-    matches!(source.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
 }

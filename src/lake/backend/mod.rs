@@ -7,23 +7,19 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`protocol`]: the trait `Backend`, and `Repair`, what a recovery did
+//! - [`protocol`]: the trait `Backend`; `Repair`, what a recovery did; the copy of a commit in its run's folder
 //! - [`disk`]: every operation that changes the local disk; digests of files
 //! - [`local`]: the backend that is a folder
-//! - [`commit_copy`]: the copy of a commit in its run's folder
 //! - [`url`]: which object store an address means
 //! - [`blocking`]: asynchronous requests for blocking callers
 //! - [`object_client`]: every request to an object store
-//! - [`latest`]: `latest.json`, the pointer in an object store
-//! - [`remote_cache`]: the working copy of a lake in an object store
-//! - [`remote`]: the backend that is an object store
+//! - [`remote_cache`]: the working copy of a lake in an object store, and its pages in chunks
+//! - [`remote`]: the backend that is an object store, with its pointer `latest.json`
 
 mod blocking;
-pub(super) mod commit_copy;
 pub(super) mod disk;
 #[cfg(test)]
 pub(super) mod fault_injection;
-mod latest;
 pub(super) mod local;
 pub(super) mod object_client;
 #[cfg(test)]

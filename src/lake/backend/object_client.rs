@@ -13,11 +13,9 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Concurrent uploads or downloads.
 const AT_ONCE: usize = 8;
 /// Size of the parts of an upload; a shorter file is uploaded in one request.
 const PART_BYTES: usize = 8 << 20;
-/// Concurrent parts of one file.
 const PARTS_AT_ONCE: usize = 4;
 
 /// A store, and the lake's prefix in it.
@@ -33,7 +31,6 @@ pub(crate) struct Objects {
     faults: super::fault_injection::Faults,
 }
 
-/// A small object, and its version in the store.
 pub(crate) struct Document {
     pub(crate) bytes: Vec<u8>,
     version: UpdateVersion,
@@ -292,7 +289,6 @@ fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// Reads the next part of a file.
 fn read_part(source: &mut File, part: &mut Vec<u8>) -> std::io::Result<()> {
     part.clear();
     source.take(PART_BYTES as u64).read_to_end(part).map(|_| ())
@@ -303,12 +299,8 @@ const CAUSE_CHARS: usize = 200;
 
 /// The deepest cause of an error, on one line. Queries of addresses are left out: they may contain a signature.
 fn cause(error: &Error) -> String {
-    match error {
-        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => {
-            return "the store refuses the credentials of the environment, or they may not do this"
-                .to_owned();
-        }
-        _ => {}
+    if matches!(error, Error::PermissionDenied { .. } | Error::Unauthenticated { .. }) {
+        return "the store refuses the credentials of the environment, or they may not do this".to_owned();
     }
     let mut deepest: &dyn std::error::Error = error;
     while let Some(source) = deepest.source() {

@@ -12,20 +12,23 @@
 //!   uploads for such a number has lost already. A writer of the next number is not disturbed.
 
 use super::disk::FileState;
-use super::latest;
-use super::latest::LATEST;
 use super::local::LocalBackend;
 use super::object_client::Objects;
 use super::protocol::{Backend, Repair};
 use super::remote_cache::RemoteCache;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, Mark};
+use crate::lake::format::layout::{self, Layout, Mark};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
-use crate::lake::format::sealed_json::is_sealed;
-use std::collections::BTreeSet;
+use crate::lake::format::sealed_json::{is_sealed, sealed, unseal};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The pointer of an object store to its newest snapshot. It only moves forward, also with concurrent writers.
+const LATEST: &str = "latest.json";
+/// Attempts to replace `latest.json` while other writers do the same.
+const ATTEMPTS: u32 = 10;
 
 /// The store, its working copy, and what the last refresh found.
 #[derive(Debug)]
@@ -38,7 +41,6 @@ pub(crate) struct RemoteBackend {
 #[derive(Debug, Default)]
 struct Known {
     newest: Option<u64>,
-    /// The snapshot that `latest.json` points to.
     pointed_to: Option<u64>,
 }
 
@@ -59,7 +61,7 @@ impl Backend for RemoteBackend {
     }
 
     fn refresh(&self) -> Result<(), LakeError> {
-        let pointed_to = latest::pointed_to(&self.objects)?;
+        let pointed_to = pointed_to(&self.objects)?;
         let after = pointed_to.map(Layout::commit_name);
         let later = self.objects.list("commits", after.as_deref())?;
         let numbers = layout::snapshot_numbers(&inside("commits", &later));
@@ -157,7 +159,7 @@ impl Backend for RemoteBackend {
 
     /// Reads the pointer again: another machine may have advanced it since the last refresh.
     fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
-        let is_stale = latest::pointed_to(&self.objects)? < Some(newest);
+        let is_stale = pointed_to(&self.objects)? < Some(newest);
         Ok(is_stale.then(|| self.cache.local.layout.root.join(LATEST)))
     }
 
@@ -209,7 +211,7 @@ impl Backend for RemoteBackend {
 
 impl RemoteBackend {
     fn advance_latest(&self, commit: &Commit) -> Result<(), LakeError> {
-        latest::advance(&self.objects, commit)?;
+        advance_latest(&self.objects, commit)?;
         self.known().pointed_to = Some(commit.snapshot);
         Ok(())
     }
@@ -241,4 +243,47 @@ impl RemoteBackend {
 fn inside(folder: &str, names: &[String]) -> Vec<String> {
     let inside = |name: &String| name.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned);
     names.iter().filter_map(inside).collect()
+}
+
+/// The newest snapshot, and the objects of each table.
+#[derive(Debug, Serialize, Deserialize)]
+struct Latest {
+    snapshot: u64,
+    commit: String,
+    tables: BTreeMap<String, Vec<String>>,
+}
+
+/// The snapshot that `latest.json` names; none where it is missing or damaged.
+fn pointed_to(objects: &Objects) -> Result<Option<u64>, LakeError> {
+    Ok(objects.read(LATEST)?.and_then(|latest| snapshot_of(&latest.bytes)))
+}
+
+/// Moves `latest.json` to a snapshot, unless it names that one or a later one.
+fn advance_latest(objects: &Objects, commit: &Commit) -> Result<(), LakeError> {
+    let tables = commit.tables.iter().map(|(table, manifest)| {
+        let names = manifest.files.iter().map(|entry| commit.object_of(entry));
+        (table.clone(), names.collect())
+    });
+    let latest = Latest {
+        snapshot: commit.snapshot,
+        commit: Layout::commit_name(commit.snapshot),
+        tables: tables.collect(),
+    };
+    let bytes = sealed(&latest).map_err(LakeError::storage("write", Path::new(LATEST)))?;
+    for _ in 0..ATTEMPTS {
+        let is_advanced = match objects.read(LATEST)? {
+            None => objects.create(LATEST, &bytes)?,
+            Some(old) if snapshot_of(&old.bytes).is_some_and(|shown| shown >= commit.snapshot) => true,
+            Some(old) => objects.replace(LATEST, &bytes, &old)?,
+        };
+        if is_advanced {
+            return Ok(());
+        }
+    }
+    let what = format!("other writers replaced it during each of {ATTEMPTS} attempts");
+    Err(LakeError::Remote { op: "write", url: objects.url(LATEST), what })
+}
+
+fn snapshot_of(latest: &[u8]) -> Option<u64> {
+    unseal::<Latest>(latest, Path::new(LATEST)).ok().map(|latest| latest.snapshot)
 }

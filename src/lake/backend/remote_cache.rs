@@ -1,19 +1,17 @@
 //! The working copy of a lake in an object store: which lake it belongs to, what is downloaded into it, and which of its
 //! files are intact.
 
-use super::disk;
-use super::disk::{FileState, TEMPORARY, file_state};
+use super::disk::{self, FileState, TEMPORARY, file_state};
 use super::local::LocalBackend;
 use super::object_client::{Objects, Wanted};
 use super::protocol::Backend;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Layout, RECORD};
+use crate::lake::format::layout::{self, Layout, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry};
 use crate::lake::format::run_record::RunRecord;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A folder that mirrors an object store.
 #[derive(Debug)]
@@ -253,7 +251,7 @@ impl RemoteCache {
 
 /// The name of a segment of raw pages as a chunk in the store: its number, and the digest of its bytes. A downloaded
 /// segment has this name already.
-pub(crate) fn chunk_name(segment: &Path) -> Result<String, LakeError> {
+fn chunk_name(segment: &Path) -> Result<String, LakeError> {
     let name = segment.file_name().unwrap_or_default().to_string_lossy();
     let number = name.split(['-', '.']).next().unwrap_or_default();
     let (_, blake3) = disk::digest(segment)?;
@@ -269,4 +267,39 @@ fn is_chunk(name: &str) -> bool {
             && digest.len() == 16
             && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
     })
+}
+
+/// Uploads finished segments of one archive.
+#[derive(Debug)]
+pub(crate) struct ChunkUpload {
+    backend: Arc<dyn Backend>,
+    /// The archive's folder in the lake.
+    folder: String,
+    /// Names of the chunks in the store.
+    stored: BTreeSet<String>,
+    /// Segments that are in the store, so that none is read twice.
+    uploaded: BTreeSet<PathBuf>,
+}
+
+impl ChunkUpload {
+    pub(crate) fn new(backend: Arc<dyn Backend>, folder: String, stored: BTreeSet<String>) -> Self {
+        Self { backend, folder, stored, uploaded: BTreeSet::new() }
+    }
+
+    /// Uploads the segments that are not in the store. A chunk's name has its digest, so 2 machines that resume the same
+    /// run never overwrite each other's pages.
+    pub(crate) fn upload(&mut self, segments: &[PathBuf]) -> Result<(), LakeError> {
+        for segment in segments {
+            if self.uploaded.contains(segment) {
+                continue;
+            }
+            let name = chunk_name(segment)?;
+            if !self.stored.contains(&name) {
+                self.backend.upload(segment, &format!("{}/{name}", self.folder))?;
+                self.stored.insert(name);
+            }
+            self.uploaded.insert(segment.clone());
+        }
+        Ok(())
+    }
 }

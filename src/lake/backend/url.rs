@@ -39,13 +39,14 @@ pub fn is_address(lake: &str) -> bool {
 
 /// Opens the store of an address. `variables` are those of the environment with a prefix in [`CLOUD_VARIABLES`].
 pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Objects, LakeError> {
+    let retry = RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
     // The builders have the same methods, but no trait in common.
     macro_rules! store {
         ($builder:ty, $prefix:literal) => {{
-            let builder = <$builder>::new().with_url(address).with_retry(retry());
+            let builder = <$builder>::new().with_url(address).with_retry(retry.clone());
             let options = options(variables, $prefix).into_iter();
             let builder = options.fold(builder, |builder, (key, value)| builder.with_config(key, value));
-            Arc::new(builder.build().map_err(refused(address))?)
+            Arc::new(builder.build().map_err(|error| wrong(address, &error.to_string()))?)
         }};
     }
     let (cloud, prefix) = parse(address)?;
@@ -59,7 +60,7 @@ pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Obje
 
 /// The cloud of an address, and the lake's prefix in its bucket.
 fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
-    let wrong = |what: &str| LakeError::Address { address: without_secrets(address), what: what.to_owned() };
+    let wrong = |what: &str| wrong(address, what);
     let Some((scheme, rest)) = address.split_once("://") else {
         return Err(wrong("it begins with no scheme"));
     };
@@ -80,7 +81,6 @@ fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
     Ok((cloud, path))
 }
 
-/// The address without anything that could be a secret.
 fn without_secrets(address: &str) -> String {
     let (start, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
@@ -92,13 +92,8 @@ fn without_secrets(address: &str) -> String {
     [start, "://", bucket, if path.is_empty() { "" } else { "/" }, path].concat()
 }
 
-fn refused(address: &str) -> impl FnOnce(object_store::Error) -> LakeError {
-    let address = without_secrets(address);
-    move |error| LakeError::Address { address, what: error.to_string() }
-}
-
-fn retry() -> RetryConfig {
-    RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() }
+fn wrong(address: &str, what: &str) -> LakeError {
+    LakeError::Address { address: without_secrets(address), what: what.to_owned() }
 }
 
 /// Options of one cloud's builder: default timeouts, then the environment, which may change them.

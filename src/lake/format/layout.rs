@@ -105,7 +105,6 @@ pub(crate) fn aggregate_folder(name: &str) -> Result<String, LakeError> {
     }
 }
 
-/// Prefix of the folder name of every aggregate.
 pub(crate) const AGGREGATE: &str = "agg_";
 
 fn is_table_byte(byte: u8) -> bool {

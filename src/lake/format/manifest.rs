@@ -17,10 +17,9 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// One committed snapshot. Its file is created once and never changed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "a field without a sentence is what its name says")]
 pub struct Commit {
-    /// See [`FORMAT_VERSION`].
     pub format_version: u32,
-    /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,
     /// Number of the snapshot, from 1.
     pub snapshot: u64,
@@ -29,13 +28,10 @@ pub struct Commit {
     /// The snapshot whose tables and state a rollback published again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restores: Option<u64>,
-    /// When it was committed.
     pub committed_at: Timestamp,
     /// The Eastern day the run ran as.
     pub today: Date,
-    /// The run that made it.
     pub run_id: String,
-    /// Name of the run's pipeline.
     pub pipeline: String,
     /// Requests the run had sent by then.
     pub requests_sent: u64,

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// The content of `runs/<run_id>/run.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Name of the run and of its folder.
     pub run_id: String,
@@ -47,13 +47,9 @@ impl RunRecord {
         Self {
             run_id: run_id.to_owned(),
             pipeline: pipeline.to_owned(),
-            pipeline_digest: String::new(),
             today,
             started_at,
-            finished: None,
-            plan: serde_json::Value::Null,
-            files: Vec::new(),
-            raw_pruned: false,
+            ..Self::default()
         }
     }
 }

@@ -17,9 +17,7 @@ use std::path::Path;
 
 /// Bytes between the document and its digest.
 const BEFORE: &[u8] = b",\n  \"seal\": \"";
-/// Bytes after the digest.
 const AFTER: &[u8] = b"\"\n}\n";
-/// Length of a digest in hex.
 const DIGEST: usize = 64;
 
 /// A struct or map as sealed JSON.
@@ -45,11 +43,6 @@ pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
     })
 }
 
-/// The value in a sealed document.
-///
-/// # Errors
-///
-/// [`LakeError::Damaged`] when the document is not what was sealed, or has another shape.
 pub(crate) fn unseal<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<T, LakeError> {
     if !is_sealed(bytes) {
         return Err(LakeError::damaged(path, "it is not what was written"));

@@ -1,6 +1,6 @@
 //! The audit of all of a lake: every kept snapshot, the chain of commits, marks, and the files of finished runs.
 
-use super::problem::{ProblemKind, VerifyReport};
+use super::verify::{ProblemKind, VerifyReport};
 use crate::lake::backend::disk;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Mark, check_run_id};
@@ -90,7 +90,7 @@ impl Lake {
         seen: &mut BTreeSet<(u64, u64, String)>,
         report: &mut VerifyReport,
     ) -> Result<(), LakeError> {
-        let dir = self.snapshot_dir(commit.snapshot);
+        let dir = self.layout.snapshot(commit.snapshot);
         let snapshot = self.open_snapshot(commit);
         for entry in commit.files(None) {
             report.files += 1;

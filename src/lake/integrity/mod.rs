@@ -6,12 +6,10 @@
 //!
 //! # Files, in reading order
 //!
-//! - `problem`: what a verification found
-//! - `verify`: the files of one snapshot
+//! - `verify`: what is found; the files of one snapshot
 //! - `audit`: all of a lake
 //! - `repair`: the repair of single files
 
 mod audit;
-pub(super) mod problem;
 pub(super) mod repair;
-mod verify;
+pub(super) mod verify;

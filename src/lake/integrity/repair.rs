@@ -1,9 +1,8 @@
 //! The repair of single files. `pipeline::maintain::repair` decides what is done with which.
 
-use super::problem::{Problem, ProblemKind};
-use crate::lake::backend::commit_copy::kept_copy;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::{FileState, TEMPORARY, check_digest, file_state};
+use super::verify::{Problem, ProblemKind};
+use crate::lake::backend::disk::{self, FileState, TEMPORARY, check_digest, file_state};
+use crate::lake::backend::protocol::kept_copy;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Layout, RAW, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry, object_name};
@@ -18,7 +17,6 @@ pub(crate) struct DamagedFile {
     pub(crate) snapshot: u64,
     pub(crate) table: String,
     pub(crate) entry: FileEntry,
-    /// Local path.
     pub(crate) path: PathBuf,
     /// Where a user finds it.
     pub(crate) user_path: PathBuf,
@@ -26,14 +24,10 @@ pub(crate) struct DamagedFile {
 
 impl Lake {
     /// Every file of a kept or pending snapshot that is missing or not what its commit says, oldest snapshot first.
-    ///
-    /// # Errors
-    ///
-    /// A disk or a store that fails: that is no damage of a file.
     pub(crate) fn damaged_files(&self) -> Result<Vec<DamagedFile>, LakeError> {
         let mut damaged = Vec::new();
         for commit in self.readable_commits()? {
-            let dir = self.snapshot_dir(commit.snapshot);
+            let dir = self.layout.snapshot(commit.snapshot);
             for (table, manifest) in &commit.tables {
                 for entry in &manifest.files {
                     if self.backend.file_state(&commit, entry)? != FileState::Intact {
@@ -69,7 +63,7 @@ impl Lake {
     pub(crate) fn intact_copy(&self, damaged: &DamagedFile) -> Result<Option<(u64, PathBuf)>, LakeError> {
         for commit in self.readable_commits()? {
             for entry in commit.files(None).filter(|entry| entry.blake3 == damaged.entry.blake3) {
-                let path = self.snapshot_dir(commit.snapshot).join(&entry.path);
+                let path = self.layout.snapshot(commit.snapshot).join(&entry.path);
                 if file_state(&path, entry)? == FileState::Intact {
                     return Ok(Some((commit.snapshot, path)));
                 }

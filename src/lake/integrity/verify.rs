@@ -1,22 +1,90 @@
-//! The files of one snapshot compared with its commit: none is missing, altered or unexpected.
+//! What a verification or an audit found; and the files of one snapshot compared with its commit: none is missing,
+//! altered or unexpected.
 
-use super::problem::VerifyReport;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::FileState;
-use crate::lake::data_file::{check_schema, filed_dates, read_part, read_schema, sorted};
+use crate::lake::backend::disk::{self, FileState};
+use crate::lake::data_file::{check_schema, filed_dates, read_part, sorted};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::month_in;
+use crate::lake::format::layout::{Mark, month_in};
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::SeenKeys;
 use crate::lake::merge::spill::months;
 use crate::lake::snapshot::verified_read::Snapshot;
-use crate::table::Table;
+use crate::table::{Footer, Table};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The result of a verification.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct VerifyReport {
+    /// Number of files that were checked.
+    pub files: u64,
+    /// Rows in them.
+    pub rows: u64,
+    /// What is wrong; empty when everything is intact.
+    pub problems: Vec<Problem>,
+}
+
+/// A damaged or unexpected file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Where a user finds the file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub what: String,
+    /// What the file is, which decides how it is repaired.
+    #[serde(skip)]
+    pub(crate) kind: ProblemKind,
+}
+
+/// What a damaged file is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum ProblemKind {
+    /// A file of a snapshot, or one that is repaired together with those.
+    #[default]
+    Tables,
+    Commit(u64),
+    /// The commit of a snapshot that is pending review.
+    Pending(u64),
+    Mark(Mark, u64),
+    Record(String),
+    /// A file of a finished run: its run id and its path in the run's folder.
+    RunFile(String, String),
+}
+
+impl VerifyReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(super) fn note(&mut self, path: &Path, what: impl Into<String>) {
+        self.note_kind(path, what, ProblemKind::Tables);
+    }
+
+    pub(super) fn note_kind(&mut self, path: &Path, what: impl Into<String>, kind: ProblemKind) {
+        self.problems.push(Problem { path: path.to_path_buf(), what: what.into(), kind });
+    }
+
+    /// What was read; none, and a problem, when its file is damaged.
+    pub(super) fn intact<T>(
+        &mut self,
+        read: Result<T, LakeError>,
+        kind: ProblemKind,
+    ) -> Result<Option<T>, LakeError> {
+        match read {
+            Err(LakeError::Damaged { path, what }) => {
+                self.note_kind(&path, what, kind);
+                Ok(None)
+            }
+            other => other.map(Some),
+        }
+    }
+}
 
 impl Lake {
     /// Checks every file of a snapshot: it exists, has the size and digest of the commit, opens, has the commit's number
@@ -35,7 +103,7 @@ impl Lake {
     }
 
     pub(super) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
-        let dir = self.snapshot_dir(commit.snapshot);
+        let dir = self.layout.snapshot(commit.snapshot);
         if !self.is_remote() && !dir.is_dir() {
             report.note(&dir, "the snapshot's folder is missing");
             return Ok(());
@@ -79,7 +147,7 @@ impl Lake {
         commit: &Commit,
         report: &mut VerifyReport,
     ) -> Result<(), LakeError> {
-        let dir = self.snapshot_dir(commit.snapshot);
+        let dir = self.layout.snapshot(commit.snapshot);
         let known: BTreeSet<PathBuf> = commit.files(None).map(|file| dir.join(&file.path)).collect();
         let mut folders = vec![dir];
         while let Some(folder) = folders.pop() {
@@ -97,7 +165,6 @@ impl Lake {
     }
 }
 
-/// The check of one table of a snapshot.
 struct TableCheck<'a> {
     /// None for an aggregate.
     table: Option<Table>,
@@ -122,7 +189,7 @@ impl TableCheck<'_> {
             }
             self.report.rows += entry.rows;
             let mut problems = Vec::new();
-            let path = lake.snapshot_dir(snapshot.commit().snapshot).join(&entry.path);
+            let path = lake.layout.snapshot(snapshot.commit().snapshot).join(&entry.path);
             if let Err(error) = self.check_rows(&path, entry, &mut problems) {
                 problems.push(error.to_string());
             }
@@ -150,7 +217,7 @@ impl TableCheck<'_> {
                 problems.push(what.to_owned());
             }
         };
-        let found = read_schema(path)?;
+        let found = Footer::open(path)?.schema().clone();
         let first = self.schema.get_or_insert_with(|| found.clone());
         expect(first.fields() == found.fields(), "its columns are not those of the table's other files");
         let rows = read_part(path, None)?;

@@ -1,13 +1,12 @@
 //! Rows of the `changes` table.
 
 use super::row_key::keys;
-use crate::lake::data_file::{column, may_hold_text};
+use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
-use crate::table::{Change, ChangeRow, Row as _, Table};
-use arrow::array::Array;
+use crate::table::{Change, ChangeRow, Footer, Row as _, Table};
+use arrow::array::{Array, RecordBatch};
 use arrow::compute::interleave;
-use arrow::record_batch::RecordBatch;
 use arrow::row::Row;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -50,7 +49,6 @@ impl Changes {
         self.rows.push(ChangeRow { observed_at, business_id, change, field, old, new, run_id });
     }
 
-    /// Takes the rows out.
     pub(super) fn take(&mut self) -> Result<RecordBatch, LakeError> {
         Ok(ChangeRow::batch(&std::mem::take(&mut self.rows))?)
     }
@@ -80,7 +78,7 @@ impl Staging {
     pub(super) fn changes_of_this_run(&self) -> Result<Vec<PathBuf>, LakeError> {
         let mut found = Vec::new();
         for file in self.of_table(Table::Changes.name()) {
-            if may_hold_text(&file.path, "run_id", &self.run_id)? {
+            if Footer::open(&file.path)?.may_hold_text("run_id", &self.run_id) {
                 found.push(file.path.clone());
             }
         }

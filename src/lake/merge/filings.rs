@@ -1,7 +1,7 @@
 //! Observed filings merged into a staged snapshot, month by month.
 
 use super::change_log::{Changes, FILE_ROWS};
-use super::month::{Counts, Listings, merge_month};
+use super::month::{Listings, merge_month};
 use super::moved_month::{MonthMoves, find_month_moves};
 use super::spill::{Spill, SpilledFilings};
 use crate::contract::eastern::epoch_days;
@@ -19,10 +19,6 @@ use std::path::PathBuf;
 impl Staging {
     /// Adds observed filings; `last_seen_at` says when each was observed. They wait on disk for
     /// [`Staging::merge_filings`].
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Schema`] for rows of another shape; [`LakeError::Storage`].
     pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
         self.spill.insert(spill).push(rows)
@@ -106,7 +102,7 @@ impl Staging {
         merge.delta.changed += counts.changed;
         merge.delta.vanished += counts.vanished;
         merge.delta.returned += counts.returned;
-        if counts != Counts::default() || merge.moves.leaving.contains_key(&month) {
+        if counts != TableDelta::default() || merge.moves.leaving.contains_key(&month) {
             merge.delta.changed_months.insert(month);
             let in_order = sorted(Table::Filings, &rows)?;
             // A month is large: the unsorted copy goes before the file is written.
@@ -120,7 +116,7 @@ impl Staging {
         let table = Table::Filings.name();
         let file = match rows.num_rows() {
             0 => None,
-            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows)?),
+            _ => Some(self.write(Some(Table::Filings), &format!("{table}/{}", month.folder()), rows, "")?),
         };
         self.swap(table, |old| month_in(&old.entry.path) == Some(month), file)
     }

@@ -53,7 +53,6 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Number of rows, repetitions included.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.ids.len()).unwrap_or(u32::MAX)
     }
@@ -70,7 +69,6 @@ impl Observed {
         true
     }
 
-    /// The month of a row.
     pub(super) fn month(&self, row: u32) -> Option<Month> {
         self.months.at(row)
     }
@@ -98,7 +96,6 @@ impl Observed {
         !self.stale.contains(&row) && id.is_some_and(|id| !self.forgotten.contains(id))
     }
 
-    /// The newest observation of each business.
     pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
         let rows = (0..).zip(&self.ids).filter(|(row, _)| self.is_newest(*row));
         rows.filter_map(|(row, id)| {

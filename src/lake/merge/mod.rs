@@ -8,9 +8,8 @@
 //! # Files, in reading order
 //!
 //! - `row_key`: keys, digests and text of rows
-//! - `upsert`: existing and new rows of a table by key
+//! - `upsert`: the merge of a table that is one file, by key
 //! - `change_log`: rows of the `changes` table
-//! - `small_tables`: the merge of a table that is one file
 //! - `latest`: the newest observation of each business
 //! - `spill`: observed filings on disk, by month
 //! - `moved_month`: businesses whose filing month changed
@@ -23,6 +22,5 @@ mod latest;
 mod month;
 mod moved_month;
 pub(super) mod row_key;
-mod small_tables;
 pub(super) mod spill;
 mod upsert;

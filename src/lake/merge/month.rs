@@ -5,12 +5,13 @@ use super::row_key::value_text;
 use crate::contract::reference::EntityType;
 use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
+use crate::lake::snapshot::staging::TableDelta;
 use crate::table::{Change, FilingColumns};
 use arrow::array::{
-    ArrayRef, BooleanArray, DynComparator, StringArray, TimestampMicrosecondArray, make_comparator,
+    ArrayRef, BooleanArray, DynComparator, RecordBatch, StringArray, TimestampMicrosecondArray,
+    make_comparator,
 };
 use arrow::compute::{SortOptions, interleave_record_batch};
-use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -31,23 +32,14 @@ pub(super) struct Listings {
     pub(super) has_news: bool,
 }
 
-/// Number of businesses of a month by what happened to them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) added: u64,
-    pub(super) changed: u64,
-    pub(super) vanished: u64,
-    pub(super) returned: u64,
-}
-
 /// Merges one month: `existing` rows of the lake, less those of businesses that were observed in another month, and the
-/// newest observation of each business. Returns the rows, unsorted, and adds what changed to `changes`.
+/// newest observation of each business. Returns the rows, unsorted, with the businesses by what happened to them, and adds what changed to `changes`.
 pub(super) fn merge_month(
     existing: &RecordBatch,
     observed: &RecordBatch,
     listings: &Listings,
     changes: &mut Changes,
-) -> Result<(RecordBatch, Counts), LakeError> {
+) -> Result<(RecordBatch, TableDelta), LakeError> {
     let sides = Sides::of(existing, observed)?;
     let mut merged = Merged::default();
     let mut is_known = vec![false; observed.num_rows()];
@@ -63,7 +55,7 @@ pub(super) fn merge_month(
     for row in (0..is_known.len()).filter(|row| !is_known[*row]) {
         merged.add(&sides.new, row, listings.has_news, changes);
     }
-    let counts = merged.counts;
+    let counts = std::mem::take(&mut merged.counts);
     Ok((merged.into_rows(existing, observed)?, counts))
 }
 
@@ -103,7 +95,6 @@ struct Sides<'a> {
     old: Side<'a>,
     new: Side<'a>,
     data: Vec<DataColumn<'a>>,
-    /// Row of each observed business.
     by_id: HashMap<i64, usize>,
 }
 
@@ -134,7 +125,7 @@ struct Merged {
     listed: Vec<bool>,
     first_seen: Vec<i64>,
     last_seen: Vec<i64>,
-    counts: Counts,
+    counts: TableDelta,
 }
 
 const OLD: usize = 0;
@@ -194,7 +185,6 @@ impl Merged {
         self.keep(old, row, old.listed.value(row) && !vanished);
     }
 
-    /// Adds a new business.
     fn add(&mut self, new: &Side<'_>, seen: usize, is_news: bool, changes: &mut Changes) {
         if is_news {
             changes.push(new.ids[seen], Change::Appeared);

@@ -14,9 +14,7 @@ use std::path::PathBuf;
 /// Existing rows that go to another month, and observations older than the lake's row in another month.
 #[derive(Debug, Default)]
 pub(super) struct MonthMoves {
-    /// Ids that leave a month.
     pub(super) leaving: BTreeMap<Month, BTreeSet<i64>>,
-    /// Existing rows that enter a month.
     pub(super) entering: BTreeMap<Month, Vec<RecordBatch>>,
     /// Businesses of which the lake has a newer observation in another month.
     pub(super) stale: BTreeSet<i64>,

@@ -3,9 +3,8 @@
 use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::table::Table;
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::TimestampMicrosecondType;
-use arrow::record_batch::RecordBatch;
 use arrow::row::{RowConverter, Rows, SortField};
 use arrow::util::display::array_value_to_string;
 use jiff::Timestamp;

@@ -158,17 +158,14 @@ impl Spill {
 pub(super) struct SpilledFilings(Spill);
 
 impl SpilledFilings {
-    /// Number of observed rows, repetitions included.
     pub(super) fn read(&self) -> u64 {
         self.0.observed.len().into()
     }
 
-    /// The months in which businesses were observed.
     pub(super) fn months(&self) -> BTreeSet<Month> {
         self.0.frames.keys().copied().collect()
     }
 
-    /// The newest observation of each business.
     pub(super) fn newest(&self) -> impl Iterator<Item = Observation> + '_ {
         self.0.observed.newest()
     }
@@ -187,7 +184,6 @@ impl SpilledFilings {
     }
 }
 
-/// The filing month of every row.
 pub(crate) fn months(rows: &RecordBatch) -> Result<Vec<Month>, LakeError> {
     let month = |day: i32| {
         Month::of_epoch_day(day).ok_or_else(|| LakeError::Name {

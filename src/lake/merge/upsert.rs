@@ -1,27 +1,76 @@
-//! Existing and new rows of a table by key: the newest wins. Pure.
+//! Rows merged by key into a table that is one file: all tables but filings. The newest row wins.
 
 use super::row_key::keys;
-use crate::lake::data_file::column;
+use crate::lake::data_file::{check_schema, column, sorted};
 use crate::lake::error::LakeError;
+use crate::lake::format::manifest::StagedFile;
+use crate::lake::snapshot::staging::{Staging, TableDelta};
 use crate::table::{Table, typed_column};
-use arrow::array::{DynComparator, Int64Array, make_comparator};
+use arrow::array::{DynComparator, Int64Array, RecordBatch, make_comparator};
 use arrow::compute::{SortOptions, interleave_record_batch};
 use arrow::datatypes::DataType;
-use arrow::record_batch::RecordBatch;
 use arrow::row::Row;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 
-/// A table after an upsert.
-#[derive(Default)]
-pub(super) struct Upsert {
-    /// The rows, unsorted; none when nothing differs but a column of [`freshness`].
-    pub(super) rows: Option<RecordBatch>,
-    pub(super) added: u64,
-    /// Rows that differ in more than a timestamp.
-    pub(super) changed: u64,
-    /// Rows of a replaced business that are not among the new rows.
-    pub(super) removed: u64,
+impl Staging {
+    /// Upserts rows into a table: of rows with the same key the last one wins. A table in which nothing differs keeps its
+    /// file.
+    ///
+    /// All officers of each business that is among `rows` are replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Schema`] for rows of another shape, and for filings, which are merged by month.
+    pub fn merge(&mut self, table: Table, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
+        self.merge_replacing(table, rows, &BTreeSet::new())
+    }
+
+    /// As [`Staging::merge`]; of the businesses in `replaced`, rows that are not among `rows` are dropped. For
+    /// officers: those of a business whose list is now shorter, or empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::merge`]; [`LakeError::Schema`] also when `replaced` is given and the table has no `business_id`.
+    pub fn merge_replacing(
+        &mut self,
+        table: Table,
+        rows: &RecordBatch,
+        replaced: &BTreeSet<i64>,
+    ) -> Result<TableDelta, LakeError> {
+        check_schema(table, &rows.schema())?;
+        if table.is_partitioned() {
+            let what = "they are spilled and merged by month".to_owned();
+            return Err(LakeError::Schema { table: table.name().to_owned(), what });
+        }
+        if table == Table::Changes {
+            return self.append_changes(rows, &[]);
+        }
+        let mut replaced = replaced.clone();
+        if table == Table::Officers {
+            let ids: &Int64Array = typed_column(rows, table, "business_id")?;
+            replaced.extend(ids.values());
+        }
+        let existing = self.read(table, self.of_table(table.name()).iter())?;
+        self.upsert_file(table, &existing, rows, &replaced, |_| true)
+    }
+
+    /// Upserts rows into the `existing` ones, which are those of the files that `is_old` picks. One file replaces those.
+    pub(super) fn upsert_file(
+        &mut self,
+        table: Table,
+        existing: &RecordBatch,
+        rows: &RecordBatch,
+        replaced: &BTreeSet<i64>,
+        is_old: impl Fn(&StagedFile) -> bool,
+    ) -> Result<TableDelta, LakeError> {
+        let (merged, delta) = upsert(table, existing, rows, replaced)?;
+        if let Some(merged) = merged {
+            let file = self.write(Some(table), table.name(), &sorted(table, &merged)?, "")?;
+            self.swap(table.name(), is_old, Some(file))?;
+        }
+        Ok(TableDelta { total: self.rows(table.name()), ..delta })
+    }
 }
 
 /// Columns that every reading changes; alone they are no reason for a new file.
@@ -33,18 +82,19 @@ const fn freshness(table: Table) -> &'static [&'static str] {
 }
 
 /// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Rows of a business in
-/// `replaced` that are not in `arrived` are dropped.
-pub(super) fn upsert(
+/// `replaced` that are not in `arrived` are dropped. Returns the rows, unsorted: none when nothing differs but a column of
+/// [`freshness`].
+fn upsert(
     table: Table,
     existing: &RecordBatch,
     arrived: &RecordBatch,
     replaced: &BTreeSet<i64>,
-) -> Result<Upsert, LakeError> {
+) -> Result<(Option<RecordBatch>, TableDelta), LakeError> {
     let (old_keys, new_keys) = (keys(table, existing)?, keys(table, arrived)?);
     let newest: HashMap<Row<'_>, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let (values, instants) = comparators(table, existing, arrived)?;
     let dropped = dropped(table, existing, replaced)?;
-    let mut merged = Upsert::default();
+    let mut delta = TableDelta { read: arrived.num_rows() as u64, ..TableDelta::default() };
     let (mut picks, mut has_news) = (Vec::new(), false);
     let mut is_known = vec![false; arrived.num_rows()];
     for (row, key) in old_keys.iter().enumerate() {
@@ -53,24 +103,24 @@ pub(super) fn upsert(
                 is_known[at] = true;
                 picks.push((1, at));
                 let is_changed = differs(&values, row, at);
-                merged.changed += u64::from(is_changed);
+                delta.changed += u64::from(is_changed);
                 has_news = has_news || is_changed || differs(&instants, row, at);
             }
-            None if dropped.as_ref().is_some_and(|dropped| dropped[row]) => merged.removed += 1,
+            None if dropped.as_ref().is_some_and(|dropped| dropped[row]) => delta.vanished += 1,
             None => picks.push((0, row)),
         }
     }
     for (at, key) in new_keys.iter().enumerate() {
         if newest.get(&key) == Some(&at) && !is_known[at] {
             picks.push((1, at));
-            merged.added += 1;
+            delta.added += 1;
         }
     }
-    if has_news || merged.added > 0 || merged.removed > 0 {
-        let rows = interleave_record_batch(&[existing, arrived], &picks);
-        merged.rows = Some(rows.map_err(LakeError::arrow("merge rows"))?);
+    if !has_news && delta.added == 0 && delta.vanished == 0 {
+        return Ok((None, delta));
     }
-    Ok(merged)
+    let rows = interleave_record_batch(&[existing, arrived], &picks);
+    Ok((Some(rows.map_err(LakeError::arrow("merge rows"))?), delta))
 }
 
 /// Whether each row is of a replaced business; none when no business is replaced.

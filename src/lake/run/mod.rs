@@ -5,10 +5,8 @@
 //! - [`run_dir`]: the record of a run, its journals, its summary; which run to resume
 //! - [`page_frame`]: the bytes of one archived page
 //! - [`page_archive`]: the pages that a run received
-//! - [`chunk_upload`]: the upload of archived pages to an object store
 //! - [`quarantine`]: records that could not be normalized
 
-mod chunk_upload;
 pub(super) mod page_archive;
 mod page_frame;
 pub(super) mod quarantine;

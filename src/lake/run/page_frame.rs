@@ -26,7 +26,6 @@ pub(super) struct Header {
     pub(super) received_at: Timestamp,
     /// Length of the zstd frame after the header.
     pub(super) packed_bytes: u64,
-    /// Length of the body.
     pub(super) bytes: u64,
     /// Digest of the zstd frame.
     pub(super) blake3: String,

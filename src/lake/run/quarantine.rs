@@ -1,8 +1,7 @@
 //! Quarantined records of a run, for people to look at.
 
 use super::run_dir::RunDir;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::StoredFile;
+use crate::lake::backend::disk::{self, StoredFile};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::QUARANTINE;
 use serde::Serialize;
@@ -10,7 +9,6 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Name of the file.
 const RECORDS: &str = "records.jsonl";
 
 /// A file of records that could not be normalized, one JSON document a line. The first record creates it.
@@ -34,10 +32,6 @@ impl RunDir {
 
 impl Quarantine {
     /// Adds a record: the data, why it could not be used, and its source. A resumed run adds no record a second time.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn append(&mut self, record: &impl Serialize) -> Result<(), LakeError> {
         let path = self.path.clone();
         let failed = |error| LakeError::storage("write", &path)(error);
@@ -75,10 +69,6 @@ impl Quarantine {
     }
 
     /// Makes the records outlive the machine.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn sync(&self) -> Result<(), LakeError> {
         let Some(file) = &self.file else { return Ok(()) };
         file.sync()?;

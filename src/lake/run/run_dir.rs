@@ -1,13 +1,11 @@
 //! The folder of a run: its record, journals, summary, raw pages and quarantine.
 
-use super::chunk_upload::ChunkUpload;
 use super::page_archive::RawArchive;
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::Storage;
+use crate::lake::backend::disk::{self, Storage};
 use crate::lake::backend::protocol::Backend;
+use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{COMMITS, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
+use crate::lake::format::layout::{self, COMMITS, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
 use crate::lake::format::run_record::{RunFile, RunRecord};
 use crate::lake::format::sealed_json::{sealed, unseal};
 use crate::lake::handle::Lake;
@@ -31,10 +29,6 @@ pub struct RunDir {
 
 impl Lake {
     /// The folder of a run; creates a missing one.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Name`], [`LakeError::Storage`].
     pub fn run(&self, run_id: &str) -> Result<RunDir, LakeError> {
         let run = self.existing_run(run_id)?;
         self.storage.create_durable_dir_all(&run.dir)?;
@@ -49,10 +43,6 @@ impl Lake {
     }
 
     /// The records of runs, oldest first: all in a folder, at least the newest 20 in an object store.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`] names a record that cannot be read.
     pub fn runs(&self) -> Result<Vec<RunRecord>, LakeError> {
         self.newest_runs(NEWEST_RUNS)
     }
@@ -73,10 +63,6 @@ impl Lake {
     }
 
     /// The newest run of a pipeline if it is unfinished: the one to resume.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::runs`].
     pub fn unfinished_run(&self, pipeline: &str) -> Result<Option<RunRecord>, LakeError> {
         let newest = self.runs()?.into_iter().rfind(|record| record.pipeline == pipeline);
         Ok(newest.filter(|record| record.finished.is_none()))
@@ -98,19 +84,11 @@ impl RunDir {
     }
 
     /// The run's record; none before it is written.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Damaged`].
     pub fn record(&self) -> Result<Option<RunRecord>, LakeError> {
         read_record(&self.dir.join(RECORD))
     }
 
     /// Replaces the run's record atomically.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn write_record(&self, record: &RunRecord) -> Result<(), LakeError> {
         self.write(RECORD, sealed(record))
     }
@@ -126,10 +104,6 @@ impl RunDir {
     }
 
     /// Writes the record of a run that stops. The record of a finished run lists its files with their digests.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn close(&self, record: &mut RunRecord) -> Result<(), LakeError> {
         if record.finished.is_some() {
             record.files = self.inventory()?;
@@ -158,19 +132,11 @@ impl RunDir {
     }
 
     /// Writes the journal of a snapshot atomically, before the snapshot is committed.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn write_journal(&self, snapshot: u64, journal: &impl Serialize) -> Result<(), LakeError> {
         self.write(&journal_name(snapshot), sealed(journal))
     }
 
     /// The journal of a snapshot; none where this run wrote none.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Damaged`].
     pub fn journal<T: DeserializeOwned>(&self, snapshot: u64) -> Result<Option<T>, LakeError> {
         let name = journal_name(snapshot);
         let path = self.dir.join(&name);
@@ -182,20 +148,12 @@ impl RunDir {
     }
 
     /// Replaces `summary.json` atomically.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn write_summary(&self, summary: &impl Serialize) -> Result<(), LakeError> {
         let text = serde_json::to_string_pretty(summary).map(|text| (text + "\n").into_bytes());
         self.write(SUMMARY, text.map_err(io::Error::from))
     }
 
     /// The run's raw pages, with those that another machine archived.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn raw(&self) -> Result<RawArchive, LakeError> {
         let stored = self.backend.download_pages(&self.run_id)?;
         let chunks =
@@ -204,10 +162,6 @@ impl RunDir {
     }
 
     /// The run's raw pages, read-only: torn or damaged pages do not count, and stay as they are.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn raw_read_only(&self) -> Result<RawArchive, LakeError> {
         self.backend.download_pages(&self.run_id)?;
         RawArchive::open_read_only(&self.dir.join(RAW), self.storage.clone())

@@ -26,7 +26,7 @@ impl Staging {
         let name = Table::Filings.name();
         let old: Vec<&FileEntry> = self.parent.iter().flat_map(|parent| parent.files(Some(name))).collect();
         let new: Vec<&FileEntry> = self.of_table(name).iter().map(|file| &file.entry).collect();
-        let dir = self.parent.as_ref().map(|parent| self.lake.snapshot_dir(parent.snapshot));
+        let dir = self.parent.as_ref().map(|parent| self.lake.layout.snapshot(parent.snapshot));
         let parent_path = |entry: &FileEntry| dir.as_ref().map(|dir| dir.join(&entry.path));
         let differing = differing_files([&old, &new]).into_iter();
         let paths = |[old, new]: [Vec<&FileEntry>; 2]| MonthFiles {
@@ -38,10 +38,6 @@ impl Staging {
 
     /// Number of rows in new files whose key is also in another row, by table; tables without such rows are left out. The
     /// columns of a key are never null: no file with a null there is written.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn odd_keys(&self) -> Result<BTreeMap<Table, u64>, LakeError> {
         let mut odd = BTreeMap::new();
         for table in Table::ALL {
@@ -52,7 +48,13 @@ impl Staging {
             }
             let rows = match table {
                 Table::Filings => odd_ids(&new, &kept)?,
-                _ => odd_rows(table, &new)?,
+                _ => {
+                    let mut seen = SeenKeys::default();
+                    for file in new {
+                        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
+                    }
+                    seen.count_repeated() as u64
+                }
             };
             if rows > 0 {
                 odd.insert(table, rows);
@@ -74,12 +76,4 @@ fn odd_ids(new: &[&StagedFile], kept: &[&StagedFile]) -> Result<u64, LakeError> 
         odd += ids_in_part(&file.path, &ids)?.len();
     }
     Ok(odd as u64)
-}
-
-fn odd_rows(table: Table, new: &[&StagedFile]) -> Result<u64, LakeError> {
-    let mut seen = SeenKeys::default();
-    for file in new {
-        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
-    }
-    Ok(seen.count_repeated() as u64)
 }

@@ -1,7 +1,7 @@
 //! The commit: an optimistic commit by put-if-absent. Staged files become a snapshot, and the snapshot becomes the lake.
 
 use super::staging::Staging;
-use crate::lake::backend::commit_copy::copy_name;
+use crate::lake::backend::protocol::copy_name;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Layout;
 use crate::lake::format::manifest::{Commit, FORMAT_VERSION, StagedFile};
@@ -12,18 +12,15 @@ use jiff::civil::Date;
 
 /// What a commit records about its run.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(missing_docs, reason = "a field without a sentence is what its name says")]
 pub struct CommitInfo {
-    /// Now.
     pub committed_at: Timestamp,
     /// The Eastern day the run runs as.
     pub today: Date,
-    /// Name of the pipeline.
     pub pipeline: String,
-    /// Requests sent so far.
     pub requests_sent: u64,
     /// The run state that is versioned with the data.
     pub state: serde_json::Value,
-    /// Results of the checks.
     pub checks: serde_json::Value,
 }
 
@@ -51,10 +48,6 @@ impl Staging {
     }
 
     /// Keeps the staged snapshot for review, under its own number: readers still see the one before.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::commit`].
     pub fn commit_pending(self, info: CommitInfo) -> Result<Commit, LakeError> {
         let (commit, bytes) = self.place_files(info)?;
         // If this fails, the next lock deletes the placed files.
@@ -108,7 +101,6 @@ impl Staging {
 }
 
 impl Lake {
-    /// The bytes of a commit file.
     pub(super) fn encoded(&self, commit: &Commit) -> Result<Vec<u8>, LakeError> {
         commit.encode().map_err(LakeError::storage("write", &self.layout.commit(commit.snapshot)))
     }

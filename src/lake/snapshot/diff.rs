@@ -10,12 +10,10 @@ use crate::lake::format::manifest::FileEntry;
 use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::{Digest, digests, value_text};
 use crate::table::{Table, TableError, read_parquet};
-use arrow::array::AsArray;
-use arrow::record_batch::RecordBatch;
+use arrow::array::{AsArray, RecordBatch};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Example rows of each kind.
 const EXAMPLES: usize = 3;
 
 /// Columns with the time of reading; alone they make no difference.
@@ -76,10 +74,6 @@ pub enum DiffKind {
 
 impl Lake {
     /// The difference of two snapshots, pending review or not.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn diff(&self, before: u64, after: u64) -> Result<SnapshotDiff, LakeError> {
         let commits = [self.present_or_pending(before)?, self.present_or_pending(after)?];
         let sides = commits.each_ref().map(|commit| self.open_snapshot(commit));
@@ -147,7 +141,6 @@ impl<'a> TableCompare<'a> {
         }
     }
 
-    /// The difference; none when there is none.
     fn run(mut self) -> Result<Option<TableDiff>, LakeError> {
         let files =
             self.sides.each_ref().map(|side| side.commit().files(Some(self.name)).collect::<Vec<_>>());
@@ -191,13 +184,9 @@ impl<'a> TableCompare<'a> {
         Ok(())
     }
 
-    /// The key columns; all columns of a table without a key.
-    fn key_columns<'b>(&self, batch: &'b RecordBatch) -> Vec<&'b str> {
-        self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec())
-    }
-
+    /// The key of each row; of a table without a key, all its columns.
     fn keys(&self, batch: &RecordBatch) -> Result<Vec<Digest>, LakeError> {
-        digests(batch, &self.key_columns(batch))
+        digests(batch, &self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec()))
     }
 
     fn marks(&self, batch: &RecordBatch) -> Result<Vec<RowMark>, LakeError> {

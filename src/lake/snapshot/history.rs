@@ -1,8 +1,7 @@
 //! The snapshots of a lake and their states.
 
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::Mark;
+use crate::lake::format::layout::{self, Mark};
 use crate::lake::format::manifest::Commit;
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
@@ -25,10 +24,9 @@ pub enum SnapshotState {
 
 /// A snapshot in the lake's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "a field without a sentence is what its name says")]
 pub struct SnapshotEntry {
-    /// Number.
     pub snapshot: u64,
-    /// Its state.
     #[serde(rename = "standing")]
     pub state: SnapshotState,
     /// Whether it is never pruned.
@@ -39,15 +37,11 @@ pub struct SnapshotEntry {
     pub parent: Option<u64>,
     /// The snapshot whose tables it shows again, after a rollback.
     pub restores: Option<u64>,
-    /// When it was committed.
     pub committed_at: Timestamp,
     /// The Eastern day its run ran as.
     pub today: Date,
-    /// The run.
     pub run_id: String,
-    /// Its pipeline.
     pub pipeline: String,
-    /// Filings.
     pub filings: u64,
     /// Rows of all tables and aggregates.
     pub rows: u64,
@@ -57,10 +51,6 @@ pub struct SnapshotEntry {
 
 impl Lake {
     /// Every snapshot there ever was, oldest first, those pending review included.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`] names a commit that cannot be read; [`LakeError::Storage`].
     pub fn history(&self) -> Result<Vec<SnapshotEntry>, LakeError> {
         let numbers = self.numbers()?;
         let all = numbers.commits.union(&numbers.pending);
@@ -68,10 +58,6 @@ impl Lake {
     }
 
     /// The entry and the commit of one snapshot, pending review or not.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn snapshot(&self, snapshot: u64) -> Result<(SnapshotEntry, Commit), LakeError> {
         self.entry(snapshot, &self.numbers()?)
     }
@@ -112,19 +98,11 @@ impl Lake {
     }
 
     /// Numbers of the snapshots whose tables exist: all published ones but the pruned.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn kept_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
         Ok(&self.backend.commits()? - &self.marked(Mark::Pruned)?)
     }
 
     /// Numbers of the snapshots that are pending review, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn pending_snapshots(&self) -> Result<BTreeSet<u64>, LakeError> {
         let noted = layout::snapshot_numbers(&self.backend.names("held")?);
         // A kill can leave the note of an accepted snapshot: that one is published.
@@ -132,10 +110,6 @@ impl Lake {
     }
 
     /// Whether no snapshot was ever made here, neither published nor pending review.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn is_empty(&self) -> Result<bool, LakeError> {
         Ok(self.backend.commits()?.is_empty() && self.pending_snapshots()?.is_empty())
     }
@@ -157,10 +131,6 @@ impl Lake {
     }
 
     /// The commit of a snapshot whose tables exist, pending review or not.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn present_or_pending(&self, snapshot: u64) -> Result<Commit, LakeError> {
         match self.pending_snapshots()?.contains(&snapshot) {
             true => self.pending_commit(snapshot),
@@ -169,7 +139,6 @@ impl Lake {
     }
 }
 
-/// Numbers of the snapshots by state.
 struct Numbers {
     commits: BTreeSet<u64>,
     pending: BTreeSet<u64>,

@@ -12,28 +12,24 @@
 //!
 //! - `verified_read`: the files of one snapshot, each compared with its commit
 //! - `write_lock`: one writer at a time
-//! - `staging`: a snapshot being made
-//! - `aggregates`: aggregates of a snapshot being made
+//! - `staging`: a snapshot being made, its aggregates too
 //! - `changed_months`: what differs from the parent, for the checks
 //! - `commit`: staged files become the newest snapshot
-//! - `pending`: snapshots that wait for review
 //! - `history`: all snapshots and their states
-//! - `rollback`: an old snapshot published again
+//! - `publish`: a pending snapshot published, and an old one again
 //! - `diff`: rows that differ between two snapshots
 //! - `pins`: marks on snapshots: pinned, pruned
 //! - `retention`: which snapshots the rules keep
 //! - `prune`: deletion of what the rules do not keep
 
-mod aggregates;
 pub(super) mod changed_months;
 pub(super) mod commit;
 pub(super) mod diff;
 pub(super) mod history;
-pub(super) mod pending;
 pub(super) mod pins;
 pub(super) mod prune;
+pub(super) mod publish;
 pub(super) mod retention;
-pub(super) mod rollback;
 pub(super) mod staging;
 pub(super) mod verified_read;
 pub(super) mod write_lock;

@@ -2,8 +2,7 @@
 //! atomically, so that two writers never overwrite each other's marks.
 
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::Mark;
+use crate::lake::format::layout::{self, Mark};
 use crate::lake::format::sealed_json::{is_sealed, sealed};
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
@@ -53,10 +52,6 @@ impl Lake {
     }
 
     /// Pins a snapshot: it is never pruned. False when it was pinned already.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Pruned`], [`LakeError::Storage`].
     pub fn pin(&self, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
         self.present_or_pending(snapshot)?;
         let is_new = self.set_mark(Mark::Pinned, snapshot, at)?;
@@ -69,10 +64,6 @@ impl Lake {
     }
 
     /// Unpins a snapshot: it can be pruned. False when it was not pinned.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::NoSnapshot`], [`LakeError::Storage`].
     pub fn unpin(&self, snapshot: u64) -> Result<bool, LakeError> {
         let was_pinned = self.clear_mark(Mark::Pinned, snapshot)?;
         if !was_pinned {

@@ -91,7 +91,6 @@ impl Lake {
         Ok(with_raw)
     }
 
-    /// Whether a run has raw pages or journals.
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
         for folder in [RAW, JOURNAL] {
             if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
@@ -103,13 +102,10 @@ impl Lake {
 
     /// Deletes what the rules say, and what an earlier pruning did not finish. A snapshot that is pinned during the pruning
     /// is kept.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::would_prune`]; [`LakeError::Storage`].
     pub fn prune(&self, _lock: &LakeLock, rules: &PruneRules, now: Timestamp) -> Result<Pruning, LakeError> {
         let would = self.would_prune(rules)?;
-        self.finish_pruning()?;
+        // The tables that snapshots marked as pruned still have.
+        self.backend.drop_snapshots(&(&self.marked(Mark::Pruned)? & &self.backend.commits()?))?;
         let mut pruning = Pruning { runs: would.runs, ..Pruning::default() };
         for snapshot in would.snapshots.iter().copied() {
             if self.mark_pruned(snapshot, now)? {
@@ -130,11 +126,6 @@ impl Lake {
             self.drop_raw(run_id)?;
         }
         Ok(pruning)
-    }
-
-    /// Deletes the tables that snapshots marked as pruned still have.
-    fn finish_pruning(&self) -> Result<(), LakeError> {
-        self.backend.drop_snapshots(&(&self.marked(Mark::Pruned)? & &self.backend.commits()?))
     }
 
     /// Deletes the raw pages and journals of a run; its record, summary and quarantine are kept.

@@ -1,21 +1,20 @@
 //! A snapshot being made: files kept from an older snapshot, and new files.
 
 use crate::lake::backend::disk::{TEMPORARY, check_digest};
-use crate::lake::data_file::{check_schema, read_part, write_part};
+use crate::lake::data_file::{check_schema, plain_types, read_part, write_part};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::{Month, part_name};
+use crate::lake::format::layout::{self, Month, part_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::spill::Spill;
-use crate::table::{ABOUT_KEY, Table};
+use crate::table::{ABOUT_KEY, Footer, Table};
 use arrow::compute::concat_batches;
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a merge did to a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -69,10 +68,6 @@ pub enum Base<'a> {
 
 impl Lake {
     /// Begins a new snapshot with the tables of the newest one.
-    ///
-    /// # Errors
-    ///
-    /// As [`Lake::stage_on`].
     pub fn stage(&self, run_id: &str) -> Result<Staging, LakeError> {
         self.stage_on(Base::Newest, run_id)
     }
@@ -119,7 +114,7 @@ impl Lake {
     }
 
     fn kept_files(&self, commit: &Commit) -> BTreeMap<String, Vec<StagedFile>> {
-        let dir = self.snapshot_dir(commit.snapshot);
+        let dir = self.layout.snapshot(commit.snapshot);
         let keep = |entry: &FileEntry| {
             let origin = entry.origin_snapshot.unwrap_or(commit.snapshot);
             let origin_snapshot = self.is_remote().then_some(origin);
@@ -158,30 +153,18 @@ impl Staging {
     }
 
     /// As [`Staging::files`]; the files kept from an older snapshot are as its commit says.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`].
     pub fn sound_files(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
         self.tables.values().flatten().try_for_each(check_kept)?;
         Ok(self.files())
     }
 
     /// As [`Staging::sound_files`], of one table.
-    ///
-    /// # Errors
-    ///
-    /// As [`Staging::sound_files`].
     pub fn sound_table(&self, table: Table) -> Result<Vec<PathBuf>, LakeError> {
         let files = self.of_table(table.name()).iter();
         files.map(|file| check_kept(file).map(|()| file.path.clone())).collect()
     }
 
     /// Deletes what was staged.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn discard(self) -> Result<(), LakeError> {
         self.lake.storage.remove_dir_all(&self.dir)
     }
@@ -206,7 +189,8 @@ impl Staging {
     fn make_missing_tables(&mut self) -> Result<(), LakeError> {
         for table in Table::ALL.into_iter().filter(|table| !table.is_partitioned()) {
             if self.of_table(table.name()).is_empty() {
-                let file = self.write(Some(table), table.name(), &RecordBatch::new_empty(table.schema()))?;
+                let rows = RecordBatch::new_empty(table.schema());
+                let file = self.write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |_| false, Some(file))?;
             }
         }
@@ -237,18 +221,8 @@ impl Staging {
         concat_batches(&table.schema(), &batches).map_err(LakeError::arrow("join rows"))
     }
 
-    /// Writes rows to a part file in `folder` of the staged snapshot.
+    /// Writes rows to a part file in `folder` of the staged snapshot. `about`, if any, describes the file in its metadata.
     pub(crate) fn write(
-        &self,
-        table: Option<Table>,
-        folder: &str,
-        rows: &RecordBatch,
-    ) -> Result<StagedFile, LakeError> {
-        self.write_about(table, folder, rows, "")
-    }
-
-    /// As [`Staging::write`], with a description of the file in its metadata.
-    pub(super) fn write_about(
         &self,
         table: Option<Table>,
         folder: &str,
@@ -263,18 +237,18 @@ impl Staging {
         if !about.is_empty() {
             key_values.push((ABOUT_KEY, about.to_owned()));
         }
-        let info = write_part(storage, table, rows, &staged, &key_values)?;
-        let name = part_name(&info.blake3);
+        let (written, blake3) = write_part(storage, table, rows, &staged, &key_values)?;
+        let name = part_name(&blake3);
         let path = dir.join(&name);
         storage.rename(&staged, &path)?;
         let entry = FileEntry {
             path: format!("{folder}/{name}"),
             origin_snapshot: None,
-            rows: info.rows,
-            bytes: info.bytes,
-            blake3: info.blake3,
-            min_filed_date: info.min_filed_date,
-            max_filed_date: info.max_filed_date,
+            rows: written.rows,
+            bytes: written.bytes,
+            blake3,
+            min_filed_date: written.min_filed_date,
+            max_filed_date: written.max_filed_date,
         };
         Ok(StagedFile { entry, path, is_new: true, is_checked: Cell::new(true) })
     }
@@ -297,10 +271,51 @@ impl Staging {
         }
         Ok(())
     }
+
+    /// Sets an aggregate to the rows of a finished Parquet file. `about` describes the aggregate and its columns; it is
+    /// written into the file, so that every snapshot explains itself.
+    ///
+    /// Types that not every reader of the lake knows are widened: unsigned and short integers, large and view
+    /// strings, dictionaries, naive timestamps (taken as UTC).
+    pub fn aggregate_file(&mut self, name: &str, path: &Path, about: &str) -> Result<TableDelta, LakeError> {
+        self.aggregate(name, &read_part(path, None)?, about)
+    }
+
+    /// Sets an aggregate, `agg_<name>`, to these rows, in this order. Equal rows with the same description keep their
+    /// file.
+    pub fn aggregate(
+        &mut self,
+        name: &str,
+        rows: &RecordBatch,
+        about: &str,
+    ) -> Result<TableDelta, LakeError> {
+        let table = layout::aggregate_folder(name)?;
+        let rows = plain_types(&table, rows)?;
+        let count = rows.num_rows() as u64;
+        let is_same = match self.of_table(&table) {
+            [file] => {
+                check_kept(file)?;
+                read_part(&file.path, None)? == rows
+                    && Footer::open(&file.path)?.key_value(ABOUT_KEY).unwrap_or_default() == about
+            }
+            _ => false,
+        };
+        if !is_same {
+            let file = self.write(None, &table, &rows, about)?;
+            self.swap(&table, |_| true, Some(file))?;
+        }
+        Ok(TableDelta { read: count, total: count, ..TableDelta::default() })
+    }
+
+    /// Drops the aggregates that are not in `names`: their definition is gone.
+    pub fn retain_aggregates(&mut self, names: &BTreeSet<String>) {
+        self.tables
+            .retain(|table, _| table.strip_prefix(layout::AGGREGATE).is_none_or(|name| names.contains(name)));
+    }
 }
 
 /// Compares a kept file with its commit, once.
-pub(super) fn check_kept(file: &StagedFile) -> Result<(), LakeError> {
+fn check_kept(file: &StagedFile) -> Result<(), LakeError> {
     if !file.is_checked.get() {
         check_digest(&file.path, &file.entry)?;
         file.is_checked.set(true);

@@ -1,11 +1,9 @@
 //! The files of one snapshot, each compared with its commit before it is read.
 
-use crate::lake::backend::disk;
-use crate::lake::backend::disk::check_digest;
+use crate::lake::backend::disk::{self, check_digest};
 use crate::lake::data_file::read_part;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::Layout;
+use crate::lake::format::layout::{self, Layout};
 use crate::lake::format::manifest::{Commit, FileEntry};
 use crate::lake::handle::Lake;
 use crate::table::Table;
@@ -40,30 +38,18 @@ impl Snapshot<'_> {
     }
 
     /// Local folder with the files of all tables, not compared with the commit.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`], [`LakeError::Remote`], [`LakeError::Damaged`] for a download.
     pub fn folder(&self) -> Result<&Path, LakeError> {
         self.lake.backend.download_files(self.commit, None)?;
         Ok(&self.dir)
     }
 
     /// Local paths of a table's files, not compared with the commit; empty when the snapshot has no such table.
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::folder`].
     pub fn paths(&self, table: &str) -> Result<Vec<PathBuf>, LakeError> {
         self.lake.backend.download_files(self.commit, Some(table))?;
         Ok(self.commit.files(Some(table)).map(|entry| self.dir.join(&entry.path)).collect())
     }
 
     /// Local path of a file that is as the commit says.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`], [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn file(&self, entry: &FileEntry) -> Result<PathBuf, LakeError> {
         self.lake.backend.download_files(self.commit, entry.path.split('/').next())?;
         self.compared(entry)
@@ -79,29 +65,17 @@ impl Snapshot<'_> {
     }
 
     /// Local paths of a table's files that are as the commit says; empty when the snapshot has no such table.
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::file`].
     pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, LakeError> {
         self.lake.backend.download_files(self.commit, Some(table))?;
         self.commit.files(Some(table)).map(|entry| self.compared(entry)).collect()
     }
 
     /// As [`Snapshot::files`], of every table.
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::file`].
     pub fn tables(&self) -> Result<BTreeMap<String, Vec<PathBuf>>, LakeError> {
         self.commit.tables.keys().map(|table| Ok((table.clone(), self.files(table)?))).collect()
     }
 
     /// All rows of a table, a batch a file. For tables that fit in memory.
-    ///
-    /// # Errors
-    ///
-    /// As [`Snapshot::file`].
     pub fn rows(&self, table: Table) -> Result<Vec<RecordBatch>, LakeError> {
         self.files(table.name())?.iter().map(|path| read_part(path, None)).collect()
     }
@@ -120,10 +94,6 @@ impl Snapshot<'_> {
 
 /// Compares the tables in a snapshot's folder with the commit in its lake. Returns that commit, which names the files;
 /// none for a folder without a lake.
-///
-/// # Errors
-///
-/// [`LakeError::Damaged`] names the first file that is not what was committed; [`LakeError::Storage`].
 pub fn check_snapshot_folder(folder: &Path) -> Result<Option<Commit>, LakeError> {
     let Ok(folder) = folder.canonicalize() else { return Ok(None) };
     let number = folder.file_name().and_then(|name| layout::parse_snapshot(name.to_str()?));

@@ -2,8 +2,7 @@
 
 use crate::lake::backend::protocol::Repair;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout;
-use crate::lake::format::layout::Layout;
+use crate::lake::format::layout::{self, Layout};
 use crate::lake::handle::Lake;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Seek, Write};
@@ -35,10 +34,6 @@ impl Lake {
     /// Takes the lake for writing, makes its folders, and repairs what a killed run left.
     ///
     /// `holder` describes the process for others, for example its id and host.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Held`] with the holder's text; [`LakeError::Storage`].
     pub fn lock(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
         layout::check_run_id(run_id)?;
         let layout = &self.layout;
@@ -52,14 +47,8 @@ impl Lake {
         lock.repair = self.backend.recover()?;
         Ok(lock)
     }
-}
 
-impl Lake {
     /// The description of the process that has the lock; none when no process has it.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Storage`].
     pub fn holder(&self) -> Result<Option<String>, LakeError> {
         let path = self.layout.lock();
         let file = match File::open(&path) {

@@ -96,8 +96,8 @@ fn pinned_pending_snapshot_stays_and_no_dropped_number_is_given_again() -> Resul
     load(&lake, "r6", &[filing(10, "2026-11-05").seen(600)], &[], 600)?;
     assert_eq!(lake.current()?.map(|commit| (commit.snapshot, commit.parent)), Some((6, Some(4))));
     // As after a kill that came after its commit was deleted.
-    fs::create_dir_all(lake.snapshot_dir(5)).expect("a folder");
-    assert_eq!(lake.lock("r7", "test")?.repair().removed, [lake.snapshot_dir(5)]);
+    fs::create_dir_all(lake.layout.snapshot(5)).expect("a folder");
+    assert_eq!(lake.lock("r7", "test")?.repair().removed, [lake.layout.snapshot(5)]);
     assert_eq!(lake.audit()?.problems, []);
     Ok(())
 }
@@ -146,7 +146,7 @@ fn kill_while_pruning_leaves_an_intact_lake_and_the_next_pruning_finishes_it() -
         assert_eq!(state(&lake)?.len(), 6, "operation {operation}");
         prune(&lake)?;
         assert_eq!(lake.audit()?.problems, [], "operation {operation}");
-        let gone = |number: u64| !lake.snapshot_dir(number).is_dir();
+        let gone = |number: u64| !lake.layout.snapshot(number).is_dir();
         assert!(gone(1) && gone(2) && !gone(3), "operation {operation}");
     }
     Ok(())
@@ -193,7 +193,6 @@ fn diff_counts_rows_by_key_and_shows_examples() -> Result {
     Ok(())
 }
 
-/// A lake with a file of every kind.
 fn lake_of_everything() -> Result<(TempDir, Lake)> {
     let (root, lake) = history()?;
     for run_id in ["r1", "r3"] {
@@ -241,18 +240,9 @@ fn damage_is_named(seeds: u64) -> Result {
     let (root, lake) = lake_of_everything()?;
     assert_eq!(lake.audit()?.problems, []);
     let files = damageable(root.path());
-    let kinds = [
-        "snapshots/",
-        "commits/0",
-        "held/",
-        "pins/",
-        "pruned/",
-        "run.json",
-        "summary.json",
-        "raw/",
-        "journal/",
-    ];
-    for kind in kinds.iter().chain(&["quarantine/", "runs/r1/commits/"]) {
+    let kinds = "snapshots/ commits/0 held/ pins/ pruned/ run.json summary.json raw/ journal/ quarantine/ \
+                 runs/r1/commits/";
+    for kind in kinds.split(' ') {
         assert!(files.iter().any(|path| path.to_string_lossy().contains(kind)), "no file of {kind}");
     }
     let mut dice = super::model::Dice(seeds);
@@ -334,7 +324,7 @@ fn lost_newest_commit_is_written_again_also_after_the_number_of_a_pending_snapsh
     }
     fs::remove_file(&path).expect("removed");
     assert!(matches!(lake.lock("r6", "test"), Err(LakeError::Damaged { .. })));
-    assert!(lake.snapshot_dir(5).join("filings").is_dir());
+    assert!(lake.layout.snapshot(5).join("filings").is_dir());
     assert_eq!(lake.shown(), Some(5));
     Ok(())
 }

@@ -52,7 +52,6 @@ impl Place {
         }
     }
 
-    /// The store itself.
     pub(super) fn objects(&self) -> Objects {
         let store = self.store.clone().expect("a store");
         Objects::new(Arc::new(store), &ObjectPath::from("lakes/one"), "s3://bucket/lakes/one")

@@ -12,7 +12,6 @@ fn place() -> (TempDir, Place) {
     (base, place)
 }
 
-/// A store with a lake of one snapshot.
 fn loaded_place() -> Result<(TempDir, Place)> {
     let (base, place) = place();
     load(&place.open()?, "r1", &first_rows(), &[], 100)?;
@@ -292,12 +291,15 @@ fn working_copy_keeps_two_snapshots_and_shares_their_files() -> Result {
 }
 
 #[test]
-fn store_passes_the_probe() -> Result {
-    let (_base, place) = place();
-    let lake = place.open()?;
-    lake.probe("one")?;
-    lake.probe("one")?;
-    assert_eq!(names(&place.objects(), "state")?, [""; 0]);
+fn folder_and_store_pass_the_probe() -> Result {
+    let base = folder();
+    for place in [Place::disk(base.path().join("disk")), Place::store(base.path().join("work"))] {
+        let lake = place.open()?;
+        lake.probe("one")?;
+        lake.probe("one")?;
+        assert!(matches!(lake.probe("../x"), Err(LakeError::Name { .. })));
+        assert_eq!(lake.backend.names("state")?, [""; 0], "nothing stays");
+    }
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Tables other than filings, and aggregates.
 
 use super::*;
-use arrow::record_batch::RecordBatch;
+use crate::table::OfficerRow;
 
 #[test]
 fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -> Result {
@@ -24,18 +24,15 @@ fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -
 
 #[test]
 fn officers_of_a_business_are_replaced_together() -> Result {
-    use arrow::array::{ArrayRef, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
-    use std::sync::Arc;
     let rows = |officers: &[(i64, i32)]| {
-        let texts = || -> ArrayRef { Arc::new(StringArray::from(vec!["N"; officers.len()])) };
-        let columns: [ArrayRef; 5] = [
-            Arc::new(officers.iter().map(|(id, _)| *id).collect::<Int64Array>()),
-            Arc::new(officers.iter().map(|(_, position)| *position).collect::<Int32Array>()),
-            texts(),
-            texts(),
-            Arc::new(TimestampMicrosecondArray::from(vec![5; officers.len()]).with_timezone("UTC")),
-        ];
-        RecordBatch::try_new(Table::Officers.schema(), columns.to_vec()).expect("rows")
+        let row = |(business_id, position): &(i64, i32)| OfficerRow {
+            business_id: *business_id,
+            position: *position,
+            name: "N".to_owned(),
+            title: "N".to_owned(),
+            fetched_at: at(5),
+        };
+        OfficerRow::batch(&officers.iter().map(row).collect::<Vec<_>>()).expect("rows")
     };
     let root = folder();
     let lake = Lake::open(root.path())?;
@@ -49,7 +46,7 @@ fn officers_of_a_business_are_replaced_together() -> Result {
 
 #[test]
 fn aggregates_keep_their_file_with_equal_rows_and_are_dropped_with_their_definition() -> Result {
-    use arrow::array::{ArrayRef, LargeStringArray, UInt32Array};
+    use arrow::array::{ArrayRef, LargeStringArray, RecordBatch, UInt32Array};
     use std::sync::Arc;
     let rows = |n: u32| {
         let columns: [(&str, ArrayRef); 2] = [

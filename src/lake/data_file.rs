@@ -1,0 +1,161 @@
+//! One Parquet file of a lake: written, opened again, checked; and the rows in it. [`crate::table`] knows its layout.
+
+use crate::contract::eastern::day_of_epoch;
+use crate::lake::backend::disk::{self, Storage, StoredFile};
+use crate::lake::error::LakeError;
+use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Sink, Table, WrittenFile};
+use arrow::array::{ArrayRef, AsArray, RecordBatch};
+use arrow::compute::{self, CastOptions, cast_with_options};
+use arrow::datatypes::{DataType, Date32Type, Field, FieldRef, Schema, TimeUnit};
+use jiff::civil::Date;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+impl Sink for StoredFile {
+    fn sync(&mut self) -> io::Result<()> {
+        StoredFile::sync(self).map_err(|error| match error {
+            LakeError::Storage { source, .. } => source,
+            other => io::Error::other(other),
+        })
+    }
+}
+
+/// Writes sorted rows to `path`, syncs the file, opens it again and checks it. Returns what was written, and its digest.
+/// `table` is none for an aggregate.
+///
+/// The same rows and key values give the same bytes.
+pub(super) fn write_part(
+    storage: &Storage,
+    table: Option<Table>,
+    rows: &RecordBatch,
+    path: &Path,
+    key_values: &[(&str, String)],
+) -> Result<(WrittenFile, String), LakeError> {
+    let layout = match table {
+        Some(table) => FileLayout::from(table),
+        None => FileLayout::new(rows.schema())?,
+    };
+    let mut file = ParquetFile::on(storage.create(path)?, layout, path, key_values)?;
+    file.write(rows)?;
+    let written = file.finish()?;
+    let (bytes, blake3) = disk::digest(path)?;
+    let found = Footer::open(path)?.rows();
+    if (found, bytes) != (written.rows, written.bytes) {
+        let what = format!("{} rows written, {found} found", written.rows);
+        return Err(LakeError::damaged(path, what));
+    }
+    Ok((written, blake3))
+}
+
+/// The oldest and the newest filing date of rows; none without that column.
+pub(super) fn filed_dates(rows: &RecordBatch) -> (Option<Date>, Option<Date>) {
+    let dates = rows.column_by_name("filed_date").and_then(|column| column.as_primitive_opt::<Date32Type>());
+    (dates.and_then(compute::min).and_then(day_of_epoch), dates.and_then(compute::max).and_then(day_of_epoch))
+}
+
+/// All rows of a file, with all columns or the named ones.
+pub(super) fn read_part(path: &Path, projection: Option<&[&str]>) -> Result<RecordBatch, LakeError> {
+    Ok(table::read_batch(path, projection)?)
+}
+
+pub(super) fn business_ids(path: &Path) -> Result<Vec<i64>, LakeError> {
+    let rows = read_part(path, Some(&["business_id"]))?;
+    Ok(FilingColumns::new(&rows).business_id()?.values().to_vec())
+}
+
+/// Which of `ids` (sorted) are in the file. Footer and bloom filters exclude most files before a column is read.
+pub(super) fn ids_in_part(path: &Path, ids: &[i64]) -> Result<Vec<i64>, LakeError> {
+    if !Footer::open(path)?.may_hold_any("business_id", ids)? {
+        return Ok(Vec::new());
+    }
+    let mut found = business_ids(path)?;
+    found.retain(|id| ids.binary_search(id).is_ok());
+    found.sort_unstable();
+    Ok(found)
+}
+
+pub(super) fn sorted(table: Table, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
+    Ok(table::sort_batch(table, rows)?)
+}
+
+pub(super) fn column<'a>(rows: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef, LakeError> {
+    rows.column_by_name(name).ok_or_else(|| LakeError::Schema {
+        table: "of the lake".to_owned(),
+        what: format!("column {name} is missing"),
+    })
+}
+
+/// Checks that rows have exactly the columns of their table.
+pub(super) fn check_schema(table: Table, found: &Schema) -> Result<(), LakeError> {
+    Ok(table::check_schema(found, &table.schema(), table.name())?)
+}
+
+/// The same rows in types that Spark, pandas and `DuckDB` read.
+pub(super) fn plain_types(table: &str, rows: &RecordBatch) -> Result<RecordBatch, LakeError> {
+    // A number out of range is an error, not a null.
+    let strict = CastOptions { safe: false, ..CastOptions::default() };
+    let mut fields: Vec<FieldRef> = Vec::new();
+    let mut columns = Vec::new();
+    for (field, column) in rows.schema_ref().fields().iter().zip(rows.columns()) {
+        let kind = plain_type(field.data_type()).ok_or_else(|| LakeError::Schema {
+            table: table.to_owned(),
+            what: format!("column {} is {}, which not every reader knows", field.name(), field.data_type()),
+        })?;
+        columns.push(cast_with_options(column, &kind, &strict).map_err(LakeError::arrow("widen a column"))?);
+        fields.push(Arc::new(Field::new(field.name(), kind, field.is_nullable())));
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(LakeError::arrow("widen a column"))
+}
+
+fn plain_type(kind: &DataType) -> Option<DataType> {
+    let plain = match kind {
+        DataType::Boolean | DataType::Int32 | DataType::Int64 | DataType::Float64 => kind.clone(),
+        DataType::Int8 | DataType::Int16 | DataType::UInt8 | DataType::UInt16 => DataType::Int32,
+        DataType::UInt32 | DataType::UInt64 => DataType::Int64,
+        DataType::Float16 | DataType::Float32 => DataType::Float64,
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) => DataType::Float64,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,
+        DataType::Date32 | DataType::Date64 => DataType::Date32,
+        DataType::Timestamp(..) => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
+        DataType::Dictionary(_, values) => plain_type(values)?,
+        _ => return None,
+    };
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lake::rows_for_tests::{filing, filings};
+
+    #[test]
+    fn same_rows_give_the_same_bytes() -> Result<(), LakeError> {
+        let dir = tempfile::tempdir().expect("a folder");
+        let rows = filings(&[filing(7, "2026-11-03"), filing(9, "2026-11-02")]);
+        let write = |name: &str, snapshot: &str| {
+            let path = dir.path().join(name);
+            let key_values = [("sunlake.snapshot", snapshot.to_owned())];
+            write_part(&Storage::default(), Some(Table::Filings), &rows, &path, &key_values)
+        };
+        let (one, two, three) = (write("a", "1")?, write("b", "1")?, write("c", "2")?);
+        assert_eq!(one, two);
+        assert_ne!(one.1, three.1);
+        assert_eq!(one.0.min_filed_date, Some(jiff::civil::date(2026, 11, 2)));
+        assert_eq!(read_part(&dir.path().join("a"), None)?, rows);
+        Ok(())
+    }
+
+    #[test]
+    fn few_and_many_ids_are_found() -> Result<(), LakeError> {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("part");
+        let rows: Vec<_> = (0..200).rev().map(|at| filing(1000 + at * 2, "2026-11-03")).collect();
+        write_part(&Storage::default(), Some(Table::Filings), &filings(&rows), &path, &[])?;
+        assert_eq!(ids_in_part(&path, &[1, 1001, 1004, 5000])?, [1004]);
+        assert_eq!(ids_in_part(&path, &[1, 999, 5000])?, Vec::<i64>::new());
+        let many: Vec<i64> = (900..1100).collect();
+        assert_eq!(ids_in_part(&path, &many)?.len(), 50);
+        Ok(())
+    }
+}
