@@ -17,11 +17,11 @@ const BETWEEN: &str = " equals ";
 
 /// The two sides of an aggregate's sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sum {
+pub(crate) struct Sum {
     /// The sum over the aggregate.
-    pub aggregate: i64,
+    pub(crate) aggregate: i64,
     /// The sum over its source.
-    pub source: i64,
+    pub(crate) source: i64,
 }
 
 /// Both sides of an aggregate's sum; none where its SQL has no such line. `tables` are the snapshot's, with the aggregate
@@ -29,7 +29,11 @@ pub struct Sum {
 ///
 /// # Errors
 /// `MissingTable`, `Sql` when the line cannot be run.
-pub fn check_sum(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<Option<Sum>, AggregateError> {
+pub(crate) fn check_sum(
+    name: &str,
+    sql: &str,
+    tables: &SnapshotFiles,
+) -> Result<Option<Sum>, AggregateError> {
     let line = sql.lines().map_while(|line| line.starts_with("--").then_some(line));
     let sides = line.filter_map(|line| line.strip_prefix(HEAD)?.split_once(BETWEEN)).next();
     let Some((aggregate, source)) = sides else { return Ok(None) };

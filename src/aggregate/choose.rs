@@ -9,7 +9,7 @@ use polars::prelude::LazyFrame;
 ///
 /// # Errors
 /// `Condition` when it cannot be parsed or run.
-pub fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
+pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
     if tables.get("filings").is_none_or(Vec::is_empty) {
         return Ok(Vec::new());
     }

@@ -4,13 +4,13 @@ use super::error::AggregateError;
 use std::path::Path;
 
 /// Prefix of every aggregate's table name.
-pub const TABLE_PREFIX: &str = "agg_";
+pub(crate) const TABLE_PREFIX: &str = "agg_";
 
 /// The aggregates of a folder: name and SQL of each `*.sql` file, by name. Other files are ignored.
 ///
 /// # Errors
 /// `Unreadable` for the folder or a file, `BadName` for a name outside `[a-z0-9_]+`.
-pub fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateError> {
+pub(crate) fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| AggregateError::Unreadable { path, source }
@@ -30,7 +30,7 @@ pub fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateErr
 }
 
 /// The comment at the head of an aggregate's SQL without its `--`: a question, then its columns.
-pub fn head_comment(sql: &str) -> String {
+pub(crate) fn head_comment(sql: &str) -> String {
     let lines = sql.lines().map_while(|line| line.strip_prefix("--"));
     let plain = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
     plain.collect::<Vec<_>>().join("\n").trim_end().to_owned()

@@ -14,7 +14,7 @@ use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
 ///
 /// # Errors
 /// `MissingTable`, `Sql`, `ColumnType`: the errors of the aggregate over a lake that has all tables.
-pub fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
+pub(crate) fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, &NoRows)?;
     // The plan gives the columns; running it would take memory.
@@ -26,7 +26,7 @@ pub fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
 ///
 /// # Errors
 /// `Condition` when it cannot be parsed or run.
-pub fn check_condition(condition: &str) -> Result<(), AggregateError> {
+pub(crate) fn check_condition(condition: &str) -> Result<(), AggregateError> {
     chosen(condition, &NoRows, |mut query| query.collect_schema()).map(drop)
 }
 

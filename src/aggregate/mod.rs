@@ -27,9 +27,9 @@ mod choose;
 mod definition;
 mod dry_run;
 mod error;
-mod figures;
+pub(crate) mod figures;
 mod on_disk;
-mod reconcile;
+pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
@@ -38,14 +38,13 @@ mod ten_filings;
 #[cfg(test)]
 mod tiny_lake;
 
-pub use adds_up::{Sum, check_sum};
-pub use choose::choose_businesses;
-pub use definition::{TABLE_PREFIX, head_comment, load_aggregates};
-pub use dry_run::{check_aggregate, check_condition};
+pub(crate) use adds_up::check_sum;
+pub(crate) use choose::choose_businesses;
+pub(crate) use definition::{TABLE_PREFIX, head_comment, load_aggregates};
+pub(crate) use dry_run::{check_aggregate, check_condition};
 pub use error::AggregateError;
-pub use figures::{
-    CityFigures, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures,
-    ZipFigures, read_figures,
+pub(crate) use figures::{
+    CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
-pub use reconcile::{Comparison, Reconciliation, Scope, read_reconciliation};
-pub use run::{AggregateFile, SnapshotFiles, run_aggregate};
+pub(crate) use reconcile::{Reconciliation, Scope};
+pub(crate) use run::run_aggregate;

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 
 /// A written aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AggregateFile {
+pub(crate) struct AggregateFile {
     /// Name of the aggregate; its table is `agg_<name>`.
-    pub name: String,
+    pub(crate) name: String,
     /// The Parquet file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Rows in it.
-    pub rows: u64,
+    pub(crate) rows: u64,
 }
 
 /// Runs one aggregate over the files of the snapshot's tables and writes `<out>/agg_<name>.parquet`.
@@ -26,7 +26,7 @@ pub struct AggregateFile {
 ///
 /// # Errors
 /// `MissingTable`, `Sql`, `ColumnType` for wrong SQL; `Write` for an error of the disk.
-pub fn run_aggregate(
+pub(crate) fn run_aggregate(
     name: &str,
     sql: &str,
     tables: &SnapshotFiles,
@@ -62,7 +62,7 @@ pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsEr
 }
 
 /// Files of each table of a snapshot.
-pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
+pub(crate) type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
 
 /// The tables that SQL may name.
 pub(super) trait Tables {

@@ -23,5 +23,5 @@ mod page;
 mod run;
 mod table;
 
-pub use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
-pub use page::render;
+pub(crate) use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
+pub(crate) use page::render;

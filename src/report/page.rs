@@ -8,7 +8,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The report as one HTML document. The same data give the same bytes.
-pub fn render(data: &ReportData) -> String {
+pub(crate) fn render(data: &ReportData) -> String {
     page(data).into_string()
 }
 
@@ -91,10 +91,9 @@ fn queries(data: &ReportData) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::{
-        CityFigures, Comparison, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures,
-        Reconciliation, Scope, ZipFigures,
-    };
+    use crate::aggregate::figures::*;
+    use crate::aggregate::reconcile::Comparison;
+    use crate::aggregate::{Reconciliation, Scope};
     use crate::report::data::*;
     use jiff::civil::{Date, date};
     use std::collections::BTreeMap;

@@ -11,13 +11,13 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Default of [`ServeConfig::max_connections`].
-pub const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
+pub(crate) const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
 /// [`ServeConfig::linger`] of a server whose clients are other programs.
-pub const DEFAULT_LINGER: Duration = Duration::from_millis(500);
+pub(crate) const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 
 /// Where the rows come from.
 #[derive(Debug)]
-pub enum IndexSource {
+pub(crate) enum IndexSource {
     /// An index in memory.
     Fixed(Arc<Index>),
     /// One snapshot folder, never reloaded.
@@ -30,7 +30,7 @@ pub enum IndexSource {
 
 /// Where accounts and keys come from.
 #[derive(Debug)]
-pub enum AccountsSource {
+pub(crate) enum AccountsSource {
     /// Accounts in memory.
     Fixed(Accounts),
     /// A key file; it is reloaded when it changes.
@@ -38,27 +38,27 @@ pub enum AccountsSource {
 }
 
 /// Settings of a server.
-pub struct ServeConfig {
+pub(crate) struct ServeConfig {
     /// The rows.
-    pub index: IndexSource,
+    pub(crate) index: IndexSource,
     /// Accounts and keys.
-    pub accounts: AccountsSource,
+    pub(crate) accounts: AccountsSource,
     /// Limits in place of those in the key file.
-    pub plan_override: LimitOverride,
+    pub(crate) plan_override: LimitOverride,
     /// File of the request counts, so that they survive a restart; `None` keeps them in memory.
-    pub usage_file: Option<PathBuf>,
+    pub(crate) usage_file: Option<PathBuf>,
     /// Clock of the request limits, and of the Eastern day unless `today` is set.
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// The Eastern day to serve as; `None` follows the clock.
-    pub today: Option<Date>,
+    pub(crate) today: Option<Date>,
     /// Address under which clients know this server; `None` uses the listener's.
-    pub public_url: Option<String>,
+    pub(crate) public_url: Option<String>,
     /// 256 random bits, for request ids.
-    pub random: [u8; 32],
+    pub(crate) random: [u8; 32],
     /// Most open connections; a further one is answered 503 and closed.
-    pub max_connections: usize,
+    pub(crate) max_connections: usize,
     /// At shutdown, how long connections without a request stay open, so that clients learn to connect anew.
-    pub linger: Duration,
+    pub(crate) linger: Duration,
     /// Listener of the metrics page; `None` serves none.
-    pub metrics: Option<TcpListener>,
+    pub(crate) metrics: Option<TcpListener>,
 }

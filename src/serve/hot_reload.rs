@@ -274,7 +274,7 @@ mod tests {
         let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
         let made = file.create(request, [5; 32], Timestamp::UNIX_EPOCH).expect("a key");
         file.write(&path).expect("written");
-        let index = crate::serve::IndexBuilder::default().finish().expect("an index");
+        let index = crate::serve::index::IndexBuilder::default().finish().expect("an index");
         let (mut reload, site) =
             open(IndexSource::Fixed(Arc::new(index)), AccountsSource::File(path.clone())).expect("keys");
         let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();

@@ -36,14 +36,10 @@ mod reference;
 mod server;
 mod service;
 
-pub use auth::{
-    AccountEntry, AccountRecord, Accounts, Caller, KeyFile, KeyRecord, KeyRequest, KeysError, LimitOverride,
-    Meter, MeterError, NewKey,
-};
-pub use config::{AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig};
+pub(crate) use auth::{Accounts, KeyFile, KeyRequest};
+pub use auth::{KeysError, LimitOverride, MeterError};
+pub(crate) use config::{AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig};
 pub use error::ServeError;
-pub use index::builder::MAX_OFFICERS;
-pub use index::{CountyName, Index, IndexBuilder, IndexError};
-pub use load::{LoadError, load_snapshot};
-pub use server::Server;
-pub use service::{ApiError, Clock, Service};
+pub use index::IndexError;
+pub use load::LoadError;
+pub(crate) use server::Server;

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server that has loaded everything and accepts no connection yet.
-pub struct Server {
+pub(crate) struct Server {
     site: Arc<Site>,
     reload: HotReload,
     listener: TcpListener,
@@ -33,7 +33,7 @@ impl Server {
     ///
     /// # Errors
     /// [`ServeError`] when one of them cannot be used.
-    pub async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
+    pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, max_connections) =
             (config.metrics.take(), config.linger, config.max_connections);
@@ -46,7 +46,7 @@ impl Server {
     ///
     /// # Errors
     /// [`ServeError`] when the last counts cannot be written.
-    pub async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
+    pub(crate) async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
         let site = self.site;
         let mut background = JoinSet::new();
         background.spawn(self.reload.run(Arc::clone(&site)));

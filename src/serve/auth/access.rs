@@ -8,36 +8,36 @@ use subtle::ConstantTimeEq;
 
 /// An account; its keys share all of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountEntry {
+pub(crate) struct AccountEntry {
     /// Name of the account.
-    pub name: String,
+    pub(crate) name: String,
     /// Its limits.
-    pub limits: PlanLimits,
+    pub(crate) limits: PlanLimits,
     /// Whether its plan has API access.
-    pub api_access: bool,
+    pub(crate) api_access: bool,
 }
 
 /// The account, id and scopes behind the key of a request.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub(crate) struct Caller {
     /// The account of the key.
-    pub account: Arc<AccountEntry>,
+    pub(crate) account: Arc<AccountEntry>,
     /// Key id, which is not the key.
-    pub key_id: Arc<str>,
+    pub(crate) key_id: Arc<str>,
     /// Scopes of the key.
-    pub scopes: Arc<[String]>,
+    pub(crate) scopes: Arc<[String]>,
 }
 
 /// Every key that the server accepts.
 #[derive(Debug, Default)]
-pub struct Accounts {
+pub(crate) struct Accounts {
     /// Digests of keys.
     keys: Vec<([u8; 32], Caller)>,
 }
 
 impl Accounts {
     /// One account with one key, for a server inside another program.
-    pub fn single(key: &str, account: &str, limits: PlanLimits, scopes: &[&str]) -> Self {
+    pub(crate) fn single(key: &str, account: &str, limits: PlanLimits, scopes: &[&str]) -> Self {
         let digest = blake3::hash(key.as_bytes());
         let caller = Caller {
             account: Arc::new(AccountEntry { name: account.to_owned(), limits, api_access: true }),
@@ -51,7 +51,7 @@ impl Accounts {
     ///
     /// # Errors
     /// [`KeysError`] when a key names no account of the file, or a digest is damaged.
-    pub fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
+    pub(crate) fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
         let accounts: Vec<Arc<AccountEntry>> = file
             .accounts
             .iter()
@@ -80,7 +80,7 @@ impl Accounts {
     }
 
     /// The caller of a key; `None` when it is unknown. Every stored digest is compared, in constant time.
-    pub fn authenticate(&self, key: &str) -> Option<Caller> {
+    pub(crate) fn authenticate(&self, key: &str) -> Option<Caller> {
         let digest = blake3::hash(key.as_bytes());
         let mut found = None;
         for (known, caller) in &self.keys {

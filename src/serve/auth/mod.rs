@@ -14,7 +14,10 @@ pub(super) mod key_file;
 mod limit_override;
 pub(super) mod usage_meter;
 
-pub use access::{AccountEntry, Accounts, Caller};
-pub use key_file::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
+pub(crate) use access::Accounts;
+pub(super) use access::Caller;
+pub use key_file::KeysError;
+pub(crate) use key_file::{KeyFile, KeyRequest};
 pub use limit_override::LimitOverride;
-pub use usage_meter::{Meter, MeterError};
+pub(super) use usage_meter::Meter;
+pub use usage_meter::MeterError;

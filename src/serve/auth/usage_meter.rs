@@ -66,7 +66,7 @@ struct Counts {
 
 /// The counts of all accounts.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub(crate) struct Meter {
     counts: Mutex<Counts>,
     file: Option<(PathBuf, File)>,
     is_changed: AtomicBool,
@@ -77,7 +77,7 @@ impl Meter {
     ///
     /// # Errors
     /// [`MeterError`] when the file cannot be read, or another process counts in it.
-    pub fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
+    pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
         let Some(path) = path else { return Ok(Self::default()) };
         let file = open_locked(&path)?;
         let text =
@@ -90,7 +90,7 @@ impl Meter {
     ///
     /// # Errors
     /// [`Refusal`] when a limit is reached; the request is then not counted.
-    pub fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
+    pub(crate) fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let mut counts = self.lock();
         counts.entry(account).usage.admit(now, limits)?;
         if let Some((_, file)) = &self.file {
@@ -102,7 +102,7 @@ impl Meter {
     }
 
     /// Requests that an account has left.
-    pub fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
+    pub(crate) fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
         let usage = self.lock().accounts.get(account).map(|entry| entry.usage).unwrap_or_default();
         usage.remaining(now, limits)
     }
@@ -111,7 +111,7 @@ impl Meter {
     ///
     /// # Errors
     /// [`MeterError::Storage`]; the next call tries again.
-    pub fn sync(&self) -> Result<(), MeterError> {
+    pub(crate) fn sync(&self) -> Result<(), MeterError> {
         let Some((path, file)) = &self.file else { return Ok(()) };
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Officers of a business that are shown at most.
 ///
 /// Source: API document, "GET /v1/fl/businesses/{id}/officers".
-pub const MAX_OFFICERS: usize = 25;
+pub(crate) const MAX_OFFICERS: usize = 25;
 
 /// Why rows do not make an index.
 #[derive(Debug, thiserror::Error)]
@@ -48,7 +48,7 @@ pub(crate) struct DetailTail<'a> {
 
 /// Collects rows, details, officers and lists; [`IndexBuilder::finish`] returns the index.
 #[derive(Debug, Default)]
-pub struct IndexBuilder {
+pub(crate) struct IndexBuilder {
     pub(crate) rows: RowBuffer,
     details: JsonById,
     officers: JsonById,
@@ -64,7 +64,7 @@ impl IndexBuilder {
     ///
     /// # Errors
     /// [`IndexError::NoBusinessId`] when its id has no number.
-    pub fn push_summary(&mut self, summary: &Summary) -> Result<(), IndexError> {
+    pub(crate) fn push_summary(&mut self, summary: &Summary) -> Result<(), IndexError> {
         let business_id = summary.business_id();
         let business_id = business_id.ok_or_else(|| IndexError::NoBusinessId(summary.id.clone()))?;
         self.rows.push(business_id, summary, true);
@@ -75,7 +75,7 @@ impl IndexBuilder {
     ///
     /// # Errors
     /// [`IndexError::NoBusinessId`] when its id has no number.
-    pub fn push_detail(&mut self, detail: &Detail) -> Result<(), IndexError> {
+    pub(crate) fn push_detail(&mut self, detail: &Detail) -> Result<(), IndexError> {
         self.push_summary(&detail.summary)?;
         let tail = DetailTail {
             principal_address: &detail.principal_address,
@@ -99,7 +99,7 @@ impl IndexBuilder {
     }
 
     /// Adds the officers of a business; the first 25 by name are shown.
-    pub fn push_officers(&mut self, business_id: i64, officers: &[Officer]) {
+    pub(crate) fn push_officers(&mut self, business_id: i64, officers: &[Officer]) {
         let mut sorted: Vec<&Officer> = officers.iter().collect();
         sorted.sort();
         sorted.truncate(MAX_OFFICERS);
@@ -107,22 +107,22 @@ impl IndexBuilder {
     }
 
     /// Sets the counties by key and display name; without them the 67 of the state are shown.
-    pub fn set_counties(&mut self, counties: Vec<CountyName>) {
+    pub(crate) fn set_counties(&mut self, counties: Vec<CountyName>) {
         self.counties = counties;
     }
 
     /// Sets the industry lists; without them the sectors and types of the rows are shown.
-    pub fn set_industries(&mut self, industries: Industries) {
+    pub(crate) fn set_industries(&mut self, industries: Industries) {
         self.industries = Some(industries);
     }
 
     /// Records when data was observed; the newest instant is shown in the statistics.
-    pub fn note_updated_at(&mut self, instant: Timestamp) {
+    pub(crate) fn note_updated_at(&mut self, instant: Timestamp) {
         self.updated_at = self.updated_at.max(Some(instant));
     }
 
     /// Sets the digest of the snapshot, see [`Index::identity`].
-    pub fn set_identity(&mut self, identity: [u8; 32]) {
+    pub(crate) fn set_identity(&mut self, identity: [u8; 32]) {
         self.identity = identity;
     }
 
@@ -130,7 +130,7 @@ impl IndexBuilder {
     ///
     /// # Errors
     /// [`IndexError::Duplicate`] when a business was added twice, [`IndexError::TooMany`].
-    pub fn finish(mut self) -> Result<Index, IndexError> {
+    pub(crate) fn finish(mut self) -> Result<Index, IndexError> {
         let rows = self.rows.uncoded.rows();
         let rows = u32::try_from(rows).map_err(|_| IndexError::TooMany(rows))?;
         if let Some(order) = self.rows.uncoded.newest_first() {

@@ -19,11 +19,11 @@ const OTHER: &str = "other";
 
 /// Key and display name of a county.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountyName {
+pub(crate) struct CountyName {
     /// Key in capitals.
-    pub key: String,
+    pub(crate) key: String,
     /// Display name.
-    pub name: String,
+    pub(crate) name: String,
 }
 
 /// The filings of one day.

@@ -85,7 +85,7 @@ impl JsonById {
 
 /// The rows of one snapshot, ready to be queried.
 #[derive(Debug)]
-pub struct Index {
+pub(crate) struct Index {
     pub(crate) columns: Columns,
     pub(crate) by_id: RowTable,
     pub(crate) by_document: RowTable,
@@ -103,17 +103,17 @@ pub struct Index {
 
 impl Index {
     /// Number of businesses, those no longer listed included.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.columns.uncoded.rows()
     }
 
     /// Digest of the snapshot: the same in every process that serves these rows.
-    pub fn identity(&self) -> [u8; 32] {
+    pub(crate) fn identity(&self) -> [u8; 32] {
         self.identity
     }
 
     /// Memory of the index in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.columns.bytes()
             + self.by_id.0.allocation_size()
             + self.by_document.0.allocation_size()
@@ -124,12 +124,12 @@ impl Index {
     }
 
     /// The industry lists.
-    pub fn industries(&self) -> &Industries {
+    pub(crate) fn industries(&self) -> &Industries {
         &self.industries
     }
 
     /// Number of rows in the default listing of a day: active ones, without fictitious names.
-    pub fn listed_on(&self, day: Date) -> u32 {
+    pub(crate) fn listed_on(&self, day: Date) -> u32 {
         self.tally.listed_on(day)
     }
 

@@ -44,6 +44,7 @@ mod packed_row;
 pub(super) mod row_buffer;
 mod row_json;
 
-pub use builder::{IndexBuilder, IndexError};
-pub use counts::CountyName;
-pub use lookup::Index;
+pub(super) use builder::IndexBuilder;
+pub use builder::IndexError;
+pub(super) use counts::CountyName;
+pub(super) use lookup::Index;

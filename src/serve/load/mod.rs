@@ -20,4 +20,4 @@ mod lists;
 mod snapshot;
 
 pub use error::LoadError;
-pub use snapshot::load_snapshot;
+pub(super) use snapshot::load_snapshot;

@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// [`LoadError`], naming the file.
-pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
+pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     let mut builder = IndexBuilder::default();
     if !files::folder(snapshot, Table::Filings).is_dir() {
         return Err(LoadError::NoFilings(snapshot.to_owned()));

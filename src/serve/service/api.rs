@@ -17,10 +17,10 @@ use jiff::civil::Date;
 use std::sync::Arc;
 
 /// Returns the current time; passed in, so that a test can stop it.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The API on an index that can be swapped while it serves.
-pub struct Service {
+pub(crate) struct Service {
     view: ArcSwap<View>,
     accounts: ArcSwap<Accounts>,
     meter: Meter,
@@ -31,7 +31,7 @@ pub struct Service {
 
 impl Service {
     /// A service for these accounts. `fixed_today` replaces the current day; the request windows still follow the clock.
-    pub fn new(
+    pub(crate) fn new(
         index: Arc<Index>,
         accounts: Accounts,
         meter: Meter,
@@ -52,23 +52,23 @@ impl Service {
     }
 
     /// Replaces the index and returns the old one, on which requests that have started finish.
-    pub fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
+    pub(crate) fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
         let old = self.view.swap(Arc::new(View::new(index, self.today())));
         Arc::clone(&old.index)
     }
 
     /// Replaces the accounts and keys.
-    pub fn swap_accounts(&self, accounts: Accounts) {
+    pub(crate) fn swap_accounts(&self, accounts: Accounts) {
         self.accounts.store(Arc::new(accounts));
     }
 
     /// The counts of requests.
-    pub fn meter(&self) -> &Meter {
+    pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
 
     /// The current Eastern day of the service.
-    pub fn today(&self) -> Date {
+    pub(crate) fn today(&self) -> Date {
         self.fixed_today.unwrap_or_else(|| eastern_day((self.clock)()))
     }
 
@@ -76,7 +76,7 @@ impl Service {
     ///
     /// # Errors
     /// [`ApiError::Unauthorized`].
-    pub fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
+    pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
         let known = key.and_then(|key| self.accounts.load().authenticate(key));
         known.ok_or(ApiError::Unauthorized { key_sent: key.is_some() })
     }
@@ -85,7 +85,7 @@ impl Service {
     ///
     /// # Errors
     /// [`ApiError::NoApiAccess`] or [`ApiError::MissingScope`].
-    pub fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
+    pub(crate) fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
         if !caller.account.api_access {
             return Err(ApiError::NoApiAccess);
         }
@@ -99,7 +99,7 @@ impl Service {
     ///
     /// # Errors
     /// [`ApiError::OverLimit`]; a refused request is not counted.
-    pub fn count(&self, caller: &Caller) -> Result<(), ApiError> {
+    pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
         let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
@@ -109,7 +109,7 @@ impl Service {
     ///
     /// # Errors
     /// [`ApiError::Broken`] or [`ApiError::NotFound`].
-    pub fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
+    pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
         self.answer_of(&self.view(), caller, arguments)
     }
 
@@ -117,7 +117,7 @@ impl Service {
     ///
     /// # Errors
     /// As [`Service::answer`].
-    pub fn answer_with_version(
+    pub(crate) fn answer_with_version(
         &self,
         caller: &Caller,
         arguments: Arguments,

@@ -4,7 +4,7 @@ use crate::contract::error::{ErrorBody, Message, Violation};
 
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ApiError {
+pub(crate) enum ApiError {
     /// No key, or an unknown one: 401.
     #[error("the API key is missing or not valid; send it as Authorization: Bearer <API_KEY>")]
     Unauthorized {
@@ -33,7 +33,7 @@ pub enum ApiError {
 
 impl ApiError {
     /// The HTTP status.
-    pub fn status(&self) -> u16 {
+    pub(crate) fn status(&self) -> u16 {
         match self {
             Self::Unauthorized { .. } => 401,
             Self::NoApiAccess | Self::MissingScope => 403,
@@ -44,7 +44,7 @@ impl ApiError {
     }
 
     /// The error body; one text for one problem, a list for several.
-    pub fn body(&self, docs_url: &str) -> ErrorBody {
+    pub(crate) fn body(&self, docs_url: &str) -> ErrorBody {
         let message = match self {
             Self::Broken(violations) => message_of(violations),
             other => Message::One(other.to_string()),

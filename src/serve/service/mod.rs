@@ -15,5 +15,5 @@ mod error;
 mod operations;
 mod view;
 
-pub use api::{Clock, Service};
-pub use error::ApiError;
+pub(super) use api::{Clock, Service};
+pub(super) use error::ApiError;
