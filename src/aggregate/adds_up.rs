@@ -18,17 +18,12 @@ const BETWEEN: &str = " equals ";
 /// The two sides of an aggregate's sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sum {
-    /// The sum over the aggregate.
     pub(crate) aggregate: i64,
-    /// The sum over its source.
     pub(crate) source: i64,
 }
 
 /// Both sides of an aggregate's sum; none where its SQL has no such line. `tables` are the snapshot's, with the aggregate
 /// among them.
-///
-/// # Errors
-/// `MissingTable`, `Sql` when the line cannot be run.
 pub(crate) fn check_sum(
     name: &str,
     sql: &str,

@@ -6,9 +6,6 @@ use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 
 /// Ids of the filings that a condition chooses, newest first. The condition follows `WHERE` and may name every table.
-///
-/// # Errors
-/// `Condition` when it cannot be parsed or run.
 pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
     if tables.get("filings").is_none_or(Vec::is_empty) {
         return Ok(Vec::new());

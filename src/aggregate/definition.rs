@@ -7,9 +7,6 @@ use std::path::Path;
 pub(crate) const TABLE_PREFIX: &str = "agg_";
 
 /// The aggregates of a folder: name and SQL of each `*.sql` file, by name. Other files are ignored.
-///
-/// # Errors
-/// `Unreadable` for the folder or a file, `BadName` for a name outside `[a-z0-9_]+`.
 pub(crate) fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();

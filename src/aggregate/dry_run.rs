@@ -11,9 +11,6 @@ use polars::frame::DataFrame;
 use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
 
 /// Plans an aggregate over tables without rows.
-///
-/// # Errors
-/// `MissingTable`, `Sql`, `ColumnType`: the errors of the aggregate over a lake that has all tables.
 pub(crate) fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, &NoRows)?;
@@ -23,9 +20,6 @@ pub(crate) fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateErro
 }
 
 /// Plans the choice of businesses from tables without rows.
-///
-/// # Errors
-/// `Condition` when it cannot be parsed or run.
 pub(crate) fn check_condition(condition: &str) -> Result<(), AggregateError> {
     chosen(condition, &NoRows, |mut query| query.collect_schema()).map(drop)
 }

@@ -17,11 +17,8 @@ const TOP_ROWS: usize = 15;
 /// How complete the lake is for one day, all listings together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CoverageDay {
-    /// Filing date.
     pub(crate) day: Date,
-    /// Rows the API counts for the day.
     pub(crate) expected: i64,
-    /// Rows of the day in the lake.
     pub(crate) landed: i64,
     /// Whether every listing of the day is complete.
     pub(crate) is_complete: bool,
@@ -32,7 +29,6 @@ pub(crate) struct CoverageDay {
 /// Filings of one day by type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DayFigures {
-    /// Filing date.
     pub(crate) day: Date,
     /// Filings by type; types without filings are missing.
     pub(crate) by_type: BTreeMap<String, i64>,
@@ -45,13 +41,11 @@ pub(crate) struct MonthFigures {
     pub(crate) month: String,
     /// A type, or `*` for all.
     pub(crate) entity_type: String,
-    /// Filings.
     pub(crate) filings: i64,
     /// Change against the month before, where both are complete.
     pub(crate) month_over_month: Option<f64>,
     /// Change against the same month a year ago, where both are complete.
     pub(crate) year_over_year: Option<f64>,
-    /// Share of the month's filings.
     pub(crate) share_of_month: Option<f64>,
     /// Whether every day of the month is complete in the lake.
     pub(crate) is_complete: bool,
@@ -62,19 +56,14 @@ pub(crate) struct MonthFigures {
 pub(crate) struct CountyFigures {
     /// County name; empty for an address outside Florida or unknown.
     pub(crate) county: String,
-    /// Filings of the last 7 days.
     pub(crate) filings_last_7_days: i64,
-    /// Filings of the last 30 days.
     pub(crate) filings_last_30_days: i64,
     /// Filings of the 30 days before.
     pub(crate) filings_previous_30_days: i64,
-    /// Filings of the last 365 days.
     pub(crate) filings_last_365_days: i64,
     /// Change of the last 30 days against the 30 before, where all 60 are complete.
     pub(crate) growth_30_days: Option<f64>,
-    /// Share of the state's filings of the last 30 days.
     pub(crate) share_of_state_30_days: Option<f64>,
-    /// Rank by filings of the last 30 days, from 1.
     pub(crate) rank_30_days: i64,
 }
 
@@ -83,22 +72,16 @@ pub(crate) struct CountyFigures {
 pub(crate) struct CityFigures {
     /// City in capitals; empty where the records have none.
     pub(crate) city: String,
-    /// County name.
     pub(crate) county: String,
-    /// Filings.
     pub(crate) filings: i64,
-    /// Spellings of the city.
     pub(crate) spellings: i64,
 }
 
 /// Filings of one ZIP code in the last 365 days.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ZipFigures {
-    /// ZIP code.
     pub(crate) zip: String,
-    /// County name.
     pub(crate) county: String,
-    /// Filings.
     pub(crate) filings: i64,
     /// Share of the county's filings; 1 is 100 %.
     pub(crate) share_of_county: Option<f64>,
@@ -111,16 +94,13 @@ pub(crate) struct ZipFigures {
 pub(crate) struct WeekdayFigures {
     /// 1 Monday to 7 Sunday.
     pub(crate) weekday: i64,
-    /// Filings a day.
     pub(crate) filings_per_day: Option<f64>,
 }
 
 /// How full one recent day is.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SettlingDay {
-    /// Filing date.
     pub(crate) day: Date,
-    /// Filings so far.
     pub(crate) filings: i64,
     /// Filings against the mean of the same weekday; 1 is as full as usual.
     pub(crate) fullness: Option<f64>,
@@ -141,7 +121,6 @@ pub(crate) struct Figures {
     pub(crate) counties: Vec<CountyFigures>,
     /// Month of `cities`, `YYYY-MM`; empty without cities.
     pub(crate) cities_month: String,
-    /// The cities with most filings.
     pub(crate) cities: Vec<CityFigures>,
     /// The ZIP codes of a county with most filings.
     pub(crate) zips: Vec<ZipFigures>,
@@ -149,14 +128,10 @@ pub(crate) struct Figures {
     pub(crate) weekdays: Vec<WeekdayFigures>,
     /// Newest day first.
     pub(crate) settling: Vec<SettlingDay>,
-    /// The API's counts next to the lake's.
     pub(crate) reconciliation: Reconciliation,
 }
 
 /// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
-///
-/// # Errors
-/// `Read` when a file of one of them cannot be read or lacks a column.
 pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
     let aggregate = |name: &str| tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
     let mut figures = Figures::default();

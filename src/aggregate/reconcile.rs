@@ -17,7 +17,6 @@ pub(crate) enum Scope {
 }
 
 impl Scope {
-    /// The scope's name in the aggregate.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -34,7 +33,6 @@ impl Scope {
 /// One count of the API next to the lake's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// What is counted.
     pub(crate) scope: Scope,
     /// `YYYY-MM-DD`, `YYYY-MM` or `last 30 days`.
     pub(crate) period: String,
@@ -42,9 +40,7 @@ pub(crate) struct Comparison {
     pub(crate) subject: String,
     /// Eastern day on which the API gave its count.
     pub(crate) observed_on: Option<Date>,
-    /// The API's count.
     pub(crate) api_count: i64,
-    /// The lake's count.
     pub(crate) lake_count: i64,
     /// Whether the lake is complete for the period.
     pub(crate) is_comparable: bool,
@@ -60,7 +56,6 @@ impl Comparison {
 /// All comparisons of a snapshot, in the order of the aggregate: by scope, newest period first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reconciliation {
-    /// The comparisons.
     pub(crate) comparisons: Vec<Comparison>,
 }
 
@@ -78,11 +73,7 @@ impl Reconciliation {
     }
 }
 
-/// Reads the result of `reconcile.sql`.
-///
-/// # Errors
-/// `Read` when the file is not such a result. Rows of a scope that is not known here are left out: a changed
-/// `reconcile.sql` may compare more.
+/// Reads the result of `reconcile.sql`. Rows of an unknown scope are left out: a changed `reconcile.sql` may compare more.
 pub(crate) fn read_reconciliation(path: &Path) -> Result<Reconciliation, AggregateError> {
     let cells = Cells::read(path)?;
     let (scopes, periods, subjects) =

@@ -12,20 +12,14 @@ use std::path::{Path, PathBuf};
 /// A written aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AggregateFile {
-    /// Name of the aggregate; its table is `agg_<name>`.
     pub(crate) name: String,
-    /// The Parquet file.
     pub(crate) path: PathBuf,
-    /// Rows in it.
     pub(crate) rows: u64,
 }
 
 /// Runs one aggregate over the files of the snapshot's tables and writes `<out>/agg_<name>.parquet`.
 ///
 /// Only the tables that the SQL names must exist. The same tables give the same bytes.
-///
-/// # Errors
-/// `MissingTable`, `Sql`, `ColumnType` for wrong SQL; `Write` for an error of the disk.
 pub(crate) fn run_aggregate(
     name: &str,
     sql: &str,
@@ -61,7 +55,6 @@ pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsEr
     Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
 }
 
-/// Files of each table of a snapshot.
 pub(crate) type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
 
 /// The tables that SQL may name.
@@ -69,7 +62,6 @@ pub(super) trait Tables {
     /// The rows of a table; none where there is no such table.
     fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>>;
 
-    /// Names of the tables there are.
     fn names(&self) -> Vec<&str>;
 }
 

@@ -3,66 +3,50 @@
 use crate::aggregate::Figures;
 use jiff::civil::Date;
 
-/// Everything the report shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ReportData {
     /// Path of the lake as the reader would type it; used in the example queries.
     pub(crate) lake: String,
     /// Whether it is a folder, which shows its newest snapshot as `current`; an object store has none.
     pub(crate) is_folder: bool,
-    /// Snapshot the figures are of.
     pub(crate) snapshot: Option<u64>,
     /// The run that made the snapshot, if known.
     pub(crate) run: Option<RunFacts>,
-    /// The figures of the snapshot's aggregates.
     pub(crate) figures: Figures,
 }
 
 /// What one run did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct RunFacts {
-    /// Id of the run.
     pub(crate) run_id: String,
-    /// Name of the pipeline.
     pub(crate) pipeline: String,
     /// `complete`, `partial`, `unchanged` or `failed`.
     pub(crate) outcome: String,
-    /// Eastern day of the run.
     pub(crate) today: Date,
-    /// Requests sent.
     pub(crate) requests_sent: u64,
-    /// Requests that were retried.
     pub(crate) requests_retried: u64,
     /// Requests by stage, in the order of the stages.
     pub(crate) requests_by_stage: Vec<(String, u64)>,
-    /// Rows by table.
     pub(crate) rows: Vec<TableRows>,
     /// Records that could not be normalized and are in the run's quarantine.
     pub(crate) quarantined: u64,
-    /// Days that are not complete.
     pub(crate) incomplete: Vec<IncompleteDay>,
     /// How far the register has been read, if the pipeline reads it.
     pub(crate) register: Option<RegisterFacts>,
     /// Businesses looked up, and businesses chosen, if the pipeline looks up any.
     pub(crate) looked_up: Option<(u64, u64)>,
-    /// Seconds from start to end.
     pub(crate) elapsed_secs: f64,
 }
 
 /// Rows of one table in a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TableRows {
-    /// Name of the table.
     pub(crate) table: String,
-    /// Rows read from the API.
     pub(crate) read: u64,
-    /// Rows that are new in the lake.
     pub(crate) added: u64,
-    /// Rows that changed.
     pub(crate) changed: u64,
     /// Rows that a complete reading no longer showed.
     pub(crate) vanished: u64,
-    /// Rows of the table now.
     pub(crate) total: u64,
 }
 
@@ -73,7 +57,6 @@ pub(crate) struct RegisterFacts {
     pub(crate) starts: u64,
     /// Prefixes that likely have names and were not read yet.
     pub(crate) left: u64,
-    /// Rows found.
     pub(crate) rows: u64,
     /// Businesses in the API's count.
     pub(crate) businesses_total: u64,
@@ -84,10 +67,7 @@ pub(crate) struct RegisterFacts {
 /// A day that is not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IncompleteDay {
-    /// The day.
     pub(crate) day: Date,
-    /// Rows the API counts.
     pub(crate) expected: u64,
-    /// Rows in the lake.
     pub(crate) landed: u64,
 }

@@ -12,7 +12,6 @@ const BUSINESS_DAY: f64 = 2_227.0;
 const CLOSED_DAY: f64 = 270.0;
 /// LLC filings of a first of a month on which the office is closed: dates that filers asked for.
 const CLOSED_FIRST: f64 = 3_300.0;
-/// LLC filings of January 1.
 const NEW_YEAR: f64 = 10_000.0;
 /// The first open day after a closed one, as a multiple of the mean business day.
 const REOPENING: f64 = 1.9;
@@ -34,7 +33,6 @@ pub(super) struct DayVolume {
     pub(super) llc_chosen: f64,
     /// Share of the chosen ones that are posted before their date.
     pub(super) chosen_ahead: f64,
-    /// Fictitious names.
     pub(super) fictitious: f64,
 }
 
@@ -82,12 +80,10 @@ fn expected(day: Date) -> DayVolume {
     }
 }
 
-/// Whether the office works on a day.
 pub(super) fn is_open(day: Date) -> bool {
     !is_weekend(day) && !is_holiday(day)
 }
 
-/// Whether a day is a Saturday or a Sunday.
 pub(super) fn is_weekend(day: Date) -> bool {
     matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday)
 }

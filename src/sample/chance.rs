@@ -44,7 +44,6 @@ fn mixed(bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A sequence of draws.
 #[derive(Debug, Clone)]
 pub(super) struct Draw {
     state: u64,
@@ -57,7 +56,6 @@ impl Draw {
         Self { state: mixed(world ^ mixed(key.wrapping_add(STEP))) }
     }
 
-    /// 64 uniform bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mixed(self.state)
@@ -78,7 +76,6 @@ impl Draw {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with this probability.
     pub(super) fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
@@ -130,7 +127,6 @@ impl<T> Weighted<T> {
         self.items.get(self.running.partition_point(|running| *running <= at))
     }
 
-    /// The items, in their given order.
     pub(super) fn items(&self) -> &[T] {
         &self.items
     }

@@ -14,7 +14,6 @@ use std::sync::LazyLock;
 pub(super) struct Trade {
     /// `<sector>.<type_name>`.
     pub(super) key: &'static str,
-    /// Endings of a name.
     pub(super) phrases: Vec<&'static str>,
 }
 
@@ -47,7 +46,6 @@ pub(super) fn trade(draw: &mut Draw) -> (&'static str, &'static str) {
     implied_by(&TRADES, draw)
 }
 
-/// The industry of nonprofits.
 pub(super) fn cause(draw: &mut Draw) -> (&'static str, &'static str) {
     implied_by(&CAUSES, draw)
 }
@@ -61,7 +59,6 @@ pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
     TRADES.items().iter().flat_map(|trade| trade.phrases.iter().map(|phrase| (trade.key, *phrase)))
 }
 
-/// The industry record of a type.
 pub(super) fn industry(key: &str) -> Industry {
     let sector = key.split_once('.').map_or(key, |(sector, _)| sector);
     Industry { sector: sector.to_owned(), kind: key.to_owned() }

@@ -16,23 +16,18 @@ const ENDS_LATER_SEPTEMBER: f64 = 0.088;
 /// Share of businesses that change something within about 12 months.
 const CHANGES: f64 = 0.03;
 
-/// A change of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Another principal address.
     Moved,
-    /// Another registered agent.
     NewAgent,
 }
 
 /// The state of a business on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Life {
-    /// When it was dissolved.
     pub(super) dissolved: Option<Date>,
     /// Year of its last annual report; that of its posting, or the one before, until it reports.
     pub(super) last_report_year: i16,
-    /// What has changed since its filing.
     pub(super) change: Option<Change>,
 }
 

@@ -50,7 +50,6 @@ fn tails() -> Vec<Tail> {
     WORDS.iter().map(|word| Tail::Word(word)).chain(phrases).collect()
 }
 
-/// Assigns names.
 #[derive(Debug)]
 pub(super) struct Names {
     seed: u64,
@@ -60,14 +59,12 @@ pub(super) struct Names {
 /// A name and the industry it implies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Business name, upper case.
     pub(super) name: String,
     /// `<sector>.<type_name>`.
     pub(super) industry: &'static str,
 }
 
 impl Names {
-    /// The names of a seed.
     pub(super) fn new(seed: u64) -> Self {
         let pairs = HEADS.len() as u64 * TAILS.len() as u64;
         Self { seed, order: Permutation::new(pairs, &mut Draw::of(seed, Purpose::NameOrder, 0)) }

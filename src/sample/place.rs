@@ -12,13 +12,10 @@ use std::sync::LazyLock;
 pub(super) struct Location {
     /// County, empty outside Florida.
     pub(super) county: &'static str,
-    /// City as filed.
     pub(super) city: String,
-    /// ZIP code.
     pub(super) zip: String,
     /// State code, empty where the country has none.
     pub(super) state: &'static str,
-    /// Country code.
     pub(super) country: &'static str,
 }
 
@@ -99,7 +96,6 @@ fn foreign(draw: &mut Draw) -> Option<Location> {
     Some(Location { county: "", city: (*city).to_owned(), zip, state, country })
 }
 
-/// ZIP prefixes of a long tail.
 const TAIL_PREFIXES: usize = 300;
 
 /// A place outside Florida under one of 300 ZIP prefixes: the tenth has half the weight of the first, the last a thirtieth.

@@ -33,7 +33,6 @@ const BACK_DATED_DAYS: [usize; 12] = [61, 75, 90, 180, 340, 800, 1_080, 1_300, 1
 pub(super) struct Posting {
     /// Index into [`SERIES`].
     pub(super) series: usize,
-    /// Filing date.
     pub(super) filed: Date,
     /// Dated months or years before its posting.
     pub(super) is_back_dated: bool,
@@ -58,14 +57,12 @@ pub(super) struct Postings {
 }
 
 impl Postings {
-    /// Starts at a posting day.
     pub(super) fn starting(seed: u64, scale: f64, day: Date) -> Self {
         let oldest = minus_days(day, LATE_DAYS as u32);
         let spreads = (0..SPREAD as u32).map(|after| Spread::of(seed, plus_days(oldest, after))).collect();
         Self { seed, scale, day, spreads }
     }
 
-    /// The next posting day.
     pub(super) fn day(&self) -> Date {
         self.day
     }

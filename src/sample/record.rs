@@ -14,14 +14,10 @@ use jiff::civil::Date;
 /// The building that thousands of companies give as their address.
 const HOT_ZIP: &str = "33702";
 
-/// A filing with its numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbered {
-    /// What was posted.
     pub(super) posting: Posting,
-    /// The posting day.
     pub(super) posted: Date,
-    /// Service id.
     pub(super) id: u64,
     /// Its position in the series of its document numbers, from 1.
     pub(super) count: u64,

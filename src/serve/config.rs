@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Default of [`ServeConfig::max_connections`].
 pub(crate) const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
 /// [`ServeConfig::linger`] of a server whose clients are other programs.
 pub(crate) const DEFAULT_LINGER: Duration = Duration::from_millis(500);
@@ -31,17 +30,12 @@ pub(crate) enum IndexSource {
 /// Where accounts and keys come from.
 #[derive(Debug)]
 pub(crate) enum AccountsSource {
-    /// Accounts in memory.
     Fixed(Accounts),
-    /// A key file; it is reloaded when it changes.
     File(PathBuf),
 }
 
-/// Settings of a server.
 pub(crate) struct ServeConfig {
-    /// The rows.
     pub(crate) index: IndexSource,
-    /// Accounts and keys.
     pub(crate) accounts: AccountsSource,
     /// Limits in place of those in the key file.
     pub(crate) plan_override: LimitOverride,

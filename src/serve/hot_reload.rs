@@ -28,7 +28,6 @@ pub(super) struct HotReload {
     index: IndexSource,
     /// The key file, and the limits that replace those in it.
     keys: Option<(PathBuf, LimitOverride)>,
-    /// The snapshot folder that is served.
     snapshot: Option<PathBuf>,
     /// Digest of the key file that is served.
     key_file: Option<blake3::Hash>,
@@ -36,7 +35,6 @@ pub(super) struct HotReload {
     retired: Option<Arc<Index>>,
     /// A snapshot that failed to load, and the poll at which it is tried again.
     failed: Option<(PathBuf, u64)>,
-    /// Polls since the start.
     polls: u64,
 }
 

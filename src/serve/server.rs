@@ -30,9 +30,6 @@ pub(crate) struct Server {
 
 impl Server {
     /// Loads the index, the keys and the request counts.
-    ///
-    /// # Errors
-    /// [`ServeError`] when one of them cannot be used.
     pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, max_connections) =
@@ -43,9 +40,6 @@ impl Server {
 
     /// Serves until `shutdown` completes. Then accepts no more connections, waits at most 10 s for requests under way,
     /// and writes the request counts.
-    ///
-    /// # Errors
-    /// [`ServeError`] when the last counts cannot be written.
     pub(crate) async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
         let site = self.site;
         let mut background = JoinSet::new();

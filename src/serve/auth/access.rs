@@ -9,9 +9,7 @@ use subtle::ConstantTimeEq;
 /// An account; its keys share all of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AccountEntry {
-    /// Name of the account.
     pub(crate) name: String,
-    /// Its limits.
     pub(crate) limits: PlanLimits,
     /// Whether its plan has API access.
     pub(crate) api_access: bool,
@@ -20,18 +18,15 @@ pub(crate) struct AccountEntry {
 /// The account, id and scopes behind the key of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
-    /// The account of the key.
     pub(crate) account: Arc<AccountEntry>,
     /// Key id, which is not the key.
     pub(crate) key_id: Arc<str>,
-    /// Scopes of the key.
     pub(crate) scopes: Arc<[String]>,
 }
 
 /// Every key that the server accepts.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
-    /// Digests of keys.
     keys: Vec<([u8; 32], Caller)>,
 }
 
@@ -48,9 +43,6 @@ impl Accounts {
     }
 
     /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
-    ///
-    /// # Errors
-    /// [`KeysError`] when a key names no account of the file, or a digest is damaged.
     pub(crate) fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
         let accounts: Vec<Arc<AccountEntry>> = file
             .accounts

@@ -51,13 +51,10 @@ pub enum KeysError {
     NoKey(String),
 }
 
-/// One account of the key file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AccountRecord {
-    /// Name of the account.
     pub(crate) name: String,
-    /// Its plan.
     pub(crate) plan: Plan,
     /// Whether the plan has API access; without it every request is answered 403.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
@@ -67,31 +64,24 @@ pub(crate) struct AccountRecord {
     pub(crate) limits: Option<PlanLimits>,
 }
 
-/// One key of the key file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyRecord {
     /// Key id, for `keys revoke` and the account record.
     pub(crate) id: String,
-    /// Name of its account.
     pub(crate) account: String,
     /// blake3 digest of the key, hexadecimal.
     pub(crate) digest: String,
-    /// Scopes.
     pub(crate) scopes: Vec<String>,
-    /// When it was created.
     pub(crate) created_at: Timestamp,
-    /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) revoked_at: Option<Timestamp>,
 }
 
-/// A key to create.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyRequest<'a> {
     /// Name of the account; created when the file does not have it.
     pub(crate) account: &'a str,
-    /// Plan of the account.
     pub(crate) plan: Plan,
     /// Scopes of the key; without any it opens only `/v1/me`.
     pub(crate) scopes: &'a [String],
@@ -100,17 +90,13 @@ pub(crate) struct KeyRequest<'a> {
 /// A key just created: its id, and the key itself, to be shown once.
 #[derive(Debug)]
 pub(crate) struct NewKey {
-    /// Key id.
     pub(crate) id: String,
-    /// The key.
     pub(crate) key: SecretString,
 }
 
-/// The accounts and keys of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KeyFile {
-    /// Accounts.
     #[serde(default, rename = "account", skip_serializing_if = "Vec::is_empty")]
     pub(crate) accounts: Vec<AccountRecord>,
     /// Keys, oldest first, revoked ones included.
@@ -119,10 +105,6 @@ pub(crate) struct KeyFile {
 }
 
 impl KeyFile {
-    /// Reads a key file.
-    ///
-    /// # Errors
-    /// [`KeysError::NoFile`], [`KeysError::Storage`] or [`KeysError::Malformed`].
     pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
         let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
@@ -134,9 +116,6 @@ impl KeyFile {
     }
 
     /// Reads a key file; a missing one is empty.
-    ///
-    /// # Errors
-    /// As [`KeyFile::read`].
     pub(crate) fn read_or_new(path: &Path) -> Result<Self, KeysError> {
         match Self::read(path) {
             Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => Ok(Self::default()),
@@ -145,9 +124,6 @@ impl KeyFile {
     }
 
     /// Reads a key file, changes it and writes it back, under a lock that other processes wait for.
-    ///
-    /// # Errors
-    /// As [`KeyFile::read_or_new`], `change` and [`KeyFile::write`].
     pub(crate) fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
@@ -163,20 +139,14 @@ impl KeyFile {
         Ok(done)
     }
 
-    /// Replaces a key file in one step; only its owner may read it.
-    ///
-    /// # Errors
-    /// [`KeysError::Storage`] or [`KeysError::Unwritable`]. The old file is then unchanged, unless the sync of the folder
-    /// failed.
+    /// Replaces a key file in one step; only its owner may read it. After an error the old file is unchanged, unless the
+    /// sync of the folder failed.
     pub(crate) fn write(&self, path: &Path) -> Result<(), KeysError> {
         let text = toml::to_string(self)?;
         replace_file(path, text.as_bytes()).map_err(|source| KeysError::Storage(path.to_owned(), source))
     }
 
     /// Creates a key from 256 random bits, and its account if there is none yet.
-    ///
-    /// # Errors
-    /// [`KeysError`] when the plan allows no further key, or the account has another plan.
     pub(crate) fn create(
         &mut self,
         request: KeyRequest<'_>,
@@ -202,9 +172,6 @@ impl KeyFile {
     }
 
     /// Revokes a key; a revoked key keeps its time.
-    ///
-    /// # Errors
-    /// [`KeysError::NoKey`].
     pub(crate) fn revoke(&mut self, id: &str, now: Timestamp) -> Result<(), KeysError> {
         let key = self.keys.iter_mut().find(|key| key.id == id);
         let key = key.ok_or_else(|| KeysError::NoKey(id.to_owned()))?;

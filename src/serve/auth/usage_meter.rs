@@ -34,7 +34,6 @@ pub enum MeterError {
     Malformed(PathBuf, #[source] serde_json::Error),
 }
 
-/// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     account: String,
@@ -60,11 +59,9 @@ struct Slot {
 #[derive(Debug, Default)]
 struct Counts {
     accounts: BTreeMap<String, Entry>,
-    /// Length of the file.
     end: u64,
 }
 
-/// The counts of all accounts.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     counts: Mutex<Counts>,
@@ -74,9 +71,6 @@ pub(crate) struct Meter {
 
 impl Meter {
     /// Opens the counts of a file. A missing file counts from zero; without a path the counts stay in memory.
-    ///
-    /// # Errors
-    /// [`MeterError`] when the file cannot be read, or another process counts in it.
     pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
         let Some(path) = path else { return Ok(Self::default()) };
         let file = open_locked(&path)?;
@@ -86,10 +80,7 @@ impl Meter {
         Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), is_changed: AtomicBool::new(false) })
     }
 
-    /// Counts one request of an account.
-    ///
-    /// # Errors
-    /// [`Refusal`] when a limit is reached; the request is then not counted.
+    /// Counts one request of an account; a request over a limit is refused and not counted.
     pub(crate) fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let mut counts = self.lock();
         counts.entry(account).usage.admit(now, limits)?;
@@ -107,10 +98,7 @@ impl Meter {
         usage.remaining(now, limits)
     }
 
-    /// Makes the counts durable.
-    ///
-    /// # Errors
-    /// [`MeterError::Storage`]; the next call tries again.
+    /// Makes the counts durable; after an error the next call tries again.
     pub(crate) fn sync(&self) -> Result<(), MeterError> {
         let Some((path, file)) = &self.file else { return Ok(()) };
         if !self.is_changed.swap(false, Ordering::AcqRel) {

@@ -51,7 +51,6 @@ impl Site {
         }
     }
 
-    /// The `docs_url` of every error body.
     pub(crate) fn docs_url(&self) -> &Arc<str> {
         &self.docs_url
     }
@@ -61,7 +60,6 @@ impl Site {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Whether the shutdown has started.
     pub(super) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }

@@ -23,7 +23,6 @@ pub(super) enum BodyFault {
 }
 
 impl BodyFault {
-    /// The status of the answer.
     pub(super) const fn status(self) -> u16 {
         match self {
             Self::TooLarge => 413,
@@ -32,7 +31,6 @@ impl BodyFault {
         }
     }
 
-    /// The message of the answer.
     pub(super) fn message(self) -> String {
         match self {
             Self::TooLarge => format!("the body is larger than {MAX_BODY_BYTES} bytes"),
@@ -42,10 +40,6 @@ impl BodyFault {
     }
 }
 
-/// The body.
-///
-/// # Errors
-/// [`BodyFault`] when it is too large, too slow or broken.
 pub(super) async fn read<B>(body: B, within: Duration) -> Result<Bytes, BodyFault>
 where
     B: Body<Data = Bytes> + Unpin,

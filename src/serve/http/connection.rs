@@ -22,13 +22,11 @@ use tokio::task::JoinSet;
 
 /// A request head must arrive within this time; on an open connection, so must the next one.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(8);
-/// Most bytes of a request head.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Pause after a failed accept, for example when file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Most connections that are answered 503 at the same time; a further one is closed without an answer.
 const MAX_REJECTED: usize = 256;
-/// Most connections to the metrics page.
 const MAX_SCRAPERS: usize = 16;
 
 /// The listener, and the connections accepted from it.
@@ -108,7 +106,6 @@ impl Acceptor {
         });
     }
 
-    /// Answers 503, then closes.
     fn reject_overload(&mut self, stream: TcpStream) {
         self.site.metrics.shed("connections");
         let Ok(permit) = Arc::clone(&self.reject_permits).try_acquire_owned() else { return };

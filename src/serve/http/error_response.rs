@@ -17,13 +17,11 @@ impl Site {
         with_header(refused, ALLOW, HeaderValue::from_static(allowed))
     }
 
-    /// The error body of a status, with this message.
     pub(crate) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
         let docs_url = self.docs_url().to_string();
         error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
     }
 
-    /// The answer of an error of the service.
     pub(crate) fn refusal(&self, error: &ApiError) -> HttpResponse {
         let refused = error_response(&error.body(self.docs_url()));
         match error {

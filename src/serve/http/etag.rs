@@ -32,7 +32,6 @@ impl Tag {
             .any(|tag| tag.trim() == "*" || opaque(tag) == own)
     }
 
-    /// The value of the `ETag` header.
     pub(super) fn header(&self) -> HeaderValue {
         HeaderValue::from_str(&self.0).unwrap_or(HeaderValue::from_static("W/\"\""))
     }

@@ -19,10 +19,7 @@ impl HostGuard {
         Self { listening, public: public_url.and_then(|url| url.parse().ok()) }
     }
 
-    /// Checks `Host` and `Origin`.
-    ///
-    /// # Errors
-    /// The reason, for the client.
+    /// Checks `Host` and `Origin`; the error is the reason, for the client.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), String> {
         let host = headers.get(HOST).map_or_else(|| uri.authority().map(|name| name.as_str()), text);
         if !host.and_then(host_of).is_some_and(|host| self.knows_host(&host)) {

@@ -6,7 +6,6 @@ use hyper::body::Bytes;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 
-/// A response whose body is in memory.
 pub(crate) type HttpResponse = Response<Bytes>;
 
 /// An answer, and what the log and the metrics say about it.
@@ -19,7 +18,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// An answer without a caller.
     pub(crate) const fn open(response: HttpResponse, route: &'static str) -> Self {
         Self { response, route, caller: None }
     }
@@ -41,7 +39,6 @@ pub(super) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
     with_header(cacheable, ETAG, tag.header())
 }
 
-/// An answer with one more header.
 pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response

@@ -61,9 +61,6 @@ pub(crate) struct IndexBuilder {
 
 impl IndexBuilder {
     /// Adds a summary record as the API returns it.
-    ///
-    /// # Errors
-    /// [`IndexError::NoBusinessId`] when its id has no number.
     pub(crate) fn push_summary(&mut self, summary: &Summary) -> Result<(), IndexError> {
         let business_id = summary.business_id();
         let business_id = business_id.ok_or_else(|| IndexError::NoBusinessId(summary.id.clone()))?;
@@ -72,9 +69,6 @@ impl IndexBuilder {
     }
 
     /// Adds a detail record: its summary and what a look-up adds.
-    ///
-    /// # Errors
-    /// [`IndexError::NoBusinessId`] when its id has no number.
     pub(crate) fn push_detail(&mut self, detail: &Detail) -> Result<(), IndexError> {
         self.push_summary(&detail.summary)?;
         let tail = DetailTail {
@@ -126,10 +120,6 @@ impl IndexBuilder {
         self.identity = identity;
     }
 
-    /// The index of everything that was added.
-    ///
-    /// # Errors
-    /// [`IndexError::Duplicate`] when a business was added twice, [`IndexError::TooMany`].
     pub(crate) fn finish(mut self) -> Result<Index, IndexError> {
         let rows = self.rows.uncoded.rows();
         let rows = u32::try_from(rows).map_err(|_| IndexError::TooMany(rows))?;
@@ -216,7 +206,6 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
     }
 }
 
-/// The flags of each row.
 fn flags_of(rows: &RowBuffer) -> Vec<u64> {
     let (statuses, kinds) = (rows.coded(CodedField::Status), rows.coded(CodedField::EntityType));
     let is = |column: &CodedColumn, text: &str| -> Vec<bool> {
@@ -269,7 +258,6 @@ fn industries_of(columns: &Columns) -> Industries {
     Industries { sectors, segments: Vec::new() }
 }
 
-/// The row of each id.
 fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
     let mut table = RowTable::with_capacity(rows as usize);
     match (0..rows).find(|row| !table.insert(*row, |row| columns.uncoded.id_key(row))) {

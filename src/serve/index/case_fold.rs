@@ -11,7 +11,6 @@ pub(super) fn fold(character: char) -> char {
     single(upper.to_lowercase()).unwrap_or(upper)
 }
 
-/// A text with its case folded away.
 pub(super) fn folded(text: &str) -> String {
     text.chars().map(fold).collect()
 }

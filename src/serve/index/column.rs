@@ -36,7 +36,6 @@ impl TextColumn {
         self.ends.len()
     }
 
-    /// Adds the texts of another column after its own.
     pub(crate) fn append(&mut self, other: &Self) {
         self.texts.reserve(other.texts.len());
         self.ends.reserve(other.ends.len());
@@ -45,7 +44,6 @@ impl TextColumn {
         }
     }
 
-    /// The same texts in another order.
     pub(crate) fn permuted(&self, order: &[u32]) -> Self {
         let (texts, ends) = (String::with_capacity(self.texts.len()), Vec::with_capacity(order.len()));
         let mut sorted = Self { texts, ends, bases: Vec::new() };
@@ -55,13 +53,11 @@ impl TextColumn {
         sorted
     }
 
-    /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.texts.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.texts.capacity()
             + size_of::<u32>() * self.ends.capacity()
@@ -72,7 +68,6 @@ impl TextColumn {
 /// The texts of the rows that have one: the few values of a column that its short form cannot store.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OverflowTexts {
-    /// Ascending.
     rows: Vec<u32>,
     texts: TextColumn,
 }
@@ -105,7 +100,6 @@ impl OverflowTexts {
         sorted
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<u32>() * self.rows.capacity() + self.texts.bytes()
     }
@@ -139,12 +133,10 @@ impl CodedColumn {
         }
     }
 
-    /// Adds the rows of another column after its own.
     pub(crate) fn append(&mut self, other: &Self) {
         self.extend(other.values.iter().map(|text| &**text), other.codes.iter().map(|code| *code as usize));
     }
 
-    /// The same rows in another order.
     pub(crate) fn permuted(self, order: &[u32]) -> Self {
         Self { codes: permuted(&self.codes, order), ..self }
     }
@@ -198,7 +190,6 @@ impl NarrowCodes {
         }
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Byte(codes) => codes.capacity(),
@@ -208,7 +199,6 @@ impl NarrowCodes {
     }
 }
 
-/// Values in another order.
 pub(crate) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|row| values[*row as usize]).collect()
 }

@@ -47,7 +47,6 @@ impl UncodedColumns {
         self.ids.len()
     }
 
-    /// Adds a row.
     pub(crate) fn push(&mut self, row: UncodedCells<'_>) {
         let at = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
@@ -74,7 +73,6 @@ impl UncodedColumns {
         }
     }
 
-    /// Adds the rows of other columns after its own.
     pub(crate) fn append(&mut self, other: Self) {
         let before = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         if self.rows() == 0 {
@@ -110,7 +108,6 @@ impl UncodedColumns {
         Some(order)
     }
 
-    /// The same rows in another order.
     pub(crate) fn permuted(self, order: &[u32]) -> Self {
         Self {
             filed: permuted(&self.filed, order),
@@ -158,7 +155,6 @@ impl UncodedColumns {
         number(start)..number(end.max(start))
     }
 
-    /// Memory in bytes.
     fn bytes(&self) -> usize {
         let overflow = [&self.overflow_ids, &self.overflow_documents, &self.overflow_urls];
         size_of::<i32>() * (self.filed.capacity() + self.dissolved.capacity())
@@ -168,7 +164,6 @@ impl UncodedColumns {
     }
 }
 
-/// All columns, newest row first.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) uncoded: UncodedColumns,
@@ -188,12 +183,10 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// The code of a field of a row.
     pub(crate) fn code(&self, field: Field, row: u32) -> u32 {
         self.layout.code(field, row, self.packed_rows[row as usize])
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let dictionaries = [
             &self.kinds,

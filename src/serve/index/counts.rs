@@ -20,9 +20,7 @@ const OTHER: &str = "other";
 /// Key and display name of a county.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CountyName {
-    /// Key in capitals.
     pub(crate) key: String,
-    /// Display name.
     pub(crate) name: String,
 }
 
@@ -42,14 +40,12 @@ struct DayTally {
 pub(crate) struct Tally {
     /// All days that have filings, newest first.
     days: Vec<DayTally>,
-    /// Listed rows.
     listed: u64,
     /// Active businesses of each county, by its code.
     active_by_county: Vec<u32>,
 }
 
 impl Tally {
-    /// Counts every row.
     pub(crate) fn of(columns: &Columns) -> Self {
         let mut tally = Self { active_by_county: vec![0; columns.counties.len()], ..Self::default() };
         for (row, (day, packed)) in (0..).zip(columns.uncoded.filed.iter().zip(&columns.packed_rows)) {
@@ -76,7 +72,6 @@ impl Tally {
         &mut self.days[last]
     }
 
-    /// Number of rows in the default listing of a day.
     pub(crate) fn listed_on(&self, day: Date) -> u32 {
         let wanted = epoch_days(day);
         let found = self.days.binary_search_by(|tally| wanted.cmp(&tally.day));
@@ -96,7 +91,6 @@ impl Tally {
         counts
     }
 
-    /// Statewide statistics as of a day.
     pub(crate) fn stats(&self, columns: &Columns, updated_at: Timestamp, today: Date) -> Stats {
         let ago = |days| minus_days(today, days);
         let filed = |first, last| self.filed_by_type(columns, first, last).values().sum();

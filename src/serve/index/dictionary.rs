@@ -10,7 +10,6 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     texts: Vec<Box<str>>,
-    /// The same texts as JSON.
     json: Vec<Box<str>>,
 }
 
@@ -43,7 +42,6 @@ impl Dictionary {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// The text of a code as JSON.
     pub(crate) fn json(&self, code: u32) -> &[u8] {
         self.json[code as usize].as_bytes()
     }
@@ -64,7 +62,6 @@ impl Dictionary {
         u32::try_from(place).ok()
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let lists = [&self.texts, &self.json];
         lists.into_iter().flatten().map(|text| text.len() + size_of::<Box<str>>()).sum()

@@ -19,10 +19,8 @@ pub(crate) struct FilterTexts {
     pub(crate) with_dissolved: bool,
 }
 
-/// The filters as codes.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    /// The condition on the packed row.
     pub(crate) test: RowTest,
     /// The wanted codes of the fields that are not in the packed row.
     spilled_fields: Vec<(Field, Vec<Range<u32>>)>,

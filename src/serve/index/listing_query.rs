@@ -17,22 +17,17 @@ pub(crate) struct ListingQuery {
     filters: FilterTexts,
 }
 
-/// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListingPage {
-    /// Number of rows in the listing.
     pub(crate) total: u64,
-    /// Rows of the page, newest first.
     pub(crate) rows: Vec<u32>,
 }
 
 impl ListingQuery {
-    /// The listing of one day.
     pub(crate) fn of_day(day: Date) -> Self {
         Self { first_day: Some(epoch_days(day)), last_day: epoch_days(day), ..Self::default() }
     }
 
-    /// The listing of a search.
     pub(crate) fn of_search(search: &CheckedSearch) -> Self {
         let sent = search.as_sent();
         Self {
@@ -68,7 +63,6 @@ impl ListingQuery {
 #[derive(Debug)]
 struct PageCollector {
     wanted: Range<usize>,
-    /// Number of rows that passed so far.
     seen: usize,
     rows: Vec<u32>,
 }

@@ -112,7 +112,6 @@ impl Index {
         self.identity
     }
 
-    /// Memory of the index in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.columns.bytes()
             + self.by_id.0.allocation_size()
@@ -123,7 +122,6 @@ impl Index {
             + size_of::<i64>() * self.without_officers.capacity()
     }
 
-    /// The industry lists.
     pub(crate) fn industries(&self) -> &Industries {
         &self.industries
     }
@@ -133,17 +131,14 @@ impl Index {
         self.tally.listed_on(day)
     }
 
-    /// Statewide statistics as of a day.
     pub(crate) fn stats(&self, today: Date) -> Stats {
         self.tally.stats(&self.columns, self.updated_at, today)
     }
 
-    /// Counts of every county as of a day, in the order of the list of counties.
     pub(crate) fn county_counts(&self, today: Date) -> Vec<County> {
         self.tally.county_counts(&self.columns, &self.county_names, today)
     }
 
-    /// The row of an id.
     pub(crate) fn row_of_id(&self, id: BusinessIdParam) -> Option<u32> {
         self.by_id.find(id.value()?.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
     }

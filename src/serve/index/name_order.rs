@@ -96,7 +96,6 @@ impl NameOrder {
         self.slices.passing(first..end, &test, |at, bits| take(&self.newest_first[at..], bits));
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.by_name.capacity() + self.newest_first.capacity() + self.runs.capacity();
         size_of::<u32>() * rows + self.slices.bytes()

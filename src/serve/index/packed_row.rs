@@ -17,7 +17,6 @@ const FLAG_BITS: u32 = 3;
 /// A column of codes: those that listings filter by come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// Business type.
     Kind,
     County,
     /// Sector and industry type.
@@ -28,15 +27,12 @@ pub(crate) enum Field {
     Status,
 }
 
-/// Number of fields.
 pub(crate) const FIELDS: usize = 7;
 
-/// Where the codes of a field are stored.
 #[derive(Debug)]
 pub(crate) enum Place {
     /// In the packed row.
     Packed {
-        /// Position of the lowest bit.
         shift: u32,
         /// The bits of the field, shifted to the low end.
         mask: u64,
@@ -73,12 +69,10 @@ impl Layout {
         (Self { places, bits: used }, packed)
     }
 
-    /// Number of bits in use in a packed row.
     pub(crate) const fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Where the codes of a field are stored.
     pub(crate) const fn place(&self, field: Field) -> &Place {
         &self.places[field as usize]
     }

@@ -18,10 +18,8 @@ pub(crate) enum CodedField {
     IndustryType,
 }
 
-/// Number of coded columns.
 pub(crate) const CODED_FIELDS: usize = 8;
 
-/// The rows, column by column.
 #[derive(Debug, Default)]
 pub(crate) struct RowBuffer {
     pub(crate) uncoded: UncodedColumns,
@@ -66,7 +64,6 @@ impl RowBuffer {
         }
     }
 
-    /// Adds the rows of another buffer after its own.
     pub(crate) fn append(&mut self, other: Self) {
         self.uncoded.append(other.uncoded);
         self.listed.extend(other.listed);
@@ -75,7 +72,6 @@ impl RowBuffer {
         }
     }
 
-    /// The same rows in another order.
     pub(crate) fn permuted(self, order: &[u32]) -> Self {
         Self {
             uncoded: self.uncoded.permuted(order),

@@ -8,7 +8,6 @@ use crate::contract::eastern::day_of_epoch;
 use crate::contract::page::Pagination;
 
 impl Index {
-    /// A page of summary records.
     pub(crate) fn page_json(&self, rows: &[u32], pagination: &Pagination) -> Vec<u8> {
         let mut out = Vec::with_capacity(128 + rows.len() * 420);
         out.extend_from_slice(b"{\"data\":[");

@@ -7,9 +7,6 @@ use crate::table::Table;
 use std::path::Path;
 
 /// The index of a snapshot: its filings, and its details, officers, counties and industries where it has them.
-///
-/// # Errors
-/// [`LoadError`], naming the file.
 pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     let mut builder = IndexBuilder::default();
     if !files::folder(snapshot, Table::Filings).is_dir() {

@@ -19,9 +19,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
-/// The header with the protocol's version.
 const VERSION_HEADER: &str = "mcp-protocol-version";
 /// Where the message of a request without a handshake has its version.
 const VERSION_POINTER: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";

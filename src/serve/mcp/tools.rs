@@ -53,7 +53,6 @@ fn tool(endpoint: Endpoint) -> Tool {
         .with_annotations(annotations)
 }
 
-/// The tool's name in words.
 fn title(endpoint: Endpoint) -> String {
     let words = endpoint.tool().replace('_', " ");
     words[..1].to_uppercase() + &words[1..]

@@ -57,34 +57,24 @@ impl Service {
         Arc::clone(&old.index)
     }
 
-    /// Replaces the accounts and keys.
     pub(crate) fn swap_accounts(&self, accounts: Accounts) {
         self.accounts.store(Arc::new(accounts));
     }
 
-    /// The counts of requests.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
 
-    /// The current Eastern day of the service.
     pub(crate) fn today(&self) -> Date {
         self.fixed_today.unwrap_or_else(|| eastern_day((self.clock)()))
     }
 
-    /// The caller of a key.
-    ///
-    /// # Errors
-    /// [`ApiError::Unauthorized`].
     pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
         let known = key.and_then(|key| self.accounts.load().authenticate(key));
         known.ok_or(ApiError::Unauthorized { key_sent: key.is_some() })
     }
 
     /// Checks that the plan and the scopes of a caller permit an operation.
-    ///
-    /// # Errors
-    /// [`ApiError::NoApiAccess`] or [`ApiError::MissingScope`].
     pub(crate) fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
         if !caller.account.api_access {
             return Err(ApiError::NoApiAccess);
@@ -95,28 +85,18 @@ impl Service {
         Ok(())
     }
 
-    /// Counts one request of the caller's account.
-    ///
-    /// # Errors
-    /// [`ApiError::OverLimit`]; a refused request is not counted.
+    /// Counts one request of the caller's account; a request over a limit is refused and not counted.
     pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
         let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
     }
 
-    /// The JSON body of an answer, for an authorized caller.
-    ///
-    /// # Errors
-    /// [`ApiError::Broken`] or [`ApiError::NotFound`].
     pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
         self.answer_of(&self.view(), caller, arguments)
     }
 
     /// The JSON body of an answer, and a digest of all that it depends on except the request.
-    ///
-    /// # Errors
-    /// As [`Service::answer`].
     pub(crate) fn answer_with_version(
         &self,
         caller: &Caller,

@@ -7,10 +7,7 @@ use crate::contract::error::{ErrorBody, Message, Violation};
 pub(crate) enum ApiError {
     /// No key, or an unknown one: 401.
     #[error("the API key is missing or not valid; send it as Authorization: Bearer <API_KEY>")]
-    Unauthorized {
-        /// Whether a key was sent.
-        key_sent: bool,
-    },
+    Unauthorized { key_sent: bool },
     /// The account's plan has no API access: 403.
     #[error("the plan of this account has no API access")]
     NoApiAccess,
@@ -19,10 +16,7 @@ pub(crate) enum ApiError {
     MissingScope,
     /// A quota of the account is used up: 429.
     #[error("the account is over a request limit; wait {retry_after_secs} s")]
-    OverLimit {
-        /// Seconds until the window opens.
-        retry_after_secs: u64,
-    },
+    OverLimit { retry_after_secs: u64 },
     /// Broken rules, all of one status: 400 or 403.
     #[error("{}", message_of(.0))]
     Broken(Vec<Violation>),
@@ -32,7 +26,6 @@ pub(crate) enum ApiError {
 }
 
 impl ApiError {
-    /// The HTTP status.
     pub(crate) fn status(&self) -> u16 {
         match self {
             Self::Unauthorized { .. } => 401,
