@@ -1,12 +1,10 @@
 //! What a server is started with: its rows, its keys, its limits.
 
 use super::auth::{Accounts, LimitOverride};
-use super::index::Index;
 use super::service::Clock;
 use crate::lake::Lake;
 use jiff::civil::Date;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
@@ -17,8 +15,6 @@ pub(crate) const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 /// Where the rows come from.
 #[derive(Debug)]
 pub(crate) enum IndexSource {
-    /// An index in memory.
-    Fixed(Arc<Index>),
     /// One snapshot folder, never reloaded.
     Snapshot(PathBuf),
     /// The root of a lake; its `current` snapshot is reloaded when the link changes.

@@ -4,17 +4,19 @@ use super::auth::access::Accounts;
 use super::auth::usage_meter::Meter;
 use super::http::app::Site;
 use super::http::host_guard::HostGuard;
-use super::index::{Index, IndexBuilder};
+use super::index::Index;
+use super::load::load_snapshot;
 use super::metrics::Metrics;
 use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
 use crate::contract::eastern::parse_date;
 use crate::contract::plan::{Plan, PlanLimits};
-use crate::table::{FilingRow, Row, Table, write_rows};
+use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, write_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use std::path::Path;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The current day of the tests.
 pub(super) const TODAY: Date = date(2026, 7, 31);
@@ -89,18 +91,22 @@ pub(super) fn detail(number: usize, officer_count: i32) -> Detail {
 }
 
 /// Nine businesses: 1 to 3 with detail, 1 with 30 officers, 2 without any, 3 with officers never fetched.
+pub(super) fn snapshot() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |number| FilingRow::from_summary(&summary(number), SEEN_AT).expect("a row");
+    let filings: Vec<FilingRow> = (1..=ROWS.len()).map(row).collect();
+    write_table(folder.path(), Table::Filings, "f.parquet", &filings);
+    let looked_up = [detail(1, 30), detail(2, 0), detail(3, 2)];
+    let details = looked_up.map(|detail| DetailRow::from_detail(&detail, SEEN_AT).expect("a row"));
+    write_table(folder.path(), Table::Details, "d.parquet", &details);
+    let officer = |n| Officer { name: format!("OFFICER {:02}", 29 - n), title: "MGR".to_owned() };
+    let officers: Vec<_> = (0..30).map(|n| OfficerRow::new(1, n, &officer(n), SEEN_AT)).collect();
+    write_table(folder.path(), Table::Officers, "o.parquet", &officers);
+    folder
+}
+
 pub(super) fn index() -> Index {
-    let mut builder = IndexBuilder::default();
-    builder.push_detail(&detail(1, 30)).expect("a row");
-    builder.push_detail(&detail(2, 0)).expect("a row");
-    builder.push_detail(&detail(3, 2)).expect("a row");
-    for number in 4..=ROWS.len() {
-        builder.push_summary(&summary(number)).expect("a row");
-    }
-    let officers: Vec<Officer> =
-        (0..30).rev().map(|n| Officer { name: format!("OFFICER {n:02}"), title: "MGR".to_owned() }).collect();
-    builder.push_officers(1, &officers);
-    builder.finish().expect("an index")
+    load_snapshot(snapshot().path()).expect("an index")
 }
 
 pub(super) fn clock() -> Clock {

@@ -105,12 +105,13 @@ mod tests {
     #[tokio::test]
     async fn server_answers_until_it_is_stopped_and_then_writes_its_counts() {
         let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = fixture::snapshot();
         let usage_file = folder.path().join("usage.jsonl");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let limits = fixture::generous();
         let config = ServeConfig {
-            index: IndexSource::Fixed(Arc::new(fixture::index())),
+            index: IndexSource::Snapshot(snapshot.path().to_owned()),
             accounts: AccountsSource::Fixed(Accounts::single(fixture::KEY, "acme", limits, &["data"])),
             plan_override: LimitOverride::default(),
             usage_file: Some(usage_file.clone()),

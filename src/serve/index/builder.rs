@@ -1,14 +1,13 @@
 //! Rows in any order → an index, sorted newest first.
 
 use super::column::CodedColumn;
-use super::columns::{Columns, UNPACKABLE_DOCUMENT};
+use super::columns::{CodedField, Columns, RowBuffer, UNPACKABLE_DOCUMENT};
 use super::counts::{CountyName, Tally};
 use super::dictionary::{Dictionary, json_text};
 use super::lookup::{Index, JsonById, RowTable};
 use super::name_order::NameOrder;
 use super::packed_row::{Layout, flag};
-use super::row_buffer::{CodedField, RowBuffer};
-use crate::contract::business::{ACTIVE, Address, Detail, Officer, Summary};
+use crate::contract::business::{ACTIVE, Address, Officer};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::reference::{EntityType, Industries, Sector};
 use jiff::Timestamp;
@@ -23,9 +22,6 @@ pub(crate) const MAX_OFFICERS: usize = 25;
 /// Why rows do not make an index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// A service id without a positive integer.
-    #[error("the service id {0:?} has no positive integer")]
-    NoBusinessId(String),
     /// Two rows of one business.
     #[error("business {0} occurs twice; the filings table must have one row a business")]
     Duplicate(i64),
@@ -53,37 +49,16 @@ pub(crate) struct IndexBuilder {
     details: JsonById,
     officers: JsonById,
     without_officers: Vec<i64>,
-    counties: Vec<CountyName>,
-    industries: Option<Industries>,
+    /// Without them the 67 of the state are shown.
+    pub(crate) counties: Vec<CountyName>,
+    /// Without them the sectors and types of the rows are shown.
+    pub(crate) industries: Option<Industries>,
     updated_at: Option<Timestamp>,
-    identity: [u8; 32],
+    /// See [`Index::identity`].
+    pub(crate) identity: [u8; 32],
 }
 
 impl IndexBuilder {
-    /// Adds a summary record as the API returns it.
-    pub(crate) fn push_summary(&mut self, summary: &Summary) -> Result<(), IndexError> {
-        let business_id = summary.business_id();
-        let business_id = business_id.ok_or_else(|| IndexError::NoBusinessId(summary.id.clone()))?;
-        self.rows.push(business_id, summary, true);
-        Ok(())
-    }
-
-    /// Adds a detail record: its summary and what a look-up adds.
-    pub(crate) fn push_detail(&mut self, detail: &Detail) -> Result<(), IndexError> {
-        self.push_summary(&detail.summary)?;
-        let tail = DetailTail {
-            principal_address: &detail.principal_address,
-            mailing_address: detail.mailing_address.as_ref(),
-            registered_agent_name: &detail.registered_agent_name,
-            formation_state: &detail.formation_state,
-            last_annual_report_year: detail.last_annual_report_year,
-            officer_count: detail.officer_count,
-            license_count: detail.license_count,
-        };
-        self.push_tail(detail.summary.business_id().unwrap_or_default(), &tail);
-        Ok(())
-    }
-
     /// Adds what a look-up of a business returned in addition to its summary.
     pub(crate) fn push_tail(&mut self, business_id: i64, tail: &DetailTail<'_>) {
         if tail.officer_count == 0 {
@@ -100,24 +75,9 @@ impl IndexBuilder {
         self.officers.push(business_id, &json_text(&sorted));
     }
 
-    /// Sets the counties by key and display name; without them the 67 of the state are shown.
-    pub(crate) fn set_counties(&mut self, counties: Vec<CountyName>) {
-        self.counties = counties;
-    }
-
-    /// Sets the industry lists; without them the sectors and types of the rows are shown.
-    pub(crate) fn set_industries(&mut self, industries: Industries) {
-        self.industries = Some(industries);
-    }
-
     /// Records when data was observed; the newest instant is shown in the statistics.
     pub(crate) fn note_updated_at(&mut self, instant: Timestamp) {
         self.updated_at = self.updated_at.max(Some(instant));
-    }
-
-    /// Sets the digest of the snapshot, see [`Index::identity`].
-    pub(crate) fn set_identity(&mut self, identity: [u8; 32]) {
-        self.identity = identity;
     }
 
     pub(crate) fn finish(mut self) -> Result<Index, IndexError> {

@@ -114,12 +114,6 @@ pub(crate) struct CodedColumn {
 }
 
 impl CodedColumn {
-    pub(crate) fn push(&mut self, text: &str) {
-        let repeated = self.codes.last().copied().filter(|code| &*self.values[*code as usize] == text);
-        let code = repeated.unwrap_or_else(|| self.code_of(text));
-        self.codes.push(code);
-    }
-
     /// Adds rows by their place in a list of texts; a place outside the list is an empty text.
     pub(crate) fn extend<'a>(
         &mut self,
@@ -229,8 +223,8 @@ mod tests {
     #[test]
     fn appended_columns_share_their_codes() {
         let (mut one, mut other) = (CodedColumn::default(), CodedColumn::default());
-        ["b", "", "b"].iter().for_each(|text| one.push(text));
-        ["a", "b"].iter().for_each(|text| other.push(text));
+        one.extend(["b", ""], [0, 1, 0]);
+        other.extend(["a", "b"], [0, 1]);
         one.append(&other);
         let read: Vec<_> = one.codes().iter().map(|code| &*one.values()[*code as usize]).collect();
         assert_eq!(read, ["b", "", "b", "a", "b"]);

@@ -1,6 +1,6 @@
-//! All columns of a snapshot, newest row first.
+//! The columns of rows: while they are collected, in any order, and of a snapshot, newest row first.
 
-use super::column::{OverflowTexts, TextColumn, permuted};
+use super::column::{CodedColumn, OverflowTexts, TextColumn, permuted};
 use super::dictionary::Dictionary;
 use super::document_number::{self, Unpacked};
 use super::packed_row::{Field, Layout};
@@ -161,6 +161,55 @@ impl UncodedColumns {
             + size_of::<u64>() * (self.ids.capacity() + self.documents.capacity())
             + self.names.bytes()
             + overflow.map(OverflowTexts::bytes).iter().sum::<usize>()
+    }
+}
+
+/// The columns that are stored as codes, because their texts repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodedField {
+    EntityType,
+    CompanyType,
+    Status,
+    City,
+    Zip,
+    County,
+    Sector,
+    IndustryType,
+}
+
+pub(crate) const CODED_FIELDS: usize = 8;
+
+#[derive(Debug, Default)]
+pub(crate) struct RowBuffer {
+    pub(crate) uncoded: UncodedColumns,
+    /// Whether listings and counts show each row; look-ups find it anyway.
+    pub(crate) listed: Vec<bool>,
+    coded: [CodedColumn; CODED_FIELDS],
+}
+
+impl RowBuffer {
+    pub(crate) fn coded(&self, field: CodedField) -> &CodedColumn {
+        &self.coded[field as usize]
+    }
+
+    pub(crate) fn coded_mut(&mut self, field: CodedField) -> &mut CodedColumn {
+        &mut self.coded[field as usize]
+    }
+
+    pub(crate) fn append(&mut self, other: Self) {
+        self.uncoded.append(other.uncoded);
+        self.listed.extend(other.listed);
+        for (column, added) in self.coded.iter_mut().zip(&other.coded) {
+            column.append(added);
+        }
+    }
+
+    pub(crate) fn permuted(self, order: &[u32]) -> Self {
+        Self {
+            uncoded: self.uncoded.permuted(order),
+            listed: permuted(&self.listed, order),
+            coded: self.coded.map(|column| column.permuted(order)),
+        }
     }
 }
 

@@ -88,7 +88,7 @@ mod tests {
     fn texts_are_found_by_prefix_and_by_full_text_in_any_case() {
         let mut column = CodedColumn::default();
         let texts = ["Tampa", "miami", "TAMPA", "Tam", "", "Miami \"Beach\""];
-        texts.iter().for_each(|text| column.push(text));
+        column.extend(texts, 0..texts.len());
         let (dictionary, code_of) = Dictionary::sorted(&column);
         let text = |code: u32| &*dictionary.texts[code as usize];
         for (old, value) in column.values().iter().enumerate() {

@@ -17,8 +17,7 @@
 //! - `column`: columns of texts, of codes, and of the few values that do not fit
 //! - `dictionary`: the distinct texts of a column, sorted, with a code each
 //! - `packed_row`: flags and filter codes of a row in one 64-bit number
-//! - `columns`: all columns of a snapshot
-//! - `row_buffer`: rows while they are collected, in any order
+//! - `columns`: all columns, of rows that are collected and of a snapshot
 //! - `bit_slices`: the bit-sliced index
 //! - `name_order`: rows sorted by name, and prefix search
 //! - `counts`: counts by day, by county and statewide
@@ -41,7 +40,6 @@ pub(super) mod listing_query;
 mod lookup;
 mod name_order;
 mod packed_row;
-pub(super) mod row_buffer;
 mod row_json;
 
 pub(super) use builder::IndexBuilder;

@@ -3,8 +3,7 @@
 use super::error::LoadError;
 use super::files::files_of;
 use crate::serve::index::IndexBuilder;
-use crate::serve::index::columns::UncodedCells;
-use crate::serve::index::row_buffer::{CODED_FIELDS, CodedField, RowBuffer};
+use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};
 use crate::table::Table;
 use arrow::array::{
     Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int64Array, StringArray,
@@ -196,6 +195,6 @@ impl<'a> NamedBatch<'a> {
     }
 
     fn no_column(&self, column: &'static str) -> LoadError {
-        LoadError::Column { path: self.path.to_owned(), column }
+        LoadError::Column(self.path.to_owned(), column)
     }
 }

@@ -12,16 +12,13 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     if !files::folder(snapshot, Table::Filings).is_dir() {
         return Err(LoadError::NoFilings(snapshot.to_owned()));
     }
-    builder.set_identity(files::identity(snapshot)?);
+    builder.identity = files::identity(snapshot)?;
     filings::load_filings(snapshot, &mut builder)?;
     details::load_details(snapshot, &mut builder)?;
     details::load_officers(snapshot, &mut builder)?;
-    builder.set_counties(lists::load_counties(snapshot)?);
-    let industries = lists::load_industries(snapshot)?;
-    if !industries.sectors.is_empty() {
-        builder.set_industries(industries);
-    }
-    builder.finish().map_err(|source| LoadError::Rows { path: snapshot.to_owned(), source })
+    builder.counties = lists::load_counties(snapshot)?;
+    builder.industries = Some(lists::load_industries(snapshot)?).filter(|lists| !lists.sectors.is_empty());
+    builder.finish().map_err(|source| LoadError::Rows(snapshot.to_owned(), source))
 }
 
 #[cfg(test)]
@@ -85,6 +82,6 @@ mod tests {
         let error = load_snapshot(folder.path()).expect_err("a duplicate");
         assert!(error.to_string().contains("business 2 occurs twice"), "{error}");
         std::fs::write(folder.path().join("filings/f.parquet"), "no parquet").expect("written");
-        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged { .. })));
+        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged(..))));
     }
 }
