@@ -46,7 +46,6 @@ pub(crate) struct MonthFigures {
     pub(crate) month_over_month: Option<f64>,
     /// Change against the same month a year ago, where both are complete.
     pub(crate) year_over_year: Option<f64>,
-    pub(crate) share_of_month: Option<f64>,
     /// Whether every day of the month is complete in the lake.
     pub(crate) is_complete: bool,
 }
@@ -56,15 +55,11 @@ pub(crate) struct MonthFigures {
 pub(crate) struct CountyFigures {
     /// County name; empty for an address outside Florida or unknown.
     pub(crate) county: String,
-    pub(crate) filings_last_7_days: i64,
     pub(crate) filings_last_30_days: i64,
     /// Filings of the 30 days before.
     pub(crate) filings_previous_30_days: i64,
-    pub(crate) filings_last_365_days: i64,
     /// Change of the last 30 days against the 30 before, where all 60 are complete.
     pub(crate) growth_30_days: Option<f64>,
-    pub(crate) share_of_state_30_days: Option<f64>,
-    pub(crate) rank_30_days: i64,
 }
 
 /// Filings of one city in one month.
@@ -133,37 +128,36 @@ pub(crate) struct Figures {
 
 /// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
 pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
-    let aggregate = |name: &str| tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
-    let mut figures = Figures::default();
+    let mut coverage = Vec::new();
     for file in tables.get("coverage").into_iter().flatten() {
-        figures.coverage.extend(read_coverage(&Cells::read(file)?)?);
+        coverage.extend(read_coverage(&Cells::read(file)?)?);
     }
-    figures.coverage.sort_by_key(|coverage| std::cmp::Reverse(coverage.day));
-    if let Some(file) = aggregate("county_window") {
-        (figures.as_of, figures.counties) = read_counties(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("county_type_day") {
-        figures.days = read_days(&Cells::read(file)?, figures.as_of)?;
-    }
-    if let Some(file) = aggregate("type_month") {
-        figures.months = read_months(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("city_month") {
-        (figures.cities_month, figures.cities) = read_cities(&Cells::read(file)?, figures.as_of)?;
-    }
-    if let Some(file) = aggregate("hot_addresses") {
-        figures.zips = read_zips(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("weekday_profile") {
-        figures.weekdays = read_weekdays(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("settling") {
-        figures.settling = read_settling(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("reconcile") {
-        figures.reconciliation = read_reconciliation(file)?;
-    }
-    Ok(figures)
+    coverage.sort_by_key(|coverage: &CoverageDay| std::cmp::Reverse(coverage.day));
+    let (as_of, counties) = of_aggregate(tables, "county_window", read_counties)?;
+    let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
+    Ok(Figures {
+        as_of,
+        coverage,
+        days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
+        months: of_aggregate(tables, "type_month", read_months)?,
+        counties,
+        cities_month,
+        cities,
+        zips: of_aggregate(tables, "hot_addresses", read_zips)?,
+        weekdays: of_aggregate(tables, "weekday_profile", read_weekdays)?,
+        settling: of_aggregate(tables, "settling", read_settling)?,
+        reconciliation: of_aggregate(tables, "reconcile", read_reconciliation)?,
+    })
+}
+
+/// What `read` makes of an aggregate; nothing when the snapshot does not have it.
+fn of_aggregate<T: Default>(
+    tables: &SnapshotFiles,
+    name: &str,
+    read: impl FnOnce(&Cells) -> Result<T, AggregateError>,
+) -> Result<T, AggregateError> {
+    let file = tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
+    file.map_or_else(|| Ok(T::default()), |file| read(&Cells::read(file)?))
 }
 
 fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
@@ -194,20 +188,13 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
 
 fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
     let (as_of, types, names) = (cells.days("as_of")?, cells.texts("entity_type")?, cells.texts("county")?);
-    let (last_7, last_30) = (cells.longs("filings_last_7_days")?, cells.longs("filings_last_30_days")?);
-    let (previous_30, last_365) =
-        (cells.longs("filings_previous_30_days")?, cells.longs("filings_last_365_days")?);
-    let (growth, share) = (cells.doubles("growth_30_days")?, cells.doubles("share_of_state_30_days")?);
-    let ranks = cells.longs("rank_30_days")?;
+    let (last, previous) = (cells.longs("filings_last_30_days")?, cells.longs("filings_previous_30_days")?);
+    let growth = cells.doubles("growth_30_days")?;
     let county = |row| CountyFigures {
         county: text(names, row),
-        filings_last_7_days: long(last_7, row),
-        filings_last_30_days: long(last_30, row),
-        filings_previous_30_days: long(previous_30, row),
-        filings_last_365_days: long(last_365, row),
+        filings_last_30_days: long(last, row),
+        filings_previous_30_days: long(previous, row),
         growth_30_days: growth.get(row),
-        share_of_state_30_days: share.get(row),
-        rank_30_days: long(ranks, row),
     };
     let counties = cells.rows().filter(|&row| types.get(row) == Some("*")).map(county).collect();
     Ok((cells.rows().next().and_then(|row| day(as_of, row)), counties))
@@ -230,15 +217,14 @@ fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
     let (months, types, filings) =
         (cells.texts("filed_month")?, cells.texts("entity_type")?, cells.longs("filings")?);
     let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
-    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_complete")?);
+    let complete = cells.flags("is_complete")?;
     let month = |row| MonthFigures {
         month: text(months, row),
         entity_type: text(types, row),
         filings: long(filings, row),
         month_over_month: monthly.get(row),
         year_over_year: yearly.get(row),
-        share_of_month: share.get(row),
-        is_complete: flag(whole, row),
+        is_complete: flag(complete, row),
     };
     Ok(cells.rows().map(month).collect())
 }

@@ -1,9 +1,7 @@
 //! The lake's counts against the API's: the result of `reconcile.sql`, as the checks read it.
 
-use super::cells::{Cells, day, flag, long, text};
+use super::cells::{Cells, flag, long, text};
 use super::error::AggregateError;
-use jiff::civil::Date;
-use std::path::Path;
 
 /// What a count of the API covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,8 +36,6 @@ pub(crate) struct Comparison {
     pub(crate) period: String,
     /// `*` for all; of a month also a type, of a county its name.
     pub(crate) subject: String,
-    /// Eastern day on which the API gave its count.
-    pub(crate) observed_on: Option<Date>,
     pub(crate) api_count: i64,
     pub(crate) lake_count: i64,
     /// Whether the lake is complete for the period.
@@ -74,18 +70,16 @@ impl Reconciliation {
 }
 
 /// Reads the result of `reconcile.sql`. Rows of an unknown scope are left out: a changed `reconcile.sql` may compare more.
-pub(crate) fn read_reconciliation(path: &Path) -> Result<Reconciliation, AggregateError> {
-    let cells = Cells::read(path)?;
+pub(super) fn read_reconciliation(cells: &Cells) -> Result<Reconciliation, AggregateError> {
     let (scopes, periods, subjects) =
         (cells.texts("scope")?, cells.texts("period")?, cells.texts("subject")?);
-    let (observed, comparable) = (cells.days("observed_on")?, cells.flags("is_comparable")?);
+    let comparable = cells.flags("is_comparable")?;
     let (api, lake) = (cells.longs("api_count")?, cells.longs("lake_count")?);
     let comparison = |row| {
         Some(Comparison {
             scope: Scope::from_name(scopes.get(row)?)?,
             period: text(periods, row),
             subject: text(subjects, row),
-            observed_on: day(observed, row),
             api_count: long(api, row),
             lake_count: long(lake, row),
             is_comparable: flag(comparable, row),
@@ -104,7 +98,6 @@ mod tests {
             scope: Scope::Day,
             period: period.to_owned(),
             subject: "*".to_owned(),
-            observed_on: None,
             api_count,
             lake_count,
             is_comparable,

@@ -1,5 +1,6 @@
 //! The results of the shipped SQL files over a lake small enough to count by hand.
 
+use super::cells::Cells;
 use super::definition::load_aggregates;
 use super::figures::read_figures;
 use super::reconcile::{Scope, read_reconciliation};
@@ -310,7 +311,7 @@ fn reconcile_compares_the_newest_observation_with_the_lake() {
         ]
     );
     let file = lake.run("reconcile", &shipped_sql("reconcile")).expect("runs");
-    let reconciliation = read_reconciliation(&file.path).expect("reads");
+    let reconciliation = read_reconciliation(&Cells::read(&file.path).expect("reads")).expect("cells");
     assert!(reconciliation.differences(Scope::Day).is_empty());
     assert_eq!(reconciliation.comparable(Scope::Day).count(), 1);
     assert_eq!(reconciliation.differences(Scope::Month)[0].difference(), -1);

@@ -103,13 +103,9 @@ mod tests {
     fn county(name: &str, filings: i64, growth: Option<f64>) -> CountyFigures {
         CountyFigures {
             county: name.to_owned(),
-            filings_last_7_days: filings / 4,
             filings_last_30_days: filings,
             filings_previous_30_days: filings,
-            filings_last_365_days: filings * 12,
             growth_30_days: growth,
-            share_of_state_30_days: Some(0.5),
-            rank_30_days: 1,
         }
     }
 
@@ -122,14 +118,12 @@ mod tests {
             filings: 12_345,
             month_over_month: Some(-0.25),
             year_over_year: None,
-            share_of_month: Some(1.0),
             is_complete: true,
         };
         let comparison = Comparison {
             scope: Scope::Day,
             period: "2026-07-30".to_owned(),
             subject: "*".to_owned(),
-            observed_on: Some(DAY),
             api_count: 10,
             lake_count: 7,
             is_comparable: true,

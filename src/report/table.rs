@@ -221,13 +221,9 @@ mod tests {
     fn counties_are_ranked_against_the_state_without_small_ones() {
         let county = |name: &str, previous: i64, last: i64| CountyFigures {
             county: name.to_owned(),
-            filings_last_7_days: 0,
             filings_last_30_days: last,
             filings_previous_30_days: previous,
-            filings_last_365_days: 0,
             growth_30_days: Some(last as f64 / previous as f64 - 1.0),
-            share_of_state_30_days: None,
-            rank_30_days: 1,
         };
         // The state halves: 1,010 before, 505 in the last 30 days.
         let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];

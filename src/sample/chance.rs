@@ -14,21 +14,14 @@ pub(super) enum Purpose {
     Order,
     /// The order in which names are assigned.
     NameOrder,
-    /// The shape of a name.
     Name,
-    /// Where a business is.
     Place,
     /// The new address of a business that changes its own.
     NewPlace,
-    /// Its registered agent.
     Agent,
-    /// The next registered agent.
     NewAgent,
-    /// Its officers.
     Officers,
-    /// The rest of its detail record.
     Detail,
-    /// How it changes and ends.
     Life,
     /// A business of the 30 years before.
     Register,
@@ -90,7 +83,6 @@ impl Draw {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
-    /// Shuffles a list.
     pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             list.swap(last, self.below(last + 1));

@@ -93,22 +93,15 @@ fn implies_trade(kind: EntityType) -> bool {
     matches!(kind, EntityType::Llc | EntityType::Corporation | EntityType::Fictitious)
 }
 
+/// Endings of partnerships.
+const FUNDS: [&str; 7] =
+    ["PARTNERS", "INVESTORS", "HOLDINGS", "FUND I", "FUND II", "REAL ESTATE FUND", "CAPITAL PARTNERS"];
+
 fn led_by(head: &str, tail: &str, series: &Series, draw: &mut Draw) -> (String, &'static str) {
     let (industry, phrase) = match series.entity_type {
         EntityType::Nonprofit => industry::cause(draw),
         EntityType::Trust => ("finance.investment", ""),
-        EntityType::Partnership => (
-            "finance.investment",
-            draw.word(&[
-                "PARTNERS",
-                "INVESTORS",
-                "HOLDINGS",
-                "FUND I",
-                "FUND II",
-                "REAL ESTATE FUND",
-                "CAPITAL PARTNERS",
-            ]),
-        ),
+        EntityType::Partnership => ("finance.investment", draw.word(&FUNDS)),
         _ => industry::trade(draw),
     };
     let root = rooted(head, tail, draw);

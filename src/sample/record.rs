@@ -10,6 +10,7 @@ use super::spec::{SampleBusiness, SampleSpec, Shape};
 use super::{industry, person};
 use crate::contract::business::{Address, Detail, Summary};
 use jiff::civil::Date;
+use std::sync::LazyLock;
 
 /// The building that thousands of companies give as their address.
 const HOT_ZIP: &str = "33702";
@@ -141,38 +142,12 @@ fn shared_office(zip: &str) -> String {
     format!("{} COMMERCE {}", 100 + number * 25, ["BLVD", "PKWY", "AVE"][number % 3])
 }
 
-const STREET_NAMES: [&str; 30] = [
-    "PALM",
-    "OAK",
-    "MAIN",
-    "CITRUS",
-    "ORANGE",
-    "PINE",
-    "MAGNOLIA",
-    "LAKE",
-    "CYPRESS",
-    "OSCEOLA",
-    "SEMINOLE",
-    "HIBISCUS",
-    "PELICAN",
-    "HERON",
-    "CORAL",
-    "GULF",
-    "OCEAN",
-    "BAY",
-    "RIVER",
-    "PARK",
-    "CENTRAL",
-    "WASHINGTON",
-    "MAPLE",
-    "CEDAR",
-    "SUNSET",
-    "HARBOR",
-    "MANATEE",
-    "EAGLE",
-    "WILLOW",
-    "GRANADA",
-];
+static STREET_NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "PALM OAK MAIN CITRUS ORANGE PINE MAGNOLIA LAKE CYPRESS OSCEOLA SEMINOLE HIBISCUS PELICAN HERON CORAL GULF OCEAN BAY \
+     RIVER PARK CENTRAL WASHINGTON MAPLE CEDAR SUNSET HARBOR MANATEE EAGLE WILLOW GRANADA"
+        .split_whitespace()
+        .collect()
+});
 const STREET_KINDS: [&str; 10] = ["ST", "ST", "AVE", "AVE", "RD", "DR", "LN", "CT", "BLVD", "WAY"];
 const STREET_SIDES: [&str; 8] = ["N", "S", "E", "W", "NW", "NE", "SW", "SE"];
 

@@ -1,7 +1,7 @@
 //! Rows in any order → an index, sorted newest first.
 
 use super::column::CodedColumn;
-use super::columns::{CodedField, Columns, RowBuffer, UNPACKABLE_DOCUMENT};
+use super::columns::{CODED_FIELDS, CodedField, Columns, RowBuffer, UNPACKABLE_DOCUMENT};
 use super::counts::{CountyName, Tally};
 use super::dictionary::{Dictionary, json_text};
 use super::lookup::{Index, JsonById, RowTable};
@@ -123,47 +123,32 @@ impl IndexBuilder {
 fn columns_of(mut rows: RowBuffer) -> Columns {
     let flags = flags_of(&rows);
     let mut take = |field| std::mem::take(rows.coded_mut(field));
+    let mut dictionaries = <[Dictionary; CODED_FIELDS]>::default();
     let (sectors, industry_types, industry_codes) =
         paired(&take(CodedField::Sector), &take(CodedField::IndustryType));
+    let industries = sectors.len();
+    dictionaries[CodedField::Sector as usize] = sectors;
+    dictionaries[CodedField::IndustryType as usize] = industry_types;
     let mut sorted = |field| {
         let column = take(field);
         let (dictionary, code_of) = Dictionary::sorted(&column);
-        let codes: Vec<u32> = column.codes().iter().map(|code| code_of[*code as usize]).collect();
-        (dictionary, codes)
+        let (codes, count) = (column.codes().iter().map(|code| code_of[*code as usize]), dictionary.len());
+        dictionaries[field as usize] = dictionary;
+        (codes.collect(), count)
     };
-    let (kinds, kind_codes) = sorted(CodedField::EntityType);
-    let (counties, county_codes) = sorted(CodedField::County);
-    let (zips, zip_codes) = sorted(CodedField::Zip);
-    let (cities, city_codes) = sorted(CodedField::City);
-    let (company_types, company_type_codes) = sorted(CodedField::CompanyType);
-    let (statuses, status_codes) = sorted(CodedField::Status);
-    let (layout, packed_rows) = Layout::pack(
-        flags,
-        [
-            (kind_codes, kinds.len()),
-            (county_codes, counties.len()),
-            (industry_codes, sectors.len()),
-            (zip_codes, zips.len()),
-            (city_codes, cities.len()),
-            (company_type_codes, company_types.len()),
-            (status_codes, statuses.len()),
-        ],
-    );
+    let fields = [
+        sorted(CodedField::EntityType),
+        sorted(CodedField::County),
+        (industry_codes, industries),
+        sorted(CodedField::Zip),
+        sorted(CodedField::City),
+        sorted(CodedField::CompanyType),
+        sorted(CodedField::Status),
+    ];
+    let (layout, packed_rows) = Layout::pack(flags, fields);
     let mut uncoded = rows.uncoded;
     uncoded.names.shrink();
-    Columns {
-        uncoded,
-        packed_rows,
-        layout,
-        kinds,
-        counties,
-        sectors,
-        industry_types,
-        zips,
-        cities,
-        company_types,
-        statuses,
-    }
+    Columns { uncoded, packed_rows, layout, dictionaries }
 }
 
 fn flags_of(rows: &RowBuffer) -> Vec<u64> {
@@ -209,7 +194,9 @@ fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Ve
 /// The sectors and types of the rows, sorted.
 fn industries_of(columns: &Columns) -> Industries {
     let mut sectors: Vec<Sector> = Vec::new();
-    for (sector, kind) in columns.sectors.texts().zip(columns.industry_types.texts()) {
+    for (sector, kind) in
+        columns.texts(CodedField::Sector).texts().zip(columns.texts(CodedField::IndustryType).texts())
+    {
         match sectors.last_mut() {
             Some(last) if last.sector == sector => last.types.push(kind.to_owned()),
             _ => sectors.push(Sector { sector: sector.to_owned(), types: vec![kind.to_owned()] }),

@@ -219,38 +219,24 @@ pub(crate) struct Columns {
     /// Flags and codes of each row.
     pub(crate) packed_rows: Vec<u64>,
     pub(crate) layout: Layout,
-    pub(crate) kinds: Dictionary,
-    pub(crate) counties: Dictionary,
-    /// Sector of each industry code.
-    pub(crate) sectors: Dictionary,
-    /// Industry type of each industry code.
-    pub(crate) industry_types: Dictionary,
-    pub(crate) zips: Dictionary,
-    pub(crate) cities: Dictionary,
-    pub(crate) company_types: Dictionary,
-    pub(crate) statuses: Dictionary,
+    /// The texts of each coded field; a code of [`Field::Industry`] has a sector and an industry type.
+    pub(crate) dictionaries: [Dictionary; CODED_FIELDS],
 }
 
 impl Columns {
+    pub(crate) fn texts(&self, field: CodedField) -> &Dictionary {
+        &self.dictionaries[field as usize]
+    }
+
     pub(crate) fn code(&self, field: Field, row: u32) -> u32 {
         self.layout.code(field, row, self.packed_rows[row as usize])
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        let dictionaries = [
-            &self.kinds,
-            &self.counties,
-            &self.sectors,
-            &self.industry_types,
-            &self.zips,
-            &self.cities,
-            &self.company_types,
-            &self.statuses,
-        ];
         self.uncoded.bytes()
             + size_of::<u64>() * self.packed_rows.capacity()
             + self.layout.bytes()
-            + dictionaries.map(Dictionary::bytes).iter().sum::<usize>()
+            + self.dictionaries.iter().map(Dictionary::bytes).sum::<usize>()
     }
 }
 

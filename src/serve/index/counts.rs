@@ -1,7 +1,7 @@
 //! Counts: by day, by county, statewide. Those that depend on the current day are computed again when it changes.
 
 use super::case_fold::{equals_folded, folded};
-use super::columns::Columns;
+use super::columns::{CodedField, Columns};
 use super::packed_row::{Field, flag};
 use crate::contract::count::{County, MonthlyCount, Stats, StatsFilings, TypeCount};
 use crate::contract::eastern::{day_of_epoch, epoch_days, minus_days, month_of};
@@ -47,7 +47,8 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn of(columns: &Columns) -> Self {
-        let mut tally = Self { active_by_county: vec![0; columns.counties.len()], ..Self::default() };
+        let mut tally =
+            Self { active_by_county: vec![0; columns.texts(CodedField::County).len()], ..Self::default() };
         for (row, (day, packed)) in (0..).zip(columns.uncoded.filed.iter().zip(&columns.packed_rows)) {
             if packed & flag::LISTED == 0 {
                 continue;
@@ -56,7 +57,7 @@ impl Tally {
             if packed & flag::ACTIVE != 0 {
                 tally.active_by_county[columns.layout.code(Field::County, row, *packed) as usize] += 1;
             }
-            let of_day = tally.day(*day, columns.kinds.len());
+            let of_day = tally.day(*day, columns.texts(CodedField::EntityType).len());
             of_day.listed += u32::from(packed & (flag::ACTIVE | flag::FICTITIOUS) == flag::ACTIVE);
             of_day.by_type[columns.layout.code(Field::Kind, row, *packed) as usize] += 1;
         }
@@ -84,7 +85,7 @@ impl Tally {
         let start = self.days.partition_point(|tally| tally.day > last);
         let mut counts = BTreeMap::new();
         for tally in self.days[start..].iter().take_while(|tally| tally.day >= first) {
-            for (kind, n) in columns.kinds.texts().zip(&tally.by_type) {
+            for (kind, n) in columns.texts(CodedField::EntityType).texts().zip(&tally.by_type) {
                 *counts.entry(kind).or_insert(0) += i64::from(*n);
             }
         }
@@ -175,7 +176,7 @@ fn county_places(columns: &Columns, names: &[CountyName]) -> Vec<Option<usize>> 
     let place = |text: &str| {
         names.iter().position(|(name, key)| equals_folded(text, name) || equals_folded(text, key))
     };
-    columns.counties.texts().map(place).collect()
+    columns.texts(CodedField::County).texts().map(place).collect()
 }
 
 fn empty_county(county: &CountyName) -> County {
