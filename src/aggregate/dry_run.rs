@@ -56,7 +56,7 @@ fn in_polars(kind: ColumnKind) -> DataType {
 mod tests {
     use super::super::tiny_lake::TinyLake;
     use super::*;
-    use crate::aggregate::definition::load_aggregates;
+    use crate::aggregate::run::load_aggregates;
     use std::path::Path;
 
     #[test]

@@ -1,10 +1,10 @@
 //! The figures of the report, read from a snapshot's aggregates as plain values.
 
-use super::cells::{Cells, day, flag, long, text};
-use super::definition::TABLE_PREFIX;
 use super::error::AggregateError;
+use super::on_disk::{Cells, day, flag, long, text};
 use super::reconcile::{Reconciliation, read_reconciliation};
 use super::run::SnapshotFiles;
+use super::run::TABLE_PREFIX;
 use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;

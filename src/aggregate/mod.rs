@@ -10,21 +10,15 @@
 //!
 //! # Files, in reading order
 //!
-//! - `definition`: reading the SQL files
-//! - `run`: running one of them
-//! - `on_disk`: its result as Parquet
+//! - `run`: the SQL files, running one of them, whether it adds up to its source
+//! - `on_disk`: its result as Parquet, and its cells
 //! - `dry_run`: checking SQL before the first request
 //! - `choose`: businesses chosen by a condition
-//! - `adds_up`: whether an aggregate adds up to its source
-//! - `cells`: typed cells of a result
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
 //! - `error`: why an aggregate failed
 
-mod adds_up;
-mod cells;
 mod choose;
-mod definition;
 mod dry_run;
 mod error;
 pub(crate) mod figures;
@@ -34,17 +28,13 @@ mod run;
 #[cfg(test)]
 mod shipped_tests;
 #[cfg(test)]
-mod ten_filings;
-#[cfg(test)]
 mod tiny_lake;
 
-pub(crate) use adds_up::check_sum;
 pub(crate) use choose::choose_businesses;
-pub(crate) use definition::{TABLE_PREFIX, head_comment, load_aggregates};
 pub(crate) use dry_run::{check_aggregate, check_condition};
 pub use error::AggregateError;
 pub(crate) use figures::{
     CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
 pub(crate) use reconcile::{Reconciliation, Scope};
-pub(crate) use run::run_aggregate;
+pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};

@@ -1,7 +1,7 @@
 //! The lake's counts against the API's: the result of `reconcile.sql`, as the checks read it.
 
-use super::cells::{Cells, flag, long, text};
 use super::error::AggregateError;
+use super::on_disk::{Cells, flag, long, text};
 
 /// What a count of the API covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

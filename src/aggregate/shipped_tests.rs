@@ -1,12 +1,12 @@
 //! The results of the shipped SQL files over a lake small enough to count by hand.
 
-use super::cells::Cells;
-use super::definition::load_aggregates;
 use super::figures::read_figures;
+use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
+use super::run::load_aggregates;
 use super::run::{in_pieces, register_tables};
-use super::ten_filings::{coverage, covered, lake_covered_by, lake_with_gap};
 use super::tiny_lake::{TinyLake, row};
+use super::tiny_lake::{coverage, covered, lake_covered_by, lake_with_gap};
 use crate::table::Table;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use jiff::civil::{Date, date};

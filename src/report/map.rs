@@ -7,9 +7,12 @@ use std::sync::LazyLock;
 
 /// The counties of each row, north to south: column, label, name. Columns run west to east.
 const ROWS: [&str; 13] = [
-    "0 Esc Escambia, 1 SRo Santa Rosa, 2 Oka Okaloosa, 3 Wtn Walton, 4 Hol Holmes, 5 Jac Jackson, 6 Gad Gadsden, 7 Leo Leon, 8 Jef Jefferson, 9 Mad Madison, 10 Ham Hamilton, 13 Nas Nassau",
-    "4 Was Washington, 5 Cal Calhoun, 6 Lib Liberty, 7 Wak Wakulla, 10 Suw Suwannee, 11 Clb Columbia, 12 Bak Baker, 13 Duv Duval",
-    "4 Bay Bay, 5 Glf Gulf, 6 Fra Franklin, 8 Tay Taylor, 9 Laf Lafayette, 10 Gil Gilchrist, 11 Uni Union, 12 Brd Bradford, 13 Cla Clay, 14 StJ St. Johns",
+    "0 Esc Escambia, 1 SRo Santa Rosa, 2 Oka Okaloosa, 3 Wtn Walton, 4 Hol Holmes, 5 Jac Jackson, 6 Gad Gadsden, \
+     7 Leo Leon, 8 Jef Jefferson, 9 Mad Madison, 10 Ham Hamilton, 13 Nas Nassau",
+    "4 Was Washington, 5 Cal Calhoun, 6 Lib Liberty, 7 Wak Wakulla, 10 Suw Suwannee, 11 Clb Columbia, \
+     12 Bak Baker, 13 Duv Duval",
+    "4 Bay Bay, 5 Glf Gulf, 6 Fra Franklin, 8 Tay Taylor, 9 Laf Lafayette, 10 Gil Gilchrist, \
+     11 Uni Union, 12 Brd Bradford, 13 Cla Clay, 14 StJ St. Johns",
     "9 Dix Dixie, 10 Lev Levy, 11 Ala Alachua, 12 Put Putnam, 13 Fla Flagler",
     "10 Cit Citrus, 11 Mar Marion, 12 Lak Lake, 13 Vol Volusia",
     "10 Her Hernando, 11 Sum Sumter, 12 Ora Orange, 13 Sem Seminole",

@@ -1,7 +1,7 @@
 //! The page: its sections in order, and the frame around them.
 
 use super::data::ReportData;
-use super::{calendar, chart, map, run, table};
+use super::{calendar, chart, map, table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -34,7 +34,7 @@ fn page(data: &ReportData) -> Markup {
                         " · counts are businesses the API lists, by filing date"
                     }
                 }
-                @if let Some(facts) = &data.run { (run::run(facts)) }
+                @if let Some(facts) = &data.run { (table::run(facts)) }
                 (section("coverage", "What the lake holds", calendar::calendar(&figures.coverage)))
                 (section("trend", "Filings by day", html! {
                     (chart::daily_trend(&figures.days))

@@ -1,8 +1,9 @@
-//! What a server is started with: its rows, its keys, its limits.
+//! What a server is started with: its rows, its keys, its limits; and why it cannot start.
 
-use super::auth::{Accounts, LimitOverride};
+use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
+use super::load::LoadError;
 use super::service::Clock;
-use crate::lake::Lake;
+use crate::lake::{Lake, LakeError};
 use jiff::civil::Date;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -51,4 +52,33 @@ pub(crate) struct ServeConfig {
     pub(crate) linger: Duration,
     /// Listener of the metrics page; `None` serves none.
     pub(crate) metrics: Option<TcpListener>,
+}
+
+/// Error of a server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The lake has no snapshot yet.
+    #[error("the lake {0} has no current snapshot")]
+    NoSnapshot(PathBuf),
+    /// The link to the current snapshot cannot be read.
+    #[error("cannot read {0}: {1}")]
+    Unreadable(PathBuf, #[source] std::io::Error),
+    /// The lake in an object store cannot be read.
+    #[error(transparent)]
+    Lake(#[from] LakeError),
+    /// The snapshot cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The key file cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The request counts cannot be kept.
+    #[error(transparent)]
+    Meter(#[from] MeterError),
+    /// The listener has no address.
+    #[error("the listener has no address: {0}")]
+    Listener(std::io::Error),
+    /// The thread that loads the snapshot panicked.
+    #[error("loading the snapshot failed: {0}")]
+    Panicked(#[from] tokio::task::JoinError),
 }

@@ -4,8 +4,8 @@
 //! still served.
 
 use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::config::ServeError;
 use super::config::{AccountsSource, IndexSource};
-use super::error::ServeError;
 use super::http::app::Site;
 use super::index::Index;
 use super::load::{LoadError, load_snapshot};

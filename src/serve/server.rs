@@ -2,7 +2,7 @@
 
 use super::auth::Meter;
 use super::config::ServeConfig;
-use super::error::ServeError;
+use super::config::ServeError;
 use super::hot_reload::HotReload;
 use super::http::app::Site;
 use super::http::connection::{self, Acceptor};

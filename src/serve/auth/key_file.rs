@@ -237,7 +237,7 @@ const fn is_yes(value: &bool) -> bool {
 mod tests {
     use super::*;
     use crate::serve::auth::access::Accounts;
-    use crate::serve::auth::limit_override::LimitOverride;
+    use crate::serve::auth::access::LimitOverride;
     use secrecy::ExposeSecret;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;

@@ -1,7 +1,7 @@
 //! Connections: accepted up to a limit, timed out, and shut down without losing a request.
 
+use super::app::RETRY_SECS;
 use super::app::Site;
-use super::error_response::RETRY_SECS;
 use super::socket::Socket;
 use crate::serve::metrics::{CONTENT_TYPE, Counted};
 use futures::FutureExt;

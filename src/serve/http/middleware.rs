@@ -1,9 +1,9 @@
 //! What every request passes, whatever its route: body, overload, panics, headers, compression, metrics, access log.
 
+use super::app::RETRY_SECS;
 use super::app::Site;
 use super::body::{self, BODY_TIMEOUT};
 use super::compression::Coding;
-use super::error_response::RETRY_SECS;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
 use crate::serve::metrics::Counted;

@@ -8,15 +8,11 @@
 //! - `error`: why a snapshot cannot be loaded
 //! - `files`: the files of a snapshot, their digest, and the rows of a small table
 //! - `filings`: the filings
-//! - `details`: details and officers of looked-up businesses
-//! - `lists`: counties and industries
-//! - `snapshot`: all of them together
+//! - `snapshot`: all tables together: the filings, details, officers, counties and industries
 
-mod details;
 mod error;
 mod files;
 mod filings;
-mod lists;
 mod snapshot;
 
 pub use error::LoadError;

@@ -1,9 +1,14 @@
 //! Loading a snapshot: all its tables that the API shows.
 
 use super::error::LoadError;
-use super::{details, files, filings, lists};
-use crate::serve::index::{Index, IndexBuilder};
-use crate::table::Table;
+use super::files::each_row;
+use super::{files, filings};
+use crate::contract::business::Officer;
+use crate::contract::reference::Industries;
+use crate::serve::index::builder::DetailTail;
+use crate::serve::index::{CountyName, Index, IndexBuilder};
+use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, industries};
+use jiff::civil::Date;
 use std::path::Path;
 
 /// The index of a snapshot: its filings, and its details, officers, counties and industries where it has them.
@@ -14,22 +19,71 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     }
     builder.identity = files::identity(snapshot)?;
     filings::load_filings(snapshot, &mut builder)?;
-    details::load_details(snapshot, &mut builder)?;
-    details::load_officers(snapshot, &mut builder)?;
-    builder.counties = lists::load_counties(snapshot)?;
-    builder.industries = Some(lists::load_industries(snapshot)?).filter(|lists| !lists.sectors.is_empty());
+    load_details(snapshot, &mut builder)?;
+    load_officers(snapshot, &mut builder)?;
+    builder.counties = load_counties(snapshot)?;
+    builder.industries = Some(load_industries(snapshot)?).filter(|lists| !lists.sectors.is_empty());
     builder.finish().map_err(|source| LoadError::Rows(snapshot.to_owned(), source))
+}
+
+/// Adds the details of each business that was looked up.
+pub(super) fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    each_row(snapshot, |row: DetailRow| {
+        let (principal, mailing) = (row.principal_address(), row.mailing_address());
+        let tail = DetailTail {
+            principal_address: &principal,
+            mailing_address: mailing.as_ref(),
+            registered_agent_name: &row.registered_agent_name,
+            formation_state: &row.formation_state,
+            last_annual_report_year: row.last_annual_report_year,
+            officer_count: row.officer_count,
+            license_count: row.license_count,
+        };
+        builder.push_tail(row.business_id, &tail);
+    })
+}
+
+/// Adds the officers of each business that has any.
+pub(super) fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    let mut officers: Vec<(i64, Officer)> = Vec::new();
+    each_row(snapshot, |row: OfficerRow| officers.push((row.business_id, row.into_officer())))?;
+    officers.sort();
+    for group in officers.chunk_by(|a, b| a.0 == b.0) {
+        let of_business: Vec<Officer> = group.iter().map(|(_, officer)| officer.clone()).collect();
+        builder.push_officers(group[0].0, &of_business);
+    }
+    Ok(())
+}
+
+/// The counties by key and display name, in the order of their keys.
+pub(super) fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadError> {
+    let rows = newest(snapshot, |row: &CountyRow| row.observed_on)?;
+    Ok(rows.into_iter().map(|row| CountyName { key: row.key.to_uppercase(), name: row.name }).collect())
+}
+
+/// The industry lists, sorted.
+pub(super) fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
+    let types = newest(snapshot, |row: &IndustryTypeRow| row.observed_on)?;
+    let segments = newest(snapshot, |row: &SegmentRow| row.observed_on)?;
+    Ok(industries(&types, &segments))
+}
+
+/// The rows of a list as it was last observed, sorted.
+fn newest<R: Row + Ord>(snapshot: &Path, observed_on: impl Fn(&R) -> Date) -> Result<Vec<R>, LoadError> {
+    let mut rows: Vec<R> = Vec::new();
+    each_row(snapshot, |row: R| rows.push(row))?;
+    let newest = rows.iter().map(&observed_on).max();
+    rows.retain(|row| Some(observed_on(row)) == newest);
+    rows.sort();
+    Ok(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::business::Officer;
     use crate::contract::id::BusinessIdParam;
-    use crate::contract::reference::Sector;
-    use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write};
-    use crate::serve::index::CountyName;
-    use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow};
+    use crate::contract::reference::{Sector, Segment};
+    use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write, write_table};
     use jiff::civil::date;
 
     #[test]
@@ -83,5 +137,21 @@ mod tests {
         assert!(error.to_string().contains("business 2 occurs twice"), "{error}");
         std::fs::write(folder.path().join("filings/f.parquet"), "no parquet").expect("written");
         assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged(..))));
+    }
+
+    #[test]
+    fn an_empty_segment_has_no_sectors_and_no_types() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let segment = |key: &str, sectors: &[&str], types: &[&str]| Segment {
+            key: key.to_owned(),
+            sectors: words(sectors),
+            types: words(types),
+        };
+        let segments = [segment("meals", &["food"], &["trade.inn"]), segment("nothing", &[], &[])];
+        let rows: Vec<_> =
+            segments.iter().flat_map(|segment| SegmentRow::from(date(2026, 7, 31), segment)).collect();
+        let snapshot = tempfile::tempdir().expect("a folder");
+        write_table(snapshot.path(), Table::IndustrySegments, "s.parquet", &rows);
+        assert_eq!(load_industries(snapshot.path()).expect("lists").segments, segments);
     }
 }

@@ -6,7 +6,7 @@ use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
 use crate::serve::auth::Caller;
 use crate::serve::http::app::Site;
-use crate::serve::http::bearer::bearer;
+use crate::serve::http::app::bearer;
 use crate::serve::http::response::{HttpResponse, Reply, response};
 use crate::serve::service::{ApiError, Service};
 use http_body_util::{BodyExt, Full};

@@ -2,7 +2,7 @@
 
 use super::error::ApiError;
 use super::operations::{self, Answer};
-use super::view::{View, data_json, json};
+use super::operations::{View, data_json, json};
 use crate::contract::account::{Account, AccountLimits};
 use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;

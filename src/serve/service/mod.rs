@@ -6,14 +6,12 @@
 //! # Files, in reading order
 //!
 //! - `error`: why a request is refused
-//! - `view`: an index with the answers that change once a day
-//! - `operations`: the operations that read the view
+//! - `operations`: an index with the answers that change once a day, and the operations that read it
 //! - `api`: the service: keys, quotas, the current view, and the choice of the operation
 
 mod api;
 mod error;
 mod operations;
-mod view;
 
 pub(super) use api::{Clock, Service};
 pub(super) use error::ApiError;
