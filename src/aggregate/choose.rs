@@ -60,11 +60,11 @@ mod tests {
             Table::Filings,
             vec![older, filing("1", "llc"), filing("2", "trust"), filing("3", "llc")],
         )]);
-        let all = choose_businesses("TRUE", lake.tables()).expect("ids");
+        let all = choose_businesses("TRUE", &lake.tables).expect("ids");
         assert_eq!(all, [3, 2, 1, 9]);
-        let listed = choose_businesses("listed AND entity_type = 'llc' -- only these", lake.tables());
+        let listed = choose_businesses("listed AND entity_type = 'llc' -- only these", &lake.tables);
         assert_eq!(listed.expect("ids"), [3, 1]);
-        let error = choose_businesses("kounty = 'Orange'", lake.tables()).expect_err("no such column");
+        let error = choose_businesses("kounty = 'Orange'", &lake.tables).expect_err("no such column");
         assert!(error.to_string().contains("kounty = 'Orange'"), "{error}");
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
         assert!(choose_businesses("TRUE", &SnapshotFiles::new()).expect("nothing to choose from").is_empty());

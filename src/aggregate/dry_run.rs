@@ -93,8 +93,8 @@ mod tests {
                 let mut frame = tables.scan(table.name()).expect("there").expect("a scan");
                 frame.collect_schema().expect("a schema")
             };
-            if lake.tables().contains_key(table.name()) {
-                assert_eq!(columns(&NoRows), columns(lake.tables()), "{}", table.name());
+            if lake.tables.contains_key(table.name()) {
+                assert_eq!(columns(&NoRows), columns(&lake.tables), "{}", table.name());
             }
         }
     }

@@ -219,7 +219,7 @@ mod tests {
         let lake = TinyLake::default();
         let tables = BTreeMap::from([("filings".to_owned(), Vec::new())]);
         let error =
-            run_aggregate("mine", "SELECT id FROM filings", &tables, lake.out()).expect_err("no files");
+            run_aggregate("mine", "SELECT id FROM filings", &tables, lake.dir.path()).expect_err("no files");
         assert!(matches!(error, AggregateError::MissingTable { .. }), "{error}");
     }
 

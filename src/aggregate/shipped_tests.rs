@@ -13,19 +13,8 @@ use jiff::civil::{Date, date};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::path::Path;
 
-const SHIPPED: [&str; 11] = [
-    "city_month",
-    "county_type_day",
-    "county_type_month",
-    "county_window",
-    "hot_addresses",
-    "reconcile",
-    "sector_county_month",
-    "settling",
-    "type_month",
-    "weekday_profile",
-    "zip3_month",
-];
+const SHIPPED: &str = "city_month county_type_day county_type_month county_window hot_addresses reconcile \
+                       sector_county_month settling type_month weekday_profile zip3_month";
 
 fn shipped_dir() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/pipelines/aggregates"))
@@ -66,7 +55,7 @@ fn starting(lines: Vec<String>, start: &str) -> Vec<String> {
 fn folder_has_the_documented_aggregates_each_with_its_purpose_on_top() {
     let aggregates = load_aggregates(shipped_dir()).expect("a folder of SQL");
     let names: Vec<&str> = aggregates.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, SHIPPED);
+    assert_eq!(names.join(" "), SHIPPED);
     for (name, sql) in &aggregates {
         assert!(
             sql.starts_with("-- ") && sql.lines().next().is_some_and(|line| line.ends_with('?')),
@@ -320,9 +309,9 @@ fn reconcile_compares_the_newest_observation_with_the_lake() {
 #[test]
 fn none_is_run_in_memory() {
     let lake = lake_with_gap(None);
-    for name in SHIPPED {
+    for name in SHIPPED.split(' ') {
         let sql = shipped_sql(name);
-        let mut context = register_tables(name, &sql, lake.tables()).expect(name);
+        let mut context = register_tables(name, &sql, &lake.tables).expect(name);
         let query = context.execute(&sql).expect(name);
         assert!(in_pieces(&query).expect(name).is_some(), "{name} takes memory for every filing of the lake");
     }
@@ -338,8 +327,8 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
         (Table::MonthlyCounts, vec![]),
         (Table::Counties, vec![]),
     ]);
-    let mut tables = lake.tables().clone();
-    for name in SHIPPED {
+    let mut tables = lake.tables.clone();
+    for name in SHIPPED.split(' ') {
         let file = lake.run(name, &shipped_sql(name)).expect(name);
         assert_eq!(file.rows, 0, "{name}");
         tables.insert(format!("agg_{name}"), vec![file.path]);
@@ -350,8 +339,8 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
 #[test]
 fn figures_of_the_report_are_the_aggregates() {
     let lake = lake_with_gap(Some(date(2026, 7, 20)));
-    let mut tables = lake.tables().clone();
-    for name in SHIPPED {
+    let mut tables = lake.tables.clone();
+    for name in SHIPPED.split(' ') {
         let file = lake.run(name, &shipped_sql(name)).expect(name);
         tables.insert(format!("agg_{name}"), vec![file.path]);
     }

@@ -25,8 +25,8 @@ pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
 
 /// Tables on disk, one file each.
 pub(super) struct TinyLake {
-    dir: TempDir,
-    tables: SnapshotFiles,
+    pub(super) dir: TempDir,
+    pub(super) tables: SnapshotFiles,
 }
 
 impl Default for TinyLake {
@@ -50,16 +50,8 @@ impl TinyLake {
         Self { dir, tables }
     }
 
-    pub(super) fn out(&self) -> &Path {
-        self.dir.path()
-    }
-
-    pub(super) fn tables(&self) -> &SnapshotFiles {
-        &self.tables
-    }
-
     pub(super) fn run(&self, name: &str, sql: &str) -> Result<AggregateFile, AggregateError> {
-        run_aggregate(name, sql, &self.tables, self.out())
+        run_aggregate(name, sql, &self.tables, self.dir.path())
     }
 }
 

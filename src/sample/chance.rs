@@ -93,7 +93,7 @@ impl Draw {
 /// A list whose items are drawn by weight.
 #[derive(Debug)]
 pub(super) struct Weighted<T> {
-    items: Vec<T>,
+    pub(super) items: Vec<T>,
     running: Vec<u64>,
 }
 
@@ -117,10 +117,6 @@ impl<T> Weighted<T> {
         let total = self.running.last().copied().unwrap_or(0);
         let at = draw.below(total as usize) as u64;
         self.items.get(self.running.partition_point(|running| *running <= at))
-    }
-
-    pub(super) fn items(&self) -> &[T] {
-        &self.items
     }
 }
 

@@ -56,7 +56,7 @@ fn implied_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str
 
 /// Every phrase of companies' names with the type it implies.
 pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TRADES.items().iter().flat_map(|trade| trade.phrases.iter().map(|phrase| (trade.key, *phrase)))
+    TRADES.items.iter().flat_map(|trade| trade.phrases.iter().map(|phrase| (trade.key, *phrase)))
 }
 
 pub(super) fn industry(key: &str) -> Industry {
@@ -67,7 +67,7 @@ pub(super) fn industry(key: &str) -> Industry {
 /// All industries of the sample: its sectors and types, alphabetical, and segments.
 pub fn industries() -> Industries {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for trade in TRADES.items().iter().chain(CAUSES.items()) {
+    for trade in TRADES.items.iter().chain(&CAUSES.items) {
         let Industry { sector, kind } = industry(trade.key);
         types.entry(sector).or_default().push(kind);
     }
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn every_line_of_the_tables_is_read() {
         let lines = |text: &str| text.lines().count() - 1;
-        assert_eq!(TRADES.items().len(), lines(include_str!("trades.csv")));
-        assert_eq!(CAUSES.items().len(), lines(include_str!("causes.csv")));
+        assert_eq!(TRADES.items.len(), lines(include_str!("trades.csv")));
+        assert_eq!(CAUSES.items.len(), lines(include_str!("causes.csv")));
         assert!(phrases().all(|(key, phrase)| key.contains('.') && !phrase.is_empty()));
     }
 }

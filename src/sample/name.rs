@@ -36,7 +36,7 @@ fn heads() -> Vec<String> {
             _ => format!("{first}{second}"),
         })
     });
-    let words = WORDS.iter().chain(person::surnames()).chain(person::given_names()).chain(&NUMBERS);
+    let words = WORDS.iter().chain(&*person::SURNAMES).chain(&*person::GIVEN_NAMES).chain(&NUMBERS);
     let mut known = BTreeSet::new();
     words.map(|word| (*word).to_owned()).chain(initials).filter(|head| known.insert(head.clone())).collect()
 }

@@ -8,9 +8,11 @@ use crate::contract::reference::EntityType;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-static SURNAMES: LazyLock<Vec<&str>> =
+/// Alphabetical.
+pub(super) static SURNAMES: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("surnames.txt").split_whitespace().collect());
-static GIVEN_NAMES: LazyLock<Vec<&str>> =
+/// Alphabetical.
+pub(super) static GIVEN_NAMES: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("given_names.txt").split_whitespace().collect());
 
 /// Companies that serve as registered agents, by how often.
@@ -32,16 +34,6 @@ const AGENTS: [(&str, u64); 14] = [
 ];
 
 static COMPANY_AGENTS: LazyLock<Weighted<&str>> = LazyLock::new(|| AGENTS.into_iter().collect());
-
-/// Surnames, alphabetical.
-pub(super) fn surnames() -> &'static [&'static str] {
-    &SURNAMES
-}
-
-/// Given names, alphabetical.
-pub(super) fn given_names() -> &'static [&'static str] {
-    &GIVEN_NAMES
-}
 
 /// Whether a word is a surname or a given name.
 pub(super) fn is_name(word: &str) -> bool {
@@ -146,7 +138,7 @@ mod tests {
 
     #[test]
     fn the_name_lists_are_sorted() {
-        assert!(surnames().is_sorted() && given_names().is_sorted());
+        assert!(SURNAMES.is_sorted() && GIVEN_NAMES.is_sorted());
         assert!(is_name("GARCIA") && is_name("ZOE") && !is_name("PALM"));
     }
 

@@ -169,17 +169,17 @@ mod tests {
     #[test]
     fn every_county_has_a_place_and_every_place_a_county() {
         let known: BTreeSet<&str> = crate::contract::county::FLORIDA_COUNTIES.into_iter().collect();
-        let placed: BTreeSet<&str> = FLORIDA.items().iter().map(|place| place.county).collect();
+        let placed: BTreeSet<&str> = FLORIDA.items.iter().map(|place| place.county).collect();
         assert_eq!(known, placed);
     }
 
     #[test]
     fn every_line_of_the_tables_is_read() {
         let lines = |text: &str| text.lines().count() - 1;
-        let cities: BTreeSet<_> = FLORIDA.items().iter().map(|place| (place.county, place.city)).collect();
+        let cities: BTreeSet<_> = FLORIDA.items.iter().map(|place| (place.county, place.city)).collect();
         assert_eq!(cities.len(), lines(include_str!("places.csv")));
-        assert_eq!(FOREIGN.items().len(), lines(include_str!("foreign.csv")));
-        assert!(FLORIDA.items().iter().all(|place| place.zip.len() == 5 && place.zip.starts_with('3')));
+        assert_eq!(FOREIGN.items.len(), lines(include_str!("foreign.csv")));
+        assert!(FLORIDA.items.iter().all(|place| place.zip.len() == 5 && place.zip.starts_with('3')));
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn one_city_in_twenty_has_an_uncommon_spelling() {
-        let common: BTreeSet<&str> = FLORIDA.items().iter().map(|place| place.city).collect();
+        let common: BTreeSet<&str> = FLORIDA.items.iter().map(|place| place.city).collect();
         let inside: Vec<Location> = sample(100_000).filter(|place| place.state == "FL").collect();
         let odd = inside.iter().filter(|place| !common.contains(place.city.as_str())).count();
         let share = odd as f64 / inside.len() as f64;

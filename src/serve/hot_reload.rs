@@ -82,7 +82,7 @@ impl HotReload {
     fn poll(&mut self, site: &Site) {
         self.retired = None;
         site.service.turn_day();
-        if let Err(error) = site.service.meter().sync() {
+        if let Err(error) = site.service.meter.sync() {
             tracing::warn!(%error, "a power cut would lose the requests counted since the last sync");
         }
         self.polls += 1;

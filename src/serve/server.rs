@@ -54,7 +54,7 @@ impl Server {
         }
         acceptor.shutdown(self.linger, DRAIN_TIMEOUT).await;
         background.shutdown().await;
-        site.service.meter().sync()?;
+        site.service.meter.sync()?;
         Ok(())
     }
 }

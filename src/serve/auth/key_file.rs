@@ -57,7 +57,7 @@ pub(crate) struct AccountRecord {
     pub(crate) name: String,
     pub(crate) plan: Plan,
     /// Whether the plan has API access; without it every request is answered 403.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[serde(default = "yes", skip_serializing_if = "bool::clone")]
     pub(crate) api_access: bool,
     /// Limits in place of the plan's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,11 +226,6 @@ fn is_scope(word: &str) -> bool {
 
 const fn yes() -> bool {
     true
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-const fn is_yes(value: &bool) -> bool {
-    *value
 }
 
 #[cfg(test)]

@@ -25,7 +25,8 @@ pub(crate) struct Site {
     pub(super) ids: RequestIds,
     /// Permits of [`MAX_AT_WORK`].
     pub(super) at_work: Semaphore,
-    docs_url: Arc<str>,
+    /// Of every error body.
+    pub(crate) docs_url: Arc<str>,
     docs_page: String,
     openapi: Vec<u8>,
     is_draining: AtomicBool,
@@ -51,10 +52,6 @@ impl Site {
             openapi: openapi::document(base_url),
             is_draining: AtomicBool::new(false),
         }
-    }
-
-    pub(crate) fn docs_url(&self) -> &Arc<str> {
-        &self.docs_url
     }
 
     /// Starts the shutdown: from now on every answer closes its connection, and `/readyz` is 503.
@@ -97,12 +94,12 @@ impl Site {
     }
 
     pub(crate) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
-        let docs_url = self.docs_url().to_string();
+        let docs_url = self.docs_url.to_string();
         error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
     }
 
     pub(crate) fn refusal(&self, error: &ApiError) -> HttpResponse {
-        let refused = error_response(&error.body(self.docs_url()));
+        let refused = error_response(&error.body(&self.docs_url));
         match error {
             ApiError::Unauthorized { key_sent } => {
                 let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };

@@ -92,7 +92,7 @@ impl Acceptor {
             let app = Arc::clone(&app);
             async move { app.exchange(request, peer).await }
         };
-        let connection = self.graceful.watch(connection(stream, Arc::clone(site.docs_url()), respond));
+        let connection = self.graceful.watch(connection(stream, Arc::clone(&site.docs_url), respond));
         self.connections.spawn(async move {
             let open = Counted::new(&site.metrics.connections);
             if let Err(error) = connection.await {
@@ -170,7 +170,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
         let page = Arc::clone(&site);
         let respond =
             move |request: Request<_>| std::future::ready(metrics_page(&page, request.uri().path()));
-        let connection = connection(stream, Arc::clone(site.docs_url()), respond);
+        let connection = connection(stream, Arc::clone(&site.docs_url), respond);
         connections.spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection to the metrics ended early");

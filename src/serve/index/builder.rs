@@ -54,7 +54,6 @@ pub(crate) struct IndexBuilder {
     /// Without them the sectors and types of the rows are shown.
     pub(crate) industries: Option<Industries>,
     updated_at: Option<Timestamp>,
-    /// See [`Index::identity`].
     pub(crate) identity: [u8; 32],
 }
 
@@ -67,12 +66,10 @@ impl IndexBuilder {
         self.details.push(business_id, &json_text(tail));
     }
 
-    /// Adds the officers of a business; the first 25 by name are shown.
-    pub(crate) fn push_officers(&mut self, business_id: i64, officers: &[Officer]) {
-        let mut sorted: Vec<&Officer> = officers.iter().collect();
-        sorted.sort();
-        sorted.truncate(MAX_OFFICERS);
-        self.officers.push(business_id, &json_text(&sorted));
+    /// Adds the officers of a business, sorted by name; the first 25 are shown.
+    pub(crate) fn push_officers<'a>(&mut self, business_id: i64, sorted: impl Iterator<Item = &'a Officer>) {
+        let shown: Vec<&Officer> = sorted.take(MAX_OFFICERS).collect();
+        self.officers.push(business_id, &json_text(&shown));
     }
 
     /// Records when data was observed; the newest instant is shown in the statistics.
@@ -97,7 +94,7 @@ impl IndexBuilder {
         // Sorting the names takes as long as everything else.
         let (by_name, (by_id, by_document, tally)) = std::thread::scope(|scope| {
             let by_name = scope.spawn(|| {
-                NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits())
+                NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits)
             });
             let others = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
             (by_name.join(), others)
@@ -132,7 +129,7 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
     let mut sorted = |field| {
         let column = take(field);
         let (dictionary, code_of) = Dictionary::sorted(&column);
-        let (codes, count) = (column.codes().iter().map(|code| code_of[*code as usize]), dictionary.len());
+        let (codes, count) = (column.codes.iter().map(|code| code_of[*code as usize]), dictionary.len());
         dictionaries[field as usize] = dictionary;
         (codes.collect(), count)
     };
@@ -154,13 +151,13 @@ fn columns_of(mut rows: RowBuffer) -> Columns {
 fn flags_of(rows: &RowBuffer) -> Vec<u64> {
     let (statuses, kinds) = (rows.coded(CodedField::Status), rows.coded(CodedField::EntityType));
     let is = |column: &CodedColumn, text: &str| -> Vec<bool> {
-        column.values().iter().map(|value| &**value == text).collect()
+        column.values.iter().map(|value| &**value == text).collect()
     };
     let (active, fictitious) = (is(statuses, ACTIVE), is(kinds, EntityType::Fictitious.key()));
     let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
     rows.listed
         .iter()
-        .zip(statuses.codes().iter().zip(kinds.codes()))
+        .zip(statuses.codes.iter().zip(&kinds.codes))
         .map(|(listed, (status, kind))| {
             // A dissolved row is in no default listing, but always in those of `status=all`.
             flag(*listed || !active[*status as usize], flag::LISTED)
@@ -172,13 +169,13 @@ fn flags_of(rows: &RowBuffer) -> Vec<u64> {
 
 /// The distinct pairs of two columns, sorted, and the pair of each row.
 fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Vec<u32>) {
-    let pairs = || one.codes().iter().copied().zip(other.codes().iter().copied());
+    let pairs = || one.codes.iter().copied().zip(other.codes.iter().copied());
     let mut code_of = BTreeMap::new();
     let mut last = None;
     for pair in pairs().filter(|pair| last.replace(*pair) != Some(*pair)) {
         code_of.entry(pair).or_insert(0);
     }
-    let texts = |(a, b): (u32, u32)| (&*one.values()[a as usize], &*other.values()[b as usize]);
+    let texts = |(a, b): (u32, u32)| (&*one.values[a as usize], &*other.values[b as usize]);
     let mut sorted: Vec<(u32, u32)> = code_of.keys().copied().collect();
     sorted.sort_unstable_by_key(|pair| texts(*pair));
     for (code, pair) in (0..).zip(&sorted) {

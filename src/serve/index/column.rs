@@ -108,8 +108,9 @@ impl OverflowTexts {
 /// Texts that repeat, while rows are collected: a code a row, each text once, codes in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct CodedColumn {
-    codes: Vec<u32>,
-    values: Vec<Box<str>>,
+    pub(crate) codes: Vec<u32>,
+    /// Every text, at the place of its code.
+    pub(crate) values: Vec<Box<str>>,
     code_of: HashMap<Box<str>, u32>,
 }
 
@@ -133,15 +134,6 @@ impl CodedColumn {
 
     pub(crate) fn permuted(self, order: &[u32]) -> Self {
         Self { codes: permuted(&self.codes, order), ..self }
-    }
-
-    pub(crate) fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// Every text, at the place of its code.
-    pub(crate) fn values(&self) -> &[Box<str>] {
-        &self.values
     }
 
     /// The code of a text; a new text gets a new code.
@@ -226,9 +218,9 @@ mod tests {
         one.extend(["b", ""], [0, 1, 0]);
         other.extend(["a", "b"], [0, 1]);
         one.append(&other);
-        let read: Vec<_> = one.codes().iter().map(|code| &*one.values()[*code as usize]).collect();
+        let read: Vec<_> = one.codes.iter().map(|code| &*one.values[*code as usize]).collect();
         assert_eq!(read, ["b", "", "b", "a", "b"]);
-        assert_eq!(one.values().len(), 3);
+        assert_eq!(one.values.len(), 3);
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub(crate) struct Dictionary {
 impl Dictionary {
     /// The texts of a column, and for each code of the column its new code.
     pub(crate) fn sorted(column: &CodedColumn) -> (Self, Vec<u32>) {
-        let values = column.values();
+        let values = &column.values;
         let mut order: Vec<u32> = (0_u32..).take(values.len()).collect();
         let text = |code: u32| &*values[code as usize];
         order
@@ -91,7 +91,7 @@ mod tests {
         column.extend(texts, 0..texts.len());
         let (dictionary, code_of) = Dictionary::sorted(&column);
         let text = |code: u32| &*dictionary.texts[code as usize];
-        for (old, value) in column.values().iter().enumerate() {
+        for (old, value) in column.values.iter().enumerate() {
             assert_eq!(text(code_of[old]), &**value);
         }
         let found = |range: Range<u32>| range.map(text).collect::<Vec<_>>();

@@ -97,6 +97,7 @@ pub(crate) struct Index {
     pub(crate) county_names: Vec<CountyName>,
     pub(crate) industries: Industries,
     pub(crate) updated_at: Timestamp,
+    /// Digest of the snapshot: the same in every process that serves these rows.
     pub(crate) identity: [u8; 32],
     pub(crate) tally: Tally,
 }
@@ -107,11 +108,6 @@ impl Index {
         self.columns.uncoded.rows()
     }
 
-    /// Digest of the snapshot: the same in every process that serves these rows.
-    pub(crate) fn identity(&self) -> [u8; 32] {
-        self.identity
-    }
-
     pub(crate) fn bytes(&self) -> usize {
         self.columns.bytes()
             + self.by_id.0.allocation_size()
@@ -120,10 +116,6 @@ impl Index {
             + self.details.bytes()
             + self.officers.bytes()
             + size_of::<i64>() * self.without_officers.capacity()
-    }
-
-    pub(crate) fn industries(&self) -> &Industries {
-        &self.industries
     }
 
     /// Number of rows in the default listing of a day: active ones, without fictitious names.

@@ -45,7 +45,8 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Layout {
     places: [Place; FIELDS],
-    bits: u32,
+    /// Number of bits in use in a packed row.
+    pub(crate) bits: u32,
 }
 
 impl Layout {
@@ -67,10 +68,6 @@ impl Layout {
             Place::Packed { shift: shift.min(u64::BITS - 1), mask: (1_u64 << bits) - 1 }
         });
         (Self { places, bits: used }, packed)
-    }
-
-    pub(crate) const fn bits(&self) -> u32 {
-        self.bits
     }
 
     pub(crate) const fn place(&self, field: Field) -> &Place {

@@ -27,7 +27,7 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
 }
 
 /// Adds the details of each business that was looked up.
-pub(super) fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     each_row(snapshot, |row: DetailRow| {
         let (principal, mailing) = (row.principal_address(), row.mailing_address());
         let tail = DetailTail {
@@ -44,25 +44,24 @@ pub(super) fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
 }
 
 /// Adds the officers of each business that has any.
-pub(super) fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     let mut officers: Vec<(i64, Officer)> = Vec::new();
     each_row(snapshot, |row: OfficerRow| officers.push((row.business_id, row.into_officer())))?;
     officers.sort();
     for group in officers.chunk_by(|a, b| a.0 == b.0) {
-        let of_business: Vec<Officer> = group.iter().map(|(_, officer)| officer.clone()).collect();
-        builder.push_officers(group[0].0, &of_business);
+        builder.push_officers(group[0].0, group.iter().map(|(_, officer)| officer));
     }
     Ok(())
 }
 
 /// The counties by key and display name, in the order of their keys.
-pub(super) fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadError> {
+fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadError> {
     let rows = newest(snapshot, |row: &CountyRow| row.observed_on)?;
     Ok(rows.into_iter().map(|row| CountyName { key: row.key.to_uppercase(), name: row.name }).collect())
 }
 
 /// The industry lists, sorted.
-pub(super) fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
+fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
     let types = newest(snapshot, |row: &IndustryTypeRow| row.observed_on)?;
     let segments = newest(snapshot, |row: &SegmentRow| row.observed_on)?;
     Ok(industries(&types, &segments))
@@ -122,7 +121,7 @@ mod tests {
         assert!(index.detail_json(row("1").expect("a row")).is_some());
         assert!(index.detail_json(row("2").expect("a row")).is_none());
         assert_eq!(index.county_names, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
-        assert_eq!(index.industries().sectors[0].types, ["food.bar", "food.cafe"]);
+        assert_eq!(index.industries.sectors[0].types, ["food.bar", "food.cafe"]);
         assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
         assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);
     }

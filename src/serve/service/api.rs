@@ -23,7 +23,7 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub(crate) struct Service {
     view: ArcSwap<View>,
     accounts: ArcSwap<Accounts>,
-    meter: Meter,
+    pub(crate) meter: Meter,
     clock: Clock,
     fixed_today: Option<Date>,
     entity_types: Vec<u8>,
@@ -59,10 +59,6 @@ impl Service {
 
     pub(crate) fn swap_accounts(&self, accounts: Accounts) {
         self.accounts.store(Arc::new(accounts));
-    }
-
-    pub(crate) fn meter(&self) -> &Meter {
-        &self.meter
     }
 
     pub(crate) fn today(&self) -> Date {

@@ -38,7 +38,7 @@ impl View {
             counties: data_json(&counts),
             county_of_key,
             stats: data_json(&index.stats(today)),
-            industries: data_json(index.industries()),
+            industries: data_json(&index.industries),
             index,
         }
     }
@@ -48,7 +48,7 @@ impl View {
     pub(super) fn version(&self, limits: &PlanLimits) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.update(&self.index.identity());
+        hasher.update(&self.index.identity);
         hasher.update(&epoch_days(self.today).to_le_bytes());
         for number in [limits.rows_per_call, limits.max_offset, limits.window_days] {
             hasher.update(&number.to_le_bytes());
@@ -72,7 +72,7 @@ pub(super) type Answer = Result<Vec<u8>, ApiError>;
 
 pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments) -> Answer {
     if let Some(key) = arguments.text("industry")
-        && IndustryMeaning::of(key, view.index.industries()).is_none()
+        && IndustryMeaning::of(key, &view.index.industries).is_none()
     {
         let message = format!("industry {key:?} is not a key of the industries endpoint");
         arguments.reject(Violation::invalid("industry", message));
