@@ -9,10 +9,6 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 
 /// The report as one HTML document. The same data give the same bytes.
 pub(crate) fn render(data: &ReportData) -> String {
-    page(data).into_string()
-}
-
-fn page(data: &ReportData) -> Markup {
     let figures = &data.figures;
     html! {
         (DOCTYPE)
@@ -50,6 +46,7 @@ fn page(data: &ReportData) -> Markup {
             } }
         }
     }
+    .into_string()
 }
 
 fn section(id: &str, title: &str, content: Markup) -> Markup {

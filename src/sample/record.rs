@@ -55,24 +55,6 @@ pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, lif
         county: place.county.to_owned(),
         industry: industry::industry(skewed(world, id, named.industry)),
     };
-    detailed(seed, id, series, summary, place, life, posted)
-}
-
-/// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
-fn skewed((seed, shape): (u64, Shape), id: u64, told: &'static str) -> &'static str {
-    let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
-    if is_lost { industry::UNTOLD } else { told }
-}
-
-fn detailed(
-    seed: u64,
-    id: u64,
-    series: &Series,
-    summary: Summary,
-    place: Location,
-    life: Life,
-    posted: Date,
-) -> SampleBusiness {
     let is_hot = place.zip == HOT_ZIP;
     let agent_purpose =
         if life.change == Some(Change::NewAgent) { Purpose::NewAgent } else { Purpose::Agent };
@@ -96,6 +78,12 @@ fn detailed(
         license_count,
     };
     SampleBusiness { detail, officers, posted }
+}
+
+/// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
+fn skewed((seed, shape): (u64, Shape), id: u64, told: &'static str) -> &'static str {
+    let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
+    if is_lost { industry::UNTOLD } else { told }
 }
 
 fn formation_state(series: &Series, draw: &mut Draw) -> &'static str {

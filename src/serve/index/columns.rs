@@ -2,7 +2,6 @@
 
 use super::column::{CodedColumn, OverflowTexts, TextColumn, permuted};
 use super::dictionary::Dictionary;
-use super::document_number::{self, Unpacked};
 use super::packed_row::{Field, Layout};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -52,7 +51,7 @@ impl UncodedColumns {
         if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
             self.overflow_ids.insert(at, row.id);
         }
-        let document = document_number::pack(row.document_number).unwrap_or_else(|| {
+        let document = pack_document(row.document_number).unwrap_or_else(|| {
             self.overflow_documents.insert(at, row.document_number);
             UNPACKABLE_DOCUMENT
         });
@@ -137,7 +136,7 @@ impl UncodedColumns {
     pub(crate) fn document_number<'a>(&'a self, row: u32, buffer: &'a mut Unpacked) -> &'a str {
         match self.documents[row as usize] {
             UNPACKABLE_DOCUMENT => self.overflow_documents.get(row).unwrap_or_default(),
-            packed => document_number::unpack(packed, buffer),
+            packed => unpack_document(packed, buffer),
         }
     }
 
@@ -240,6 +239,45 @@ impl Columns {
     }
 }
 
+/// Characters of a packed number at most.
+const MAX_PACKED: usize = 12;
+/// The digits, the letters, and the end of the text.
+const SYMBOLS: u64 = 37;
+
+/// Room for the characters of an unpacked number.
+pub(super) type Unpacked = [u8; MAX_PACKED];
+
+/// A text of 1 to 12 digits and capital letters as a number of its own that keeps the order of the texts; `None` for any
+/// other text.
+pub(super) fn pack_document(text: &str) -> Option<u64> {
+    if text.is_empty() || text.len() > MAX_PACKED {
+        return None;
+    }
+    let padding = std::iter::repeat_n(Some(0), MAX_PACKED - text.len());
+    let symbols = text.bytes().map(|byte| match byte {
+        b'0'..=b'9' => Some(byte - b'0' + 1),
+        b'A'..=b'Z' => Some(byte - b'A' + 11),
+        _ => None,
+    });
+    symbols.chain(padding).try_fold(0, |number, symbol| Some(number * SYMBOLS + u64::from(symbol?)))
+}
+
+/// The text of a packed number, written to `bytes`.
+pub(super) fn unpack_document(mut number: u64, bytes: &mut Unpacked) -> &str {
+    let mut length = 0;
+    for place in (0..MAX_PACKED).rev() {
+        let symbol = (number % SYMBOLS) as u8;
+        number /= SYMBOLS;
+        bytes[place] = match symbol {
+            0 => 0,
+            1..=10 => b'0' + symbol - 1,
+            _ => b'A' + symbol - 11,
+        };
+        length = if symbol != 0 && length == 0 { place + 1 } else { length };
+    }
+    std::str::from_utf8(&bytes[..length]).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,5 +342,19 @@ mod tests {
         let mut both = columns(0..2);
         both.append(columns([3]));
         assert_eq!(both.overflow_urls, OverflowTexts::default());
+    }
+
+    #[test]
+    fn packed_numbers_are_unpacked_and_keep_their_order() {
+        let mut texts = ["L24000123456", "0", "00", "Z", "ZZZZZZZZZZZZ", "P12345", "P1234", "A0", "9"];
+        texts.sort_unstable();
+        let numbers = texts.map(|text| pack_document(text).expect(text));
+        assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        for (text, number) in texts.iter().zip(numbers) {
+            assert_eq!(unpack_document(number, &mut Unpacked::default()), *text);
+        }
+        for other in ["", "l24000123456", "L-1", "L240001234567", "É"] {
+            assert_eq!(pack_document(other), None, "{other}");
+        }
     }
 }

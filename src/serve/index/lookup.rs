@@ -1,9 +1,8 @@
 //! The index: look-ups by id and by document number, and what is stored by business id.
 
 use super::column::TextColumn;
-use super::columns::Columns;
+use super::columns::{Columns, pack_document};
 use super::counts::{CountyName, Tally};
-use super::document_number;
 use super::name_order::NameOrder;
 use crate::contract::count::{County, Stats};
 use crate::contract::id::{BusinessIdParam, DocumentNumber};
@@ -137,7 +136,7 @@ impl Index {
 
     /// The row of a document number; the newest one when several rows have it.
     pub(crate) fn row_of_document(&self, number: &DocumentNumber) -> Option<u32> {
-        let wanted = document_number::pack(number.as_str())?;
+        let wanted = pack_document(number.as_str())?;
         self.by_document.find(wanted, |row| self.columns.uncoded.documents[row as usize])
     }
 

@@ -13,11 +13,10 @@
 //! # Files, in reading order
 //!
 //! - `case_fold`: comparing texts without regard to case
-//! - `document_number`: a document number packed in 8 bytes
 //! - `column`: columns of texts, of codes, and of the few values that do not fit
 //! - `dictionary`: the distinct texts of a column, sorted, with a code each
 //! - `packed_row`: flags and filter codes of a row in one 64-bit number
-//! - `columns`: all columns, of rows that are collected and of a snapshot
+//! - `columns`: all columns, of rows that are collected and of a snapshot; a document number packed in 8 bytes
 //! - `bit_slices`: the bit-sliced index
 //! - `name_order`: rows sorted by name, and prefix search
 //! - `counts`: counts by day, by county and statewide
@@ -34,7 +33,6 @@ mod column;
 pub(super) mod columns;
 mod counts;
 mod dictionary;
-mod document_number;
 pub(super) mod filter;
 pub(super) mod listing_query;
 mod lookup;

@@ -1,8 +1,7 @@
 //! Rows as JSON, written from the columns.
 
-use super::columns::CodedField;
+use super::columns::{CodedField, Unpacked};
 use super::dictionary::json_text;
-use super::document_number::Unpacked;
 use super::lookup::Index;
 use super::packed_row::Field;
 use crate::contract::eastern::day_of_epoch;
