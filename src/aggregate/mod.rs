@@ -12,14 +12,12 @@
 //!
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
 //! - `on_disk`: its result as Parquet, and its cells
-//! - `dry_run`: checking SQL before the first request
-//! - `choose`: businesses chosen by a condition
+//! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
 //! - `error`: why an aggregate failed
 
 mod choose;
-mod dry_run;
 mod error;
 pub(crate) mod figures;
 mod on_disk;
@@ -31,7 +29,7 @@ mod shipped_tests;
 mod tiny_lake;
 
 pub(crate) use choose::choose_businesses;
-pub(crate) use dry_run::{check_aggregate, check_condition};
+pub(crate) use choose::{check_aggregate, check_condition};
 pub use error::AggregateError;
 pub(crate) use figures::{
     CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,

@@ -10,9 +10,7 @@ pub(super) enum Purpose {
     Posting,
     /// Filings posted years after their date.
     BackDated,
-    /// Order within a posting day.
     Order,
-    /// The order in which names are assigned.
     NameOrder,
     Name,
     Place,

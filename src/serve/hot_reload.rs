@@ -60,7 +60,6 @@ impl HotReload {
         Ok((reload, loaded, accounts))
     }
 
-    /// Polls every second, forever.
     pub(super) async fn run(mut self, site: Arc<Site>) {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;

@@ -138,7 +138,6 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// Serves one connection; `respond` answers its requests.
 fn connection<F>(
     stream: TcpStream,
     docs_url: Arc<str>,

@@ -14,7 +14,6 @@ use hyper::header::HeaderMap;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 
 impl Site {
-    /// The answer to a request, its body read.
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
         match request.uri().path() {
             mcp::PATH => mcp::respond(self, request).await,

@@ -65,7 +65,6 @@ impl Socket {
         }
     }
 
-    /// Sends the rest of the substitute, if there is one.
     fn poll_substitute(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         while let Some((answer, sent)) = &mut self.substitute {
             if *sent == answer.len() {

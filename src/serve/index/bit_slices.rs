@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-/// Rows of a block.
 const BLOCK_ROWS: usize = 512;
 /// Rows of a group: the bits of a machine word.
 const GROUP_ROWS: usize = 64;

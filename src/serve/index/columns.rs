@@ -11,16 +11,14 @@ const NO_DAY: i32 = i32::MIN;
 /// The packed form of a document number that cannot be packed; every other one is smaller.
 pub(crate) const UNPACKABLE_DOCUMENT: u64 = u64::MAX;
 
-/// The cells of a row that are stored without a dictionary.
+/// The cells of a row that are stored without a dictionary; days are counted from 1970-01-01.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UncodedCells<'a> {
     pub(crate) business_id: i64,
     pub(crate) id: &'a str,
     pub(crate) document_number: &'a str,
     pub(crate) name: &'a str,
-    /// Days since 1970-01-01.
     pub(crate) filed_day: i32,
-    /// Days since 1970-01-01.
     pub(crate) dissolved_day: Option<i32>,
     pub(crate) url: &'a str,
 }

@@ -17,14 +17,12 @@ const COUNTY_DAYS: i32 = 60;
 /// Key of the monthly counts for types outside the six.
 const OTHER: &str = "other";
 
-/// Key and display name of a county.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CountyName {
     pub(crate) key: String,
     pub(crate) name: String,
 }
 
-/// The filings of one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DayTally {
     /// Days since 1970-01-01.

@@ -6,9 +6,7 @@ use super::column::NarrowCodes;
 pub(crate) mod flag {
     /// Shown in listings and counts.
     pub(crate) const LISTED: u64 = 1;
-    /// Its status is `active`.
     pub(crate) const ACTIVE: u64 = 2;
-    /// A fictitious name.
     pub(crate) const FICTITIOUS: u64 = 4;
 }
 

@@ -1,6 +1,6 @@
 //! The filings: row groups are read on several threads, column by column; repeated texts are read as codes.
 
-use super::error::LoadError;
+use super::files::LoadError;
 use super::files::files_of;
 use crate::serve::index::IndexBuilder;
 use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};

@@ -1,6 +1,6 @@
 //! Loading a snapshot: all its tables that the API shows.
 
-use super::error::LoadError;
+use super::files::LoadError;
 use super::files::each_row;
 use super::{files, filings};
 use crate::contract::business::Officer;

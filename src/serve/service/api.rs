@@ -1,6 +1,6 @@
 //! The service: keys, quotas, the current view, and the choice of the operation.
 
-use super::error::ApiError;
+use super::operations::ApiError;
 use super::operations::{self, Answer};
 use super::operations::{View, data_json, json};
 use crate::contract::account::{Account, AccountLimits};

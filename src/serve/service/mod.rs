@@ -5,13 +5,11 @@
 //!
 //! # Files, in reading order
 //!
-//! - `error`: why a request is refused
-//! - `operations`: an index with the answers that change once a day, and the operations that read it
+//! - `operations`: an index with the answers that change once a day, the operations that read it, why one is refused
 //! - `api`: the service: keys, quotas, the current view, and the choice of the operation
 
 mod api;
-mod error;
 mod operations;
 
 pub(super) use api::{Clock, Service};
-pub(super) use error::ApiError;
+pub(super) use operations::ApiError;
