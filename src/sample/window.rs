@@ -58,7 +58,7 @@ impl<'a> Register<'a> {
 
     fn turn_page(&mut self) {
         if self.postings.day.year() != self.posted.year() {
-            self.counters.reset();
+            (self.counters.all, self.counters.by_prefix) = (0, [0; COUNTERS]);
         }
         self.posted = self.postings.day;
         self.waiting = self.postings.next_day().into_iter();
@@ -96,11 +96,6 @@ struct Counters {
 impl Counters {
     fn new(scale: f64) -> Self {
         Self { ids_a_year: IDS_A_YEAR * (scale.ceil() as u64).max(1), all: 0, by_prefix: [0; COUNTERS] }
-    }
-
-    fn reset(&mut self) {
-        self.all = 0;
-        self.by_prefix = [0; COUNTERS];
     }
 
     fn skip(&mut self, counts: &[u64; SERIES.len()]) {

@@ -53,7 +53,8 @@ pub(crate) struct IndexBuilder {
     pub(crate) counties: Vec<CountyName>,
     /// Without them the sectors and types of the rows are shown.
     pub(crate) industries: Option<Industries>,
-    updated_at: Option<Timestamp>,
+    /// The newest instant at which data was observed.
+    pub(crate) updated_at: Option<Timestamp>,
     pub(crate) identity: [u8; 32],
 }
 
@@ -70,11 +71,6 @@ impl IndexBuilder {
     pub(crate) fn push_officers<'a>(&mut self, business_id: i64, sorted: impl Iterator<Item = &'a Officer>) {
         let shown: Vec<&Officer> = sorted.take(MAX_OFFICERS).collect();
         self.officers.push(business_id, &json_text(&shown));
-    }
-
-    /// Records when data was observed; the newest instant is shown in the statistics.
-    pub(crate) fn note_updated_at(&mut self, instant: Timestamp) {
-        self.updated_at = self.updated_at.max(Some(instant));
     }
 
     pub(crate) fn finish(mut self) -> Result<Index, IndexError> {

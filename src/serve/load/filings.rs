@@ -81,17 +81,13 @@ pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
         };
         let results: Vec<_> = (0..threads).map(start).collect();
         for read in groups.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
-            add(builder, read?);
+            let ReadRows { rows, last_seen_at } = read?;
+            builder.rows.append(rows);
+            let seen = last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok());
+            builder.updated_at = builder.updated_at.max(seen);
         }
         Ok(())
     })
-}
-
-fn add(builder: &mut IndexBuilder, read: ReadRows) {
-    builder.rows.append(read.rows);
-    if let Some(instant) = read.last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
-        builder.note_updated_at(instant);
-    }
 }
 
 /// Every row group of the filings, newest month first.
