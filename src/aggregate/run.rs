@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// A written aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AggregateFile {
-    pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) rows: u64,
 }
@@ -37,7 +36,7 @@ pub(crate) fn run_aggregate(
     let mut result = super::on_disk::with_lake_types(name, result)?;
     let path = out.join(format!("{TABLE_PREFIX}{name}.parquet"));
     let rows = super::on_disk::write(&mut result, &path)?;
-    Ok(AggregateFile { name: name.to_owned(), path, rows })
+    Ok(AggregateFile { path, rows })
 }
 
 /// The rows of a query, read and aggregated in batches, so that memory does not grow with the lake.
