@@ -6,75 +6,34 @@ use std::path::{Path, PathBuf};
 
 /// Why an aggregate could not be read, run or written.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum AggregateError {
     /// The folder or file of SQL cannot be read.
     #[error("cannot read the aggregates of {}: {source}", path.display())]
-    Unreadable {
-        /// Folder or file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// The file name does not make a table name.
     #[error("{} cannot name a table: an aggregate's file name is made of a-z, 0-9 and _, then .sql", path.display())]
-    BadName {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The SQL names a table that the snapshot does not have.
+    BadName { path: PathBuf },
+    /// The SQL names a table that the snapshot does not have; `known` are those it has.
     #[error(
         "aggregate {aggregate}.sql reads table {table}, which the snapshot does not have; it has {known}"
     )]
-    MissingTable {
-        /// Name of the aggregate.
-        aggregate: String,
-        /// Name of the table.
-        table: String,
-        /// The tables of the snapshot.
-        known: String,
-    },
+    MissingTable { aggregate: String, table: String, known: String },
     /// The SQL cannot be parsed or run.
     #[error("aggregate {aggregate}.sql cannot run: {}", first_line(source))]
-    Sql {
-        /// Name of the aggregate.
-        aggregate: String,
-        /// The error of polars.
-        source: PolarsError,
-    },
+    Sql { aggregate: String, source: PolarsError },
     /// A condition that chooses businesses cannot be parsed or run.
     #[error("`[enrich] where`, {condition:?}, cannot run: {reason}")]
-    Condition {
-        /// The condition.
-        condition: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A column has a type that the lake does not store.
+    Condition { condition: String, reason: String },
+    /// A column has a type that the lake does not store; `dtype` is in polars' words.
     #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
-    ColumnType {
-        /// Name of the aggregate.
-        aggregate: String,
-        /// The column.
-        column: String,
-        /// Its type, in polars' words.
-        dtype: String,
-    },
+    ColumnType { aggregate: String, column: String, dtype: String },
     /// The result cannot be written.
     #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: PolarsError,
-    },
+    Write { path: PathBuf, source: PolarsError },
     /// The file of a table or an aggregate is damaged.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: PolarsError,
-    },
+    Read { path: PathBuf, source: PolarsError },
 }
 
 impl AggregateError {

@@ -1,10 +1,10 @@
 //! The figures of the report, read from a snapshot's aggregates as plain values.
 
-use super::cells::{Cells, day, flag, long, text};
-use super::definition::TABLE_PREFIX;
 use super::error::AggregateError;
+use super::on_disk::{Cells, day, flag, long, text};
 use super::reconcile::{Reconciliation, read_reconciliation};
 use super::run::SnapshotFiles;
+use super::run::TABLE_PREFIX;
 use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;
@@ -16,179 +16,148 @@ const TOP_ROWS: usize = 15;
 
 /// How complete the lake is for one day, all listings together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CoverageDay {
-    /// Filing date.
-    pub day: Date,
-    /// Rows the API counts for the day.
-    pub expected: i64,
-    /// Rows of the day in the lake.
-    pub landed: i64,
+pub(crate) struct CoverageDay {
+    pub(crate) day: Date,
+    pub(crate) expected: i64,
+    pub(crate) landed: i64,
     /// Whether every listing of the day is complete.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
     /// Whether every listing of the day was read complete 30 days or more after it.
-    pub is_settled: bool,
+    pub(crate) is_settled: bool,
 }
 
 /// Filings of one day by type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DayFigures {
-    /// Filing date.
-    pub day: Date,
+pub(crate) struct DayFigures {
+    pub(crate) day: Date,
     /// Filings by type; types without filings are missing.
-    pub by_type: BTreeMap<String, i64>,
+    pub(crate) by_type: BTreeMap<String, i64>,
 }
 
 /// Filings of one month and type; ratios have 1 for 100 %.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MonthFigures {
+pub(crate) struct MonthFigures {
     /// `YYYY-MM`.
-    pub month: String,
+    pub(crate) month: String,
     /// A type, or `*` for all.
-    pub entity_type: String,
-    /// Filings.
-    pub filings: i64,
+    pub(crate) entity_type: String,
+    pub(crate) filings: i64,
     /// Change against the month before, where both are complete.
-    pub month_over_month: Option<f64>,
+    pub(crate) month_over_month: Option<f64>,
     /// Change against the same month a year ago, where both are complete.
-    pub year_over_year: Option<f64>,
-    /// Share of the month's filings.
-    pub share_of_month: Option<f64>,
+    pub(crate) year_over_year: Option<f64>,
     /// Whether every day of the month is complete in the lake.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
 }
 
 /// Filings of one county in windows that end today, all types; ratios have 1 for 100 %.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CountyFigures {
+pub(crate) struct CountyFigures {
     /// County name; empty for an address outside Florida or unknown.
-    pub county: String,
-    /// Filings of the last 7 days.
-    pub filings_last_7_days: i64,
-    /// Filings of the last 30 days.
-    pub filings_last_30_days: i64,
+    pub(crate) county: String,
+    pub(crate) filings_last_30_days: i64,
     /// Filings of the 30 days before.
-    pub filings_previous_30_days: i64,
-    /// Filings of the last 365 days.
-    pub filings_last_365_days: i64,
+    pub(crate) filings_previous_30_days: i64,
     /// Change of the last 30 days against the 30 before, where all 60 are complete.
-    pub growth_30_days: Option<f64>,
-    /// Share of the state's filings of the last 30 days.
-    pub share_of_state_30_days: Option<f64>,
-    /// Rank by filings of the last 30 days, from 1.
-    pub rank_30_days: i64,
+    pub(crate) growth_30_days: Option<f64>,
 }
 
 /// Filings of one city in one month.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CityFigures {
+pub(crate) struct CityFigures {
     /// City in capitals; empty where the records have none.
-    pub city: String,
-    /// County name.
-    pub county: String,
-    /// Filings.
-    pub filings: i64,
-    /// Spellings of the city.
-    pub spellings: i64,
+    pub(crate) city: String,
+    pub(crate) county: String,
+    pub(crate) filings: i64,
+    pub(crate) spellings: i64,
 }
 
 /// Filings of one ZIP code in the last 365 days.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ZipFigures {
-    /// ZIP code.
-    pub zip: String,
-    /// County name.
-    pub county: String,
-    /// Filings.
-    pub filings: i64,
+pub(crate) struct ZipFigures {
+    pub(crate) zip: String,
+    pub(crate) county: String,
+    pub(crate) filings: i64,
     /// Share of the county's filings; 1 is 100 %.
-    pub share_of_county: Option<f64>,
+    pub(crate) share_of_county: Option<f64>,
     /// Filings against the mean of the county's ZIP codes; 1 is average.
-    pub times_county_mean: Option<f64>,
+    pub(crate) times_county_mean: Option<f64>,
 }
 
 /// An average weekday, all types.
 #[derive(Debug, Clone, PartialEq)]
-pub struct WeekdayFigures {
+pub(crate) struct WeekdayFigures {
     /// 1 Monday to 7 Sunday.
-    pub weekday: i64,
-    /// Filings a day.
-    pub filings_per_day: Option<f64>,
+    pub(crate) weekday: i64,
+    pub(crate) filings_per_day: Option<f64>,
 }
 
 /// How full one recent day is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SettlingDay {
-    /// Filing date.
-    pub day: Date,
-    /// Filings so far.
-    pub filings: i64,
+pub(crate) struct SettlingDay {
+    pub(crate) day: Date,
+    pub(crate) filings: i64,
     /// Filings against the mean of the same weekday; 1 is as full as usual.
-    pub fullness: Option<f64>,
+    pub(crate) fullness: Option<f64>,
 }
 
 /// All figures of a snapshot. A list is empty when its aggregate is not in the snapshot.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Figures {
+pub(crate) struct Figures {
     /// The day the windows end on.
-    pub as_of: Option<Date>,
+    pub(crate) as_of: Option<Date>,
     /// Newest day first.
-    pub coverage: Vec<CoverageDay>,
+    pub(crate) coverage: Vec<CoverageDay>,
     /// Oldest day first, up to `as_of`.
-    pub days: Vec<DayFigures>,
+    pub(crate) days: Vec<DayFigures>,
     /// Newest month first, by type within.
-    pub months: Vec<MonthFigures>,
+    pub(crate) months: Vec<MonthFigures>,
     /// Most filings of the last 30 days first.
-    pub counties: Vec<CountyFigures>,
+    pub(crate) counties: Vec<CountyFigures>,
     /// Month of `cities`, `YYYY-MM`; empty without cities.
-    pub cities_month: String,
-    /// The cities with most filings.
-    pub cities: Vec<CityFigures>,
+    pub(crate) cities_month: String,
+    pub(crate) cities: Vec<CityFigures>,
     /// The ZIP codes of a county with most filings.
-    pub zips: Vec<ZipFigures>,
+    pub(crate) zips: Vec<ZipFigures>,
     /// Monday first.
-    pub weekdays: Vec<WeekdayFigures>,
+    pub(crate) weekdays: Vec<WeekdayFigures>,
     /// Newest day first.
-    pub settling: Vec<SettlingDay>,
-    /// The API's counts next to the lake's.
-    pub reconciliation: Reconciliation,
+    pub(crate) settling: Vec<SettlingDay>,
+    pub(crate) reconciliation: Reconciliation,
 }
 
 /// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
-///
-/// # Errors
-/// `Read` when a file of one of them cannot be read or lacks a column.
-pub fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
-    let aggregate = |name: &str| tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
-    let mut figures = Figures::default();
+pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
+    let mut coverage = Vec::new();
     for file in tables.get("coverage").into_iter().flatten() {
-        figures.coverage.extend(read_coverage(&Cells::read(file)?)?);
+        coverage.extend(read_coverage(&Cells::read(file)?)?);
     }
-    figures.coverage.sort_by_key(|coverage| std::cmp::Reverse(coverage.day));
-    if let Some(file) = aggregate("county_window") {
-        (figures.as_of, figures.counties) = read_counties(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("county_type_day") {
-        figures.days = read_days(&Cells::read(file)?, figures.as_of)?;
-    }
-    if let Some(file) = aggregate("type_month") {
-        figures.months = read_months(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("city_month") {
-        (figures.cities_month, figures.cities) = read_cities(&Cells::read(file)?, figures.as_of)?;
-    }
-    if let Some(file) = aggregate("hot_addresses") {
-        figures.zips = read_zips(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("weekday_profile") {
-        figures.weekdays = read_weekdays(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("settling") {
-        figures.settling = read_settling(&Cells::read(file)?)?;
-    }
-    if let Some(file) = aggregate("reconcile") {
-        figures.reconciliation = read_reconciliation(file)?;
-    }
-    Ok(figures)
+    coverage.sort_by_key(|coverage: &CoverageDay| std::cmp::Reverse(coverage.day));
+    let (as_of, counties) = of_aggregate(tables, "county_window", read_counties)?;
+    let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
+    Ok(Figures {
+        as_of,
+        coverage,
+        days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
+        months: of_aggregate(tables, "type_month", read_months)?,
+        counties,
+        cities_month,
+        cities,
+        zips: of_aggregate(tables, "hot_addresses", read_zips)?,
+        weekdays: of_aggregate(tables, "weekday_profile", read_weekdays)?,
+        settling: of_aggregate(tables, "settling", read_settling)?,
+        reconciliation: of_aggregate(tables, "reconcile", read_reconciliation)?,
+    })
+}
+
+/// What `read` makes of an aggregate; nothing when the snapshot does not have it.
+fn of_aggregate<T: Default>(
+    tables: &SnapshotFiles,
+    name: &str,
+    read: impl FnOnce(&Cells) -> Result<T, AggregateError>,
+) -> Result<T, AggregateError> {
+    let file = tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
+    file.map_or_else(|| Ok(T::default()), |file| read(&Cells::read(file)?))
 }
 
 fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
@@ -219,20 +188,13 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
 
 fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
     let (as_of, types, names) = (cells.days("as_of")?, cells.texts("entity_type")?, cells.texts("county")?);
-    let (last_7, last_30) = (cells.longs("filings_last_7_days")?, cells.longs("filings_last_30_days")?);
-    let (previous_30, last_365) =
-        (cells.longs("filings_previous_30_days")?, cells.longs("filings_last_365_days")?);
-    let (growth, share) = (cells.doubles("growth_30_days")?, cells.doubles("share_of_state_30_days")?);
-    let ranks = cells.longs("rank_30_days")?;
+    let (last, previous) = (cells.longs("filings_last_30_days")?, cells.longs("filings_previous_30_days")?);
+    let growth = cells.doubles("growth_30_days")?;
     let county = |row| CountyFigures {
         county: text(names, row),
-        filings_last_7_days: long(last_7, row),
-        filings_last_30_days: long(last_30, row),
-        filings_previous_30_days: long(previous_30, row),
-        filings_last_365_days: long(last_365, row),
+        filings_last_30_days: long(last, row),
+        filings_previous_30_days: long(previous, row),
         growth_30_days: growth.get(row),
-        share_of_state_30_days: share.get(row),
-        rank_30_days: long(ranks, row),
     };
     let counties = cells.rows().filter(|&row| types.get(row) == Some("*")).map(county).collect();
     Ok((cells.rows().next().and_then(|row| day(as_of, row)), counties))
@@ -255,15 +217,14 @@ fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
     let (months, types, filings) =
         (cells.texts("filed_month")?, cells.texts("entity_type")?, cells.longs("filings")?);
     let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
-    let (share, whole) = (cells.doubles("share_of_month")?, cells.flags("is_whole")?);
+    let complete = cells.flags("is_whole")?;
     let month = |row| MonthFigures {
         month: text(months, row),
         entity_type: text(types, row),
         filings: long(filings, row),
         month_over_month: monthly.get(row),
         year_over_year: yearly.get(row),
-        share_of_month: share.get(row),
-        is_complete: flag(whole, row),
+        is_complete: flag(complete, row),
     };
     Ok(cells.rows().map(month).collect())
 }

@@ -10,42 +10,29 @@
 //!
 //! # Files, in reading order
 //!
-//! - `definition`: reading the SQL files
-//! - `run`: running one of them
-//! - `on_disk`: its result as Parquet
-//! - `dry_run`: checking SQL before the first request
-//! - `choose`: businesses chosen by a condition
-//! - `adds_up`: whether an aggregate adds up to its source
-//! - `cells`: typed cells of a result
+//! - `run`: the SQL files, running one of them, whether it adds up to its source
+//! - `on_disk`: its result as Parquet, and its cells
+//! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
 //! - `error`: why an aggregate failed
 
-mod adds_up;
-mod cells;
 mod choose;
-mod definition;
-mod dry_run;
 mod error;
-mod figures;
+pub(crate) mod figures;
 mod on_disk;
-mod reconcile;
+pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
 #[cfg(test)]
-mod ten_filings;
-#[cfg(test)]
 mod tiny_lake;
 
-pub use adds_up::{Sum, check_sum};
-pub use choose::choose_businesses;
-pub use definition::{TABLE_PREFIX, head_comment, load_aggregates};
-pub use dry_run::{check_aggregate, check_condition};
+pub(crate) use choose::choose_businesses;
+pub(crate) use choose::{check_aggregate, check_condition};
 pub use error::AggregateError;
-pub use figures::{
-    CityFigures, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures,
-    ZipFigures, read_figures,
+pub(crate) use figures::{
+    CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
-pub use reconcile::{Comparison, Reconciliation, Scope, read_reconciliation};
-pub use run::{AggregateFile, SnapshotFiles, run_aggregate};
+pub(crate) use reconcile::{Reconciliation, Scope};
+pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};

@@ -1,13 +1,11 @@
 //! The lake's counts against the API's: the result of `reconcile.sql`, as the checks read it.
 
-use super::cells::{Cells, day, flag, long, text};
 use super::error::AggregateError;
-use jiff::civil::Date;
-use std::path::Path;
+use super::on_disk::{Cells, flag, long, text};
 
 /// What a count of the API covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// One day without fictitious names, from the daily counts. Comparable days must be equal.
     Day,
     /// One month and type, from the statewide figures. May differ by businesses that the API counts but does not list.
@@ -17,8 +15,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The scope's name in the aggregate.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Day => "day",
             Self::Month => "month",
@@ -33,68 +30,56 @@ impl Scope {
 
 /// One count of the API next to the lake's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Comparison {
-    /// What is counted.
-    pub scope: Scope,
+pub(crate) struct Comparison {
+    pub(crate) scope: Scope,
     /// `YYYY-MM-DD`, `YYYY-MM` or `last 30 days`.
-    pub period: String,
+    pub(crate) period: String,
     /// `*` for all; of a month also a type, of a county its name.
-    pub subject: String,
-    /// Eastern day on which the API gave its count.
-    pub observed_on: Option<Date>,
-    /// The API's count.
-    pub api_count: i64,
-    /// The lake's count.
-    pub lake_count: i64,
+    pub(crate) subject: String,
+    pub(crate) api_count: i64,
+    pub(crate) lake_count: i64,
     /// Whether the lake is complete for the period.
-    pub is_comparable: bool,
+    pub(crate) is_comparable: bool,
 }
 
 impl Comparison {
     /// Businesses the lake has more than the API says; negative when it has fewer.
-    pub const fn difference(&self) -> i64 {
+    pub(crate) const fn difference(&self) -> i64 {
         self.lake_count - self.api_count
     }
 }
 
 /// All comparisons of a snapshot, in the order of the aggregate: by scope, newest period first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reconciliation {
-    /// The comparisons.
-    pub comparisons: Vec<Comparison>,
+pub(crate) struct Reconciliation {
+    pub(crate) comparisons: Vec<Comparison>,
 }
 
 impl Reconciliation {
     /// The comparisons of one scope whose period is complete in the lake.
-    pub fn comparable(&self, scope: Scope) -> impl Iterator<Item = &Comparison> {
+    pub(crate) fn comparable(&self, scope: Scope) -> impl Iterator<Item = &Comparison> {
         self.comparisons.iter().filter(move |row| row.scope == scope && row.is_comparable)
     }
 
     /// The comparable ones of a scope that differ, largest difference first.
-    pub fn differences(&self, scope: Scope) -> Vec<&Comparison> {
+    pub(crate) fn differences(&self, scope: Scope) -> Vec<&Comparison> {
         let mut differing: Vec<_> = self.comparable(scope).filter(|row| row.difference() != 0).collect();
         differing.sort_by_key(|row| std::cmp::Reverse(row.difference().unsigned_abs()));
         differing
     }
 }
 
-/// Reads the result of `reconcile.sql`.
-///
-/// # Errors
-/// `Read` when the file is not such a result. Rows of a scope that is not known here are left out: a changed
-/// `reconcile.sql` may compare more.
-pub fn read_reconciliation(path: &Path) -> Result<Reconciliation, AggregateError> {
-    let cells = Cells::read(path)?;
+/// Reads the result of `reconcile.sql`. Rows of an unknown scope are left out: a changed `reconcile.sql` may compare more.
+pub(super) fn read_reconciliation(cells: &Cells) -> Result<Reconciliation, AggregateError> {
     let (scopes, periods, subjects) =
         (cells.texts("scope")?, cells.texts("period")?, cells.texts("subject")?);
-    let (observed, comparable) = (cells.days("observed_on")?, cells.flags("is_comparable")?);
+    let comparable = cells.flags("is_comparable")?;
     let (api, lake) = (cells.longs("api_count")?, cells.longs("lake_count")?);
     let comparison = |row| {
         Some(Comparison {
             scope: Scope::from_name(scopes.get(row)?)?,
             period: text(periods, row),
             subject: text(subjects, row),
-            observed_on: day(observed, row),
             api_count: long(api, row),
             lake_count: long(lake, row),
             is_comparable: flag(comparable, row),
@@ -113,7 +98,6 @@ mod tests {
             scope: Scope::Day,
             period: period.to_owned(),
             subject: "*".to_owned(),
-            observed_on: None,
             api_count,
             lake_count,
             is_comparable,

@@ -1,32 +1,30 @@
-//! Runs one aggregate's SQL over a snapshot's files and writes the result.
+//! Reads the SQL files of a folder, runs one over a snapshot's files and writes the result.
+//!
+//! A line in the head of a file says to what its aggregate adds up; both sides are SQL that returns one integer:
+//!
+//! ```sql
+//! -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
+//! ```
 
-use super::definition::TABLE_PREFIX;
 use super::error::AggregateError;
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
-use polars::prelude::{Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
+use polars::prelude::{DataType, Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
 use polars::sql::{SQLContext, extract_table_identifiers};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A written aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AggregateFile {
-    /// Name of the aggregate; its table is `agg_<name>`.
-    pub name: String,
-    /// The Parquet file.
-    pub path: PathBuf,
-    /// Rows in it.
-    pub rows: u64,
+pub(crate) struct AggregateFile {
+    pub(crate) path: PathBuf,
+    pub(crate) rows: u64,
 }
 
 /// Runs one aggregate over the files of the snapshot's tables and writes `<out>/agg_<name>.parquet`.
 ///
 /// Only the tables that the SQL names must exist. The same tables give the same bytes.
-///
-/// # Errors
-/// `MissingTable`, `Sql`, `ColumnType` for wrong SQL; `Write` for an error of the disk.
-pub fn run_aggregate(
+pub(crate) fn run_aggregate(
     name: &str,
     sql: &str,
     tables: &SnapshotFiles,
@@ -38,7 +36,7 @@ pub fn run_aggregate(
     let mut result = super::on_disk::with_lake_types(name, result)?;
     let path = out.join(format!("{TABLE_PREFIX}{name}.parquet"));
     let rows = super::on_disk::write(&mut result, &path)?;
-    Ok(AggregateFile { name: name.to_owned(), path, rows })
+    Ok(AggregateFile { path, rows })
 }
 
 /// The rows of a query, read and aggregated in batches, so that memory does not grow with the lake.
@@ -61,15 +59,13 @@ pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsEr
     Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
 }
 
-/// Files of each table of a snapshot.
-pub type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
+pub(crate) type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
 
 /// The tables that SQL may name.
 pub(super) trait Tables {
     /// The rows of a table; none where there is no such table.
     fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>>;
 
-    /// Names of the tables there are.
     fn names(&self) -> Vec<&str>;
 }
 
@@ -129,10 +125,80 @@ fn scan(files: &[PathBuf]) -> Result<LazyFrame, PolarsError> {
     LazyFrame::scan_parquet_files(paths.into(), args)
 }
 
+/// Prefix of every aggregate's table name.
+pub(crate) const TABLE_PREFIX: &str = "agg_";
+
+/// The aggregates of a folder: name and SQL of each `*.sql` file, by name. Other files are ignored.
+pub(crate) fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateError> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |source| AggregateError::Unreadable { path, source }
+    };
+    let mut aggregates = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(unreadable(dir))? {
+        let path = entry.map_err(unreadable(dir))?.path();
+        if path.extension().is_none_or(|extension| extension != "sql") {
+            continue;
+        }
+        let name = aggregate_name(&path)?;
+        let sql = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
+        aggregates.push((name, sql));
+    }
+    aggregates.sort();
+    Ok(aggregates)
+}
+
+/// The comment at the head of an aggregate's SQL without its `--`: a question, then its columns.
+pub(crate) fn head_comment(sql: &str) -> String {
+    let lines = sql.lines().map_while(|line| line.strip_prefix("--"));
+    let plain = lines.map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    plain.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn aggregate_name(path: &Path) -> Result<String, AggregateError> {
+    let is_name = |name: &&str| {
+        !name.is_empty() && name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+    };
+    let name = path.file_stem().and_then(|stem| stem.to_str()).filter(is_name);
+    name.map(str::to_owned).ok_or_else(|| AggregateError::BadName { path: path.to_owned() })
+}
+
+const HEAD: &str = "-- Adds up: ";
+const BETWEEN: &str = " equals ";
+
+/// The two sides of an aggregate's sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub(crate) aggregate: i64,
+    pub(crate) source: i64,
+}
+
+/// Both sides of an aggregate's sum; none where its SQL has no such line. `tables` are the snapshot's, with the aggregate
+/// among them.
+pub(crate) fn check_sum(
+    name: &str,
+    sql: &str,
+    tables: &SnapshotFiles,
+) -> Result<Option<Sum>, AggregateError> {
+    let line = sql.lines().map_while(|line| line.starts_with("--").then_some(line));
+    let sides = line.filter_map(|line| line.strip_prefix(HEAD)?.split_once(BETWEEN)).next();
+    let Some((aggregate, source)) = sides else { return Ok(None) };
+    Ok(Some(Sum { aggregate: number(name, aggregate, tables)?, source: number(name, source, tables)? }))
+}
+
+fn number(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<i64, AggregateError> {
+    let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
+    let mut context = register_tables(name, sql, tables)?;
+    let result = context.execute(sql).and_then(LazyFrame::collect).map_err(failed)?;
+    let column =
+        result.columns().first().map(|column| column.cast(&DataType::Int64)).transpose().map_err(failed)?;
+    // An empty aggregate has no sum.
+    Ok(column.and_then(|column| column.i64().ok().and_then(|cells| cells.first())).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::definition::load_aggregates;
     use crate::aggregate::tiny_lake::TinyLake;
 
     #[test]
@@ -152,7 +218,7 @@ mod tests {
         let lake = TinyLake::default();
         let tables = BTreeMap::from([("filings".to_owned(), Vec::new())]);
         let error =
-            run_aggregate("mine", "SELECT id FROM filings", &tables, lake.out()).expect_err("no files");
+            run_aggregate("mine", "SELECT id FROM filings", &tables, lake.dir.path()).expect_err("no files");
         assert!(matches!(error, AggregateError::MissingTable { .. }), "{error}");
     }
 

@@ -1,7 +1,8 @@
-//! A lake of a few rows for tests, with the lake's table schemas.
+//! Lakes of a few rows for tests, with the lake's table schemas; one of ten filings for the shipped SQL.
 
 use super::error::AggregateError;
 use super::run::{AggregateFile, SnapshotFiles, run_aggregate};
+use crate::contract::eastern::days_newest_first;
 use crate::table::Table;
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
@@ -24,8 +25,8 @@ pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
 
 /// Tables on disk, one file each.
 pub(super) struct TinyLake {
-    dir: TempDir,
-    tables: SnapshotFiles,
+    pub(super) dir: TempDir,
+    pub(super) tables: SnapshotFiles,
 }
 
 impl Default for TinyLake {
@@ -49,16 +50,8 @@ impl TinyLake {
         Self { dir, tables }
     }
 
-    pub(super) fn out(&self) -> &Path {
-        self.dir.path()
-    }
-
-    pub(super) fn tables(&self) -> &SnapshotFiles {
-        &self.tables
-    }
-
     pub(super) fn run(&self, name: &str, sql: &str) -> Result<AggregateFile, AggregateError> {
-        run_aggregate(name, sql, &self.tables, self.out())
+        run_aggregate(name, sql, &self.tables, self.dir.path())
     }
 }
 
@@ -94,4 +87,91 @@ fn column(field: &Field, rows: &[Row]) -> ArrayRef {
 
 fn since_epoch(day: Date) -> i32 {
     (day - date(1970, 1, 1)).get_days()
+}
+
+/// Ten filings as of 2 August 2026. June and July 2026 and July 2025 are complete, except `gap`.
+pub(super) fn lake_with_gap(gap: Option<Date>) -> TinyLake {
+    lake_covered_by(coverage(gap))
+}
+
+/// The same filings with other coverage.
+pub(super) fn lake_covered_by(coverage: Vec<Row>) -> TinyLake {
+    TinyLake::of([
+        (Table::Filings, filings()),
+        (Table::Coverage, coverage),
+        (Table::Statewide, vec![row([("observed_on", "2026-06-30")]), row([("observed_on", "2026-08-02")])]),
+        (
+            Table::DailyCounts,
+            vec![
+                row([("observed_on", "2026-08-01"), ("date", "2026-07-06"), ("count", "9")]),
+                row([("observed_on", "2026-08-02"), ("date", "2026-07-06"), ("count", "3")]),
+                row([("observed_on", "2026-08-02"), ("date", "2026-05-01"), ("count", "7")]),
+            ],
+        ),
+        (
+            Table::MonthlyCounts,
+            vec![
+                row([("observed_on", "2026-07-05"), ("month", "2026-07"), ("type", "*"), ("n", "1")]),
+                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "*"), ("n", "6")]),
+                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "other"), ("n", "0")]),
+            ],
+        ),
+        (
+            Table::Counties,
+            vec![row([
+                ("observed_on", "2026-08-02"),
+                ("key", "DUVAL"),
+                ("name", "Duval"),
+                ("filings_last_30_days", "3"),
+            ])],
+        ),
+    ])
+}
+
+fn filings() -> Vec<Row> {
+    let filing = |filed, kind, county, zip, city, sector| {
+        row([
+            ("filed_date", filed),
+            ("entity_type", kind),
+            ("county", county),
+            ("zip", zip),
+            ("city", city),
+            ("industry_sector", sector),
+            ("listed", "true"),
+        ])
+    };
+    let mut vanished = filing("2026-07-06", "llc", "Duval", "32202", "Jacksonville", "food");
+    vanished.insert("listed", "false".to_owned());
+    vec![
+        filing("2026-07-01", "llc", "Duval", "32202", "Jacksonville", "food"),
+        filing("2026-07-06", "llc", "Duval", "32202", "JACKSONVILLE, Fl", "food"),
+        filing("2026-07-06", "corporation", "Duval", "32210", "Jacksonville", "trade"),
+        filing("2026-07-06", "llc", "", "", "", "food"),
+        filing("2026-06-15", "llc", "Lee", "33901", "Fort Myers", "trade"),
+        filing("2026-06-15", "llc", "Duval", "32202", "Jacksonville,", "food"),
+        filing("2025-07-04", "llc", "Duval", "32202", "Jacksonville", "food"),
+        filing("2026-07-06", "fictitious", "Duval", "32202", "Jacksonville", "food"),
+        vanished,
+        filing("2026-08-15", "llc", "Duval", "32202", "Jacksonville", "food"),
+    ]
+}
+
+pub(super) fn coverage(gap: Option<Date>) -> Vec<Row> {
+    let read = days_newest_first(date(2026, 6, 1), date(2026, 8, 2))
+        .chain(days_newest_first(date(2025, 7, 1), date(2025, 7, 31)));
+    let listings = |day: Date| {
+        let complete = if Some(day) == gap { "false" } else { "true" };
+        [covered(day, "*", "1", complete), covered(day, "fictitious", "0", complete)]
+    };
+    read.flat_map(listings).collect()
+}
+
+pub(super) fn covered(day: Date, listing: &str, rows: &str, complete: &str) -> Row {
+    row([
+        ("filed_date", &day.to_string()),
+        ("entity_type", listing),
+        ("expected", rows),
+        ("landed", rows),
+        ("complete", complete),
+    ])
 }

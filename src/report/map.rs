@@ -3,77 +3,37 @@
 use super::number::{change, county, integer};
 use crate::aggregate::CountyFigures;
 use maud::{Markup, html};
+use std::sync::LazyLock;
 
-/// County, column and row. Columns run west to east, rows north to south.
-const TILES: [(&str, &str, u32, u32); 67] = [
-    ("Escambia", "Esc", 0, 0),
-    ("Santa Rosa", "SRo", 1, 0),
-    ("Okaloosa", "Oka", 2, 0),
-    ("Walton", "Wtn", 3, 0),
-    ("Holmes", "Hol", 4, 0),
-    ("Jackson", "Jac", 5, 0),
-    ("Gadsden", "Gad", 6, 0),
-    ("Leon", "Leo", 7, 0),
-    ("Jefferson", "Jef", 8, 0),
-    ("Madison", "Mad", 9, 0),
-    ("Hamilton", "Ham", 10, 0),
-    ("Nassau", "Nas", 13, 0),
-    ("Washington", "Was", 4, 1),
-    ("Calhoun", "Cal", 5, 1),
-    ("Liberty", "Lib", 6, 1),
-    ("Wakulla", "Wak", 7, 1),
-    ("Suwannee", "Suw", 10, 1),
-    ("Columbia", "Clb", 11, 1),
-    ("Baker", "Bak", 12, 1),
-    ("Duval", "Duv", 13, 1),
-    ("Bay", "Bay", 4, 2),
-    ("Gulf", "Glf", 5, 2),
-    ("Franklin", "Fra", 6, 2),
-    ("Taylor", "Tay", 8, 2),
-    ("Lafayette", "Laf", 9, 2),
-    ("Gilchrist", "Gil", 10, 2),
-    ("Union", "Uni", 11, 2),
-    ("Bradford", "Brd", 12, 2),
-    ("Clay", "Cla", 13, 2),
-    ("St. Johns", "StJ", 14, 2),
-    ("Dixie", "Dix", 9, 3),
-    ("Levy", "Lev", 10, 3),
-    ("Alachua", "Ala", 11, 3),
-    ("Putnam", "Put", 12, 3),
-    ("Flagler", "Fla", 13, 3),
-    ("Citrus", "Cit", 10, 4),
-    ("Marion", "Mar", 11, 4),
-    ("Lake", "Lak", 12, 4),
-    ("Volusia", "Vol", 13, 4),
-    ("Hernando", "Her", 10, 5),
-    ("Sumter", "Sum", 11, 5),
-    ("Orange", "Ora", 12, 5),
-    ("Seminole", "Sem", 13, 5),
-    ("Pasco", "Pas", 10, 6),
-    ("Polk", "Plk", 11, 6),
-    ("Osceola", "Osc", 12, 6),
-    ("Brevard", "Brv", 13, 6),
-    ("Pinellas", "Pin", 9, 7),
-    ("Hillsborough", "Hil", 10, 7),
-    ("Hardee", "Hrd", 11, 7),
-    ("Highlands", "Hig", 12, 7),
-    ("Indian River", "InR", 13, 7),
-    ("Manatee", "Man", 10, 8),
-    ("DeSoto", "DeS", 11, 8),
-    ("Okeechobee", "Oke", 12, 8),
-    ("St. Lucie", "StL", 13, 8),
-    ("Sarasota", "Sar", 10, 9),
-    ("Charlotte", "Cha", 11, 9),
-    ("Glades", "Gla", 12, 9),
-    ("Martin", "Mrt", 13, 9),
-    ("Lee", "Lee", 11, 10),
-    ("Hendry", "Hen", 12, 10),
-    ("Palm Beach", "PBc", 13, 10),
-    ("Collier", "Col", 12, 11),
-    ("Broward", "Brw", 13, 11),
-    ("Monroe", "Mon", 12, 12),
-    ("Miami-Dade", "MDa", 13, 12),
+/// The counties of each row, north to south: column, label, name. Columns run west to east.
+const ROWS: [&str; 13] = [
+    "0 Esc Escambia, 1 SRo Santa Rosa, 2 Oka Okaloosa, 3 Wtn Walton, 4 Hol Holmes, 5 Jac Jackson, 6 Gad Gadsden, \
+     7 Leo Leon, 8 Jef Jefferson, 9 Mad Madison, 10 Ham Hamilton, 13 Nas Nassau",
+    "4 Was Washington, 5 Cal Calhoun, 6 Lib Liberty, 7 Wak Wakulla, 10 Suw Suwannee, 11 Clb Columbia, \
+     12 Bak Baker, 13 Duv Duval",
+    "4 Bay Bay, 5 Glf Gulf, 6 Fra Franklin, 8 Tay Taylor, 9 Laf Lafayette, 10 Gil Gilchrist, \
+     11 Uni Union, 12 Brd Bradford, 13 Cla Clay, 14 StJ St. Johns",
+    "9 Dix Dixie, 10 Lev Levy, 11 Ala Alachua, 12 Put Putnam, 13 Fla Flagler",
+    "10 Cit Citrus, 11 Mar Marion, 12 Lak Lake, 13 Vol Volusia",
+    "10 Her Hernando, 11 Sum Sumter, 12 Ora Orange, 13 Sem Seminole",
+    "10 Pas Pasco, 11 Plk Polk, 12 Osc Osceola, 13 Brv Brevard",
+    "9 Pin Pinellas, 10 Hil Hillsborough, 11 Hrd Hardee, 12 Hig Highlands, 13 InR Indian River",
+    "10 Man Manatee, 11 DeS DeSoto, 12 Oke Okeechobee, 13 StL St. Lucie",
+    "10 Sar Sarasota, 11 Cha Charlotte, 12 Gla Glades, 13 Mrt Martin",
+    "11 Lee Lee, 12 Hen Hendry, 13 PBc Palm Beach",
+    "12 Col Collier, 13 Brw Broward",
+    "12 Mon Monroe, 13 MDa Miami-Dade",
 ];
+
+/// County, label, column and row of each tile.
+static TILES: LazyLock<Vec<(&str, &str, u32, u32)>> = LazyLock::new(|| {
+    let tile = |row, text: &'static str| {
+        let mut words = text.splitn(3, ' ');
+        let (column, label) = (words.next()?.parse().ok()?, words.next()?);
+        Some((words.next()?, label, column, row))
+    };
+    (0..).zip(ROWS).flat_map(|(row, line)| line.split(", ").filter_map(move |text| tile(row, text))).collect()
+});
 
 const TILE: u32 = 46;
 const SHADES: usize = 5;
@@ -83,7 +43,7 @@ pub(super) fn map(counties: &[CountyFigures]) -> Markup {
     let bounds = shade_bounds(counties);
     html! {
         svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="img" aria-label="Filings of the last 30 days by county" {
-            @for (name, short, column, row) in TILES {
+            @for &(name, short, column, row) in TILES.iter() {
                 @let figures = counties.iter().find(|figures| is_same_county(&figures.county, name));
                 @let filings = figures.map_or(0, |figures| figures.filings_last_30_days);
                 g transform={ "translate(" (column * TILE) " " (row * TILE) ")" } class={ "tile shade" (shade(filings, bounds)) } {

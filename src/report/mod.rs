@@ -7,11 +7,10 @@
 //!
 //! - `data`: the values that the report shows
 //! - `page`: the page and its sections
-//! - `run`: the run's figures
 //! - `calendar`: the calendar of complete days
 //! - `chart`: bars by day and weekday
 //! - `map`: the map of counties
-//! - `table`: tables of figures
+//! - `table`: the figures of the run, tables of figures
 //! - `number`: numbers as people read them
 
 mod calendar;
@@ -20,8 +19,7 @@ mod data;
 mod map;
 mod number;
 mod page;
-mod run;
 mod table;
 
-pub use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
-pub use page::render;
+pub(crate) use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
+pub(crate) use page::render;

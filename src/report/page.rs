@@ -1,18 +1,14 @@
 //! The page: its sections in order, and the frame around them.
 
 use super::data::ReportData;
-use super::{calendar, chart, map, run, table};
+use super::{calendar, chart, map, table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The report as one HTML document. The same data give the same bytes.
-pub fn render(data: &ReportData) -> String {
-    page(data).into_string()
-}
-
-fn page(data: &ReportData) -> Markup {
+pub(crate) fn render(data: &ReportData) -> String {
     let figures = &data.figures;
     html! {
         (DOCTYPE)
@@ -34,7 +30,7 @@ fn page(data: &ReportData) -> Markup {
                         " · counts are businesses the API lists, by filing date"
                     }
                 }
-                @if let Some(facts) = &data.run { (run::run(facts)) }
+                @if let Some(facts) = &data.run { (table::run(facts)) }
                 (section("coverage", "What the lake holds", calendar::calendar(&figures.coverage)))
                 (section("trend", "Filings by day", html! {
                     (chart::daily_trend(&figures.days))
@@ -50,6 +46,7 @@ fn page(data: &ReportData) -> Markup {
             } }
         }
     }
+    .into_string()
 }
 
 fn section(id: &str, title: &str, content: Markup) -> Markup {
@@ -91,10 +88,9 @@ fn queries(data: &ReportData) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::{
-        CityFigures, Comparison, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures,
-        Reconciliation, Scope, ZipFigures,
-    };
+    use crate::aggregate::figures::*;
+    use crate::aggregate::reconcile::Comparison;
+    use crate::aggregate::{Reconciliation, Scope};
     use crate::report::data::*;
     use jiff::civil::{Date, date};
     use std::collections::BTreeMap;
@@ -104,13 +100,9 @@ mod tests {
     fn county(name: &str, filings: i64, growth: Option<f64>) -> CountyFigures {
         CountyFigures {
             county: name.to_owned(),
-            filings_last_7_days: filings / 4,
             filings_last_30_days: filings,
             filings_previous_30_days: filings,
-            filings_last_365_days: filings * 12,
             growth_30_days: growth,
-            share_of_state_30_days: Some(0.5),
-            rank_30_days: 1,
         }
     }
 
@@ -123,14 +115,12 @@ mod tests {
             filings: 12_345,
             month_over_month: Some(-0.25),
             year_over_year: None,
-            share_of_month: Some(1.0),
             is_complete: true,
         };
         let comparison = Comparison {
             scope: Scope::Day,
             period: "2026-07-30".to_owned(),
             subject: "*".to_owned(),
-            observed_on: Some(DAY),
             api_count: 10,
             lake_count: 7,
             is_comparable: true,

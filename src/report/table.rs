@@ -1,6 +1,7 @@
-//! Tables of figures: months, growth, cities, ZIP codes, settling, reconciliation.
+//! Tables of figures: the run, months, growth, cities, ZIP codes, settling, reconciliation.
 
-use super::number::{change, county, integer, share};
+use super::data::RunFacts;
+use super::number::{change, count, county, integer, share, span};
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -213,6 +214,87 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
     } }
 }
 
+pub(super) fn run(run: &RunFacts) -> Markup {
+    html! {
+        section id="run" {
+            h2 { "This run" }
+            div.facts {
+                (fact("outcome", &run.outcome))
+                (fact("pipeline", &run.pipeline))
+                (fact("ran as", &run.today.to_string()))
+                (fact("requests", &count(run.requests_sent)))
+                (fact("retried", &count(run.requests_retried)))
+                (fact("quarantined records", &count(run.quarantined)))
+                @if let Some(register) = &run.register {
+                    (fact("prefixes read", &count(register.starts)))
+                    (fact("prefixes left", &count(register.left)))
+                    (fact("businesses found under them", &count(register.rows)))
+                    (fact("businesses, as the API counts", &count(register.businesses_total)))
+                    @if let Some(missing) = register.missing { (fact("of these not in the lake", &missing.to_string())) }
+                }
+                @if let Some((done, chosen)) = run.looked_up {
+                    (fact("looked up", &format!("{} of {}", count(done), count(chosen))))
+                }
+                (fact("took", &span(run.elapsed_secs)))
+                (fact("run", &run.run_id))
+            }
+            (rows(run))
+            (requests(run))
+            (incomplete(run))
+        }
+    }
+}
+
+fn fact(name: &str, value: &str) -> Markup {
+    html! { div { span.name { (name) } span.value { (value) } } }
+}
+
+fn rows(run: &RunFacts) -> Markup {
+    html! {
+        @if run.rows.is_empty() {
+            p.note { "No rows were read: nothing to show." }
+        } @else {
+            div.wide { table {
+                caption { "Rows by table" }
+                thead { tr { th { "table" } @for name in ["read", "added", "changed", "vanished", "now in the lake"] { th.number { (name) } } } }
+                tbody { @for table in &run.rows { tr {
+                    th scope="row" { (table.table) }
+                    @for number in [table.read, table.added, table.changed, table.vanished, table.total] {
+                        td.number { (count(number)) }
+                    }
+                } } }
+            } }
+        }
+    }
+}
+
+fn requests(run: &RunFacts) -> Markup {
+    html! {
+        @if !run.requests_by_stage.is_empty() {
+            div.wide { table {
+                caption { "Requests by stage" }
+                thead { tr { th { "stage" } th.number { "requests" } } }
+                tbody { @for (stage, requests) in &run.requests_by_stage {
+                    tr { th scope="row" { (stage) } td.number { (count(*requests)) } }
+                } }
+            } }
+        }
+    }
+}
+
+fn incomplete(run: &RunFacts) -> Markup {
+    html! {
+        @if !run.incomplete.is_empty() {
+            details open[run.incomplete.len() <= 10] {
+                summary { "Days this run could not prove complete: " (run.incomplete.len()) }
+                ul { @for day in &run.incomplete {
+                    li { (day.day) ": " (count(day.landed)) " of " (count(day.expected)) " rows" }
+                } }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,13 +303,9 @@ mod tests {
     fn counties_are_ranked_against_the_state_without_small_ones() {
         let county = |name: &str, previous: i64, last: i64| CountyFigures {
             county: name.to_owned(),
-            filings_last_7_days: 0,
             filings_last_30_days: last,
             filings_previous_30_days: previous,
-            filings_last_365_days: 0,
             growth_30_days: Some(last as f64 / previous as f64 - 1.0),
-            share_of_state_30_days: None,
-            rank_30_days: 1,
         };
         // The state halves: 1,010 before, 505 in the last 30 days.
         let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];

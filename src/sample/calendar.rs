@@ -12,7 +12,6 @@ const BUSINESS_DAY: f64 = 2_227.0;
 const CLOSED_DAY: f64 = 270.0;
 /// LLC filings of a first of a month on which the office is closed: dates that filers asked for.
 const CLOSED_FIRST: f64 = 3_300.0;
-/// LLC filings of January 1.
 const NEW_YEAR: f64 = 10_000.0;
 /// The first open day after a closed one, as a multiple of the mean business day.
 const REOPENING: f64 = 1.9;
@@ -34,7 +33,6 @@ pub(super) struct DayVolume {
     pub(super) llc_chosen: f64,
     /// Share of the chosen ones that are posted before their date.
     pub(super) chosen_ahead: f64,
-    /// Fictitious names.
     pub(super) fictitious: f64,
 }
 
@@ -82,12 +80,10 @@ fn expected(day: Date) -> DayVolume {
     }
 }
 
-/// Whether the office works on a day.
 pub(super) fn is_open(day: Date) -> bool {
     !is_weekend(day) && !is_holiday(day)
 }
 
-/// Whether a day is a Saturday or a Sunday.
 pub(super) fn is_weekend(day: Date) -> bool {
     matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday)
 }
@@ -127,19 +123,10 @@ mod tests {
 
     #[test]
     fn the_office_keeps_the_state_holidays() {
-        let closed = [
-            date(2026, 1, 1),
-            date(2026, 1, 19),
-            date(2026, 5, 25),
-            date(2026, 7, 3),
-            date(2026, 9, 7),
-            date(2026, 11, 11),
-            date(2026, 11, 26),
-            date(2026, 11, 27),
-            date(2026, 12, 25),
-            date(2023, 1, 2),
-        ];
-        assert!(closed.into_iter().all(|day| !is_open(day)));
+        let days = [(1, 1), (1, 19), (5, 25), (7, 3), (9, 7), (11, 11), (11, 26), (11, 27), (12, 25)];
+        let mut closed =
+            days.map(|(month, day)| date(2026, month, day)).into_iter().chain([date(2023, 1, 2)]);
+        assert!(closed.all(|day| !is_open(day)));
         let open = [date(2026, 6, 19), date(2026, 7, 1), date(2026, 7, 7), date(2026, 11, 30)];
         assert!(open.into_iter().all(is_open));
     }

@@ -10,25 +10,16 @@ pub(super) enum Purpose {
     Posting,
     /// Filings posted years after their date.
     BackDated,
-    /// Order within a posting day.
     Order,
-    /// The order in which names are assigned.
     NameOrder,
-    /// The shape of a name.
     Name,
-    /// Where a business is.
     Place,
     /// The new address of a business that changes its own.
     NewPlace,
-    /// Its registered agent.
     Agent,
-    /// The next registered agent.
     NewAgent,
-    /// Its officers.
     Officers,
-    /// The rest of its detail record.
     Detail,
-    /// How it changes and ends.
     Life,
     /// A business of the 30 years before.
     Register,
@@ -44,7 +35,6 @@ fn mixed(bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A sequence of draws.
 #[derive(Debug, Clone)]
 pub(super) struct Draw {
     state: u64,
@@ -57,7 +47,6 @@ impl Draw {
         Self { state: mixed(world ^ mixed(key.wrapping_add(STEP))) }
     }
 
-    /// 64 uniform bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(STEP);
         mixed(self.state)
@@ -78,7 +67,6 @@ impl Draw {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True with this probability.
     pub(super) fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
@@ -93,7 +81,6 @@ impl Draw {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
-    /// Shuffles a list.
     pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
             list.swap(last, self.below(last + 1));
@@ -104,7 +91,7 @@ impl Draw {
 /// A list whose items are drawn by weight.
 #[derive(Debug)]
 pub(super) struct Weighted<T> {
-    items: Vec<T>,
+    pub(super) items: Vec<T>,
     running: Vec<u64>,
 }
 
@@ -128,11 +115,6 @@ impl<T> Weighted<T> {
         let total = self.running.last().copied().unwrap_or(0);
         let at = draw.below(total as usize) as u64;
         self.items.get(self.running.partition_point(|running| *running <= at))
-    }
-
-    /// The items, in their given order.
-    pub(super) fn items(&self) -> &[T] {
-        &self.items
     }
 }
 

@@ -14,7 +14,6 @@ use std::sync::LazyLock;
 pub(super) struct Trade {
     /// `<sector>.<type_name>`.
     pub(super) key: &'static str,
-    /// Endings of a name.
     pub(super) phrases: Vec<&'static str>,
 }
 
@@ -47,7 +46,6 @@ pub(super) fn trade(draw: &mut Draw) -> (&'static str, &'static str) {
     implied_by(&TRADES, draw)
 }
 
-/// The industry of nonprofits.
 pub(super) fn cause(draw: &mut Draw) -> (&'static str, &'static str) {
     implied_by(&CAUSES, draw)
 }
@@ -58,10 +56,9 @@ fn implied_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str
 
 /// Every phrase of companies' names with the type it implies.
 pub(super) fn phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TRADES.items().iter().flat_map(|trade| trade.phrases.iter().map(|phrase| (trade.key, *phrase)))
+    TRADES.items.iter().flat_map(|trade| trade.phrases.iter().map(|phrase| (trade.key, *phrase)))
 }
 
-/// The industry record of a type.
 pub(super) fn industry(key: &str) -> Industry {
     let sector = key.split_once('.').map_or(key, |(sector, _)| sector);
     Industry { sector: sector.to_owned(), kind: key.to_owned() }
@@ -70,7 +67,7 @@ pub(super) fn industry(key: &str) -> Industry {
 /// All industries of the sample: its sectors and types, alphabetical, and segments.
 pub fn industries() -> Industries {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for trade in TRADES.items().iter().chain(CAUSES.items()) {
+    for trade in TRADES.items.iter().chain(&CAUSES.items) {
         let Industry { sector, kind } = industry(trade.key);
         types.entry(sector).or_default().push(kind);
     }
@@ -112,8 +109,8 @@ mod tests {
     #[test]
     fn every_line_of_the_tables_is_read() {
         let lines = |text: &str| text.lines().count() - 1;
-        assert_eq!(TRADES.items().len(), lines(include_str!("trades.csv")));
-        assert_eq!(CAUSES.items().len(), lines(include_str!("causes.csv")));
+        assert_eq!(TRADES.items.len(), lines(include_str!("trades.csv")));
+        assert_eq!(CAUSES.items.len(), lines(include_str!("causes.csv")));
         assert!(phrases().all(|(key, phrase)| key.contains('.') && !phrase.is_empty()));
     }
 }

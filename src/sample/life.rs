@@ -16,23 +16,18 @@ const ENDS_LATER_SEPTEMBER: f64 = 0.088;
 /// Share of businesses that change something within about 12 months.
 const CHANGES: f64 = 0.03;
 
-/// A change of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Another principal address.
     Moved,
-    /// Another registered agent.
     NewAgent,
 }
 
 /// The state of a business on a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Life {
-    /// When it was dissolved.
     pub(super) dissolved: Option<Date>,
     /// Year of its last annual report; that of its posting, or the one before, until it reports.
     pub(super) last_report_year: i16,
-    /// What has changed since its filing.
     pub(super) change: Option<Change>,
 }
 
@@ -43,18 +38,14 @@ pub(super) fn life(seed: u64, id: u64, kind: EntityType, filed: Date, posted: Da
     let ends = draw.happens(ENDS_EARLY).then(|| plus_days(begun, early_end(&mut draw)));
     let changes = draw.happens(CHANGES).then(|| plus_days(begun, draw.between(5, 360) as u32));
     let change = if draw.happens(0.6) { Change::Moved } else { Change::NewAgent };
-    let reports = if kind == EntityType::Fictitious {
-        Reports { last_year: first_report_year(filed, posted), struck_off: None }
+    let (last_report_year, struck_off) = if kind == EntityType::Fictitious {
+        (first_report_year(filed, posted), None)
     } else {
         reports(&mut draw, filed, posted, today)
     };
-    let dissolved = [ends, reports.struck_off].into_iter().flatten().min().filter(|day| *day <= today);
+    let dissolved = [ends, struck_off].into_iter().flatten().min().filter(|day| *day <= today);
     let before_end = |day: &Date| *day <= today && dissolved.is_none_or(|end| *day < end);
-    Life {
-        dissolved,
-        last_report_year: reports.last_year,
-        change: changes.filter(before_end).map(|_| change),
-    }
+    Life { dissolved, last_report_year, change: changes.filter(before_end).map(|_| change) }
 }
 
 /// Days to an early end: many businesses end within a month.
@@ -63,31 +54,27 @@ fn early_end(draw: &mut Draw) -> u32 {
     days as u32
 }
 
-struct Reports {
-    last_year: i16,
-    struck_off: Option<Date>,
-}
-
 fn first_report_year(filed: Date, posted: Date) -> i16 {
     if filed.year() >= posted.year() { posted.year() } else { posted.year() - 1 }
 }
 
+/// The year of the last report, and the day of dissolution for a missing one.
 /// The report is due by May 1 of each year after the filing; businesses without one are dissolved in September.
-fn reports(draw: &mut Draw, filed: Date, posted: Date, today: Date) -> Reports {
+fn reports(draw: &mut Draw, filed: Date, posted: Date, today: Date) -> (i16, Option<Date>) {
     let mut last_year = first_report_year(filed, posted);
     for year in (filed.year() + 1).max(posted.year())..=today.year() {
         let share = if year == filed.year() + 1 { ENDS_FIRST_SEPTEMBER } else { ENDS_LATER_SEPTEMBER };
         let (fails, report_day) = (draw.happens(share), draw.between(0, 119) as u32);
         let strike = date(year, 9, 1).nth_weekday_of_month(4, Weekday::Friday).ok();
         if fails && strike.is_some_and(|strike| strike > posted) {
-            return Reports { last_year, struck_off: strike };
+            return (last_year, strike);
         }
         let reported = plus_days(date(year, 1, 2), report_day);
         if reported > posted && reported <= today {
             last_year = last_year.max(year);
         }
     }
-    Reports { last_year, struck_off: None }
+    (last_year, None)
 }
 
 #[cfg(test)]

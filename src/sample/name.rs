@@ -36,7 +36,7 @@ fn heads() -> Vec<String> {
             _ => format!("{first}{second}"),
         })
     });
-    let words = WORDS.iter().chain(person::surnames()).chain(person::given_names()).chain(&NUMBERS);
+    let words = WORDS.iter().chain(&*person::SURNAMES).chain(&*person::GIVEN_NAMES).chain(&NUMBERS);
     let mut known = BTreeSet::new();
     words.map(|word| (*word).to_owned()).chain(initials).filter(|head| known.insert(head.clone())).collect()
 }
@@ -50,7 +50,6 @@ fn tails() -> Vec<Tail> {
     WORDS.iter().map(|word| Tail::Word(word)).chain(phrases).collect()
 }
 
-/// Assigns names.
 #[derive(Debug)]
 pub(super) struct Names {
     seed: u64,
@@ -60,14 +59,12 @@ pub(super) struct Names {
 /// A name and the industry it implies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Business name, upper case.
     pub(super) name: String,
     /// `<sector>.<type_name>`.
     pub(super) industry: &'static str,
 }
 
 impl Names {
-    /// The names of a seed.
     pub(super) fn new(seed: u64) -> Self {
         let pairs = HEADS.len() as u64 * TAILS.len() as u64;
         Self { seed, order: Permutation::new(pairs, &mut Draw::of(seed, Purpose::NameOrder, 0)) }
@@ -96,22 +93,15 @@ fn implies_trade(kind: EntityType) -> bool {
     matches!(kind, EntityType::Llc | EntityType::Corporation | EntityType::Fictitious)
 }
 
+/// Endings of partnerships.
+const FUNDS: [&str; 7] =
+    ["PARTNERS", "INVESTORS", "HOLDINGS", "FUND I", "FUND II", "REAL ESTATE FUND", "CAPITAL PARTNERS"];
+
 fn led_by(head: &str, tail: &str, series: &Series, draw: &mut Draw) -> (String, &'static str) {
     let (industry, phrase) = match series.entity_type {
         EntityType::Nonprofit => industry::cause(draw),
         EntityType::Trust => ("finance.investment", ""),
-        EntityType::Partnership => (
-            "finance.investment",
-            draw.word(&[
-                "PARTNERS",
-                "INVESTORS",
-                "HOLDINGS",
-                "FUND I",
-                "FUND II",
-                "REAL ESTATE FUND",
-                "CAPITAL PARTNERS",
-            ]),
-        ),
+        EntityType::Partnership => ("finance.investment", draw.word(&FUNDS)),
         _ => industry::trade(draw),
     };
     let root = rooted(head, tail, draw);

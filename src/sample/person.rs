@@ -8,40 +8,34 @@ use crate::contract::reference::EntityType;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-static SURNAMES: LazyLock<Vec<&str>> =
+/// Alphabetical.
+pub(super) static SURNAMES: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("surnames.txt").split_whitespace().collect());
-static GIVEN_NAMES: LazyLock<Vec<&str>> =
+/// Alphabetical.
+pub(super) static GIVEN_NAMES: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("given_names.txt").split_whitespace().collect());
 
 /// Companies that serve as registered agents, by how often.
-const AGENTS: [(&str, u64); 14] = [
-    ("INC AUTHORITY RA", 30),
-    ("ZENBUSINESS INC.", 19),
-    ("NORTHWEST REGISTERED AGENT LLC", 14),
-    ("LEGALZOOM USCA, INC.", 13),
-    ("SIMPLEBIZ REGISTERED AGENT SERVICES LLC", 6),
-    ("REGISTERED AGENTS INC", 5),
-    ("REPUBLIC REGISTERED AGENT LLC", 3),
-    ("UNITED STATES CORPORATION AGENTS, INC.", 10),
-    ("CORPORATION SERVICE COMPANY", 6),
-    ("C T CORPORATION SYSTEM", 5),
-    ("CAPITOL CORPORATE SERVICES, INC.", 4),
-    ("SPIEGEL & UTRERA P.A.", 4),
-    ("COGENCY GLOBAL INC.", 3),
-    ("SUNSHINE STATE FILINGS LLC", 18),
-];
-
-static COMPANY_AGENTS: LazyLock<Weighted<&str>> = LazyLock::new(|| AGENTS.into_iter().collect());
-
-/// Surnames, alphabetical.
-pub(super) fn surnames() -> &'static [&'static str] {
-    &SURNAMES
-}
-
-/// Given names, alphabetical.
-pub(super) fn given_names() -> &'static [&'static str] {
-    &GIVEN_NAMES
-}
+static COMPANY_AGENTS: LazyLock<Weighted<&str>> = LazyLock::new(|| {
+    [
+        ("INC AUTHORITY RA", 30),
+        ("ZENBUSINESS INC.", 19),
+        ("NORTHWEST REGISTERED AGENT LLC", 14),
+        ("LEGALZOOM USCA, INC.", 13),
+        ("SIMPLEBIZ REGISTERED AGENT SERVICES LLC", 6),
+        ("REGISTERED AGENTS INC", 5),
+        ("REPUBLIC REGISTERED AGENT LLC", 3),
+        ("UNITED STATES CORPORATION AGENTS, INC.", 10),
+        ("CORPORATION SERVICE COMPANY", 6),
+        ("C T CORPORATION SYSTEM", 5),
+        ("CAPITOL CORPORATE SERVICES, INC.", 4),
+        ("SPIEGEL & UTRERA P.A.", 4),
+        ("COGENCY GLOBAL INC.", 3),
+        ("SUNSHINE STATE FILINGS LLC", 18),
+    ]
+    .into_iter()
+    .collect()
+});
 
 /// Whether a word is a surname or a given name.
 pub(super) fn is_name(word: &str) -> bool {
@@ -146,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_name_lists_are_sorted() {
-        assert!(surnames().is_sorted() && given_names().is_sorted());
+        assert!(SURNAMES.is_sorted() && GIVEN_NAMES.is_sorted());
         assert!(is_name("GARCIA") && is_name("ZOE") && !is_name("PALM"));
     }
 
@@ -165,7 +159,7 @@ mod tests {
     fn four_agents_in_five_are_people() {
         let people = (0..20_000).filter(|id| {
             let name = agent(3, Purpose::Agent, *id, id % 24 == 0);
-            !AGENTS.iter().any(|(company, _)| *company == name)
+            !COMPANY_AGENTS.items.iter().any(|company| *company == name)
         });
         let share = people.count() as f64 / 20_000.0;
         assert!((0.80..0.84).contains(&share), "{share}");

@@ -33,7 +33,6 @@ const BACK_DATED_DAYS: [usize; 12] = [61, 75, 90, 180, 340, 800, 1_080, 1_300, 1
 pub(super) struct Posting {
     /// Index into [`SERIES`].
     pub(super) series: usize,
-    /// Filing date.
     pub(super) filed: Date,
     /// Dated months or years before its posting.
     pub(super) is_back_dated: bool,
@@ -52,22 +51,17 @@ struct Spread {
 pub(super) struct Postings {
     seed: u64,
     scale: f64,
-    day: Date,
+    /// The next posting day.
+    pub(super) day: Date,
     /// The dates whose filings may be posted on `day`, oldest first.
     spreads: VecDeque<Spread>,
 }
 
 impl Postings {
-    /// Starts at a posting day.
     pub(super) fn starting(seed: u64, scale: f64, day: Date) -> Self {
         let oldest = minus_days(day, LATE_DAYS as u32);
         let spreads = (0..SPREAD as u32).map(|after| Spread::of(seed, plus_days(oldest, after))).collect();
         Self { seed, scale, day, spreads }
-    }
-
-    /// The next posting day.
-    pub(super) fn day(&self) -> Date {
-        self.day
     }
 
     /// Filings of the next day by series, without naming them; advances by a day.
@@ -206,8 +200,8 @@ mod tests {
     fn late_filings() -> [f64; LATE_DAYS + 1] {
         let mut counts = [0.0; LATE_DAYS + 1];
         let mut postings = Postings::starting(3, 1.0, date(2026, 6, 5));
-        while postings.day() <= date(2026, 8, 20) {
-            let posted = postings.day();
+        while postings.day <= date(2026, 8, 20) {
+            let posted = postings.day;
             for posting in postings.next_day() {
                 let days = usize::try_from((posted - posting.filed).get_days()).ok();
                 if let Some(count) = days.and_then(|days| counts.get_mut(days)) {
@@ -234,8 +228,8 @@ mod tests {
     fn some_dates_are_ahead_and_a_few_far_back() {
         let mut postings = Postings::starting(3, 1.0, date(2026, 1, 1));
         let (mut all, mut ahead, mut back) = (0.0, 0.0, 0.0);
-        while postings.day() < date(2027, 1, 1) {
-            let posted = postings.day();
+        while postings.day < date(2027, 1, 1) {
+            let posted = postings.day;
             for posting in postings.next_day() {
                 if SERIES[posting.series].source == Source::Corporate {
                     all += 1.0;

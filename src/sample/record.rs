@@ -10,18 +10,15 @@ use super::spec::{SampleBusiness, SampleSpec, Shape};
 use super::{industry, person};
 use crate::contract::business::{Address, Detail, Summary};
 use jiff::civil::Date;
+use std::sync::LazyLock;
 
 /// The building that thousands of companies give as their address.
 const HOT_ZIP: &str = "33702";
 
-/// A filing with its numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Numbered {
-    /// What was posted.
     pub(super) posting: Posting,
-    /// The posting day.
     pub(super) posted: Date,
-    /// Service id.
     pub(super) id: u64,
     /// Its position in the series of its document numbers, from 1.
     pub(super) count: u64,
@@ -58,24 +55,6 @@ pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, lif
         county: place.county.to_owned(),
         industry: industry::industry(skewed(world, id, named.industry)),
     };
-    detailed(seed, id, series, summary, place, life, posted)
-}
-
-/// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
-fn skewed((seed, shape): (u64, Shape), id: u64, told: &'static str) -> &'static str {
-    let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
-    if is_lost { industry::UNTOLD } else { told }
-}
-
-fn detailed(
-    seed: u64,
-    id: u64,
-    series: &Series,
-    summary: Summary,
-    place: Location,
-    life: Life,
-    posted: Date,
-) -> SampleBusiness {
     let is_hot = place.zip == HOT_ZIP;
     let agent_purpose =
         if life.change == Some(Change::NewAgent) { Purpose::NewAgent } else { Purpose::Agent };
@@ -99,6 +78,12 @@ fn detailed(
         license_count,
     };
     SampleBusiness { detail, officers, posted }
+}
+
+/// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
+fn skewed((seed, shape): (u64, Shape), id: u64, told: &'static str) -> &'static str {
+    let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
+    if is_lost { industry::UNTOLD } else { told }
 }
 
 fn formation_state(series: &Series, draw: &mut Draw) -> &'static str {
@@ -145,38 +130,12 @@ fn shared_office(zip: &str) -> String {
     format!("{} COMMERCE {}", 100 + number * 25, ["BLVD", "PKWY", "AVE"][number % 3])
 }
 
-const STREET_NAMES: [&str; 30] = [
-    "PALM",
-    "OAK",
-    "MAIN",
-    "CITRUS",
-    "ORANGE",
-    "PINE",
-    "MAGNOLIA",
-    "LAKE",
-    "CYPRESS",
-    "OSCEOLA",
-    "SEMINOLE",
-    "HIBISCUS",
-    "PELICAN",
-    "HERON",
-    "CORAL",
-    "GULF",
-    "OCEAN",
-    "BAY",
-    "RIVER",
-    "PARK",
-    "CENTRAL",
-    "WASHINGTON",
-    "MAPLE",
-    "CEDAR",
-    "SUNSET",
-    "HARBOR",
-    "MANATEE",
-    "EAGLE",
-    "WILLOW",
-    "GRANADA",
-];
+static STREET_NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "PALM OAK MAIN CITRUS ORANGE PINE MAGNOLIA LAKE CYPRESS OSCEOLA SEMINOLE HIBISCUS PELICAN HERON CORAL GULF OCEAN BAY \
+     RIVER PARK CENTRAL WASHINGTON MAPLE CEDAR SUNSET HARBOR MANATEE EAGLE WILLOW GRANADA"
+        .split_whitespace()
+        .collect()
+});
 const STREET_KINDS: [&str; 10] = ["ST", "ST", "AVE", "AVE", "RD", "DR", "LN", "CT", "BLVD", "WAY"];
 const STREET_SIDES: [&str; 8] = ["N", "S", "E", "W", "NW", "NE", "SW", "SE"];
 

@@ -5,32 +5,24 @@ use crate::contract::reference::EntityType;
 /// What the volume of a series follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    /// The corporate register.
     Corporate,
-    /// The register of fictitious names.
     Fictitious,
 }
 
-/// One kind of filing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Series {
     /// Letters of the document number.
     pub(super) prefix: &'static str,
     /// Which counter numbers it; two kinds may share a prefix.
     pub(super) counter: usize,
-    /// Type of its businesses.
     pub(super) entity_type: EntityType,
-    /// Label of the company type.
     pub(super) company_type: &'static str,
-    /// Formed outside Florida.
     pub(super) is_foreign: bool,
-    /// What its volume follows.
     pub(super) source: Source,
     /// Filings for each LLC filing.
     pub(super) per_llc: f64,
 }
 
-/// Counters of document numbers.
 pub(super) const COUNTERS: usize = 10;
 
 /// All kinds of filing. Of all but fictitious: LLC 89.7%, corporation 7.9%, nonprofit 2.1%, partnership 0.3%.

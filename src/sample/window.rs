@@ -44,7 +44,7 @@ impl<'a> Register<'a> {
         let scale = if spec.scale.is_nan() { 0.0 } else { spec.scale.clamp(0.0, LARGEST_SCALE) };
         let mut postings = Postings::starting(spec.seed, scale, first.first_of_year());
         let mut counters = Counters::new(scale);
-        while postings.day() < first && postings.day() <= spec.today {
+        while postings.day < first && postings.day <= spec.today {
             counters.skip(&postings.count_day());
         }
         let names = Names::new(spec.seed);
@@ -57,10 +57,10 @@ impl<'a> Register<'a> {
     }
 
     fn turn_page(&mut self) {
-        if self.postings.day().year() != self.posted.year() {
-            self.counters.reset();
+        if self.postings.day.year() != self.posted.year() {
+            (self.counters.all, self.counters.by_prefix) = (0, [0; COUNTERS]);
         }
-        self.posted = self.postings.day();
+        self.posted = self.postings.day;
         self.waiting = self.postings.next_day().into_iter();
     }
 }
@@ -71,7 +71,7 @@ impl Iterator for Register<'_> {
     fn next(&mut self) -> Option<SampleBusiness> {
         loop {
             let Some(posting) = self.waiting.next() else {
-                if self.postings.day() > self.spec.today {
+                if self.postings.day > self.spec.today {
                     return None;
                 }
                 self.turn_page();
@@ -96,11 +96,6 @@ struct Counters {
 impl Counters {
     fn new(scale: f64) -> Self {
         Self { ids_a_year: IDS_A_YEAR * (scale.ceil() as u64).max(1), all: 0, by_prefix: [0; COUNTERS] }
-    }
-
-    fn reset(&mut self) {
-        self.all = 0;
-        self.by_prefix = [0; COUNTERS];
     }
 
     fn skip(&mut self, counts: &[u64; SERIES.len()]) {

@@ -1,25 +1,21 @@
-//! What a server is started with: its rows, its keys, its limits.
+//! What a server is started with: its rows, its keys, its limits; and why it cannot start.
 
-use super::auth::{Accounts, LimitOverride};
-use super::index::Index;
+use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
+use super::load::LoadError;
 use super::service::Clock;
-use crate::lake::Lake;
+use crate::lake::{Lake, LakeError};
 use jiff::civil::Date;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Default of [`ServeConfig::max_connections`].
-pub const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
+pub(crate) const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
 /// [`ServeConfig::linger`] of a server whose clients are other programs.
-pub const DEFAULT_LINGER: Duration = Duration::from_millis(500);
+pub(crate) const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 
 /// Where the rows come from.
 #[derive(Debug)]
-pub enum IndexSource {
-    /// An index in memory.
-    Fixed(Arc<Index>),
+pub(crate) enum IndexSource {
     /// One snapshot folder, never reloaded.
     Snapshot(PathBuf),
     /// The root of a lake; its `current` snapshot is reloaded when the link changes.
@@ -30,35 +26,59 @@ pub enum IndexSource {
 
 /// Where accounts and keys come from.
 #[derive(Debug)]
-pub enum AccountsSource {
-    /// Accounts in memory.
+pub(crate) enum AccountsSource {
     Fixed(Accounts),
-    /// A key file; it is reloaded when it changes.
     File(PathBuf),
 }
 
-/// Settings of a server.
-pub struct ServeConfig {
-    /// The rows.
-    pub index: IndexSource,
-    /// Accounts and keys.
-    pub accounts: AccountsSource,
+pub(crate) struct ServeConfig {
+    pub(crate) index: IndexSource,
+    pub(crate) accounts: AccountsSource,
     /// Limits in place of those in the key file.
-    pub plan_override: LimitOverride,
+    pub(crate) plan_override: LimitOverride,
     /// File of the request counts, so that they survive a restart; `None` keeps them in memory.
-    pub usage_file: Option<PathBuf>,
+    pub(crate) usage_file: Option<PathBuf>,
     /// Clock of the request limits, and of the Eastern day unless `today` is set.
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// The Eastern day to serve as; `None` follows the clock.
-    pub today: Option<Date>,
+    pub(crate) today: Option<Date>,
     /// Address under which clients know this server; `None` uses the listener's.
-    pub public_url: Option<String>,
+    pub(crate) public_url: Option<String>,
     /// 256 random bits, for request ids.
-    pub random: [u8; 32],
+    pub(crate) random: [u8; 32],
     /// Most open connections; a further one is answered 503 and closed.
-    pub max_connections: usize,
+    pub(crate) max_connections: usize,
     /// At shutdown, how long connections without a request stay open, so that clients learn to connect anew.
-    pub linger: Duration,
+    pub(crate) linger: Duration,
     /// Listener of the metrics page; `None` serves none.
-    pub metrics: Option<TcpListener>,
+    pub(crate) metrics: Option<TcpListener>,
+}
+
+/// Error of a server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The lake has no snapshot yet.
+    #[error("the lake {0} has no current snapshot")]
+    NoSnapshot(PathBuf),
+    /// The link to the current snapshot cannot be read.
+    #[error("cannot read {0}: {1}")]
+    Unreadable(PathBuf, #[source] std::io::Error),
+    /// The lake in an object store cannot be read.
+    #[error(transparent)]
+    Lake(#[from] LakeError),
+    /// The snapshot cannot be loaded.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The key file cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeysError),
+    /// The request counts cannot be kept.
+    #[error(transparent)]
+    Meter(#[from] MeterError),
+    /// The listener has no address.
+    #[error("the listener has no address: {0}")]
+    Listener(std::io::Error),
+    /// The thread that loads the snapshot panicked.
+    #[error("loading the snapshot failed: {0}")]
+    Panicked(#[from] tokio::task::JoinError),
 }

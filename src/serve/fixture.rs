@@ -4,17 +4,19 @@ use super::auth::access::Accounts;
 use super::auth::usage_meter::Meter;
 use super::http::app::Site;
 use super::http::host_guard::HostGuard;
-use super::index::{Index, IndexBuilder};
+use super::index::Index;
+use super::load::load_snapshot;
 use super::metrics::Metrics;
 use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
 use crate::contract::eastern::parse_date;
 use crate::contract::plan::{Plan, PlanLimits};
-use crate::table::{FilingRow, Row, Table, write_rows};
+use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, write_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use std::path::Path;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The current day of the tests.
 pub(super) const TODAY: Date = date(2026, 7, 31);
@@ -24,29 +26,21 @@ pub(super) const SEEN_AT: Timestamp = Timestamp::constant(1_785_513_600, 0);
 pub(super) const KEY: &str = "flb_test";
 
 /// Name, type, status, filing day, city, ZIP, county, industry type; ids count up from 1.
-const ROWS: [[&str; 8]; 9] = [
-    ["SUNSHINE BAKERY LLC", "llc", "active", "2026-07-31", "Tampa", "33602", "Hillsborough", "food.bakery"],
-    [
-        "Sunset Roofing, Inc.",
-        "corporation",
-        "active",
-        "2026-07-31",
-        "TAMPA",
-        "33603",
-        "Hillsborough",
-        "trade.roof",
-    ],
-    ["THE SUN LLC", "llc", "active", "2026-07-30", "Miami", "33101", "Miami-Dade", "food.cafe"],
-    ["SUNDIAL TRUST", "trust", "active", "2026-07-01", "Ocala", "34470", "Marion", "other.general"],
-    ["SUN & SEA", "fictitious", "active", "2026-07-31", "Tampa", "33602", "Hillsborough", "food.bakery"],
-    ["SUNKEN LLC", "llc", "dissolved", "2026-07-31", "Tampa", "33602", "Hillsborough", "food.bakery"],
-    ["ÑANDÚ PAINTING LLC", "llc", "active", "2019-05-01", "Ocala", "34470", "Marion", "trade.paint"],
-    ["TOMORROW LLC", "llc", "active", "2026-08-01", "Ocala", "34471", "Marion", "trade.paint"],
-    ["GONE \"QUIETLY\" LLC", "llc", "active", "2026-07-31", "Tampa", "33602", "Hillsborough", "food.bakery"],
+const ROWS: [&str; 9] = [
+    "SUNSHINE BAKERY LLC|llc|active|2026-07-31|Tampa|33602|Hillsborough|food.bakery",
+    "Sunset Roofing, Inc.|corporation|active|2026-07-31|TAMPA|33603|Hillsborough|trade.roof",
+    "THE SUN LLC|llc|active|2026-07-30|Miami|33101|Miami-Dade|food.cafe",
+    "SUNDIAL TRUST|trust|active|2026-07-01|Ocala|34470|Marion|other.general",
+    "SUN & SEA|fictitious|active|2026-07-31|Tampa|33602|Hillsborough|food.bakery",
+    "SUNKEN LLC|llc|dissolved|2026-07-31|Tampa|33602|Hillsborough|food.bakery",
+    "ÑANDÚ PAINTING LLC|llc|active|2019-05-01|Ocala|34470|Marion|trade.paint",
+    "TOMORROW LLC|llc|active|2026-08-01|Ocala|34471|Marion|trade.paint",
+    "GONE \"QUIETLY\" LLC|llc|active|2026-07-31|Tampa|33602|Hillsborough|food.bakery",
 ];
 
 pub(super) fn summary(number: usize) -> Summary {
-    let [name, kind, status, day, city, zip, county, industry] = ROWS[number - 1];
+    let cells: Vec<&str> = ROWS[number - 1].split('|').collect();
+    let [name, kind, status, day, city, zip, county, industry] = cells[..] else { panic!("eight cells") };
     Summary {
         id: number.to_string(),
         document_number: format!("L2600000000{number}"),
@@ -89,18 +83,22 @@ pub(super) fn detail(number: usize, officer_count: i32) -> Detail {
 }
 
 /// Nine businesses: 1 to 3 with detail, 1 with 30 officers, 2 without any, 3 with officers never fetched.
+pub(super) fn snapshot() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |number| FilingRow::from_summary(&summary(number), SEEN_AT).expect("a row");
+    let filings: Vec<FilingRow> = (1..=ROWS.len()).map(row).collect();
+    write_table(folder.path(), Table::Filings, "f.parquet", &filings);
+    let looked_up = [detail(1, 30), detail(2, 0), detail(3, 2)];
+    let details = looked_up.map(|detail| DetailRow::from_detail(&detail, SEEN_AT).expect("a row"));
+    write_table(folder.path(), Table::Details, "d.parquet", &details);
+    let officer = |n| Officer { name: format!("OFFICER {:02}", 29 - n), title: "MGR".to_owned() };
+    let officers: Vec<_> = (0..30).map(|n| OfficerRow::new(1, n, &officer(n), SEEN_AT)).collect();
+    write_table(folder.path(), Table::Officers, "o.parquet", &officers);
+    folder
+}
+
 pub(super) fn index() -> Index {
-    let mut builder = IndexBuilder::default();
-    builder.push_detail(&detail(1, 30)).expect("a row");
-    builder.push_detail(&detail(2, 0)).expect("a row");
-    builder.push_detail(&detail(3, 2)).expect("a row");
-    for number in 4..=ROWS.len() {
-        builder.push_summary(&summary(number)).expect("a row");
-    }
-    let officers: Vec<Officer> =
-        (0..30).rev().map(|n| Officer { name: format!("OFFICER {n:02}"), title: "MGR".to_owned() }).collect();
-    builder.push_officers(1, &officers);
-    builder.finish().expect("an index")
+    load_snapshot(snapshot().path()).expect("an index")
 }
 
 pub(super) fn clock() -> Clock {

@@ -4,8 +4,8 @@
 //! still served.
 
 use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::config::ServeError;
 use super::config::{AccountsSource, IndexSource};
-use super::error::ServeError;
 use super::http::app::Site;
 use super::index::Index;
 use super::load::{LoadError, load_snapshot};
@@ -28,15 +28,13 @@ pub(super) struct HotReload {
     index: IndexSource,
     /// The key file, and the limits that replace those in it.
     keys: Option<(PathBuf, LimitOverride)>,
-    /// The snapshot folder that is served.
-    snapshot: Option<PathBuf>,
+    snapshot: PathBuf,
     /// Digest of the key file that is served.
     key_file: Option<blake3::Hash>,
     /// The index before this one. It is freed one poll later, when no request uses it: freeing takes a while.
     retired: Option<Arc<Index>>,
     /// A snapshot that failed to load, and the poll at which it is tried again.
     failed: Option<(PathBuf, u64)>,
-    /// Polls since the start.
     polls: u64,
 }
 
@@ -62,7 +60,6 @@ impl HotReload {
         Ok((reload, loaded, accounts))
     }
 
-    /// Polls every second, forever.
     pub(super) async fn run(mut self, site: Arc<Site>) {
         loop {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -84,7 +81,7 @@ impl HotReload {
     fn poll(&mut self, site: &Site) {
         self.retired = None;
         site.service.turn_day();
-        if let Err(error) = site.service.meter().sync() {
+        if let Err(error) = site.service.meter.sync() {
             tracing::warn!(%error, "a power cut would lose the requests counted since the last sync");
         }
         self.polls += 1;
@@ -105,20 +102,20 @@ impl HotReload {
                     None
                 })
             }
-            IndexSource::Store(_) | IndexSource::Fixed(_) | IndexSource::Snapshot(_) => None,
+            IndexSource::Store(_) | IndexSource::Snapshot(_) => None,
         }
     }
 
     /// Serves a snapshot unless it is served already, or failed to load a short time ago.
     fn serve_snapshot(&mut self, site: &Site, snapshot: PathBuf) {
         let waits = |(failed, retry): &(PathBuf, u64)| *failed == snapshot && self.polls < *retry;
-        if self.snapshot.as_ref() == Some(&snapshot) || self.failed.as_ref().is_some_and(waits) {
+        if self.snapshot == snapshot || self.failed.as_ref().is_some_and(waits) {
             return;
         }
         match load(&snapshot, &site.metrics) {
             Ok(loaded) => {
                 self.retired = Some(site.service.swap_index(Arc::new(loaded)));
-                (self.snapshot, self.failed) = (Some(snapshot), None);
+                (self.snapshot, self.failed) = (snapshot, None);
             }
             Err(error) => {
                 site.metrics.failed_reloads.inc();
@@ -158,9 +155,8 @@ fn digest(path: &Path) -> Option<blake3::Hash> {
 }
 
 /// The index of a source, and the snapshot folder it was loaded from.
-fn read_index(source: &IndexSource, metrics: &Metrics) -> Result<(Arc<Index>, Option<PathBuf>), ServeError> {
+fn read_index(source: &IndexSource, metrics: &Metrics) -> Result<(Arc<Index>, PathBuf), ServeError> {
     let folder = match source {
-        IndexSource::Fixed(index) => return Ok((Arc::clone(index), None)),
         IndexSource::Snapshot(folder) => folder.clone(),
         IndexSource::Lake(root) => current_snapshot(root).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => ServeError::NoSnapshot(root.clone()),
@@ -170,7 +166,7 @@ fn read_index(source: &IndexSource, metrics: &Metrics) -> Result<(Arc<Index>, Op
             copy_newest(lake)?.ok_or_else(|| ServeError::NoSnapshot(lake.to_string().into()))?
         }
     };
-    Ok((Arc::new(load(&folder, metrics)?), Some(folder)))
+    Ok((Arc::new(load(&folder, metrics)?), folder))
 }
 
 /// The index of a snapshot folder; its size and the time it took go to the metrics and the log.
@@ -208,7 +204,7 @@ mod tests {
     use super::*;
     use crate::contract::plan::Plan;
     use crate::serve::auth::{KeyRequest, Meter};
-    use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, write_table};
+    use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, snapshot, write_table};
     use crate::serve::http::host_guard::HostGuard;
     use crate::serve::service::Service;
     use crate::table::Table;
@@ -274,9 +270,10 @@ mod tests {
         let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
         let made = file.create(request, [5; 32], Timestamp::UNIX_EPOCH).expect("a key");
         file.write(&path).expect("written");
-        let index = crate::serve::IndexBuilder::default().finish().expect("an index");
+        let snapshot = snapshot();
         let (mut reload, site) =
-            open(IndexSource::Fixed(Arc::new(index)), AccountsSource::File(path.clone())).expect("keys");
+            open(IndexSource::Snapshot(snapshot.path().to_owned()), AccountsSource::File(path.clone()))
+                .expect("keys");
         let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();
         assert!(opens());
         file.revoke(&made.id, Timestamp::UNIX_EPOCH).expect("revoked");

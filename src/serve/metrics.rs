@@ -11,7 +11,6 @@ use prometheus_client::registry::{Metric, Registry};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-/// Content type of [`Metrics::page`].
 pub(super) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Upper bounds of the latency buckets, in seconds.
@@ -27,7 +26,6 @@ struct Answered {
 /// The one label of a metric: its name and value.
 type Label = [(&'static str, &'static str); 1];
 
-/// The metrics and their registry.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
@@ -36,11 +34,9 @@ pub(super) struct Metrics {
     shed: Family<Label, Counter>,
     /// Requests without an answer yet, whose clients are still connected.
     pub(super) in_flight: Gauge,
-    /// Open connections.
     pub(super) connections: Gauge,
     /// Connections that sent no valid HTTP request.
     pub(super) malformed: Counter,
-    /// Requests refused with 429.
     pub(super) over_limit: Counter,
     /// New snapshots and key files that could not be loaded.
     pub(super) failed_reloads: Counter,
@@ -55,7 +51,6 @@ pub(super) struct Metrics {
 pub(super) struct Counted<'a>(&'a Gauge);
 
 impl<'a> Counted<'a> {
-    /// Increments the gauge.
     pub(super) fn new(gauge: &'a Gauge) -> Self {
         gauge.inc();
         Self(gauge)
@@ -69,7 +64,6 @@ impl Drop for Counted<'_> {
 }
 
 impl Metrics {
-    /// All metrics at zero.
     pub(super) fn new() -> Self {
         let mut registry = Registry::default();
         let own = registry.sub_registry_with_prefix("sunlake");
@@ -92,7 +86,6 @@ impl Metrics {
         }
     }
 
-    /// Counts an answer.
     pub(super) fn answered(&self, route: &'static str, status: u16, took: Duration) {
         self.answers.get_or_create(&Answered { route, status }).inc();
         self.latency.get_or_create(&[("route", route)]).observe(took.as_secs_f64());
@@ -121,7 +114,6 @@ impl Metrics {
     }
 }
 
-/// Registers a metric; returns it.
 fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
     registry.register(name, help, metric.clone());
     metric

@@ -8,7 +8,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`config`]: what a server is started with
+//! - [`config`]: what a server is started with, and why it cannot start
 //! - [`server`]: start, run, shutdown
 //! - [`index`]: all rows in memory, newest first
 //! - [`load`]: snapshot folder → index
@@ -19,11 +19,9 @@
 //! - [`reference`](mod@reference): the `OpenAPI` document, the Markdown page, JSON Schemas
 //! - [`hot_reload`]: new snapshots and keys without a restart
 //! - [`metrics`]: counters for Prometheus
-//! - [`error`]: why a server could not start
 
 mod auth;
 mod config;
-mod error;
 #[cfg(test)]
 mod fixture;
 mod hot_reload;
@@ -36,14 +34,10 @@ mod reference;
 mod server;
 mod service;
 
-pub use auth::{
-    AccountEntry, AccountRecord, Accounts, Caller, KeyFile, KeyRecord, KeyRequest, KeysError, LimitOverride,
-    Meter, MeterError, NewKey,
-};
-pub use config::{AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig};
-pub use error::ServeError;
-pub use index::builder::MAX_OFFICERS;
-pub use index::{CountyName, Index, IndexBuilder, IndexError};
-pub use load::{LoadError, load_snapshot};
-pub use server::Server;
-pub use service::{ApiError, Clock, Service};
+pub(crate) use auth::{Accounts, KeyFile, KeyRequest};
+pub use auth::{KeysError, LimitOverride, MeterError};
+pub use config::ServeError;
+pub(crate) use config::{AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig};
+pub use index::IndexError;
+pub use load::LoadError;
+pub(crate) use server::Server;

@@ -2,7 +2,7 @@
 
 use super::auth::Meter;
 use super::config::ServeConfig;
-use super::error::ServeError;
+use super::config::ServeError;
 use super::hot_reload::HotReload;
 use super::http::app::Site;
 use super::http::connection::{self, Acceptor};
@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A server that has loaded everything and accepts no connection yet.
-pub struct Server {
+pub(crate) struct Server {
     site: Arc<Site>,
     reload: HotReload,
     listener: TcpListener,
@@ -30,10 +30,7 @@ pub struct Server {
 
 impl Server {
     /// Loads the index, the keys and the request counts.
-    ///
-    /// # Errors
-    /// [`ServeError`] when one of them cannot be used.
-    pub async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
+    pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, max_connections) =
             (config.metrics.take(), config.linger, config.max_connections);
@@ -43,10 +40,7 @@ impl Server {
 
     /// Serves until `shutdown` completes. Then accepts no more connections, waits at most 10 s for requests under way,
     /// and writes the request counts.
-    ///
-    /// # Errors
-    /// [`ServeError`] when the last counts cannot be written.
-    pub async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
+    pub(crate) async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
         let site = self.site;
         let mut background = JoinSet::new();
         background.spawn(self.reload.run(Arc::clone(&site)));
@@ -60,7 +54,7 @@ impl Server {
         }
         acceptor.shutdown(self.linger, DRAIN_TIMEOUT).await;
         background.shutdown().await;
-        site.service.meter().sync()?;
+        site.service.meter.sync()?;
         Ok(())
     }
 }
@@ -111,12 +105,13 @@ mod tests {
     #[tokio::test]
     async fn server_answers_until_it_is_stopped_and_then_writes_its_counts() {
         let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = fixture::snapshot();
         let usage_file = folder.path().join("usage.jsonl");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let limits = fixture::generous();
         let config = ServeConfig {
-            index: IndexSource::Fixed(Arc::new(fixture::index())),
+            index: IndexSource::Snapshot(snapshot.path().to_owned()),
             accounts: AccountsSource::Fixed(Accounts::single(fixture::KEY, "acme", limits, &["data"])),
             plan_override: LimitOverride::default(),
             usage_file: Some(usage_file.clone()),

@@ -182,7 +182,7 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
         ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
         ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
-        ServeError::Load(LoadError::Unreadable { path, source }) => of_lake_file(path, source),
+        ServeError::Load(LoadError::Unreadable(path, source)) => of_lake_file(path, source),
         ServeError::Keys(error) => of_keys(error),
         _ => None,
     }

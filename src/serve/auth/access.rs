@@ -1,43 +1,38 @@
-//! Key → caller: the accounts and keys that a server accepts. It stores digests, never keys.
+//! Key → caller: the accounts and keys that a server accepts, and the limits of a test instance. It stores digests, never keys.
 
 use super::key_file::{KeyFile, KeysError, key_id};
-use super::limit_override::LimitOverride;
 use crate::contract::plan::PlanLimits;
+use std::str::FromStr;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 
 /// An account; its keys share all of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountEntry {
-    /// Name of the account.
-    pub name: String,
-    /// Its limits.
-    pub limits: PlanLimits,
+pub(crate) struct AccountEntry {
+    pub(crate) name: String,
+    pub(crate) limits: PlanLimits,
     /// Whether its plan has API access.
-    pub api_access: bool,
+    pub(crate) api_access: bool,
 }
 
 /// The account, id and scopes behind the key of a request.
 #[derive(Debug, Clone)]
-pub struct Caller {
-    /// The account of the key.
-    pub account: Arc<AccountEntry>,
+pub(crate) struct Caller {
+    pub(crate) account: Arc<AccountEntry>,
     /// Key id, which is not the key.
-    pub key_id: Arc<str>,
-    /// Scopes of the key.
-    pub scopes: Arc<[String]>,
+    pub(crate) key_id: Arc<str>,
+    pub(crate) scopes: Arc<[String]>,
 }
 
 /// Every key that the server accepts.
 #[derive(Debug, Default)]
-pub struct Accounts {
-    /// Digests of keys.
+pub(crate) struct Accounts {
     keys: Vec<([u8; 32], Caller)>,
 }
 
 impl Accounts {
     /// One account with one key, for a server inside another program.
-    pub fn single(key: &str, account: &str, limits: PlanLimits, scopes: &[&str]) -> Self {
+    pub(crate) fn single(key: &str, account: &str, limits: PlanLimits, scopes: &[&str]) -> Self {
         let digest = blake3::hash(key.as_bytes());
         let caller = Caller {
             account: Arc::new(AccountEntry { name: account.to_owned(), limits, api_access: true }),
@@ -48,10 +43,7 @@ impl Accounts {
     }
 
     /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
-    ///
-    /// # Errors
-    /// [`KeysError`] when a key names no account of the file, or a digest is damaged.
-    pub fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
+    pub(crate) fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
         let accounts: Vec<Arc<AccountEntry>> = file
             .accounts
             .iter()
@@ -80,7 +72,7 @@ impl Accounts {
     }
 
     /// The caller of a key; `None` when it is unknown. Every stored digest is compared, in constant time.
-    pub fn authenticate(&self, key: &str) -> Option<Caller> {
+    pub(crate) fn authenticate(&self, key: &str) -> Option<Caller> {
         let digest = blake3::hash(key.as_bytes());
         let mut found = None;
         for (known, caller) in &self.keys {
@@ -90,6 +82,52 @@ impl Accounts {
         }
         found.cloned()
     }
+}
+
+/// The limit of a plan that a name means.
+type Limit = fn(&mut PlanLimits) -> &mut u32;
+
+const LIMITS: [(&str, Limit); 6] = [
+    ("rows_per_call", |limits| &mut limits.rows_per_call),
+    ("max_offset", |limits| &mut limits.max_offset),
+    ("window_days", |limits| &mut limits.window_days),
+    ("per_minute", |limits| &mut limits.per_minute),
+    ("per_day", |limits| &mut limits.per_day),
+    ("per_month", |limits| &mut limits.per_month),
+];
+
+/// Limits by name, with their values.
+#[derive(Debug, Clone, Default)]
+pub struct LimitOverride {
+    limits: Vec<(Limit, u32)>,
+}
+
+impl LimitOverride {
+    /// The limits of an account, with these in their place.
+    pub fn apply(&self, mut limits: PlanLimits) -> PlanLimits {
+        for (limit, value) in &self.limits {
+            *limit(&mut limits) = *value;
+        }
+        limits
+    }
+}
+
+impl FromStr for LimitOverride {
+    type Err = String;
+
+    /// Reads `per_minute=100000,per_day=1000000`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self { limits: text.split(',').map(read).collect::<Result<_, String>>()? })
+    }
+}
+
+fn read(pair: &str) -> Result<(Limit, u32), String> {
+    let (name, value) = pair.split_once('=').ok_or_else(|| format!("{pair:?} is not LIMIT=NUMBER"))?;
+    let known = LIMITS.iter().find(|(known, _)| *known == name.trim());
+    let names = || LIMITS.map(|(name, _)| name).join(", ");
+    let (_, limit) = known.ok_or_else(|| format!("{name:?} is none of {}", names()))?;
+    let value: u32 = value.trim().parse().map_err(|_| format!("{value:?} is no limit of {name}"))?;
+    (value > 0).then_some((*limit, value)).ok_or_else(|| format!("{name} must be at least 1"))
 }
 
 #[cfg(test)]
@@ -111,5 +149,23 @@ mod tests {
     fn debug_output_of_accounts_contains_no_key() {
         let accounts = Accounts::single("flb_secret", "acme", Plan::Starter.limits(), &["data"]);
         assert!(!format!("{accounts:?}").contains("flb_secret"));
+    }
+
+    #[test]
+    fn named_limits_are_replaced_and_the_others_stay() {
+        let read: LimitOverride = "per_minute=1000000, max_offset=100000".parse().expect("an override");
+        let (starter, limits) = (Plan::Starter.limits(), read.apply(Plan::Starter.limits()));
+        assert_eq!(limits, PlanLimits { per_minute: 1_000_000, max_offset: 100_000, ..starter });
+        assert_eq!(LimitOverride::default().apply(starter), starter);
+        for (wrong, says) in [
+            ("per_minute", "LIMIT=NUMBER"),
+            ("per_hour=1", "none of rows_per_call"),
+            ("per_day=-1", "no limit of per_day"),
+            ("per_day=0", "at least 1"),
+            ("", "LIMIT=NUMBER"),
+        ] {
+            let error = wrong.parse::<LimitOverride>().expect_err(wrong);
+            assert!(error.contains(says), "{wrong}: {error}");
+        }
     }
 }

@@ -51,79 +51,61 @@ pub enum KeysError {
     NoKey(String),
 }
 
-/// One account of the key file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct AccountRecord {
-    /// Name of the account.
-    pub name: String,
-    /// Its plan.
-    pub plan: Plan,
+pub(crate) struct AccountRecord {
+    pub(crate) name: String,
+    pub(crate) plan: Plan,
     /// Whether the plan has API access; without it every request is answered 403.
-    #[serde(default = "yes", skip_serializing_if = "is_yes")]
-    pub api_access: bool,
+    #[serde(default = "yes", skip_serializing_if = "bool::clone")]
+    pub(crate) api_access: bool,
     /// Limits in place of the plan's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limits: Option<PlanLimits>,
+    pub(crate) limits: Option<PlanLimits>,
 }
 
-/// One key of the key file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KeyRecord {
+pub(crate) struct KeyRecord {
     /// Key id, for `keys revoke` and the account record.
-    pub id: String,
-    /// Name of its account.
-    pub account: String,
+    pub(crate) id: String,
+    pub(crate) account: String,
     /// blake3 digest of the key, hexadecimal.
-    pub digest: String,
-    /// Scopes.
-    pub scopes: Vec<String>,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it was revoked.
+    pub(crate) digest: String,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub revoked_at: Option<Timestamp>,
+    pub(crate) revoked_at: Option<Timestamp>,
 }
 
-/// A key to create.
 #[derive(Debug, Clone, Copy)]
-pub struct KeyRequest<'a> {
+pub(crate) struct KeyRequest<'a> {
     /// Name of the account; created when the file does not have it.
-    pub account: &'a str,
-    /// Plan of the account.
-    pub plan: Plan,
+    pub(crate) account: &'a str,
+    pub(crate) plan: Plan,
     /// Scopes of the key; without any it opens only `/v1/me`.
-    pub scopes: &'a [String],
+    pub(crate) scopes: &'a [String],
 }
 
 /// A key just created: its id, and the key itself, to be shown once.
 #[derive(Debug)]
-pub struct NewKey {
-    /// Key id.
-    pub id: String,
-    /// The key.
-    pub key: SecretString,
+pub(crate) struct NewKey {
+    pub(crate) id: String,
+    pub(crate) key: SecretString,
 }
 
-/// The accounts and keys of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KeyFile {
-    /// Accounts.
+pub(crate) struct KeyFile {
     #[serde(default, rename = "account", skip_serializing_if = "Vec::is_empty")]
-    pub accounts: Vec<AccountRecord>,
+    pub(crate) accounts: Vec<AccountRecord>,
     /// Keys, oldest first, revoked ones included.
     #[serde(default, rename = "key", skip_serializing_if = "Vec::is_empty")]
-    pub keys: Vec<KeyRecord>,
+    pub(crate) keys: Vec<KeyRecord>,
 }
 
 impl KeyFile {
-    /// Reads a key file.
-    ///
-    /// # Errors
-    /// [`KeysError::NoFile`], [`KeysError::Storage`] or [`KeysError::Malformed`].
-    pub fn read(path: &Path) -> Result<Self, KeysError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
         let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
                 KeysError::NoFile(path.to_owned(), source)
@@ -134,10 +116,7 @@ impl KeyFile {
     }
 
     /// Reads a key file; a missing one is empty.
-    ///
-    /// # Errors
-    /// As [`KeyFile::read`].
-    pub fn read_or_new(path: &Path) -> Result<Self, KeysError> {
+    pub(crate) fn read_or_new(path: &Path) -> Result<Self, KeysError> {
         match Self::read(path) {
             Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => Ok(Self::default()),
             read => read,
@@ -145,10 +124,7 @@ impl KeyFile {
     }
 
     /// Reads a key file, changes it and writes it back, under a lock that other processes wait for.
-    ///
-    /// # Errors
-    /// As [`KeyFile::read_or_new`], `change` and [`KeyFile::write`].
-    pub fn change<T>(
+    pub(crate) fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
     ) -> Result<T, KeysError> {
@@ -163,21 +139,15 @@ impl KeyFile {
         Ok(done)
     }
 
-    /// Replaces a key file in one step; only its owner may read it.
-    ///
-    /// # Errors
-    /// [`KeysError::Storage`] or [`KeysError::Unwritable`]. The old file is then unchanged, unless the sync of the folder
-    /// failed.
-    pub fn write(&self, path: &Path) -> Result<(), KeysError> {
+    /// Replaces a key file in one step; only its owner may read it. After an error the old file is unchanged, unless the
+    /// sync of the folder failed.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), KeysError> {
         let text = toml::to_string(self)?;
         replace_file(path, text.as_bytes()).map_err(|source| KeysError::Storage(path.to_owned(), source))
     }
 
     /// Creates a key from 256 random bits, and its account if there is none yet.
-    ///
-    /// # Errors
-    /// [`KeysError`] when the plan allows no further key, or the account has another plan.
-    pub fn create(
+    pub(crate) fn create(
         &mut self,
         request: KeyRequest<'_>,
         random: [u8; 32],
@@ -202,10 +172,7 @@ impl KeyFile {
     }
 
     /// Revokes a key; a revoked key keeps its time.
-    ///
-    /// # Errors
-    /// [`KeysError::NoKey`].
-    pub fn revoke(&mut self, id: &str, now: Timestamp) -> Result<(), KeysError> {
+    pub(crate) fn revoke(&mut self, id: &str, now: Timestamp) -> Result<(), KeysError> {
         let key = self.keys.iter_mut().find(|key| key.id == id);
         let key = key.ok_or_else(|| KeysError::NoKey(id.to_owned()))?;
         key.revoked_at.get_or_insert(now);
@@ -261,16 +228,11 @@ const fn yes() -> bool {
     true
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-const fn is_yes(value: &bool) -> bool {
-    *value
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::serve::auth::access::Accounts;
-    use crate::serve::auth::limit_override::LimitOverride;
+    use crate::serve::auth::access::LimitOverride;
     use secrecy::ExposeSecret;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;

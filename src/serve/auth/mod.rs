@@ -5,16 +5,17 @@
 //! # Files, in reading order
 //!
 //! - [`key_file`]: accounts and keys in TOML
-//! - [`limit_override`]: limits of a test instance
-//! - [`access`]: key → caller
+//! - [`access`]: key → caller, and the limits of a test instance
 //! - [`usage_meter`]: request counts that survive a crash
 
 pub(super) mod access;
 pub(super) mod key_file;
-mod limit_override;
 pub(super) mod usage_meter;
 
-pub use access::{AccountEntry, Accounts, Caller};
-pub use key_file::{AccountRecord, KeyFile, KeyRecord, KeyRequest, KeysError, NewKey};
-pub use limit_override::LimitOverride;
-pub use usage_meter::{Meter, MeterError};
+pub(crate) use access::Accounts;
+pub(super) use access::Caller;
+pub use access::LimitOverride;
+pub use key_file::KeysError;
+pub(crate) use key_file::{KeyFile, KeyRequest};
+pub(super) use usage_meter::Meter;
+pub use usage_meter::MeterError;

@@ -34,7 +34,6 @@ pub enum MeterError {
     Malformed(PathBuf, #[source] serde_json::Error),
 }
 
-/// A line of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     account: String,
@@ -60,13 +59,11 @@ struct Slot {
 #[derive(Debug, Default)]
 struct Counts {
     accounts: BTreeMap<String, Entry>,
-    /// Length of the file.
     end: u64,
 }
 
-/// The counts of all accounts.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub(crate) struct Meter {
     counts: Mutex<Counts>,
     file: Option<(PathBuf, File)>,
     is_changed: AtomicBool,
@@ -74,10 +71,7 @@ pub struct Meter {
 
 impl Meter {
     /// Opens the counts of a file. A missing file counts from zero; without a path the counts stay in memory.
-    ///
-    /// # Errors
-    /// [`MeterError`] when the file cannot be read, or another process counts in it.
-    pub fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
+    pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
         let Some(path) = path else { return Ok(Self::default()) };
         let file = open_locked(&path)?;
         let text =
@@ -86,11 +80,8 @@ impl Meter {
         Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), is_changed: AtomicBool::new(false) })
     }
 
-    /// Counts one request of an account.
-    ///
-    /// # Errors
-    /// [`Refusal`] when a limit is reached; the request is then not counted.
-    pub fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
+    /// Counts one request of an account; a request over a limit is refused and not counted.
+    pub(crate) fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let mut counts = self.lock();
         counts.entry(account).usage.admit(now, limits)?;
         if let Some((_, file)) = &self.file {
@@ -102,16 +93,13 @@ impl Meter {
     }
 
     /// Requests that an account has left.
-    pub fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
+    pub(crate) fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
         let usage = self.lock().accounts.get(account).map(|entry| entry.usage).unwrap_or_default();
         usage.remaining(now, limits)
     }
 
-    /// Makes the counts durable.
-    ///
-    /// # Errors
-    /// [`MeterError::Storage`]; the next call tries again.
-    pub fn sync(&self) -> Result<(), MeterError> {
+    /// Makes the counts durable; after an error the next call tries again.
+    pub(crate) fn sync(&self) -> Result<(), MeterError> {
         let Some((path, file)) = &self.file else { return Ok(()) };
         if !self.is_changed.swap(false, Ordering::AcqRel) {
             return Ok(());

@@ -1,12 +1,14 @@
-//! The state behind every route, and the pages that need no key.
+//! The state behind every route: the pages that need no key, errors as answers, the key of a request.
 
 use super::host_guard::HostGuard;
 use super::request_id::RequestIds;
-use super::response::{HttpResponse, response};
+use super::response::{HttpResponse, response, with_header};
+use crate::contract::error::{ErrorBody, Message};
 use crate::serve::metrics::Metrics;
 use crate::serve::reference::{markdown, openapi};
-use crate::serve::service::Service;
-use hyper::StatusCode;
+use crate::serve::service::{ApiError, Service};
+use hyper::header::{ALLOW, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Semaphore;
@@ -23,7 +25,8 @@ pub(crate) struct Site {
     pub(super) ids: RequestIds,
     /// Permits of [`MAX_AT_WORK`].
     pub(super) at_work: Semaphore,
-    docs_url: Arc<str>,
+    /// Of every error body.
+    pub(crate) docs_url: Arc<str>,
     docs_page: String,
     openapi: Vec<u8>,
     is_draining: AtomicBool,
@@ -51,17 +54,11 @@ impl Site {
         }
     }
 
-    /// The `docs_url` of every error body.
-    pub(crate) fn docs_url(&self) -> &Arc<str> {
-        &self.docs_url
-    }
-
     /// Starts the shutdown: from now on every answer closes its connection, and `/readyz` is 503.
     pub(super) fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Whether the shutdown has started.
     pub(super) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
@@ -84,4 +81,48 @@ impl Site {
         };
         Some((page, route))
     }
+}
+
+/// `Retry-After` of a server that is overloaded, in seconds.
+pub(super) const RETRY_SECS: u64 = 1;
+
+impl Site {
+    /// Status 405, with the allowed methods.
+    pub(crate) fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
+        let refused = self.problem(405, format!("{method} is not allowed here; this path answers {allowed}"));
+        with_header(refused, ALLOW, HeaderValue::from_static(allowed))
+    }
+
+    pub(crate) fn problem(&self, status_code: u16, message: String) -> HttpResponse {
+        let docs_url = self.docs_url.to_string();
+        error_response(&ErrorBody { status_code, message: Message::One(message), docs_url })
+    }
+
+    pub(crate) fn refusal(&self, error: &ApiError) -> HttpResponse {
+        let refused = error_response(&error.body(&self.docs_url));
+        match error {
+            ApiError::Unauthorized { key_sent } => {
+                let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
+                with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+            }
+            ApiError::OverLimit { retry_after_secs } => {
+                self.metrics.over_limit.inc();
+                with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))
+            }
+            _ => refused,
+        }
+    }
+}
+
+fn error_response(body: &ErrorBody) -> HttpResponse {
+    let status = StatusCode::from_u16(body.status_code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
+}
+
+/// The key of the only `Authorization` header; `None` for another scheme, no header, or two.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut sent = headers.get_all(AUTHORIZATION).iter();
+    let only = sent.next().filter(|_| sent.next().is_none())?;
+    let (scheme, key) = only.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim_matches(' '))
 }

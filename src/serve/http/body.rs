@@ -11,41 +11,22 @@ const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 /// A body must arrive within this time.
 pub(super) const BODY_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Why a body could not be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BodyFault {
-    /// More than [`MAX_BODY_BYTES`].
-    TooLarge,
-    /// Incomplete after [`BODY_TIMEOUT`].
-    TooSlow,
-    /// Cut off, or its framing is not HTTP.
-    Broken,
+/// Why a body could not be read: the status and the message of the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BodyFault(pub(super) u16, pub(super) String);
+
+fn too_large() -> BodyFault {
+    BodyFault(413, format!("the body is larger than {MAX_BODY_BYTES} bytes"))
 }
 
-impl BodyFault {
-    /// The status of the answer.
-    pub(super) const fn status(self) -> u16 {
-        match self {
-            Self::TooLarge => 413,
-            Self::TooSlow => 408,
-            Self::Broken => 400,
-        }
-    }
-
-    /// The message of the answer.
-    pub(super) fn message(self) -> String {
-        match self {
-            Self::TooLarge => format!("the body is larger than {MAX_BODY_BYTES} bytes"),
-            Self::TooSlow => format!("the body did not come within {} s", BODY_TIMEOUT.as_secs()),
-            Self::Broken => "the body broke off, or is not framed as HTTP frames a body".to_owned(),
-        }
-    }
+fn too_slow() -> BodyFault {
+    BodyFault(408, format!("the body did not come within {} s", BODY_TIMEOUT.as_secs()))
 }
 
-/// The body.
-///
-/// # Errors
-/// [`BodyFault`] when it is too large, too slow or broken.
+fn broken<E>(_: E) -> BodyFault {
+    BodyFault(400, "the body broke off, or is not framed as HTTP frames a body".to_owned())
+}
+
 pub(super) async fn read<B>(body: B, within: Duration) -> Result<Bytes, BodyFault>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -53,7 +34,7 @@ where
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    tokio::time::timeout(within, collect(body)).await.unwrap_or(Err(BodyFault::TooSlow))
+    tokio::time::timeout(within, collect(body)).await.unwrap_or_else(|_| Err(too_slow()))
 }
 
 async fn collect<B>(mut body: B) -> Result<Bytes, BodyFault>
@@ -62,11 +43,11 @@ where
 {
     // A sender that waits for `100 Continue` gets its answer before it sends the body.
     if body.size_hint().lower() > MAX_DISCARDED_BYTES as u64 {
-        return Err(BodyFault::TooLarge);
+        return Err(too_large());
     }
     let (mut bytes, mut received) = (Vec::new(), 0);
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| BodyFault::Broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(broken)?.into_data() else { continue };
         received += data.len();
         if received > MAX_DISCARDED_BYTES {
             break;
@@ -75,7 +56,7 @@ where
             bytes.extend_from_slice(&data);
         }
     }
-    if received > MAX_BODY_BYTES { Err(BodyFault::TooLarge) } else { Ok(bytes.into()) }
+    if received > MAX_BODY_BYTES { Err(too_large()) } else { Ok(bytes.into()) }
 }
 
 #[cfg(test)]
@@ -92,7 +73,7 @@ mod tests {
         assert_eq!(read(Full::new(most.clone()), BODY_TIMEOUT).await, Ok(most));
         for length in [MAX_BODY_BYTES + 1, MAX_DISCARDED_BYTES + 1] {
             let body = Full::new(Bytes::from(vec![b'x'; length]));
-            assert_eq!(read(body, BODY_TIMEOUT).await, Err(BodyFault::TooLarge), "{length}");
+            assert_eq!(read(body, BODY_TIMEOUT).await, Err(too_large()), "{length}");
         }
     }
 
@@ -101,12 +82,12 @@ mod tests {
         let piece = || Some((Ok::<_, Infallible>(Frame::data(Bytes::from_static(&[0; 4096]))), ()));
         let endless = futures::stream::unfold((), move |()| std::future::ready(piece()));
         let body = StreamBody::new(Box::pin(endless));
-        assert_eq!(read(body, BODY_TIMEOUT).await, Err(BodyFault::TooLarge));
+        assert_eq!(read(body, BODY_TIMEOUT).await, Err(too_large()));
     }
 
     #[tokio::test]
     async fn body_that_never_arrives_times_out() {
         let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
-        assert_eq!(read(StreamBody::new(Box::pin(silent)), Duration::ZERO).await, Err(BodyFault::TooSlow));
+        assert_eq!(read(StreamBody::new(Box::pin(silent)), Duration::ZERO).await, Err(too_slow()));
     }
 }

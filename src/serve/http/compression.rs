@@ -11,7 +11,6 @@ const MIN_BYTES: usize = 1024;
 const GZIP_LEVEL: Compression = Compression::new(2);
 const ZSTD_LEVEL: i32 = 1;
 
-/// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
     Zstd,
@@ -44,7 +43,6 @@ impl Coding {
         (encoded.len() < body.len()).then_some(encoded)
     }
 
-    /// The value of the `Content-Encoding` header.
     pub(super) const fn header(self) -> HeaderValue {
         HeaderValue::from_static(match self {
             Self::Zstd => "zstd",

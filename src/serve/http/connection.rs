@@ -1,7 +1,7 @@
 //! Connections: accepted up to a limit, timed out, and shut down without losing a request.
 
+use super::app::RETRY_SECS;
 use super::app::Site;
-use super::error_response::RETRY_SECS;
 use super::socket::Socket;
 use crate::serve::metrics::{CONTENT_TYPE, Counted};
 use futures::FutureExt;
@@ -22,13 +22,11 @@ use tokio::task::JoinSet;
 
 /// A request head must arrive within this time; on an open connection, so must the next one.
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(8);
-/// Most bytes of a request head.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Pause after a failed accept, for example when file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Most connections that are answered 503 at the same time; a further one is closed without an answer.
 const MAX_REJECTED: usize = 256;
-/// Most connections to the metrics page.
 const MAX_SCRAPERS: usize = 16;
 
 /// The listener, and the connections accepted from it.
@@ -94,7 +92,7 @@ impl Acceptor {
             let app = Arc::clone(&app);
             async move { app.exchange(request, peer).await }
         };
-        let connection = self.graceful.watch(connection(stream, Arc::clone(site.docs_url()), respond));
+        let connection = self.graceful.watch(connection(stream, Arc::clone(&site.docs_url), respond));
         self.connections.spawn(async move {
             let open = Counted::new(&site.metrics.connections);
             if let Err(error) = connection.await {
@@ -108,7 +106,6 @@ impl Acceptor {
         });
     }
 
-    /// Answers 503, then closes.
     fn reject_overload(&mut self, stream: TcpStream) {
         self.site.metrics.shed("connections");
         let Ok(permit) = Arc::clone(&self.reject_permits).try_acquire_owned() else { return };
@@ -141,7 +138,6 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// Serves one connection; `respond` answers its requests.
 fn connection<F>(
     stream: TcpStream,
     docs_url: Arc<str>,
@@ -173,7 +169,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
         let page = Arc::clone(&site);
         let respond =
             move |request: Request<_>| std::future::ready(metrics_page(&page, request.uri().path()));
-        let connection = connection(stream, Arc::clone(site.docs_url()), respond);
+        let connection = connection(stream, Arc::clone(&site.docs_url), respond);
         connections.spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection to the metrics ended early");

@@ -19,10 +19,7 @@ impl HostGuard {
         Self { listening, public: public_url.and_then(|url| url.parse().ok()) }
     }
 
-    /// Checks `Host` and `Origin`.
-    ///
-    /// # Errors
-    /// The reason, for the client.
+    /// Checks `Host` and `Origin`; the error is the reason, for the client.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), String> {
         let host = headers.get(HOST).map_or_else(|| uri.authority().map(|name| name.as_str()), text);
         if !host.and_then(host_of).is_some_and(|host| self.knows_host(&host)) {
@@ -39,7 +36,8 @@ impl HostGuard {
     /// Of DNS names only loopback and the public name are known, because a name can be pointed at any address. An IP address
     /// cannot: every address of a server that listens on all of them is known.
     fn knows_host(&self, host: &str) -> bool {
-        if is_loopback(host) || self.public.as_ref().and_then(Uri::host).is_some_and(|name| same(name, host))
+        if is_loopback(host)
+            || self.public.as_ref().and_then(Uri::host).is_some_and(|name| name.eq_ignore_ascii_case(host))
         {
             return true;
         }
@@ -55,7 +53,7 @@ impl HostGuard {
             address(host) == Some(self.listening.ip()) && port(&origin) == Some(self.listening.port());
         let is_public = self.public.as_ref().is_some_and(|public| {
             public.scheme_str() == Some(scheme)
-                && public.host().is_some_and(|name| same(name, host))
+                && public.host().is_some_and(|name| name.eq_ignore_ascii_case(host))
                 && port(public) == port(&origin)
         });
         is_web && (is_loopback(host) || is_listening || is_public)
@@ -74,11 +72,7 @@ fn address(host: &str) -> Option<IpAddr> {
 }
 
 fn is_loopback(host: &str) -> bool {
-    same(host, "localhost") || address(host).is_some_and(|address| address.is_loopback())
-}
-
-fn same(name: &str, other: &str) -> bool {
-    name.eq_ignore_ascii_case(other)
+    host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|address| address.is_loopback())
 }
 
 fn port(uri: &Uri) -> Option<u16> {

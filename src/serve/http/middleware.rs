@@ -1,9 +1,9 @@
 //! What every request passes, whatever its route: body, overload, panics, headers, compression, metrics, access log.
 
+use super::app::RETRY_SECS;
 use super::app::Site;
-use super::body::{self, BODY_TIMEOUT};
+use super::body::{self, BODY_TIMEOUT, BodyFault};
 use super::compression::Coding;
-use super::error_response::RETRY_SECS;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
 use crate::serve::metrics::Counted;
@@ -48,8 +48,8 @@ impl Site {
                 self.work(self.route(&request), &id).await
             }
             // The rest of the body may still arrive, so the connection cannot be used again.
-            Err(fault) => {
-                let refused = self.problem(fault.status(), fault.message());
+            Err(BodyFault(status, message)) => {
+                let refused = self.problem(status, message);
                 Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
             }
         };

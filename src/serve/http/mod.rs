@@ -8,24 +8,18 @@
 //! - [`connection`]: accept, limit, overload, graceful shutdown
 //! - [`socket`]: write timeout, and JSON bodies for hyper's bare errors
 //! - [`middleware`]: what every request passes: body, overload, panics, headers, access log
-//! - [`app`]: the state behind every route, and the pages without a key
+//! - [`app`]: the state behind every route, pages without a key, errors as answers, the key of a request
 //! - [`routes`]: path → operation → answer
-//! - [`bearer`]: the API key of a request
 //! - [`body`]: request bodies within limits
-//! - [`response`]: answers in memory
-//! - [`error_response`]: errors as answers
-//! - [`etag`]: conditional requests
+//! - [`response`]: answers in memory, and conditional requests
 //! - [`compression`]: gzip and zstd
 //! - [`request_id`]: `X-Request-Id`
 //! - [`host_guard`]: protection against DNS rebinding
 
 pub(super) mod app;
-pub(super) mod bearer;
 mod body;
 mod compression;
 pub(super) mod connection;
-mod error_response;
-mod etag;
 pub(super) mod host_guard;
 mod middleware;
 mod request_id;

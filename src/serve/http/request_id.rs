@@ -4,7 +4,6 @@ use crate::serve::auth::key_file::KEY_PREFIX;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The header of requests and answers.
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Most bytes of an id that a client sends; a longer one is replaced.
@@ -20,7 +19,6 @@ pub(super) struct RequestIds {
 }
 
 impl RequestIds {
-    /// Ids from 256 random bits.
     pub(super) fn new(random: [u8; 32]) -> Self {
         Self { key: random, next: AtomicU64::new(0) }
     }

@@ -1,12 +1,12 @@
-//! Answers in memory.
+//! Answers in memory, and their entity tags: a client that has an answer already gets a 304 without a body.
+//!
+//! A tag is a hash of what the answer depends on, not of its body.
 
-use super::etag::Tag;
 use crate::serve::auth::access::Caller;
 use hyper::body::Bytes;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, HeaderValue};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH};
 use hyper::{Response, StatusCode};
 
-/// A response whose body is in memory.
 pub(crate) type HttpResponse = Response<Bytes>;
 
 /// An answer, and what the log and the metrics say about it.
@@ -19,7 +19,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// An answer without a caller.
     pub(crate) const fn open(response: HttpResponse, route: &'static str) -> Self {
         Self { response, route, caller: None }
     }
@@ -41,8 +40,66 @@ pub(super) fn tagged(response: HttpResponse, tag: &Tag) -> HttpResponse {
     with_header(cacheable, ETAG, tag.header())
 }
 
-/// An answer with one more header.
 pub(super) fn with_header(mut response: HttpResponse, name: HeaderName, value: HeaderValue) -> HttpResponse {
     response.headers_mut().insert(name, value);
     response
+}
+
+/// A weak tag: the same answer is sent with and without compression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tag(String);
+
+impl Tag {
+    /// The tag of an answer that depends only on these parts.
+    pub(super) fn of(parts: &[&[u8]]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for part in parts {
+            // With its length, so that other parts with the same bytes have another tag.
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+        Self(format!("W/\"{}\"", &hasher.finalize().to_hex()[..32]))
+    }
+
+    /// Whether `If-None-Match` has this tag or `*`. Only for a 200: an error has no tag.
+    pub(super) fn matches(&self, headers: &HeaderMap) -> bool {
+        let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+        let own = opaque(&self.0);
+        headers
+            .get_all(IF_NONE_MATCH)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(|tag| tag.trim() == "*" || opaque(tag) == own)
+    }
+
+    pub(super) fn header(&self) -> HeaderValue {
+        HeaderValue::from_str(&self.0).unwrap_or(HeaderValue::from_static("W/\"\""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tag_matches_in_any_list_and_strength() {
+        let tag = Tag::of(&[b"a", b"b"]);
+        assert_ne!(tag, Tag::of(&[b"ab", b""]));
+        let strong = tag.0.trim_start_matches("W/").to_owned();
+        let listed = format!("\"x\", {}", tag.0);
+        for (sent, matches) in [
+            (tag.0.as_str(), true),
+            (&strong, true),
+            (&listed, true),
+            ("*", true),
+            ("\"x\"", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(IF_NONE_MATCH, sent.parse().expect("a header"));
+            assert_eq!(tag.matches(&headers), matches, "{sent}");
+        }
+        assert!(!tag.matches(&HeaderMap::new()));
+    }
 }

@@ -1,8 +1,8 @@
 //! Routes: path → key → operation → answer, or 304 when the client has the answer already.
 
 use super::app::Site;
-use super::bearer::bearer;
-use super::etag::Tag;
+use super::app::bearer;
+use super::response::Tag;
 use super::response::{HttpResponse, Reply, response, tagged};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
@@ -14,7 +14,6 @@ use hyper::header::HeaderMap;
 use hyper::{Method, Request, Response, StatusCode, Uri};
 
 impl Site {
-    /// The answer to a request, its body read.
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
         match request.uri().path() {
             mcp::PATH => mcp::respond(self, request).await,

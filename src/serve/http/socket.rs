@@ -23,7 +23,6 @@ const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
     (b"HTTP/1.1 431 ", 431, "Request Header Fields Too Large", "the head of the request is too large"),
 ];
 
-/// A client's socket.
 pub(super) struct Socket {
     stream: TcpStream,
     docs_url: Arc<str>,
@@ -42,15 +41,11 @@ struct Lingering {
 }
 
 impl Socket {
-    /// A socket whose error bodies have this `docs_url`.
     pub(super) fn new(stream: TcpStream, docs_url: Arc<str>) -> Self {
         Self { stream, docs_url, write_timeout: None, substitute: None, lingering: None }
     }
 
     /// Sends an answer without reading a request, and closes.
-    ///
-    /// # Errors
-    /// When the client is gone, or does not read.
     pub(super) async fn answer_and_close(stream: TcpStream, answer: Vec<u8>) -> Result<()> {
         let mut socket = Self::new(stream, "".into());
         socket.send_instead(answer);
@@ -70,7 +65,6 @@ impl Socket {
         }
     }
 
-    /// Sends the rest of the substitute, if there is one.
     fn poll_substitute(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
         while let Some((answer, sent)) = &mut self.substitute {
             if *sent == answer.len() {

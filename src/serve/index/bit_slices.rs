@@ -7,7 +7,6 @@
 
 use std::ops::Range;
 
-/// Rows of a block.
 const BLOCK_ROWS: usize = 512;
 /// Rows of a group: the bits of a machine word.
 const GROUP_ROWS: usize = 64;
@@ -45,9 +44,7 @@ impl Line {
 /// The values that a row may have in one field: neighbouring bits of its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldTest {
-    /// Position of the lowest bit.
     pub(crate) shift: u32,
-    /// Number of bits.
     pub(crate) bits: u32,
     /// A row passes with a value of any range.
     pub(crate) ranges: Vec<Range<u32>>,
@@ -97,7 +94,6 @@ pub(crate) struct RowTest {
 }
 
 impl RowTest {
-    /// Whether one number passes.
     pub(crate) fn passes(&self, number: u64) -> bool {
         number & self.mask == self.want && self.fields.iter().all(|field| field.passes(number))
     }
@@ -127,7 +123,6 @@ impl RowTest {
 pub(crate) struct BitSlices {
     /// Block by block, the lowest bit of a block first.
     lines: Vec<Line>,
-    /// Lines of a block.
     bits: usize,
 }
 
@@ -174,7 +169,6 @@ impl BitSlices {
         }
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Line>() * self.lines.capacity()
     }

@@ -1,14 +1,13 @@
 //! Rows in any order → an index, sorted newest first.
 
 use super::column::CodedColumn;
-use super::columns::{Columns, UNPACKABLE_DOCUMENT};
+use super::columns::{CODED_FIELDS, CodedField, Columns, RowBuffer, UNPACKABLE_DOCUMENT};
 use super::counts::{CountyName, Tally};
 use super::dictionary::{Dictionary, json_text};
 use super::lookup::{Index, JsonById, RowTable};
 use super::name_order::NameOrder;
 use super::packed_row::{Layout, flag};
-use super::row_buffer::{CodedField, RowBuffer};
-use crate::contract::business::{ACTIVE, Address, Detail, Officer, Summary};
+use crate::contract::business::{ACTIVE, Address, Officer};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::reference::{EntityType, Industries, Sector};
 use jiff::Timestamp;
@@ -18,14 +17,11 @@ use std::collections::BTreeMap;
 /// Officers of a business that are shown at most.
 ///
 /// Source: API document, "GET /v1/fl/businesses/{id}/officers".
-pub const MAX_OFFICERS: usize = 25;
+pub(crate) const MAX_OFFICERS: usize = 25;
 
 /// Why rows do not make an index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// A service id without a positive integer.
-    #[error("the service id {0:?} has no positive integer")]
-    NoBusinessId(String),
     /// Two rows of one business.
     #[error("business {0} occurs twice; the filings table must have one row a business")]
     Duplicate(i64),
@@ -48,48 +44,21 @@ pub(crate) struct DetailTail<'a> {
 
 /// Collects rows, details, officers and lists; [`IndexBuilder::finish`] returns the index.
 #[derive(Debug, Default)]
-pub struct IndexBuilder {
+pub(crate) struct IndexBuilder {
     pub(crate) rows: RowBuffer,
     details: JsonById,
     officers: JsonById,
     without_officers: Vec<i64>,
-    counties: Vec<CountyName>,
-    industries: Option<Industries>,
-    updated_at: Option<Timestamp>,
-    identity: [u8; 32],
+    /// Without them the 67 of the state are shown.
+    pub(crate) counties: Vec<CountyName>,
+    /// Without them the sectors and types of the rows are shown.
+    pub(crate) industries: Option<Industries>,
+    /// The newest instant at which data was observed.
+    pub(crate) updated_at: Option<Timestamp>,
+    pub(crate) identity: [u8; 32],
 }
 
 impl IndexBuilder {
-    /// Adds a summary record as the API returns it.
-    ///
-    /// # Errors
-    /// [`IndexError::NoBusinessId`] when its id has no number.
-    pub fn push_summary(&mut self, summary: &Summary) -> Result<(), IndexError> {
-        let business_id = summary.business_id();
-        let business_id = business_id.ok_or_else(|| IndexError::NoBusinessId(summary.id.clone()))?;
-        self.rows.push(business_id, summary, true);
-        Ok(())
-    }
-
-    /// Adds a detail record: its summary and what a look-up adds.
-    ///
-    /// # Errors
-    /// [`IndexError::NoBusinessId`] when its id has no number.
-    pub fn push_detail(&mut self, detail: &Detail) -> Result<(), IndexError> {
-        self.push_summary(&detail.summary)?;
-        let tail = DetailTail {
-            principal_address: &detail.principal_address,
-            mailing_address: detail.mailing_address.as_ref(),
-            registered_agent_name: &detail.registered_agent_name,
-            formation_state: &detail.formation_state,
-            last_annual_report_year: detail.last_annual_report_year,
-            officer_count: detail.officer_count,
-            license_count: detail.license_count,
-        };
-        self.push_tail(detail.summary.business_id().unwrap_or_default(), &tail);
-        Ok(())
-    }
-
     /// Adds what a look-up of a business returned in addition to its summary.
     pub(crate) fn push_tail(&mut self, business_id: i64, tail: &DetailTail<'_>) {
         if tail.officer_count == 0 {
@@ -98,39 +67,13 @@ impl IndexBuilder {
         self.details.push(business_id, &json_text(tail));
     }
 
-    /// Adds the officers of a business; the first 25 by name are shown.
-    pub fn push_officers(&mut self, business_id: i64, officers: &[Officer]) {
-        let mut sorted: Vec<&Officer> = officers.iter().collect();
-        sorted.sort();
-        sorted.truncate(MAX_OFFICERS);
-        self.officers.push(business_id, &json_text(&sorted));
+    /// Adds the officers of a business, sorted by name; the first 25 are shown.
+    pub(crate) fn push_officers<'a>(&mut self, business_id: i64, sorted: impl Iterator<Item = &'a Officer>) {
+        let shown: Vec<&Officer> = sorted.take(MAX_OFFICERS).collect();
+        self.officers.push(business_id, &json_text(&shown));
     }
 
-    /// Sets the counties by key and display name; without them the 67 of the state are shown.
-    pub fn set_counties(&mut self, counties: Vec<CountyName>) {
-        self.counties = counties;
-    }
-
-    /// Sets the industry lists; without them the sectors and types of the rows are shown.
-    pub fn set_industries(&mut self, industries: Industries) {
-        self.industries = Some(industries);
-    }
-
-    /// Records when data was observed; the newest instant is shown in the statistics.
-    pub fn note_updated_at(&mut self, instant: Timestamp) {
-        self.updated_at = self.updated_at.max(Some(instant));
-    }
-
-    /// Sets the digest of the snapshot, see [`Index::identity`].
-    pub fn set_identity(&mut self, identity: [u8; 32]) {
-        self.identity = identity;
-    }
-
-    /// The index of everything that was added.
-    ///
-    /// # Errors
-    /// [`IndexError::Duplicate`] when a business was added twice, [`IndexError::TooMany`].
-    pub fn finish(mut self) -> Result<Index, IndexError> {
+    pub(crate) fn finish(mut self) -> Result<Index, IndexError> {
         let rows = self.rows.uncoded.rows();
         let rows = u32::try_from(rows).map_err(|_| IndexError::TooMany(rows))?;
         if let Some(order) = self.rows.uncoded.newest_first() {
@@ -147,7 +90,7 @@ impl IndexBuilder {
         // Sorting the names takes as long as everything else.
         let (by_name, (by_id, by_document, tally)) = std::thread::scope(|scope| {
             let by_name = scope.spawn(|| {
-                NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits())
+                NameOrder::sorted(&columns.uncoded.names, &columns.packed_rows, columns.layout.bits)
             });
             let others = (by_id(&columns, rows), by_document(&columns, rows), Tally::of(&columns));
             (by_name.join(), others)
@@ -173,60 +116,44 @@ impl IndexBuilder {
 fn columns_of(mut rows: RowBuffer) -> Columns {
     let flags = flags_of(&rows);
     let mut take = |field| std::mem::take(rows.coded_mut(field));
+    let mut dictionaries = <[Dictionary; CODED_FIELDS]>::default();
     let (sectors, industry_types, industry_codes) =
         paired(&take(CodedField::Sector), &take(CodedField::IndustryType));
+    let industries = sectors.len();
+    dictionaries[CodedField::Sector as usize] = sectors;
+    dictionaries[CodedField::IndustryType as usize] = industry_types;
     let mut sorted = |field| {
         let column = take(field);
         let (dictionary, code_of) = Dictionary::sorted(&column);
-        let codes: Vec<u32> = column.codes().iter().map(|code| code_of[*code as usize]).collect();
-        (dictionary, codes)
+        let (codes, count) = (column.codes.iter().map(|code| code_of[*code as usize]), dictionary.len());
+        dictionaries[field as usize] = dictionary;
+        (codes.collect(), count)
     };
-    let (kinds, kind_codes) = sorted(CodedField::EntityType);
-    let (counties, county_codes) = sorted(CodedField::County);
-    let (zips, zip_codes) = sorted(CodedField::Zip);
-    let (cities, city_codes) = sorted(CodedField::City);
-    let (company_types, company_type_codes) = sorted(CodedField::CompanyType);
-    let (statuses, status_codes) = sorted(CodedField::Status);
-    let (layout, packed_rows) = Layout::pack(
-        flags,
-        [
-            (kind_codes, kinds.len()),
-            (county_codes, counties.len()),
-            (industry_codes, sectors.len()),
-            (zip_codes, zips.len()),
-            (city_codes, cities.len()),
-            (company_type_codes, company_types.len()),
-            (status_codes, statuses.len()),
-        ],
-    );
+    let fields = [
+        sorted(CodedField::EntityType),
+        sorted(CodedField::County),
+        (industry_codes, industries),
+        sorted(CodedField::Zip),
+        sorted(CodedField::City),
+        sorted(CodedField::CompanyType),
+        sorted(CodedField::Status),
+    ];
+    let (layout, packed_rows) = Layout::pack(flags, fields);
     let mut uncoded = rows.uncoded;
     uncoded.names.shrink();
-    Columns {
-        uncoded,
-        packed_rows,
-        layout,
-        kinds,
-        counties,
-        sectors,
-        industry_types,
-        zips,
-        cities,
-        company_types,
-        statuses,
-    }
+    Columns { uncoded, packed_rows, layout, dictionaries }
 }
 
-/// The flags of each row.
 fn flags_of(rows: &RowBuffer) -> Vec<u64> {
     let (statuses, kinds) = (rows.coded(CodedField::Status), rows.coded(CodedField::EntityType));
     let is = |column: &CodedColumn, text: &str| -> Vec<bool> {
-        column.values().iter().map(|value| &**value == text).collect()
+        column.values.iter().map(|value| &**value == text).collect()
     };
     let (active, fictitious) = (is(statuses, ACTIVE), is(kinds, EntityType::Fictitious.key()));
     let flag = |holds: bool, flag: u64| if holds { flag } else { 0 };
     rows.listed
         .iter()
-        .zip(statuses.codes().iter().zip(kinds.codes()))
+        .zip(statuses.codes.iter().zip(&kinds.codes))
         .map(|(listed, (status, kind))| {
             // A dissolved row is in no default listing, but always in those of `status=all`.
             flag(*listed || !active[*status as usize], flag::LISTED)
@@ -238,13 +165,13 @@ fn flags_of(rows: &RowBuffer) -> Vec<u64> {
 
 /// The distinct pairs of two columns, sorted, and the pair of each row.
 fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Vec<u32>) {
-    let pairs = || one.codes().iter().copied().zip(other.codes().iter().copied());
+    let pairs = || one.codes.iter().copied().zip(other.codes.iter().copied());
     let mut code_of = BTreeMap::new();
     let mut last = None;
     for pair in pairs().filter(|pair| last.replace(*pair) != Some(*pair)) {
         code_of.entry(pair).or_insert(0);
     }
-    let texts = |(a, b): (u32, u32)| (&*one.values()[a as usize], &*other.values()[b as usize]);
+    let texts = |(a, b): (u32, u32)| (&*one.values[a as usize], &*other.values[b as usize]);
     let mut sorted: Vec<(u32, u32)> = code_of.keys().copied().collect();
     sorted.sort_unstable_by_key(|pair| texts(*pair));
     for (code, pair) in (0..).zip(&sorted) {
@@ -260,7 +187,9 @@ fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Ve
 /// The sectors and types of the rows, sorted.
 fn industries_of(columns: &Columns) -> Industries {
     let mut sectors: Vec<Sector> = Vec::new();
-    for (sector, kind) in columns.sectors.texts().zip(columns.industry_types.texts()) {
+    for (sector, kind) in
+        columns.texts(CodedField::Sector).texts().zip(columns.texts(CodedField::IndustryType).texts())
+    {
         match sectors.last_mut() {
             Some(last) if last.sector == sector => last.types.push(kind.to_owned()),
             _ => sectors.push(Sector { sector: sector.to_owned(), types: vec![kind.to_owned()] }),
@@ -269,7 +198,6 @@ fn industries_of(columns: &Columns) -> Industries {
     Industries { sectors, segments: Vec::new() }
 }
 
-/// The row of each id.
 fn by_id(columns: &Columns, rows: u32) -> Result<RowTable, IndexError> {
     let mut table = RowTable::with_capacity(rows as usize);
     match (0..rows).find(|row| !table.insert(*row, |row| columns.uncoded.id_key(row))) {

@@ -11,7 +11,6 @@ pub(super) fn fold(character: char) -> char {
     single(upper.to_lowercase()).unwrap_or(upper)
 }
 
-/// A text with its case folded away.
 pub(super) fn folded(text: &str) -> String {
     text.chars().map(fold).collect()
 }
@@ -96,23 +95,9 @@ mod tests {
 
     #[test]
     fn all_ways_to_compare_agree_with_the_folded_texts() {
-        let texts = [
-            "",
-            "A",
-            "a b",
-            "AB",
-            "ab",
-            "Abc",
-            "ABCDEFGHI",
-            "abcdefghij",
-            "ÑANDÚ",
-            "ñandu",
-            "Zé",
-            "ze",
-            "zÉa",
-        ];
-        for one in texts {
-            for other in texts {
+        let texts = "|A|a b|AB|ab|Abc|ABCDEFGHI|abcdefghij|ÑANDÚ|ñandu|Zé|ze|zÉa";
+        for one in texts.split('|') {
+            for other in texts.split('|') {
                 let expected = folded(one).cmp(&folded(other));
                 assert_eq!(compare_folded(one, other), expected, "{one:?} {other:?}");
                 assert_eq!(compare_with_folded(one, &folded(other)), expected, "{one:?} {other:?}");

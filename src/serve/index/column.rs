@@ -36,7 +36,6 @@ impl TextColumn {
         self.ends.len()
     }
 
-    /// Adds the texts of another column after its own.
     pub(crate) fn append(&mut self, other: &Self) {
         self.texts.reserve(other.texts.len());
         self.ends.reserve(other.ends.len());
@@ -45,7 +44,6 @@ impl TextColumn {
         }
     }
 
-    /// The same texts in another order.
     pub(crate) fn permuted(&self, order: &[u32]) -> Self {
         let (texts, ends) = (String::with_capacity(self.texts.len()), Vec::with_capacity(order.len()));
         let mut sorted = Self { texts, ends, bases: Vec::new() };
@@ -55,13 +53,11 @@ impl TextColumn {
         sorted
     }
 
-    /// Frees unused capacity.
     pub(crate) fn shrink(&mut self) {
         self.texts.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.texts.capacity()
             + size_of::<u32>() * self.ends.capacity()
@@ -72,7 +68,6 @@ impl TextColumn {
 /// The texts of the rows that have one: the few values of a column that its short form cannot store.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct OverflowTexts {
-    /// Ascending.
     rows: Vec<u32>,
     texts: TextColumn,
 }
@@ -105,7 +100,6 @@ impl OverflowTexts {
         sorted
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<u32>() * self.rows.capacity() + self.texts.bytes()
     }
@@ -114,18 +108,13 @@ impl OverflowTexts {
 /// Texts that repeat, while rows are collected: a code a row, each text once, codes in the order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct CodedColumn {
-    codes: Vec<u32>,
-    values: Vec<Box<str>>,
+    pub(crate) codes: Vec<u32>,
+    /// Every text, at the place of its code.
+    pub(crate) values: Vec<Box<str>>,
     code_of: HashMap<Box<str>, u32>,
 }
 
 impl CodedColumn {
-    pub(crate) fn push(&mut self, text: &str) {
-        let repeated = self.codes.last().copied().filter(|code| &*self.values[*code as usize] == text);
-        let code = repeated.unwrap_or_else(|| self.code_of(text));
-        self.codes.push(code);
-    }
-
     /// Adds rows by their place in a list of texts; a place outside the list is an empty text.
     pub(crate) fn extend<'a>(
         &mut self,
@@ -139,23 +128,12 @@ impl CodedColumn {
         }
     }
 
-    /// Adds the rows of another column after its own.
     pub(crate) fn append(&mut self, other: &Self) {
         self.extend(other.values.iter().map(|text| &**text), other.codes.iter().map(|code| *code as usize));
     }
 
-    /// The same rows in another order.
     pub(crate) fn permuted(self, order: &[u32]) -> Self {
         Self { codes: permuted(&self.codes, order), ..self }
-    }
-
-    pub(crate) fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// Every text, at the place of its code.
-    pub(crate) fn values(&self) -> &[Box<str>] {
-        &self.values
     }
 
     /// The code of a text; a new text gets a new code.
@@ -198,7 +176,6 @@ impl NarrowCodes {
         }
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Byte(codes) => codes.capacity(),
@@ -208,7 +185,6 @@ impl NarrowCodes {
     }
 }
 
-/// Values in another order.
 pub(crate) fn permuted<T: Copy>(values: &[T], order: &[u32]) -> Vec<T> {
     order.iter().map(|row| values[*row as usize]).collect()
 }
@@ -239,12 +215,12 @@ mod tests {
     #[test]
     fn appended_columns_share_their_codes() {
         let (mut one, mut other) = (CodedColumn::default(), CodedColumn::default());
-        ["b", "", "b"].iter().for_each(|text| one.push(text));
-        ["a", "b"].iter().for_each(|text| other.push(text));
+        one.extend(["b", ""], [0, 1, 0]);
+        other.extend(["a", "b"], [0, 1]);
         one.append(&other);
-        let read: Vec<_> = one.codes().iter().map(|code| &*one.values()[*code as usize]).collect();
+        let read: Vec<_> = one.codes.iter().map(|code| &*one.values[*code as usize]).collect();
         assert_eq!(read, ["b", "", "b", "a", "b"]);
-        assert_eq!(one.values().len(), 3);
+        assert_eq!(one.values.len(), 3);
     }
 
     #[test]

@@ -1,8 +1,7 @@
-//! All columns of a snapshot, newest row first.
+//! The columns of rows: while they are collected, in any order, and of a snapshot, newest row first.
 
-use super::column::{OverflowTexts, TextColumn, permuted};
+use super::column::{CodedColumn, OverflowTexts, TextColumn, permuted};
 use super::dictionary::Dictionary;
-use super::document_number::{self, Unpacked};
 use super::packed_row::{Field, Layout};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -12,16 +11,14 @@ const NO_DAY: i32 = i32::MIN;
 /// The packed form of a document number that cannot be packed; every other one is smaller.
 pub(crate) const UNPACKABLE_DOCUMENT: u64 = u64::MAX;
 
-/// The cells of a row that are stored without a dictionary.
+/// The cells of a row that are stored without a dictionary; days are counted from 1970-01-01.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UncodedCells<'a> {
     pub(crate) business_id: i64,
     pub(crate) id: &'a str,
     pub(crate) document_number: &'a str,
     pub(crate) name: &'a str,
-    /// Days since 1970-01-01.
     pub(crate) filed_day: i32,
-    /// Days since 1970-01-01.
     pub(crate) dissolved_day: Option<i32>,
     pub(crate) url: &'a str,
 }
@@ -47,13 +44,12 @@ impl UncodedColumns {
         self.ids.len()
     }
 
-    /// Adds a row.
     pub(crate) fn push(&mut self, row: UncodedCells<'_>) {
         let at = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
             self.overflow_ids.insert(at, row.id);
         }
-        let document = document_number::pack(row.document_number).unwrap_or_else(|| {
+        let document = pack_document(row.document_number).unwrap_or_else(|| {
             self.overflow_documents.insert(at, row.document_number);
             UNPACKABLE_DOCUMENT
         });
@@ -74,7 +70,6 @@ impl UncodedColumns {
         }
     }
 
-    /// Adds the rows of other columns after its own.
     pub(crate) fn append(&mut self, other: Self) {
         let before = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         if self.rows() == 0 {
@@ -110,7 +105,6 @@ impl UncodedColumns {
         Some(order)
     }
 
-    /// The same rows in another order.
     pub(crate) fn permuted(self, order: &[u32]) -> Self {
         Self {
             filed: permuted(&self.filed, order),
@@ -140,7 +134,7 @@ impl UncodedColumns {
     pub(crate) fn document_number<'a>(&'a self, row: u32, buffer: &'a mut Unpacked) -> &'a str {
         match self.documents[row as usize] {
             UNPACKABLE_DOCUMENT => self.overflow_documents.get(row).unwrap_or_default(),
-            packed => document_number::unpack(packed, buffer),
+            packed => unpack_document(packed, buffer),
         }
     }
 
@@ -158,7 +152,6 @@ impl UncodedColumns {
         number(start)..number(end.max(start))
     }
 
-    /// Memory in bytes.
     fn bytes(&self) -> usize {
         let overflow = [&self.overflow_ids, &self.overflow_documents, &self.overflow_urls];
         size_of::<i32>() * (self.filed.capacity() + self.dissolved.capacity())
@@ -168,48 +161,119 @@ impl UncodedColumns {
     }
 }
 
-/// All columns, newest row first.
+/// The columns that are stored as codes, because their texts repeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodedField {
+    EntityType,
+    CompanyType,
+    Status,
+    City,
+    Zip,
+    County,
+    Sector,
+    IndustryType,
+}
+
+pub(crate) const CODED_FIELDS: usize = 8;
+
+#[derive(Debug, Default)]
+pub(crate) struct RowBuffer {
+    pub(crate) uncoded: UncodedColumns,
+    /// Whether listings and counts show each row; look-ups find it anyway.
+    pub(crate) listed: Vec<bool>,
+    coded: [CodedColumn; CODED_FIELDS],
+}
+
+impl RowBuffer {
+    pub(crate) fn coded(&self, field: CodedField) -> &CodedColumn {
+        &self.coded[field as usize]
+    }
+
+    pub(crate) fn coded_mut(&mut self, field: CodedField) -> &mut CodedColumn {
+        &mut self.coded[field as usize]
+    }
+
+    pub(crate) fn append(&mut self, other: Self) {
+        self.uncoded.append(other.uncoded);
+        self.listed.extend(other.listed);
+        for (column, added) in self.coded.iter_mut().zip(&other.coded) {
+            column.append(added);
+        }
+    }
+
+    pub(crate) fn permuted(self, order: &[u32]) -> Self {
+        Self {
+            uncoded: self.uncoded.permuted(order),
+            listed: permuted(&self.listed, order),
+            coded: self.coded.map(|column| column.permuted(order)),
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) uncoded: UncodedColumns,
     /// Flags and codes of each row.
     pub(crate) packed_rows: Vec<u64>,
     pub(crate) layout: Layout,
-    pub(crate) kinds: Dictionary,
-    pub(crate) counties: Dictionary,
-    /// Sector of each industry code.
-    pub(crate) sectors: Dictionary,
-    /// Industry type of each industry code.
-    pub(crate) industry_types: Dictionary,
-    pub(crate) zips: Dictionary,
-    pub(crate) cities: Dictionary,
-    pub(crate) company_types: Dictionary,
-    pub(crate) statuses: Dictionary,
+    /// The texts of each coded field; a code of [`Field::Industry`] has a sector and an industry type.
+    pub(crate) dictionaries: [Dictionary; CODED_FIELDS],
 }
 
 impl Columns {
-    /// The code of a field of a row.
+    pub(crate) fn texts(&self, field: CodedField) -> &Dictionary {
+        &self.dictionaries[field as usize]
+    }
+
     pub(crate) fn code(&self, field: Field, row: u32) -> u32 {
         self.layout.code(field, row, self.packed_rows[row as usize])
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let dictionaries = [
-            &self.kinds,
-            &self.counties,
-            &self.sectors,
-            &self.industry_types,
-            &self.zips,
-            &self.cities,
-            &self.company_types,
-            &self.statuses,
-        ];
         self.uncoded.bytes()
             + size_of::<u64>() * self.packed_rows.capacity()
             + self.layout.bytes()
-            + dictionaries.map(Dictionary::bytes).iter().sum::<usize>()
+            + self.dictionaries.iter().map(Dictionary::bytes).sum::<usize>()
     }
+}
+
+/// Characters of a packed number at most.
+const MAX_PACKED: usize = 12;
+/// The digits, the letters, and the end of the text.
+const SYMBOLS: u64 = 37;
+
+/// Room for the characters of an unpacked number.
+pub(super) type Unpacked = [u8; MAX_PACKED];
+
+/// A text of 1 to 12 digits and capital letters as a number of its own that keeps the order of the texts; `None` for any
+/// other text.
+pub(super) fn pack_document(text: &str) -> Option<u64> {
+    if text.is_empty() || text.len() > MAX_PACKED {
+        return None;
+    }
+    let padding = std::iter::repeat_n(Some(0), MAX_PACKED - text.len());
+    let symbols = text.bytes().map(|byte| match byte {
+        b'0'..=b'9' => Some(byte - b'0' + 1),
+        b'A'..=b'Z' => Some(byte - b'A' + 11),
+        _ => None,
+    });
+    symbols.chain(padding).try_fold(0, |number, symbol| Some(number * SYMBOLS + u64::from(symbol?)))
+}
+
+/// The text of a packed number, written to `bytes`.
+pub(super) fn unpack_document(mut number: u64, bytes: &mut Unpacked) -> &str {
+    let mut length = 0;
+    for place in (0..MAX_PACKED).rev() {
+        let symbol = (number % SYMBOLS) as u8;
+        number /= SYMBOLS;
+        bytes[place] = match symbol {
+            0 => 0,
+            1..=10 => b'0' + symbol - 1,
+            _ => b'A' + symbol - 11,
+        };
+        length = if symbol != 0 && length == 0 { place + 1 } else { length };
+    }
+    std::str::from_utf8(&bytes[..length]).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -276,5 +340,19 @@ mod tests {
         let mut both = columns(0..2);
         both.append(columns([3]));
         assert_eq!(both.overflow_urls, OverflowTexts::default());
+    }
+
+    #[test]
+    fn packed_numbers_are_unpacked_and_keep_their_order() {
+        let mut texts = ["L24000123456", "0", "00", "Z", "ZZZZZZZZZZZZ", "P12345", "P1234", "A0", "9"];
+        texts.sort_unstable();
+        let numbers = texts.map(|text| pack_document(text).expect(text));
+        assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        for (text, number) in texts.iter().zip(numbers) {
+            assert_eq!(unpack_document(number, &mut Unpacked::default()), *text);
+        }
+        for other in ["", "l24000123456", "L-1", "L240001234567", "É"] {
+            assert_eq!(pack_document(other), None, "{other}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Counts: by day, by county, statewide. Those that depend on the current day are computed again when it changes.
 
 use super::case_fold::{equals_folded, folded};
-use super::columns::Columns;
+use super::columns::{CodedField, Columns};
 use super::packed_row::{Field, flag};
 use crate::contract::count::{County, MonthlyCount, Stats, StatsFilings, TypeCount};
 use crate::contract::eastern::{day_of_epoch, epoch_days, minus_days, month_of};
@@ -17,16 +17,12 @@ const COUNTY_DAYS: i32 = 60;
 /// Key of the monthly counts for types outside the six.
 const OTHER: &str = "other";
 
-/// Key and display name of a county.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountyName {
-    /// Key in capitals.
-    pub key: String,
-    /// Display name.
-    pub name: String,
+pub(crate) struct CountyName {
+    pub(crate) key: String,
+    pub(crate) name: String,
 }
 
-/// The filings of one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DayTally {
     /// Days since 1970-01-01.
@@ -42,16 +38,15 @@ struct DayTally {
 pub(crate) struct Tally {
     /// All days that have filings, newest first.
     days: Vec<DayTally>,
-    /// Listed rows.
     listed: u64,
     /// Active businesses of each county, by its code.
     active_by_county: Vec<u32>,
 }
 
 impl Tally {
-    /// Counts every row.
     pub(crate) fn of(columns: &Columns) -> Self {
-        let mut tally = Self { active_by_county: vec![0; columns.counties.len()], ..Self::default() };
+        let mut tally =
+            Self { active_by_county: vec![0; columns.texts(CodedField::County).len()], ..Self::default() };
         for (row, (day, packed)) in (0..).zip(columns.uncoded.filed.iter().zip(&columns.packed_rows)) {
             if packed & flag::LISTED == 0 {
                 continue;
@@ -60,7 +55,7 @@ impl Tally {
             if packed & flag::ACTIVE != 0 {
                 tally.active_by_county[columns.layout.code(Field::County, row, *packed) as usize] += 1;
             }
-            let of_day = tally.day(*day, columns.kinds.len());
+            let of_day = tally.day(*day, columns.texts(CodedField::EntityType).len());
             of_day.listed += u32::from(packed & (flag::ACTIVE | flag::FICTITIOUS) == flag::ACTIVE);
             of_day.by_type[columns.layout.code(Field::Kind, row, *packed) as usize] += 1;
         }
@@ -76,7 +71,6 @@ impl Tally {
         &mut self.days[last]
     }
 
-    /// Number of rows in the default listing of a day.
     pub(crate) fn listed_on(&self, day: Date) -> u32 {
         let wanted = epoch_days(day);
         let found = self.days.binary_search_by(|tally| wanted.cmp(&tally.day));
@@ -89,14 +83,13 @@ impl Tally {
         let start = self.days.partition_point(|tally| tally.day > last);
         let mut counts = BTreeMap::new();
         for tally in self.days[start..].iter().take_while(|tally| tally.day >= first) {
-            for (kind, n) in columns.kinds.texts().zip(&tally.by_type) {
+            for (kind, n) in columns.texts(CodedField::EntityType).texts().zip(&tally.by_type) {
                 *counts.entry(kind).or_insert(0) += i64::from(*n);
             }
         }
         counts
     }
 
-    /// Statewide statistics as of a day.
     pub(crate) fn stats(&self, columns: &Columns, updated_at: Timestamp, today: Date) -> Stats {
         let ago = |days| minus_days(today, days);
         let filed = |first, last| self.filed_by_type(columns, first, last).values().sum();
@@ -181,7 +174,7 @@ fn county_places(columns: &Columns, names: &[CountyName]) -> Vec<Option<usize>> 
     let place = |text: &str| {
         names.iter().position(|(name, key)| equals_folded(text, name) || equals_folded(text, key))
     };
-    columns.counties.texts().map(place).collect()
+    columns.texts(CodedField::County).texts().map(place).collect()
 }
 
 fn empty_county(county: &CountyName) -> County {

@@ -10,14 +10,13 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     texts: Vec<Box<str>>,
-    /// The same texts as JSON.
     json: Vec<Box<str>>,
 }
 
 impl Dictionary {
     /// The texts of a column, and for each code of the column its new code.
     pub(crate) fn sorted(column: &CodedColumn) -> (Self, Vec<u32>) {
-        let values = column.values();
+        let values = &column.values;
         let mut order: Vec<u32> = (0_u32..).take(values.len()).collect();
         let text = |code: u32| &*values[code as usize];
         order
@@ -43,7 +42,6 @@ impl Dictionary {
         self.texts.iter().map(|text| &**text)
     }
 
-    /// The text of a code as JSON.
     pub(crate) fn json(&self, code: u32) -> &[u8] {
         self.json[code as usize].as_bytes()
     }
@@ -64,7 +62,6 @@ impl Dictionary {
         u32::try_from(place).ok()
     }
 
-    /// Memory in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let lists = [&self.texts, &self.json];
         lists.into_iter().flatten().map(|text| text.len() + size_of::<Box<str>>()).sum()
@@ -91,10 +88,10 @@ mod tests {
     fn texts_are_found_by_prefix_and_by_full_text_in_any_case() {
         let mut column = CodedColumn::default();
         let texts = ["Tampa", "miami", "TAMPA", "Tam", "", "Miami \"Beach\""];
-        texts.iter().for_each(|text| column.push(text));
+        column.extend(texts, 0..texts.len());
         let (dictionary, code_of) = Dictionary::sorted(&column);
         let text = |code: u32| &*dictionary.texts[code as usize];
-        for (old, value) in column.values().iter().enumerate() {
+        for (old, value) in column.values.iter().enumerate() {
             assert_eq!(text(code_of[old]), &**value);
         }
         let found = |range: Range<u32>| range.map(text).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! The filters of a listing other than day and name, translated into the codes of a snapshot.
 
 use super::bit_slices::{FieldTest, RowTest};
-use super::columns::Columns;
+use super::columns::{CodedField, Columns};
 use super::dictionary::Dictionary;
 use super::packed_row::{Field, Place, flag};
 use crate::contract::id::ZipPrefix;
@@ -19,10 +19,8 @@ pub(crate) struct FilterTexts {
     pub(crate) with_dissolved: bool,
 }
 
-/// The filters as codes.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
-    /// The condition on the packed row.
     pub(crate) test: RowTest,
     /// The wanted codes of the fields that are not in the packed row.
     spilled_fields: Vec<(Field, Vec<Range<u32>>)>,
@@ -40,19 +38,19 @@ impl Filter {
             // Fictitious names are listed only with `type=fictitious`.
             None => filter.flags(flag::FICTITIOUS, 0),
             Some(kind) => {
-                let code = columns.kinds.exactly(kind.key())?;
+                let code = columns.texts(CodedField::EntityType).exactly(kind.key())?;
                 let codes = code..code + 1;
                 filter.add(columns, Field::Kind, vec![codes])?;
             }
         }
         if let Some(county) = &asked.county {
-            filter.add(columns, Field::County, vec![columns.counties.equal_to(county)])?;
+            filter.add(columns, Field::County, vec![columns.texts(CodedField::County).equal_to(county)])?;
         }
         if let Some(zip) = &asked.zip {
-            filter.add(columns, Field::Zip, vec![codes_of_zip(&columns.zips, zip)])?;
+            filter.add(columns, Field::Zip, vec![codes_of_zip(columns.texts(CodedField::Zip), zip)])?;
         }
         if let Some(city) = &asked.city {
-            filter.add(columns, Field::City, vec![columns.cities.equal_to(city)])?;
+            filter.add(columns, Field::City, vec![columns.texts(CodedField::City).equal_to(city)])?;
         }
         if let Some(key) = &asked.industry {
             let meaning = IndustryMeaning::of(key, industries).unwrap_or_default();
@@ -126,7 +124,8 @@ impl IndustryMeaning {
 
     /// The industry codes of the key; those of a sector are neighbours.
     fn codes(&self, columns: &Columns) -> Vec<Range<u32>> {
-        let texts = columns.sectors.texts().zip(columns.industry_types.texts());
+        let texts =
+            columns.texts(CodedField::Sector).texts().zip(columns.texts(CodedField::IndustryType).texts());
         let holds = |list: &[String], text: &str| list.iter().any(|wanted| wanted == text);
         let mut ranges: Vec<Range<u32>> = Vec::new();
         for (code, (sector, kind)) in (0..).zip(texts) {

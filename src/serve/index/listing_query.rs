@@ -17,22 +17,17 @@ pub(crate) struct ListingQuery {
     filters: FilterTexts,
 }
 
-/// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListingPage {
-    /// Number of rows in the listing.
     pub(crate) total: u64,
-    /// Rows of the page, newest first.
     pub(crate) rows: Vec<u32>,
 }
 
 impl ListingQuery {
-    /// The listing of one day.
     pub(crate) fn of_day(day: Date) -> Self {
         Self { first_day: Some(epoch_days(day)), last_day: epoch_days(day), ..Self::default() }
     }
 
-    /// The listing of a search.
     pub(crate) fn of_search(search: &CheckedSearch) -> Self {
         let sent = search.as_sent();
         Self {
@@ -68,7 +63,6 @@ impl ListingQuery {
 #[derive(Debug)]
 struct PageCollector {
     wanted: Range<usize>,
-    /// Number of rows that passed so far.
     seen: usize,
     rows: Vec<u32>,
 }
@@ -168,12 +162,15 @@ fn selected(rows: &[u32], bits: u64) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::business::{ACTIVE, Industry, Summary};
+    use crate::contract::business::ACTIVE;
     use crate::contract::eastern::day_of_epoch;
     use crate::contract::id::ZipPrefix;
     use crate::contract::reference::{EntityType, Industries, Sector, Segment};
-    use crate::serve::index::builder::IndexBuilder;
+    use crate::serve::fixture::{filing, write_table};
     use crate::serve::index::filter::IndustryMeaning;
+    use crate::serve::load::load_snapshot;
+    use crate::table::{FilingRow, IndustryTypeRow, SegmentRow, Table};
+    use jiff::civil::date;
 
     /// Pseudo-random numbers, the same in every run.
     struct Draws(u64);
@@ -197,30 +194,21 @@ mod tests {
     const INDUSTRIES: [(&str, &str); 4] =
         [("food", "food.bar"), ("food", "food.cafe"), ("trade", "trade.roof"), ("money", "money.bank")];
 
-    struct TestRow {
-        id: i64,
-        summary: Summary,
-        listed: bool,
-    }
-
-    fn random_row(draws: &mut Draws, id: i64) -> TestRow {
+    fn random_row(draws: &mut Draws, id: i64) -> FilingRow {
         let (sector, kind) = INDUSTRIES[draws.below(INDUSTRIES.len())];
-        let summary = Summary {
-            id: id.to_string(),
-            document_number: "L26000000001".to_owned(),
+        FilingRow {
+            industry_sector: sector.to_owned(),
+            industry_type: kind.to_owned(),
             name: draws.of(&NAMES).to_owned(),
             entity_type: draws.of(&KINDS).to_owned(),
-            company_type: String::new(),
             status: draws.of(&[ACTIVE, ACTIVE, "dissolved"]).to_owned(),
             filed_date: day_of_epoch(draws.below(100) as i32).expect("a day"),
-            dissolved_date: None,
             city: draws.of(&CITIES).to_owned(),
             zip: draws.of(&ZIPS).to_owned(),
             county: draws.of(&COUNTIES).to_owned(),
-            industry: Industry { sector: sector.to_owned(), kind: kind.to_owned() },
-            url: String::new(),
-        };
-        TestRow { id, summary, listed: draws.below(10) > 0 }
+            listed: draws.below(10) > 0,
+            ..filing(&id.to_string(), "2026-07-31", "true")
+        }
     }
 
     fn lists() -> Industries {
@@ -245,13 +233,16 @@ mod tests {
     }
 
     /// An index of random rows, and the rows in its order.
-    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<TestRow>) {
-        let mut rows: Vec<TestRow> = (1..=count).map(|id| random_row(draws, id)).collect();
-        let mut builder = IndexBuilder::default();
-        rows.iter().for_each(|row| builder.rows.push(row.id, &row.summary, row.listed));
-        builder.set_industries(lists());
-        rows.sort_by_key(|row| std::cmp::Reverse((row.summary.filed_date, row.id)));
-        (builder.finish().expect("an index"), rows)
+    fn rows(draws: &mut Draws, count: i64) -> (Index, Vec<FilingRow>) {
+        let (snapshot, today, lists) = (tempfile::tempdir().expect("a folder"), date(2026, 7, 31), lists());
+        let mut rows: Vec<FilingRow> = (1..=count).map(|id| random_row(draws, id)).collect();
+        write_table(snapshot.path(), Table::Filings, "f.parquet", &rows);
+        let types = lists.sectors.iter().flat_map(|sector| IndustryTypeRow::from(today, sector));
+        write_table(snapshot.path(), Table::IndustryTypes, "i.parquet", &types.collect::<Vec<_>>());
+        let segments = lists.segments.iter().flat_map(|segment| SegmentRow::from(today, segment));
+        write_table(snapshot.path(), Table::IndustrySegments, "s.parquet", &segments.collect::<Vec<_>>());
+        rows.sort_by_key(|row| std::cmp::Reverse((row.filed_date, row.business_id)));
+        (load_snapshot(snapshot.path()).expect("an index"), rows)
     }
 
     fn query(draws: &mut Draws) -> ListingQuery {
@@ -278,24 +269,22 @@ mod tests {
         }
     }
 
-    fn passes(wanted: &ListingQuery, lists: &Industries, row: &TestRow) -> bool {
-        let (filters, summary, day) = (&wanted.filters, &row.summary, epoch_days(row.summary.filed_date));
-        let is_active = summary.status == ACTIVE;
+    fn passes(wanted: &ListingQuery, lists: &Industries, row: &FilingRow) -> bool {
+        let (filters, day) = (&wanted.filters, epoch_days(row.filed_date));
+        let is_active = row.status == ACTIVE;
         let is = |want: &Option<String>, have: &str| want.as_ref().is_none_or(|want| *want == folded(have));
         let meaning = filters.industry.as_ref().map(|key| IndustryMeaning::of(key, lists).expect("a key"));
         (row.listed || !is_active)
             && (is_active || filters.with_dissolved)
             && wanted.first_day.is_none_or(|first| day >= first)
             && day <= wanted.last_day
-            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(&summary.name).starts_with(prefix))
-            && is(&filters.city, &summary.city)
-            && is(&filters.county, &summary.county)
-            && filters.zip.as_ref().is_none_or(|want| want.matches(&summary.zip))
-            && filters
-                .kind
-                .map_or(summary.entity_type != "fictitious", |want| want.key() == summary.entity_type)
+            && wanted.name_prefix.as_ref().is_none_or(|prefix| folded(&row.name).starts_with(prefix))
+            && is(&filters.city, &row.city)
+            && is(&filters.county, &row.county)
+            && filters.zip.as_ref().is_none_or(|want| want.matches(&row.zip))
+            && filters.kind.map_or(row.entity_type != "fictitious", |want| want.key() == row.entity_type)
             && meaning.is_none_or(|it| {
-                it.sectors.contains(&summary.industry.sector) || it.types.contains(&summary.industry.kind)
+                it.sectors.contains(&row.industry_sector) || it.types.contains(&row.industry_type)
             })
     }
 
@@ -306,7 +295,7 @@ mod tests {
         let mut found_some = 0;
         for number in 0..600 {
             let wanted = query(&mut draws);
-            let passing = (0..).zip(&rows).filter(|(_, row)| passes(&wanted, index.industries(), row));
+            let passing = (0..).zip(&rows).filter(|(_, row)| passes(&wanted, &index.industries, row));
             let expected: Vec<u32> = passing.map(|(number, _)| number).collect();
             for (offset, limit) in [(0, 0), (0, 1), (0, 100_000), (7, 7), (draws.below(400), 50), (9_000, 5)]
             {

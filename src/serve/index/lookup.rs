@@ -1,9 +1,8 @@
 //! The index: look-ups by id and by document number, and what is stored by business id.
 
 use super::column::TextColumn;
-use super::columns::Columns;
+use super::columns::{Columns, pack_document};
 use super::counts::{CountyName, Tally};
-use super::document_number;
 use super::name_order::NameOrder;
 use crate::contract::count::{County, Stats};
 use crate::contract::id::{BusinessIdParam, DocumentNumber};
@@ -85,7 +84,7 @@ impl JsonById {
 
 /// The rows of one snapshot, ready to be queried.
 #[derive(Debug)]
-pub struct Index {
+pub(crate) struct Index {
     pub(crate) columns: Columns,
     pub(crate) by_id: RowTable,
     pub(crate) by_document: RowTable,
@@ -97,23 +96,18 @@ pub struct Index {
     pub(crate) county_names: Vec<CountyName>,
     pub(crate) industries: Industries,
     pub(crate) updated_at: Timestamp,
+    /// Digest of the snapshot: the same in every process that serves these rows.
     pub(crate) identity: [u8; 32],
     pub(crate) tally: Tally,
 }
 
 impl Index {
     /// Number of businesses, those no longer listed included.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.columns.uncoded.rows()
     }
 
-    /// Digest of the snapshot: the same in every process that serves these rows.
-    pub fn identity(&self) -> [u8; 32] {
-        self.identity
-    }
-
-    /// Memory of the index in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.columns.bytes()
             + self.by_id.0.allocation_size()
             + self.by_document.0.allocation_size()
@@ -123,34 +117,26 @@ impl Index {
             + size_of::<i64>() * self.without_officers.capacity()
     }
 
-    /// The industry lists.
-    pub fn industries(&self) -> &Industries {
-        &self.industries
-    }
-
     /// Number of rows in the default listing of a day: active ones, without fictitious names.
-    pub fn listed_on(&self, day: Date) -> u32 {
+    pub(crate) fn listed_on(&self, day: Date) -> u32 {
         self.tally.listed_on(day)
     }
 
-    /// Statewide statistics as of a day.
     pub(crate) fn stats(&self, today: Date) -> Stats {
         self.tally.stats(&self.columns, self.updated_at, today)
     }
 
-    /// Counts of every county as of a day, in the order of the list of counties.
     pub(crate) fn county_counts(&self, today: Date) -> Vec<County> {
         self.tally.county_counts(&self.columns, &self.county_names, today)
     }
 
-    /// The row of an id.
     pub(crate) fn row_of_id(&self, id: BusinessIdParam) -> Option<u32> {
         self.by_id.find(id.value()?.cast_unsigned(), |row| self.columns.uncoded.id_key(row))
     }
 
     /// The row of a document number; the newest one when several rows have it.
     pub(crate) fn row_of_document(&self, number: &DocumentNumber) -> Option<u32> {
-        let wanted = document_number::pack(number.as_str())?;
+        let wanted = pack_document(number.as_str())?;
         self.by_document.find(wanted, |row| self.columns.uncoded.documents[row as usize])
     }
 

@@ -13,12 +13,10 @@
 //! # Files, in reading order
 //!
 //! - `case_fold`: comparing texts without regard to case
-//! - `document_number`: a document number packed in 8 bytes
 //! - `column`: columns of texts, of codes, and of the few values that do not fit
 //! - `dictionary`: the distinct texts of a column, sorted, with a code each
 //! - `packed_row`: flags and filter codes of a row in one 64-bit number
-//! - `columns`: all columns of a snapshot
-//! - `row_buffer`: rows while they are collected, in any order
+//! - `columns`: all columns, of rows that are collected and of a snapshot; a document number packed in 8 bytes
 //! - `bit_slices`: the bit-sliced index
 //! - `name_order`: rows sorted by name, and prefix search
 //! - `counts`: counts by day, by county and statewide
@@ -35,15 +33,14 @@ mod column;
 pub(super) mod columns;
 mod counts;
 mod dictionary;
-mod document_number;
 pub(super) mod filter;
 pub(super) mod listing_query;
 mod lookup;
 mod name_order;
 mod packed_row;
-pub(super) mod row_buffer;
 mod row_json;
 
-pub use builder::{IndexBuilder, IndexError};
-pub use counts::CountyName;
-pub use lookup::Index;
+pub(super) use builder::IndexBuilder;
+pub use builder::IndexError;
+pub(super) use counts::CountyName;
+pub(super) use lookup::Index;

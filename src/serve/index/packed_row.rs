@@ -6,9 +6,7 @@ use super::column::NarrowCodes;
 pub(crate) mod flag {
     /// Shown in listings and counts.
     pub(crate) const LISTED: u64 = 1;
-    /// Its status is `active`.
     pub(crate) const ACTIVE: u64 = 2;
-    /// A fictitious name.
     pub(crate) const FICTITIOUS: u64 = 4;
 }
 
@@ -17,7 +15,6 @@ const FLAG_BITS: u32 = 3;
 /// A column of codes: those that listings filter by come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
-    /// Business type.
     Kind,
     County,
     /// Sector and industry type.
@@ -28,15 +25,12 @@ pub(crate) enum Field {
     Status,
 }
 
-/// Number of fields.
 pub(crate) const FIELDS: usize = 7;
 
-/// Where the codes of a field are stored.
 #[derive(Debug)]
 pub(crate) enum Place {
     /// In the packed row.
     Packed {
-        /// Position of the lowest bit.
         shift: u32,
         /// The bits of the field, shifted to the low end.
         mask: u64,
@@ -49,7 +43,8 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Layout {
     places: [Place; FIELDS],
-    bits: u32,
+    /// Number of bits in use in a packed row.
+    pub(crate) bits: u32,
 }
 
 impl Layout {
@@ -73,12 +68,6 @@ impl Layout {
         (Self { places, bits: used }, packed)
     }
 
-    /// Number of bits in use in a packed row.
-    pub(crate) const fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    /// Where the codes of a field are stored.
     pub(crate) const fn place(&self, field: Field) -> &Place {
         &self.places[field as usize]
     }

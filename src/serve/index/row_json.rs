@@ -1,14 +1,13 @@
 //! Rows as JSON, written from the columns.
 
+use super::columns::{CodedField, Unpacked};
 use super::dictionary::json_text;
-use super::document_number::Unpacked;
 use super::lookup::Index;
 use super::packed_row::Field;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::page::Pagination;
 
 impl Index {
-    /// A page of summary records.
     pub(crate) fn page_json(&self, rows: &[u32], pagination: &Pagination) -> Vec<u8> {
         let mut out = Vec::with_capacity(128 + rows.len() * 420);
         out.extend_from_slice(b"{\"data\":[");
@@ -41,21 +40,20 @@ impl Index {
     fn write_summary(&self, row: u32, out: &mut Vec<u8>) {
         let (columns, cells, mut buffer) = (&self.columns, &self.columns.uncoded, Unpacked::default());
         let (id, document_number) = (cells.id(row), cells.document_number(row, &mut buffer));
-        let code = |field| columns.code(field, row);
-        let industry = code(Field::Industry);
+        let text = |coded, field| columns.texts(coded).json(columns.code(field, row));
         write_text(out, "{\"id\":", &id);
         write_text(out, ",\"document_number\":", document_number);
         write_text(out, ",\"name\":", cells.names.get(row));
-        write_json(out, ",\"entity_type\":", columns.kinds.json(code(Field::Kind)));
-        write_json(out, ",\"company_type\":", columns.company_types.json(code(Field::CompanyType)));
-        write_json(out, ",\"status\":", columns.statuses.json(code(Field::Status)));
+        write_json(out, ",\"entity_type\":", text(CodedField::EntityType, Field::Kind));
+        write_json(out, ",\"company_type\":", text(CodedField::CompanyType, Field::CompanyType));
+        write_json(out, ",\"status\":", text(CodedField::Status, Field::Status));
         write_day(out, ",\"filed_date\":", cells.filed[row as usize]);
         write_day(out, ",\"dissolved_date\":", cells.dissolved[row as usize]);
-        write_json(out, ",\"city\":", columns.cities.json(code(Field::City)));
-        write_json(out, ",\"zip\":", columns.zips.json(code(Field::Zip)));
-        write_json(out, ",\"county\":", columns.counties.json(code(Field::County)));
-        write_json(out, ",\"industry\":{\"sector\":", columns.sectors.json(industry));
-        write_json(out, ",\"type\":", columns.industry_types.json(industry));
+        write_json(out, ",\"city\":", text(CodedField::City, Field::City));
+        write_json(out, ",\"zip\":", text(CodedField::Zip, Field::Zip));
+        write_json(out, ",\"county\":", text(CodedField::County, Field::County));
+        write_json(out, ",\"industry\":{\"sector\":", text(CodedField::Sector, Field::Industry));
+        write_json(out, ",\"type\":", text(CodedField::IndustryType, Field::Industry));
         write_text(out, "},\"url\":", &cells.url(row, document_number));
     }
 }

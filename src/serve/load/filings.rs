@@ -1,10 +1,9 @@
 //! The filings: row groups are read on several threads, column by column; repeated texts are read as codes.
 
-use super::error::LoadError;
+use super::files::LoadError;
 use super::files::files_of;
 use crate::serve::index::IndexBuilder;
-use crate::serve::index::columns::UncodedCells;
-use crate::serve::index::row_buffer::{CODED_FIELDS, CodedField, RowBuffer};
+use crate::serve::index::columns::{CODED_FIELDS, CodedField, RowBuffer, UncodedCells};
 use crate::table::Table;
 use arrow::array::{
     Array, AsArray, BooleanArray, Date32Array, DictionaryArray, Int64Array, StringArray,
@@ -82,17 +81,13 @@ pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
         };
         let results: Vec<_> = (0..threads).map(start).collect();
         for read in groups.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
-            add(builder, read?);
+            let ReadRows { rows, last_seen_at } = read?;
+            builder.rows.append(rows);
+            let seen = last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok());
+            builder.updated_at = builder.updated_at.max(seen);
         }
         Ok(())
     })
-}
-
-fn add(builder: &mut IndexBuilder, read: ReadRows) {
-    builder.rows.append(read.rows);
-    if let Some(instant) = read.last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok()) {
-        builder.note_updated_at(instant);
-    }
 }
 
 /// Every row group of the filings, newest month first.
@@ -196,6 +191,6 @@ impl<'a> NamedBatch<'a> {
     }
 
     fn no_column(&self, column: &'static str) -> LoadError {
-        LoadError::Column { path: self.path.to_owned(), column }
+        LoadError::Column(self.path.to_owned(), column)
     }
 }

@@ -5,19 +5,13 @@
 //!
 //! # Files, in reading order
 //!
-//! - `error`: why a snapshot cannot be loaded
-//! - `files`: the files of a snapshot, their digest, and the rows of a small table
+//! - `files`: the files of a snapshot, their digest, the rows of a small table, and why they cannot be loaded
 //! - `filings`: the filings
-//! - `details`: details and officers of looked-up businesses
-//! - `lists`: counties and industries
-//! - `snapshot`: all of them together
+//! - `snapshot`: all tables together: the filings, details, officers, counties and industries
 
-mod details;
-mod error;
 mod files;
 mod filings;
-mod lists;
 mod snapshot;
 
-pub use error::LoadError;
-pub use snapshot::load_snapshot;
+pub use files::LoadError;
+pub(super) use snapshot::load_snapshot;

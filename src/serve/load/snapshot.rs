@@ -1,41 +1,88 @@
 //! Loading a snapshot: all its tables that the API shows.
 
-use super::error::LoadError;
-use super::{details, files, filings, lists};
-use crate::serve::index::{Index, IndexBuilder};
-use crate::table::Table;
+use super::files::LoadError;
+use super::files::each_row;
+use super::{files, filings};
+use crate::contract::business::Officer;
+use crate::contract::reference::Industries;
+use crate::serve::index::builder::DetailTail;
+use crate::serve::index::{CountyName, Index, IndexBuilder};
+use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, industries};
+use jiff::civil::Date;
 use std::path::Path;
 
 /// The index of a snapshot: its filings, and its details, officers, counties and industries where it has them.
-///
-/// # Errors
-/// [`LoadError`], naming the file.
-pub fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
+pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     let mut builder = IndexBuilder::default();
     if !files::folder(snapshot, Table::Filings).is_dir() {
         return Err(LoadError::NoFilings(snapshot.to_owned()));
     }
-    builder.set_identity(files::identity(snapshot)?);
+    builder.identity = files::identity(snapshot)?;
     filings::load_filings(snapshot, &mut builder)?;
-    details::load_details(snapshot, &mut builder)?;
-    details::load_officers(snapshot, &mut builder)?;
-    builder.set_counties(lists::load_counties(snapshot)?);
-    let industries = lists::load_industries(snapshot)?;
-    if !industries.sectors.is_empty() {
-        builder.set_industries(industries);
+    load_details(snapshot, &mut builder)?;
+    load_officers(snapshot, &mut builder)?;
+    builder.counties = load_counties(snapshot)?;
+    builder.industries = Some(load_industries(snapshot)?).filter(|lists| !lists.sectors.is_empty());
+    builder.finish().map_err(|source| LoadError::Rows(snapshot.to_owned(), source))
+}
+
+/// Adds the details of each business that was looked up.
+fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    each_row(snapshot, |row: DetailRow| {
+        let (principal, mailing) = (row.principal_address(), row.mailing_address());
+        let tail = DetailTail {
+            principal_address: &principal,
+            mailing_address: mailing.as_ref(),
+            registered_agent_name: &row.registered_agent_name,
+            formation_state: &row.formation_state,
+            last_annual_report_year: row.last_annual_report_year,
+            officer_count: row.officer_count,
+            license_count: row.license_count,
+        };
+        builder.push_tail(row.business_id, &tail);
+    })
+}
+
+/// Adds the officers of each business that has any.
+fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    let mut officers: Vec<(i64, Officer)> = Vec::new();
+    each_row(snapshot, |row: OfficerRow| officers.push((row.business_id, row.into_officer())))?;
+    officers.sort();
+    for group in officers.chunk_by(|a, b| a.0 == b.0) {
+        builder.push_officers(group[0].0, group.iter().map(|(_, officer)| officer));
     }
-    builder.finish().map_err(|source| LoadError::Rows { path: snapshot.to_owned(), source })
+    Ok(())
+}
+
+/// The counties by key and display name, in the order of their keys.
+fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadError> {
+    let rows = newest(snapshot, |row: &CountyRow| row.observed_on)?;
+    Ok(rows.into_iter().map(|row| CountyName { key: row.key.to_uppercase(), name: row.name }).collect())
+}
+
+/// The industry lists, sorted.
+fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
+    let types = newest(snapshot, |row: &IndustryTypeRow| row.observed_on)?;
+    let segments = newest(snapshot, |row: &SegmentRow| row.observed_on)?;
+    Ok(industries(&types, &segments))
+}
+
+/// The rows of a list as it was last observed, sorted.
+fn newest<R: Row + Ord>(snapshot: &Path, observed_on: impl Fn(&R) -> Date) -> Result<Vec<R>, LoadError> {
+    let mut rows: Vec<R> = Vec::new();
+    each_row(snapshot, |row: R| rows.push(row))?;
+    let newest = rows.iter().map(&observed_on).max();
+    rows.retain(|row| Some(observed_on(row)) == newest);
+    rows.sort();
+    Ok(rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::business::Officer;
     use crate::contract::id::BusinessIdParam;
-    use crate::contract::reference::Sector;
-    use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write};
-    use crate::serve::index::CountyName;
-    use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow};
+    use crate::contract::reference::{Sector, Segment};
+    use crate::serve::fixture::{SEEN_AT, detail, filing, write_table as write, write_table};
     use jiff::civil::date;
 
     #[test]
@@ -74,7 +121,7 @@ mod tests {
         assert!(index.detail_json(row("1").expect("a row")).is_some());
         assert!(index.detail_json(row("2").expect("a row")).is_none());
         assert_eq!(index.county_names, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
-        assert_eq!(index.industries().sectors[0].types, ["food.bar", "food.cafe"]);
+        assert_eq!(index.industries.sectors[0].types, ["food.bar", "food.cafe"]);
         assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
         assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);
     }
@@ -88,6 +135,22 @@ mod tests {
         let error = load_snapshot(folder.path()).expect_err("a duplicate");
         assert!(error.to_string().contains("business 2 occurs twice"), "{error}");
         std::fs::write(folder.path().join("filings/f.parquet"), "no parquet").expect("written");
-        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged { .. })));
+        assert!(matches!(load_snapshot(folder.path()), Err(LoadError::Damaged(..))));
+    }
+
+    #[test]
+    fn an_empty_segment_has_no_sectors_and_no_types() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let segment = |key: &str, sectors: &[&str], types: &[&str]| Segment {
+            key: key.to_owned(),
+            sectors: words(sectors),
+            types: words(types),
+        };
+        let segments = [segment("meals", &["food"], &["trade.inn"]), segment("nothing", &[], &[])];
+        let rows: Vec<_> =
+            segments.iter().flat_map(|segment| SegmentRow::from(date(2026, 7, 31), segment)).collect();
+        let snapshot = tempfile::tempdir().expect("a folder");
+        write_table(snapshot.path(), Table::IndustrySegments, "s.parquet", &rows);
+        assert_eq!(load_industries(snapshot.path()).expect("lists").segments, segments);
     }
 }

@@ -6,7 +6,7 @@ use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
 use crate::serve::auth::Caller;
 use crate::serve::http::app::Site;
-use crate::serve::http::bearer::bearer;
+use crate::serve::http::app::bearer;
 use crate::serve::http::response::{HttpResponse, Reply, response};
 use crate::serve::service::{ApiError, Service};
 use http_body_util::{BodyExt, Full};
@@ -19,9 +19,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The path of the endpoint.
 pub(crate) const PATH: &str = "/mcp";
-/// The header with the protocol's version.
 const VERSION_HEADER: &str = "mcp-protocol-version";
 /// Where the message of a request without a handshake has its version.
 const VERSION_POINTER: &str = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
@@ -91,10 +89,10 @@ async fn answer(site: &Site, caller: Caller, request: &Request<Bytes>, message: 
         return invalid(site, ErrorCode::INVALID_REQUEST, None, reason);
     }
     let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    if let Err(error) = check_version(site.docs_url(), headers, message) {
+    if let Err(error) = check_version(&site.docs_url, headers, message) {
         return rpc_error::answer(id, error);
     }
-    let tools = Tools { service: Arc::clone(&site.service), docs_url: Arc::clone(site.docs_url()), caller };
+    let tools = Tools { service: Arc::clone(&site.service), docs_url: Arc::clone(&site.docs_url), caller };
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(tools.clone()), sessions, settings());
     jsonify_reply(site, id, service.handle(inner_request(headers, request.body().clone())).await).await
@@ -145,7 +143,7 @@ where
         return site.problem(500, "the answer broke off".to_owned());
     };
     if is_json {
-        let body = rpc_error::with_api_body(site.docs_url(), &bytes).unwrap_or_else(|| bytes.into());
+        let body = rpc_error::with_api_body(&site.docs_url, &bytes).unwrap_or_else(|| bytes.into());
         return response(status, "application/json", body);
     }
     if bytes.is_empty() && status.is_success() {
@@ -168,5 +166,5 @@ where
 }
 
 fn invalid(site: &Site, code: ErrorCode, id: Option<RequestId>, message: String) -> HttpResponse {
-    rpc_error::answer(id, rpc_error::invalid(site.docs_url(), code, message))
+    rpc_error::answer(id, rpc_error::invalid(&site.docs_url, code, message))
 }

@@ -53,7 +53,6 @@ fn tool(endpoint: Endpoint) -> Tool {
         .with_annotations(annotations)
 }
 
-/// The tool's name in words.
 fn title(endpoint: Endpoint) -> String {
     let words = endpoint.tool().replace('_', " ");
     words[..1].to_uppercase() + &words[1..]
@@ -66,6 +65,15 @@ fn is_standalone(context: &RequestContext<RoleServer>) -> bool {
 
 fn missing(method: impl Into<Cow<'static, str>>) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+}
+
+/// A method of the protocol that this server does not have.
+macro_rules! absent {
+    ($name:ident, $params:ty, $result:ty, $method:literal) => {
+        async fn $name(&self, _: $params, _: RequestContext<RoleServer>) -> Result<$result, ErrorData> {
+            Err(missing($method))
+        }
+    };
 }
 
 /// The tools, for one request of one caller.
@@ -183,36 +191,13 @@ impl ServerHandler for Tools {
     }
 
     // There are no prompts, resources or completions, and the capabilities say so.
-
-    async fn complete(
-        &self,
-        _: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(missing("completion/complete"))
-    }
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(missing("prompts/list"))
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(missing("resources/list"))
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(missing("resources/templates/list"))
-    }
+    absent!(complete, CompleteRequestParams, CompleteResult, "completion/complete");
+    absent!(list_prompts, Option<PaginatedRequestParams>, ListPromptsResult, "prompts/list");
+    absent!(list_resources, Option<PaginatedRequestParams>, ListResourcesResult, "resources/list");
+    absent!(
+        list_resource_templates,
+        Option<PaginatedRequestParams>,
+        ListResourceTemplatesResult,
+        "resources/templates/list"
+    );
 }

@@ -91,7 +91,6 @@ loopback names, the listening address and the public address of the server; as `
 | --- | --- |
 ";
 
-/// The page.
 pub(crate) fn page() -> String {
     let mut text = INTRODUCTION.to_owned();
     for endpoint in Endpoint::ALL {
@@ -114,7 +113,6 @@ pub(crate) fn page() -> String {
     text
 }
 
-/// The limits of each plan.
 pub(super) fn plan_table() -> String {
     let mut text = "| plan | a minute | a day | a month | rows per call | max offset | daily window, days | active keys |\n\
                     | --- | --- | --- | --- | --- | --- | --- | --- |\n"

@@ -2,7 +2,6 @@
 
 use crate::contract::endpoint::Endpoint;
 
-/// A status of a failed call.
 pub(super) struct Problem {
     pub(super) status: u16,
     /// Name of the response in the `OpenAPI` document.
@@ -80,7 +79,6 @@ impl Problem {
         }
     }
 
-    /// A header of the answer, and its description.
     pub(super) const fn header(&self) -> Option<(&'static str, &'static str)> {
         match self.status {
             401 => Some(("WWW-Authenticate", "The accepted scheme: Bearer.")),

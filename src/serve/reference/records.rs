@@ -125,7 +125,6 @@ fn error() -> Value {
     ])
 }
 
-/// A reference to a record.
 pub(super) fn by_name(name: &str) -> Value {
     json!({"$ref": format!("{COMPONENTS}{name}")})
 }
@@ -143,7 +142,6 @@ pub(super) fn array(items: Value) -> Value {
     json!({"type": "array", "items": items})
 }
 
-/// An object of counts.
 fn counts(names: impl IntoIterator<Item = &'static str>) -> Value {
     object(names.into_iter().map(|name| (name, count(""))).collect())
 }

@@ -1,8 +1,8 @@
 //! The service: keys, quotas, the current view, and the choice of the operation.
 
-use super::error::ApiError;
+use super::operations::ApiError;
 use super::operations::{self, Answer};
-use super::view::{View, data_json, json};
+use super::operations::{View, data_json, json};
 use crate::contract::account::{Account, AccountLimits};
 use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;
@@ -17,13 +17,13 @@ use jiff::civil::Date;
 use std::sync::Arc;
 
 /// Returns the current time; passed in, so that a test can stop it.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The API on an index that can be swapped while it serves.
-pub struct Service {
+pub(crate) struct Service {
     view: ArcSwap<View>,
     accounts: ArcSwap<Accounts>,
-    meter: Meter,
+    pub(crate) meter: Meter,
     clock: Clock,
     fixed_today: Option<Date>,
     entity_types: Vec<u8>,
@@ -31,7 +31,7 @@ pub struct Service {
 
 impl Service {
     /// A service for these accounts. `fixed_today` replaces the current day; the request windows still follow the clock.
-    pub fn new(
+    pub(crate) fn new(
         index: Arc<Index>,
         accounts: Accounts,
         meter: Meter,
@@ -52,40 +52,26 @@ impl Service {
     }
 
     /// Replaces the index and returns the old one, on which requests that have started finish.
-    pub fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
+    pub(crate) fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
         let old = self.view.swap(Arc::new(View::new(index, self.today())));
         Arc::clone(&old.index)
     }
 
-    /// Replaces the accounts and keys.
-    pub fn swap_accounts(&self, accounts: Accounts) {
+    pub(crate) fn swap_accounts(&self, accounts: Accounts) {
         self.accounts.store(Arc::new(accounts));
     }
 
-    /// The counts of requests.
-    pub fn meter(&self) -> &Meter {
-        &self.meter
-    }
-
-    /// The current Eastern day of the service.
-    pub fn today(&self) -> Date {
+    pub(crate) fn today(&self) -> Date {
         self.fixed_today.unwrap_or_else(|| eastern_day((self.clock)()))
     }
 
-    /// The caller of a key.
-    ///
-    /// # Errors
-    /// [`ApiError::Unauthorized`].
-    pub fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
+    pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
         let known = key.and_then(|key| self.accounts.load().authenticate(key));
         known.ok_or(ApiError::Unauthorized { key_sent: key.is_some() })
     }
 
     /// Checks that the plan and the scopes of a caller permit an operation.
-    ///
-    /// # Errors
-    /// [`ApiError::NoApiAccess`] or [`ApiError::MissingScope`].
-    pub fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
+    pub(crate) fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
         if !caller.account.api_access {
             return Err(ApiError::NoApiAccess);
         }
@@ -95,29 +81,19 @@ impl Service {
         Ok(())
     }
 
-    /// Counts one request of the caller's account.
-    ///
-    /// # Errors
-    /// [`ApiError::OverLimit`]: the answer is 429, and the request is not counted.
-    pub fn count(&self, caller: &Caller) -> Result<(), ApiError> {
+    /// Counts one request of the caller's account; a request over a limit gets 429 and is not counted.
+    pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
         let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
     }
 
-    /// The JSON body of an answer, for an authorized caller.
-    ///
-    /// # Errors
-    /// [`ApiError::Broken`] or [`ApiError::NotFound`].
-    pub fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
+    pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
         self.answer_of(&self.view(), caller, arguments)
     }
 
     /// The JSON body of an answer, and a digest of all that it depends on except the request.
-    ///
-    /// # Errors
-    /// As [`Service::answer`].
-    pub fn answer_with_version(
+    pub(crate) fn answer_with_version(
         &self,
         caller: &Caller,
         arguments: Arguments,

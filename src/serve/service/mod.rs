@@ -5,15 +5,11 @@
 //!
 //! # Files, in reading order
 //!
-//! - `error`: why a request is refused
-//! - `view`: an index with the answers that change once a day
-//! - `operations`: the operations that read the view
+//! - `operations`: an index with the answers that change once a day, the operations that read it, why one is refused
 //! - `api`: the service: keys, quotas, the current view, and the choice of the operation
 
 mod api;
-mod error;
 mod operations;
-mod view;
 
-pub use api::{Clock, Service};
-pub use error::ApiError;
+pub(super) use api::{Clock, Service};
+pub(super) use operations::ApiError;

@@ -1,27 +1,77 @@
-//! The operations that read the view: listings, look-ups, counts.
+//! The view, one index on one Eastern day; the operations that read it: listings, look-ups, counts; why one is refused.
 
-use super::error::ApiError;
-use super::view::{View, json};
 use crate::contract::argument::Arguments;
 use crate::contract::count::DailyCount;
 use crate::contract::daily::{CheckedDay, CheckedDays};
-use crate::contract::eastern::minus_days;
-use crate::contract::error::Violation;
+use crate::contract::eastern::{epoch_days, minus_days};
+use crate::contract::error::{ErrorBody, Message, Violation};
 use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
-use crate::contract::page::{Page, Pagination};
+use crate::contract::page::{Data, Page, Pagination};
 use crate::contract::plan::PlanLimits;
 use crate::contract::request::checked_page::CheckedPage;
 use crate::contract::search::CheckedSearch;
 use crate::serve::index::Index;
 use crate::serve::index::filter::IndustryMeaning;
 use crate::serve::index::listing_query::ListingQuery;
+use jiff::civil::Date;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An index, and the answers that are the same for every request of one Eastern day.
+pub(super) struct View {
+    pub(super) index: Arc<Index>,
+    pub(super) today: Date,
+    pub(super) counties: Vec<u8>,
+    pub(super) county_of_key: HashMap<String, Vec<u8>>,
+    pub(super) stats: Vec<u8>,
+    pub(super) industries: Vec<u8>,
+}
+
+impl View {
+    pub(super) fn new(index: Arc<Index>, today: Date) -> Self {
+        let counts = index.county_counts(today);
+        let county_of_key = counts.iter().map(|county| (county.key.clone(), data_json(county))).collect();
+        Self {
+            today,
+            counties: data_json(&counts),
+            county_of_key,
+            stats: data_json(&index.stats(today)),
+            industries: data_json(&index.industries),
+            index,
+        }
+    }
+
+    /// A digest of all that an answer depends on except the request: rows, day, limits of the plan, and release. Only the
+    /// account record depends on more.
+    pub(super) fn version(&self, limits: &PlanLimits) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.update(&self.index.identity);
+        hasher.update(&epoch_days(self.today).to_le_bytes());
+        for number in [limits.rows_per_call, limits.max_offset, limits.window_days] {
+            hasher.update(&number.to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// A single record or a list as the JSON of an answer.
+pub(super) fn data_json(data: &impl Serialize) -> Vec<u8> {
+    json(&Data { data })
+}
+
+/// A value as JSON. Writing to memory does not fail, and every key of our records is text.
+pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
+}
 
 /// A JSON body, or why there is none.
 pub(super) type Answer = Result<Vec<u8>, ApiError>;
 
 pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments) -> Answer {
     if let Some(key) = arguments.text("industry")
-        && IndustryMeaning::of(key, view.index.industries()).is_none()
+        && IndustryMeaning::of(key, &view.index.industries).is_none()
     {
         let message = format!("industry {key:?} is not a key of the industries endpoint");
         arguments.reject(Violation::invalid("industry", message));
@@ -93,4 +143,58 @@ pub(super) fn county(view: &View, arguments: Arguments) -> Answer {
     found.ok_or_else(|| {
         ApiError::NotFound(format!("no county has the key {key}; the counties endpoint lists all keys"))
     })
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ApiError {
+    /// No key, or an unknown one: 401.
+    #[error("the API key is missing or not valid; send it as Authorization: Bearer <API_KEY>")]
+    Unauthorized { key_sent: bool },
+    /// The account's plan has no API access: 403.
+    #[error("the plan of this account has no API access")]
+    NoApiAccess,
+    /// The key lacks the `data` scope: 403.
+    #[error("the key lacks the data scope")]
+    MissingScope,
+    /// A quota of the account is used up: 429.
+    #[error("the account is over a request limit; wait {retry_after_secs} s")]
+    OverLimit { retry_after_secs: u64 },
+    /// Broken rules, all of one status: 400 or 403.
+    #[error("{}", message_of(.0))]
+    Broken(Vec<Violation>),
+    /// No such business, county or detail: 404.
+    #[error("{0}")]
+    NotFound(String),
+}
+
+impl ApiError {
+    pub(crate) fn status(&self) -> u16 {
+        match self {
+            Self::Unauthorized { .. } => 401,
+            Self::NoApiAccess | Self::MissingScope => 403,
+            Self::OverLimit { .. } => 429,
+            Self::Broken(violations) => violations.first().map_or(400, |violation| violation.status),
+            Self::NotFound(_) => 404,
+        }
+    }
+
+    /// The error body; one text for one problem, a list for several.
+    pub(crate) fn body(&self, docs_url: &str) -> ErrorBody {
+        let message = match self {
+            Self::Broken(violations) => message_of(violations),
+            other => Message::One(other.to_string()),
+        };
+        ErrorBody { status_code: self.status(), message, docs_url: docs_url.to_owned() }
+    }
+}
+
+impl From<Vec<Violation>> for ApiError {
+    fn from(violations: Vec<Violation>) -> Self {
+        Self::Broken(violations)
+    }
+}
+
+fn message_of(violations: &[Violation]) -> Message {
+    Message::from_list(violations.iter().map(|violation| violation.message.clone()).collect())
 }
