@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 /// Requests allowed in each window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     /// Per minute.
-    pub per_minute: u32,
+    pub(crate) per_minute: u32,
     /// Per Eastern day.
-    pub per_day: u32,
+    pub(crate) per_day: u32,
     /// Per Eastern month.
-    pub per_month: u32,
+    pub(crate) per_month: u32,
 }
 
 impl From<AccountLimits> for Allowance {
@@ -23,18 +23,18 @@ impl From<AccountLimits> for Allowance {
 
 /// Requests used in each window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Used {
+pub(crate) struct Used {
     /// The last 60 s.
-    pub minute: u32,
+    pub(crate) minute: u32,
     /// This Eastern day.
-    pub day: u32,
+    pub(crate) day: u32,
     /// This Eastern month.
-    pub month: u32,
+    pub(crate) month: u32,
 }
 
 /// A request that was counted and may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     /// When it was counted.
     pub(super) at: Timestamp,
     /// Its number among all requests of the account on this host.
@@ -45,7 +45,7 @@ pub struct Ticket {
 
 /// Whether a request may be sent now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// Send it: it is counted.
     Go(Ticket),
     /// The minute is full: wait this many milliseconds.

@@ -15,24 +15,24 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 /// Returns the current time; the outermost layer passes it in.
-pub type Clock = fn() -> Timestamp;
+pub(crate) type Clock = fn() -> Timestamp;
 
 /// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Requests a day left for the account's other users.
-    pub keep_per_day: u32,
+    pub(crate) keep_per_day: u32,
     /// Requests a month left for the account's other users.
-    pub keep_per_month: u32,
+    pub(crate) keep_per_month: u32,
     /// Requests of this run; none means no bound of its own.
-    pub max_requests: Option<u64>,
+    pub(crate) max_requests: Option<u64>,
     /// Time of this run; none means no bound of its own.
-    pub max_time: Option<Duration>,
+    pub(crate) max_time: Option<Duration>,
 }
 
 /// Lets a request pass when it may be sent.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     ledger: Ledger,
     clock: Clock,
     bounds: Bounds,
@@ -52,24 +52,24 @@ const PAUSE_MARGIN_MS: i64 = 50;
 
 impl Budget {
     /// A budget over the ledger of one account.
-    pub fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
+    pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
         Self { ledger, clock, bounds, gate, sent, released, deadline, stop }
     }
 
     /// Requests sent by this run.
-    pub fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
 
     /// Requests of this run without an answer.
-    pub fn under_way(&self) -> u64 {
+    pub(crate) fn under_way(&self) -> u64 {
         self.sent().saturating_sub(self.released.load(Ordering::Relaxed))
     }
 
     /// The run's own bound on its requests.
-    pub fn max_requests(&self) -> Option<u64> {
+    pub(crate) fn max_requests(&self) -> Option<u64> {
         self.bounds.max_requests
     }
 
@@ -77,7 +77,7 @@ impl Budget {
     ///
     /// # Errors
     /// `Ledger` when the file cannot be read.
-    pub fn remaining(&self) -> Result<Remaining, ClientError> {
+    pub(crate) fn remaining(&self) -> Result<Remaining, ClientError> {
         let now = (self.clock)();
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
@@ -86,7 +86,7 @@ impl Budget {
     ///
     /// # Errors
     /// `Ledger` when the file cannot be read.
-    pub fn per_window(&self) -> Result<Allowance, ClientError> {
+    pub(crate) fn per_window(&self) -> Result<Allowance, ClientError> {
         self.update(|counts| self.allowance(counts))
     }
 

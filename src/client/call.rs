@@ -14,11 +14,11 @@ use serde_json::value::RawValue;
 use std::marker::PhantomData;
 
 /// A record of a listing as sent. It is not decoded here, because one bad record must not break its page.
-pub type RawRecord = Box<RawValue>;
+pub(crate) type RawRecord = Box<RawValue>;
 
 /// One GET: its path and query, and the type of its answer.
 #[derive(Debug)]
-pub struct Call<T> {
+pub(crate) struct Call<T> {
     target: String,
     answer: PhantomData<fn() -> T>,
 }
@@ -36,7 +36,7 @@ impl<T: DeserializeOwned> Call<T> {
     }
 
     /// Path and query; equal for equal calls.
-    pub fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         &self.target
     }
 
@@ -44,7 +44,7 @@ impl<T: DeserializeOwned> Call<T> {
     ///
     /// # Errors
     /// `OutsideContract` when the body is not the JSON that the API document shows.
-    pub fn decode(&self, body: &[u8]) -> Result<T, ClientError> {
+    pub(crate) fn decode(&self, body: &[u8]) -> Result<T, ClientError> {
         serde_json::from_slice(body).map_err(|error| ClientError::OutsideContract {
             target: self.target.clone(),
             reason: format!("the body does not match the documented form: {error}"),
@@ -55,63 +55,63 @@ impl<T: DeserializeOwned> Call<T> {
 
 impl Call<Account> {
     /// Key, limits and remaining requests.
-    pub fn account() -> Self {
+    pub(crate) fn account() -> Self {
         Self::to(Endpoint::Account, "", "")
     }
 }
 
 impl Call<Page<RawRecord>> {
     /// One page of a search.
-    pub fn search(search: &BusinessSearch) -> Self {
+    pub(crate) fn search(search: &BusinessSearch) -> Self {
         Self::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
 }
 
 impl Call<Page<DailyCount>> {
     /// Counts of the last `days` days.
-    pub fn daily_counts(days: u32) -> Self {
+    pub(crate) fn daily_counts(days: u32) -> Self {
         Self::to(Endpoint::DailyCounts, "", &format!("days={days}"))
     }
 }
 
 impl Call<Data<RawRecord>> {
     /// One business in detail.
-    pub fn business(business_id: i64) -> Self {
+    pub(crate) fn business(business_id: i64) -> Self {
         Self::to(Endpoint::Business, &business_id.to_string(), "")
     }
 }
 
 impl Call<Data<Vec<RawRecord>>> {
     /// The officers of a business.
-    pub fn officers(business_id: i64) -> Self {
+    pub(crate) fn officers(business_id: i64) -> Self {
         Self::to(Endpoint::Officers, &business_id.to_string(), "")
     }
 }
 
 impl Call<Data<Vec<County>>> {
     /// Counts of every county.
-    pub fn counties() -> Self {
+    pub(crate) fn counties() -> Self {
         Self::to(Endpoint::Counties, "", "")
     }
 }
 
 impl Call<Data<Stats>> {
     /// Statewide counts.
-    pub fn stats() -> Self {
+    pub(crate) fn stats() -> Self {
         Self::to(Endpoint::Stats, "", "")
     }
 }
 
 impl Call<Data<Industries>> {
     /// Values of the industry filter.
-    pub fn industries() -> Self {
+    pub(crate) fn industries() -> Self {
         Self::to(Endpoint::Industries, "", "")
     }
 }
 
 impl Call<Data<Vec<EntityTypeEntry>>> {
     /// Values of the type filter.
-    pub fn entity_types() -> Self {
+    pub(crate) fn entity_types() -> Self {
         Self::to(Endpoint::EntityTypes, "", "")
     }
 }

@@ -7,26 +7,26 @@ use std::time::Duration;
 
 /// Address of the service, and the bounds on each request.
 #[derive(Debug, Clone)]
-pub struct ClientConfig {
+pub(crate) struct ClientConfig {
     /// Address of the service; paths are appended to it.
-    pub base_url: String,
+    pub(crate) base_url: String,
     /// Whether plain http may reach another host; off by default.
-    pub allow_plain_http: bool,
+    pub(crate) allow_plain_http: bool,
     /// Longest time to connect.
-    pub connect_timeout: Duration,
+    pub(crate) connect_timeout: Duration,
     /// Longest time without data while an answer arrives.
-    pub read_timeout: Duration,
+    pub(crate) read_timeout: Duration,
     /// Longest time of one request, its body included.
-    pub total_timeout: Duration,
+    pub(crate) total_timeout: Duration,
     /// Largest body after decompression.
-    pub max_body_bytes: usize,
+    pub(crate) max_body_bytes: usize,
     /// When a request is retried.
-    pub retry: RetryPolicy,
+    pub(crate) retry: RetryPolicy,
 }
 
 impl ClientConfig {
     /// The default bounds for a service at this address.
-    pub fn new(base_url: impl Into<String>) -> Self {
+    pub(crate) fn new(base_url: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
             allow_plain_http: false,

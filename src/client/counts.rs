@@ -18,7 +18,7 @@ const NEAR_MIDNIGHT_MS: i64 = 60_000;
 
 /// What one account has used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub(crate) struct Counts {
     #[serde(flatten)]
     minute: MinuteWindow,
     day: String,
@@ -53,24 +53,24 @@ impl Counts {
     }
 
     /// Limits of the account by the last answer of `/v1/me`; none before the first.
-    pub fn caps(&self) -> Option<Allowance> {
+    pub(crate) fn caps(&self) -> Option<Allowance> {
         self.caps
     }
 
     /// Limits of the account, if `/v1/me` reported them this Eastern day and the counts are not marked stale since.
-    pub fn caps_of_today(&self, now: Timestamp) -> Option<Allowance> {
+    pub(crate) fn caps_of_today(&self, now: Timestamp) -> Option<Allowance> {
         // An answer near midnight may be of the day before: `/v1/me` is asked again once both clocks agree on the day.
         let is_current = self.learned_on == Some(eastern_day(now)) || !is_far_from_midnight(now);
         self.caps.filter(|_| is_current)
     }
 
     /// Marks the counts as too low: the API refused a request for which there was room, so others use the account.
-    pub fn mark_stale(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.learned_on = None;
     }
 
     /// Decides whether a request may be sent now; `Go` has already counted it.
-    pub fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Verdict {
+    pub(crate) fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Verdict {
         self.roll(now);
         let now_ms = now.as_millisecond();
         if now_ms < self.not_before {
@@ -96,12 +96,12 @@ impl Counts {
     }
 
     /// Notes that a request was answered, or will not be.
-    pub fn release(&mut self, ticket: &Ticket, now: Timestamp) {
+    pub(crate) fn release(&mut self, ticket: &Ticket, now: Timestamp) {
         self.minute.release(ticket.at, now);
     }
 
     /// Notes a pause that the API asked for; it never shortens a longer one.
-    pub fn pause_until(&mut self, instant: Timestamp) {
+    pub(crate) fn pause_until(&mut self, instant: Timestamp) {
         self.not_before = self.not_before.max(instant.as_millisecond());
     }
 
@@ -110,7 +110,7 @@ impl Counts {
     /// More used than counted here: others use the account, so the count rises. Fewer: a request counted here never reached
     /// the API, or a window began anew. The count then falls to the API's, plus the requests it may not have seen: those under way
     /// and those counted since. Near midnight the two clocks may be in different days, so the count never falls.
-    pub fn learn(&mut self, asked: &Ticket, now: Timestamp, caps: &Allowance, remaining: &Remaining) {
+    pub(crate) fn learn(&mut self, asked: &Ticket, now: Timestamp, caps: &Allowance, remaining: &Remaining) {
         self.roll(now);
         let unseen = u64::from(asked.others_under_way) + self.sent.saturating_sub(asked.number);
         let unseen = u32::try_from(unseen).unwrap_or(u32::MAX);
@@ -157,13 +157,13 @@ impl Counts {
     }
 
     /// Requests used in each window.
-    pub fn used(&mut self, now: Timestamp) -> Used {
+    pub(crate) fn used(&mut self, now: Timestamp) -> Used {
         self.roll(now);
         Used { minute: self.minute.used(), day: self.day_used, month: self.month_used }
     }
 
     /// Requests left in each window.
-    pub fn remaining(&mut self, now: Timestamp, allowance: &Allowance) -> Remaining {
+    pub(crate) fn remaining(&mut self, now: Timestamp, allowance: &Allowance) -> Remaining {
         let used = self.used(now);
         Remaining {
             minute: allowance.per_minute.saturating_sub(used.minute),

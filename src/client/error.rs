@@ -112,7 +112,7 @@ pub enum ClientError {
 
 impl ClientError {
     /// Whether the same call may be sent again.
-    pub fn is_retryable(&self) -> bool {
+    pub(crate) fn is_retryable(&self) -> bool {
         match self {
             Self::Busy { .. } | Self::Transport { .. } => true,
             Self::OutsideContract { retryable, .. } => *retryable,
@@ -121,7 +121,7 @@ impl ClientError {
     }
 
     /// The pause that the API asked for; no request is sent before it has passed.
-    pub fn retry_after(&self) -> Option<Duration> {
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. } => *retry_after,
             _ => None,
@@ -129,7 +129,7 @@ impl ClientError {
     }
 
     /// Earliest time to run again; none if unknown.
-    pub fn run_again_after(&self) -> Option<Timestamp> {
+    pub(crate) fn run_again_after(&self) -> Option<Timestamp> {
         match self {
             Self::BudgetSpent { until, .. } => *until,
             Self::WaitTooLong { until, .. } => Some(*until),
@@ -138,7 +138,7 @@ impl ClientError {
     }
 
     /// The status of a refusal.
-    pub fn refused_status(&self) -> Option<u16> {
+    pub(crate) fn refused_status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
             _ => None,
@@ -146,7 +146,7 @@ impl ClientError {
     }
 
     /// Whether a later run may resume: a spent budget, a long pause, a deadline, a signal.
-    pub fn is_pause(&self) -> bool {
+    pub(crate) fn is_pause(&self) -> bool {
         matches!(self, Self::BudgetSpent { .. } | Self::WaitTooLong { .. } | Self::Stopped)
     }
 }

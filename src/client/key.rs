@@ -48,7 +48,7 @@ impl ApiKey {
     }
 
     /// A short digest that identifies the key without revealing it.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         blake3::hash(self.0.expose_secret().as_bytes()).to_hex()[..16].to_owned()
     }
 }

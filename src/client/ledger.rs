@@ -28,18 +28,18 @@ const NO_FILE: [io::ErrorKind; 2] = [io::ErrorKind::NotFound, io::ErrorKind::IsA
 
 /// What an account on this host has used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountUsed {
+pub(crate) struct AccountUsed {
     /// Address of the service.
-    pub service: String,
+    pub(crate) service: String,
     /// Digests of its keys.
-    pub keys: Vec<String>,
+    pub(crate) keys: Vec<String>,
     /// Requests in each window.
-    pub used: Used,
+    pub(crate) used: Used,
 }
 
 /// The counts of one key's account, changed only under the file's lock.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     path: PathBuf,
     service: String,
     key: String,
@@ -49,7 +49,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// The ledger of a key's account in this folder. The first request creates the file.
-    pub fn of(folder: &Path, base_url: &str, key: &ApiKey) -> Self {
+    pub(crate) fn of(folder: &Path, base_url: &str, key: &ApiKey) -> Self {
         let service = match Url::parse(base_url) {
             Ok(url) => url.as_str().trim_end_matches('/').to_owned(),
             Err(_) => base_url.to_owned(),
@@ -62,7 +62,7 @@ impl Ledger {
     }
 
     /// The path of the file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
@@ -70,7 +70,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When a file cannot be read, written or removed.
-    pub fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
+    pub(crate) fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
         let bytes = match std::fs::read(earlier) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
@@ -89,7 +89,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the file cannot be read or written, or a newer version wrote it.
-    pub fn update<T>(&self, now: Timestamp, change: impl FnOnce(&mut Counts) -> T) -> io::Result<T> {
+    pub(crate) fn update<T>(&self, now: Timestamp, change: impl FnOnce(&mut Counts) -> T) -> io::Result<T> {
         self.change(now, |book| change(&mut book.entry(&self.key).counts))
     }
 
@@ -97,7 +97,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::update`].
-    pub fn learn(
+    pub(crate) fn learn(
         &self,
         asked: &Ticket,
         now: Timestamp,
@@ -121,7 +121,7 @@ impl Ledger {
     ///
     /// # Errors
     /// When the folder or a file cannot be read.
-    pub fn accounts(folder: &Path, now: Timestamp) -> io::Result<Vec<AccountUsed>> {
+    pub(crate) fn accounts(folder: &Path, now: Timestamp) -> io::Result<Vec<AccountUsed>> {
         let entries = match std::fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other?,

@@ -13,13 +13,13 @@ use std::time::Duration;
 
 /// How often a request is tried, and the pauses between.
 #[derive(Debug, Clone, Copy)]
-pub struct RetryPolicy {
+pub(crate) struct RetryPolicy {
     /// Attempts, the first included.
-    pub attempts: u32,
+    pub(crate) attempts: u32,
     /// Pause after the first failure; doubles from there, with jitter.
-    pub first_pause: Duration,
+    pub(crate) first_pause: Duration,
     /// Longest pause of our own; a longer `Retry-After` is still obeyed.
-    pub longest_pause: Duration,
+    pub(crate) longest_pause: Duration,
 }
 
 impl Default for RetryPolicy {

@@ -20,19 +20,19 @@ use tokio::time::Instant;
 
 /// A decoded answer, with its body.
 #[derive(Debug)]
-pub struct Answer<T> {
+pub(crate) struct Answer<T> {
     /// The answer.
-    pub value: T,
+    pub(crate) value: T,
     /// The body as received, decompressed.
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
     /// When it was complete.
-    pub received_at: Timestamp,
+    pub(crate) received_at: Timestamp,
     ticket: Ticket,
 }
 
 /// Sends calls for one account.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
     key: ApiKey,
@@ -52,7 +52,12 @@ impl Client {
     ///
     /// # Errors
     /// `Settings` when the address is no URL, or is plain http to another host and that is not allowed.
-    pub fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self, ClientError> {
+    pub(crate) fn new(
+        config: ClientConfig,
+        key: ApiKey,
+        budget: Budget,
+        clock: Clock,
+    ) -> Result<Self, ClientError> {
         let base = checked_base(&config)?;
         // A second installation fails and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -79,17 +84,17 @@ impl Client {
     }
 
     /// The budget that every request must pass.
-    pub fn budget(&self) -> &Budget {
+    pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
     /// Retries of all calls.
-    pub fn retried(&self) -> u64 {
+    pub(crate) fn retried(&self) -> u64 {
         self.retried.load(Ordering::Relaxed)
     }
 
     /// This clock minus the service's, by the `Date` of its last answer; none without one.
-    pub fn skew(&self) -> Option<SignedDuration> {
+    pub(crate) fn skew(&self) -> Option<SignedDuration> {
         *self.skew.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +102,7 @@ impl Client {
     ///
     /// # Errors
     /// `Ledger` when the file cannot be read.
-    pub fn overlap(&self) -> Result<usize, ClientError> {
+    pub(crate) fn overlap(&self) -> Result<usize, ClientError> {
         Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
     }
 
@@ -105,7 +110,7 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
-    pub async fn account(&self) -> Result<Account, ClientError> {
+    pub(crate) async fn account(&self) -> Result<Account, ClientError> {
         let answer = self.fetch_with_retries(&Call::account()).await?;
         self.budget.learn(&answer.ticket, &answer.value)?;
         Ok(answer.value)
@@ -115,7 +120,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::account`].
-    pub async fn caps(&self) -> Result<Allowance, ClientError> {
+    pub(crate) async fn caps(&self) -> Result<Allowance, ClientError> {
         if let Some(caps) = self.budget.caps_of_today()? {
             return Ok(caps);
         }
@@ -130,7 +135,7 @@ impl Client {
     ///
     /// # Errors
     /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
-    pub async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+    pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
         self.caps().await?;
         self.fetch_with_retries(call).await
     }

@@ -31,12 +31,12 @@ impl Stop {
     ///
     /// # Errors
     /// `Stopped`.
-    pub fn check(&self) -> Result<(), ClientError> {
+    pub(crate) fn check(&self) -> Result<(), ClientError> {
         if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
     }
 
     /// Returns once the run is to stop; never, if the switch was dropped before.
-    pub async fn requested(&self) {
+    pub(crate) async fn requested(&self) {
         let mut requested = self.requested.clone();
         if requested.wait_for(|requested| *requested).await.is_err() {
             std::future::pending::<()>().await;

@@ -13,7 +13,7 @@ impl PageFetcher<'_> {
     ///
     /// # Errors
     /// `Store` when the archive fails.
-    pub fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, ExtractError> {
+    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, ExtractError> {
         let runtime = Handle::try_current().ok().filter(|runtime| {
             runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
         });

@@ -8,17 +8,17 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// Stage name of details.
-pub const DETAILS: &str = "details";
+pub(crate) const DETAILS: &str = "details";
 /// Stage name of officers.
-pub const OFFICERS: &str = "officers";
+pub(crate) const OFFICERS: &str = "officers";
 
 /// The answers of one look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookUp {
+pub(crate) struct LookUp {
     /// The page of its details; none when the API has no such business.
-    pub detail: Option<PageKey>,
+    pub(crate) detail: Option<PageKey>,
     /// The page of its officers; none when not requested, or when it has none.
-    pub officers: Option<PageKey>,
+    pub(crate) officers: Option<PageKey>,
 }
 
 /// The number of officers in a detail record.
@@ -31,7 +31,7 @@ struct Officered {
 ///
 /// # Errors
 /// A refusal other than 404, a spent budget, a broken archive.
-pub async fn look_up(
+pub(crate) async fn look_up(
     fetcher: &mut PageFetcher<'_>,
     business_id: i64,
     next: &[i64],

@@ -3,11 +3,11 @@
 use crate::client::ClientError;
 
 /// Why a page store failed.
-pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type StoreError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why extraction stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum ExtractError {
+pub(crate) enum ExtractError {
     /// A request gave no usable answer, or may not be sent.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -36,7 +36,7 @@ pub enum ExtractError {
 impl ExtractError {
     /// Whether the API rejected the query (400): a value that it does not accept, a day to come, or an offset above the plan's
     /// max offset. The caller knows which of them its query contains.
-    pub fn is_rejected_query(&self) -> bool {
+    pub(crate) fn is_rejected_query(&self) -> bool {
         self.is_refused_with(400)
     }
 

@@ -18,24 +18,24 @@ use std::pin::Pin;
 
 /// Identifies one answer of a run: the request, and how often it was sent before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PageKey {
+pub(crate) struct PageKey {
     /// Path and query.
-    pub target: String,
+    pub(crate) target: String,
     /// 0 for the first time.
-    pub occurrence: u32,
+    pub(crate) occurrence: u32,
 }
 
 /// An archived answer.
 #[derive(Debug, Clone)]
-pub struct StoredPage {
+pub(crate) struct StoredPage {
     /// Its HTTP status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// Its body; for a refusal, the API's message.
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// The archive of answers; an answer counts only once it is archived.
-pub trait PageStore {
+pub(crate) trait PageStore {
     /// The answer of this key, if it is archived.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ struct ExpectedCall<'a> {
 }
 
 /// Fetches the pages of one run.
-pub struct PageFetcher<'a> {
+pub(crate) struct PageFetcher<'a> {
     client: &'a Client,
     pages: &'a mut dyn PageStore,
     asked: HashMap<String, u32>,
@@ -94,7 +94,7 @@ const INVALIDATED: u16 = 0;
 
 impl<'a> PageFetcher<'a> {
     /// `report` is called for every answer, with its stage and the requests that it took.
-    pub fn new(
+    pub(crate) fn new(
         client: &'a Client,
         pages: &'a mut dyn PageStore,
         now: fn() -> Timestamp,
@@ -117,17 +117,17 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Requests sent so far, by stage.
-    pub fn sent_by_stage(&self) -> &BTreeMap<&'static str, u64> {
+    pub(crate) fn sent_by_stage(&self) -> &BTreeMap<&'static str, u64> {
         &self.sent_by_stage
     }
 
     /// Answers, from the API or the archive.
-    pub fn answered(&self) -> u64 {
+    pub(crate) fn answered(&self) -> u64 {
         self.answered
     }
 
     /// Answers from the archive.
-    pub fn replayed(&self) -> u64 {
+    pub(crate) fn replayed(&self) -> u64 {
         self.replayed
     }
 
@@ -135,7 +135,7 @@ impl<'a> PageFetcher<'a> {
     ///
     /// # Errors
     /// Errors of the client, archived refusals included; `Store` when the archive fails.
-    pub async fn ask<T: DeserializeOwned + 'a>(
+    pub(crate) async fn ask<T: DeserializeOwned + 'a>(
         &mut self,
         stage: &'static str,
         call: &Call<T>,
@@ -160,7 +160,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them.
-    pub fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
+    pub(crate) fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
         let mut before = std::mem::take(&mut self.expected);
         for call in calls.into_iter().take(MOST_UNDER_WAY) {
             let known = before.iter().position(|expected| expected.key.target == call.target());
@@ -174,7 +174,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Announces a call before those that are expected.
-    pub fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
+    pub(crate) fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
         let key = self.new_key(call.target());
         let send = Some(sending(self.client, key.clone(), call.clone()));
         self.expected.push_front(ExpectedCall { key, send });
@@ -184,7 +184,7 @@ impl<'a> PageFetcher<'a> {
     ///
     /// # Errors
     /// `Store` when the archive fails.
-    pub fn invalidate(&mut self, key: &PageKey) -> Result<(), ExtractError> {
+    pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<(), ExtractError> {
         self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
     }
 
@@ -192,7 +192,7 @@ impl<'a> PageFetcher<'a> {
     ///
     /// # Errors
     /// `Store` when the archive fails.
-    pub fn invalidate_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
+    pub(crate) fn invalidate_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
         let ClientError::Refused { target, .. } = error else { return Ok(()) };
         let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
             return Ok(());
@@ -204,7 +204,7 @@ impl<'a> PageFetcher<'a> {
     ///
     /// # Errors
     /// `Store` when the archive fails.
-    pub async fn finish(&mut self) -> Result<(), ExtractError> {
+    pub(crate) async fn finish(&mut self) -> Result<(), ExtractError> {
         self.forget_expected();
         while self.client.budget().under_way() > 0
             && let Some((key, outcome)) = self.under_way.next().await

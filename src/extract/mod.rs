@@ -22,14 +22,14 @@
 //! - [`detail`]: one business: its details, its officers
 
 mod blocking_work;
-pub mod detail;
-pub mod error;
-pub mod fetch;
-pub mod listing;
-pub mod plan;
-pub mod query;
-pub mod reference;
-pub mod registry;
+pub(crate) mod detail;
+pub(crate) mod error;
+pub(crate) mod fetch;
+pub(crate) mod listing;
+pub(crate) mod plan;
+pub(crate) mod query;
+pub(crate) mod reference;
+pub(crate) mod registry;
 
-pub use error::ExtractError;
-pub use reference::PlanOverride;
+pub(crate) use error::ExtractError;
+pub(crate) use reference::PlanOverride;

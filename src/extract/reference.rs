@@ -13,40 +13,40 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// Stage name of the reference lists.
-pub const REFERENCE: &str = "reference";
+pub(crate) const REFERENCE: &str = "reference";
 /// Stage name of the daily counts.
-pub const COUNTS: &str = "counts";
+pub(crate) const COUNTS: &str = "counts";
 
 /// Limits of the plan given in a pipeline file, for a plan that neither `/v1/me` nor the limits table describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PlanOverride {
+pub(crate) struct PlanOverride {
     /// Rows per call.
-    pub rows_per_call: Option<u32>,
+    pub(crate) rows_per_call: Option<u32>,
     /// Largest offset that is not a 400.
-    pub max_offset: Option<u32>,
+    pub(crate) max_offset: Option<u32>,
     /// Days that searches by date reach back.
-    pub window_days: Option<u32>,
+    pub(crate) window_days: Option<u32>,
 }
 
 /// Answers of the reference stage.
 #[derive(Debug, Clone)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// Types accepted by the `type` filter.
-    pub entity_types: Vec<EntityTypeEntry>,
+    pub(crate) entity_types: Vec<EntityTypeEntry>,
     /// Sectors, types, segments.
-    pub industries: Industries,
+    pub(crate) industries: Industries,
     /// Every county with its counts.
-    pub counties: Vec<County>,
+    pub(crate) counties: Vec<County>,
     /// Statewide figures.
-    pub stats: Stats,
+    pub(crate) stats: Stats,
 }
 
 /// Requests the lists and statewide counts.
 ///
 /// # Errors
 /// Errors of the client or the archive.
-pub async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference, ExtractError> {
+pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference, ExtractError> {
     let (entity_types, _) = fetcher.ask(REFERENCE, &Call::entity_types()).await?;
     let (industries, _) = fetcher.ask(REFERENCE, &Call::industries()).await?;
     let (counties, _) = fetcher.ask(REFERENCE, &Call::counties()).await?;
@@ -63,7 +63,7 @@ pub async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Referenc
 ///
 /// # Errors
 /// Errors of the client or the archive.
-pub async fn extract_daily_counts(
+pub(crate) async fn extract_daily_counts(
     fetcher: &mut PageFetcher<'_>,
     days: u32,
 ) -> Result<Vec<DailyCount>, ExtractError> {
@@ -73,7 +73,7 @@ pub async fn extract_daily_counts(
 
 /// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of
 /// the limits table with these caps, the row of Enterprise, which reading corrects downwards.
-pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
+pub(crate) fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
     let learned = learned.filter(|plan| is_of(plan, caps));
     let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
     let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
@@ -94,7 +94,7 @@ fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
 }
 
 /// Whether the plan's limits are known without probing.
-pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
+pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
     all_given
         || learned.is_some_and(|plan| is_of(&plan, caps))
@@ -105,7 +105,7 @@ pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanO
 ///
 /// # Errors
 /// Errors of the client or the archive.
-pub async fn find_plan(
+pub(crate) async fn find_plan(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
     given: &PlanOverride,

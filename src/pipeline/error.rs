@@ -137,13 +137,6 @@ impl From<ExtractError> for PipelineError {
     }
 }
 
-impl PipelineError {
-    /// Whether a later run can resume.
-    pub fn is_pause(&self) -> bool {
-        matches!(self, Self::Client(error) if error.is_pause())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -35,7 +35,7 @@ pub enum SampleLakeError {
 }
 
 /// Limits of the account that reads the sample.
-pub fn sample_limits(sample: &SampleSource) -> PlanLimits {
+pub(crate) fn sample_limits(sample: &SampleSource) -> PlanLimits {
     let row = sample.plan.limits();
     PlanLimits {
         per_minute: sample.per_minute.unwrap_or(row.per_minute),
@@ -51,7 +51,11 @@ pub fn sample_limits(sample: &SampleSource) -> PlanLimits {
 ///
 /// # Errors
 /// [`SampleLakeError::Lake`] when the disk fails; the others are bugs of the sample.
-pub fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<(), SampleLakeError> {
+pub(crate) fn write_sample_lake(
+    root: &Path,
+    sample: &SampleSource,
+    today: Date,
+) -> Result<(), SampleLakeError> {
     let spec =
         SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale, shape: sample.shape };
     let before = window_start(today, sample.days);

@@ -23,17 +23,17 @@ const LEAST_SEARCH: u64 = 12;
 
 /// One day of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DayReading {
+pub(crate) struct DayReading {
     /// The day.
-    pub day: Date,
+    pub(crate) day: Date,
     /// Rows by the API's total.
-    pub expected: u64,
+    pub(crate) expected: u64,
     /// Rows known, from this reading or from the lake.
-    pub held: u64,
+    pub(crate) held: u64,
     /// Whether the two were checked to be equal.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Whether every row was read now, so that a row of the lake not among them is gone.
-    pub whole: bool,
+    pub(crate) whole: bool,
 }
 
 /// A day whose rows were all read.

@@ -74,5 +74,4 @@ pub(super) mod rank_search;
 pub(super) mod residual;
 pub(super) mod split_read;
 
-pub use day::DayReading;
-pub use job::{KnownRows, ListingJob, ReadContext, Reading, SETTLING, extract_listing};
+pub(crate) use job::{ListingJob, ReadContext, Reading, SETTLING, extract_listing};

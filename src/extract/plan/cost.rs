@@ -53,7 +53,7 @@ pub(crate) fn cost_of_hot_days(
 }
 
 /// Requests until `rows` rows are found, when parts are requested in order and a row is in each with a probability by its weight.
-pub fn until_found(weights: &[f64], rows: f64) -> f64 {
+pub(crate) fn until_found(weights: &[f64], rows: f64) -> f64 {
     let all: f64 = weights.iter().sum();
     let mut left = all;
     let mut asked = |weight: &f64| {
@@ -75,7 +75,11 @@ pub(crate) fn by_prefixes(rows: f64) -> f64 {
 }
 
 /// Requests to read day ranges completely: full pages, one row twice at every change of query, and the waste of reading in parts.
-pub fn price_full_read(ranges: &[DayRange], expected: &dyn Fn(Date) -> u64, outline: &Outline<'_>) -> u64 {
+pub(crate) fn price_full_read(
+    ranges: &[DayRange],
+    expected: &dyn Fn(Date) -> u64,
+    outline: &Outline<'_>,
+) -> u64 {
     let plan = outline.plan;
     let reach = u64::from(plan.reach_rows());
     let rows_on = |day: Date| expected(day) as f64;
@@ -96,7 +100,7 @@ pub fn price_full_read(ranges: &[DayRange], expected: &dyn Fn(Date) -> u64, outl
 }
 
 /// Requests to read days, newest first, each from its newest row down to a known one. `days` has the new and the known rows of each.
-pub fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
+pub(crate) fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
     let (mut pages, mut at) = (0, 0);
     while at < days.len() {
         let mut left = u64::from(plan.rows_per_call);
@@ -120,7 +124,7 @@ pub fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
 }
 
 /// Requests to find one removed row of a day with `rows` rows: by bisecting the pages within reach, below it part by part.
-pub fn price_lost(rows: u64, plan: &PlanLimits) -> f64 {
+pub(crate) fn price_lost(rows: u64, plan: &PlanLimits) -> f64 {
     let (page, reach) = (u64::from(plan.rows_per_call), u64::from(plan.reach_rows()));
     let halvings = |rows: u64| (rows.max(page) as f64 / page as f64).log2().ceil();
     let deep = rows.saturating_sub(reach) as f64 / rows.max(1) as f64;

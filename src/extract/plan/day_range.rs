@@ -7,7 +7,7 @@ use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;
 
 /// The ranges of consecutive days in `days`, newest first, none longer than a search may span.
-pub fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
+pub(crate) fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
     let mut days: Vec<Date> = days.into_iter().collect();
     days.sort_unstable_by(|a, b| b.cmp(a));
     days.dedup();
@@ -24,7 +24,7 @@ pub fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
 }
 
 /// The day ranges to read, newest first. Each has at most about `rows_at_once` rows; hot days are separated from quiet ones.
-pub fn plan_day_ranges(
+pub(crate) fn plan_day_ranges(
     days: impl IntoIterator<Item = Date>,
     expected: &dyn Fn(Date) -> f64,
     outline: &Outline<'_>,

@@ -12,7 +12,7 @@
 //! - [`day_range`]: which days are read together
 //! - [`change_rate`]: how often days change after they were read, learned from earlier runs
 
-pub mod change_rate;
-pub mod cost;
-pub mod day_range;
-pub mod outline;
+pub(crate) mod change_rate;
+pub(crate) mod cost;
+pub(crate) mod day_range;
+pub(crate) mod outline;

@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 /// Consecutive days that are read together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DayRange {
+pub(crate) struct DayRange {
     /// Oldest day.
-    pub from: Date,
+    pub(crate) from: Date,
     /// Newest day.
-    pub to: Date,
+    pub(crate) to: Date,
     /// Whether it has hot days: days expected over reach. It is read in parts then.
-    pub in_parts: bool,
+    pub(crate) in_parts: bool,
 }
 
 /// What is known of a query whose days are planned.
 #[derive(Debug, Clone, Copy)]
-pub struct Outline<'a> {
+pub(crate) struct Outline<'a> {
     /// Its filter.
-    pub filter: &'a Filter,
+    pub(crate) filter: &'a Filter,
     /// How its rows are distributed.
-    pub shares: &'a Shares,
+    pub(crate) shares: &'a Shares,
     /// Whether the lake lists its rows, so that their ZIP prefixes and cities are known.
-    pub is_listed: bool,
+    pub(crate) is_listed: bool,
     /// The plan's limits.
-    pub plan: &'a PlanLimits,
+    pub(crate) plan: &'a PlanLimits,
 }
 
 impl<'a> Outline<'a> {

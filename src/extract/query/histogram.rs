@@ -36,18 +36,18 @@ const USUAL_ONCE: f64 = 1.0;
 
 /// How often each value of a filter occurs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shares {
+pub(crate) struct Shares {
     /// Rows counted.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// By sector.
-    pub sector: BTreeMap<String, u64>,
+    pub(crate) sector: BTreeMap<String, u64>,
     /// By type.
-    pub kind: BTreeMap<String, u64>,
+    pub(crate) kind: BTreeMap<String, u64>,
     /// By the first three digits of the ZIP code.
-    pub zip3: BTreeMap<String, u64>,
+    pub(crate) zip3: BTreeMap<String, u64>,
     /// By city, of rows without a ZIP code.
     #[serde(rename = "abroad", default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub no_zip_cities: BTreeMap<String, u64>,
+    pub(crate) no_zip_cities: BTreeMap<String, u64>,
 }
 
 /// Cities of rows without a ZIP code that are counted, at most.
@@ -55,7 +55,7 @@ const MOST_NO_ZIP_CITIES: usize = 1_000;
 
 impl Shares {
     /// Counts rows.
-    pub fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
+    pub(crate) fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
         for row in rows {
             self.rows += 1;
             *self.sector.entry(row.sector.to_string()).or_default() += 1;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A filter by which a query is split into narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
+pub(crate) enum Dimension {
     /// `industry` by sector: every record has one, usually a published one.
     Sector,
     /// `type`: statewide counts have a seventh value, so it may not be exhaustive.
@@ -21,16 +21,16 @@ pub enum Dimension {
 
 /// The published values of the filters, from the reference stage.
 #[derive(Debug, Clone, Default)]
-pub struct FilterValues {
+pub(crate) struct FilterValues {
     /// Sectors with their types.
-    pub sectors: Vec<(String, Vec<String>)>,
+    pub(crate) sectors: Vec<(String, Vec<String>)>,
     /// Type keys.
-    pub kinds: Vec<EntityType>,
+    pub(crate) kinds: Vec<EntityType>,
 }
 
 impl FilterValues {
     /// The values in the lists of the API.
-    pub fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
+    pub(crate) fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
         let sectors = industries.sectors.iter();
         Self {
             sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),

@@ -7,7 +7,7 @@
 //!
 //! - [`prefixes`]: which name prefixes to request next
 
-pub mod prefixes;
+pub(crate) mod prefixes;
 
 use super::error::ExtractError;
 use super::fetch::{PageFetcher, PageKey};
@@ -24,35 +24,35 @@ use jiff::civil::Date;
 use prefixes::{NamePrefix, text};
 
 /// Stage name of the register.
-pub const REGISTER: &str = "register";
+pub(crate) const REGISTER: &str = "register";
 
 /// Readings of a prefix before it is left incomplete.
 const READINGS: u32 = 2;
 
 /// A prefix to read.
 #[derive(Debug, Clone, Copy)]
-pub struct PrefixJob {
+pub(crate) struct PrefixJob {
     /// The prefix.
-    pub prefix: NamePrefix,
+    pub(crate) prefix: NamePrefix,
     /// Whether to read fictitious names; a listing without a type excludes them.
-    pub is_fictitious: bool,
+    pub(crate) is_fictitious: bool,
     /// Active businesses, or also dissolved ones.
-    pub status: StatusFilter,
+    pub(crate) status: StatusFilter,
     /// Newest filing date.
-    pub to: Date,
+    pub(crate) to: Date,
 }
 
 /// The result of reading a prefix.
 #[derive(Debug)]
-pub struct PrefixReading {
+pub(crate) struct PrefixReading {
     /// Rows by the API's total.
-    pub expected: u64,
+    pub(crate) expected: u64,
     /// Distinct rows read.
-    pub held: u64,
+    pub(crate) held: u64,
     /// Whether these are all rows.
-    pub is_proven: bool,
+    pub(crate) is_proven: bool,
     /// Pages with the rows.
-    pub pages: Vec<PageKey>,
+    pub(crate) pages: Vec<PageKey>,
 }
 
 impl PrefixJob {
@@ -76,7 +76,7 @@ impl PrefixJob {
 ///
 /// # Errors
 /// A refusal, a spent budget, a broken archive.
-pub async fn read_prefix(
+pub(crate) async fn read_prefix(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
     values: &FilterValues,

@@ -12,13 +12,13 @@ use toml::de::DeTable;
 #[derive(Debug, Clone)]
 pub struct Pipeline {
     /// Its values.
-    pub spec: PipelineSpec,
+    pub(crate) spec: PipelineSpec,
     /// Digest of what it reads. A run resumes only while this is unchanged; budget, checks, aggregates and report may change.
-    pub digest: String,
+    pub(crate) digest: String,
     /// Its folder, which its own paths are relative to.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The file.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// Its text.
     text: String,
 }
@@ -42,7 +42,7 @@ impl Pipeline {
     }
 
     /// Adds the file to an error of its SQL; returns other errors unchanged.
-    pub fn with_file(&self, error: PipelineError) -> PipelineError {
+    pub(crate) fn with_file(&self, error: PipelineError) -> PipelineError {
         match error {
             PipelineError::Aggregate(error) => self.with_sql_file(error),
             other => other,

@@ -12,77 +12,77 @@ use std::path::PathBuf;
 /// One file of `pipelines/*.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PipelineSpec {
+pub(crate) struct PipelineSpec {
     /// Name, for commits and summaries.
-    pub name: String,
+    pub(crate) name: String,
     /// Where the API is.
     #[serde(default)]
-    pub source: SourceSpec,
+    pub(crate) source: SourceSpec,
     /// What is read.
     #[serde(default)]
-    pub extract: ExtractSpec,
+    pub(crate) extract: ExtractSpec,
     /// Reads the entire register by name prefix, instead of days.
     #[serde(default)]
-    pub registry: Option<RegistrySpec>,
+    pub(crate) registry: Option<RegistrySpec>,
     /// Reads details and officers of selected businesses, instead of days.
     #[serde(default)]
-    pub enrich: Option<EnrichSpec>,
+    pub(crate) enrich: Option<EnrichSpec>,
     /// What may be spent.
     #[serde(default)]
-    pub budget: BudgetSpec,
+    pub(crate) budget: BudgetSpec,
     /// Numbers of the plan that the API does not report.
     #[serde(default)]
-    pub plan: PlanOverride,
+    pub(crate) plan: PlanOverride,
     /// The aggregates.
     #[serde(default)]
-    pub aggregates: AggregatesSpec,
+    pub(crate) aggregates: AggregatesSpec,
     /// What each failed check does.
     #[serde(default)]
-    pub checks: ChecksSpec,
+    pub(crate) checks: ChecksSpec,
     /// Which old snapshots are kept.
     #[serde(default)]
-    pub retention: RetentionSpec,
+    pub(crate) retention: RetentionSpec,
     /// The report.
     #[serde(default)]
-    pub report: ReportSpec,
+    pub(crate) report: ReportSpec,
 }
 
 /// Where the API is.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SourceSpec {
+pub(crate) struct SourceSpec {
     /// Address; `--base-url` overrides it.
-    pub base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
     /// Whether the program serves itself a sample of Florida. No account is needed.
-    pub embedded: bool,
+    pub(crate) embedded: bool,
     /// The sample.
-    pub sample: SampleSource,
+    pub(crate) sample: SampleSource,
     /// Plain http to another host.
-    pub allow_plain_http: bool,
+    pub(crate) allow_plain_http: bool,
 }
 
 /// The embedded API's sample and account.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct SampleSource {
+pub(crate) struct SampleSource {
     /// Seed: the same seed gives the same businesses.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Days of filings, today included.
-    pub days: u32,
+    pub(crate) days: u32,
     /// Size; 1.0 is as large as Florida.
-    pub scale: f64,
+    pub(crate) scale: f64,
     /// How its businesses are distributed.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
     /// Plan whose rows per call, max offset and window apply.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// Requests a minute; the plan's when absent.
-    pub per_minute: Option<u32>,
+    pub(crate) per_minute: Option<u32>,
     /// Requests a day; the plan's when absent.
-    pub per_day: Option<u32>,
+    pub(crate) per_day: Option<u32>,
     /// Requests a month; the plan's when absent.
-    pub per_month: Option<u32>,
+    pub(crate) per_month: Option<u32>,
     /// Businesses of the thirty years before the days, dissolved ones included.
-    pub register: u32,
+    pub(crate) register: u32,
 }
 
 impl Default for SampleSource {
@@ -103,7 +103,7 @@ impl Default for SampleSource {
 
 /// Days to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Days {
+pub(crate) enum Days {
     /// All days of the plan's window.
     Window,
     /// This many, today included.
@@ -129,13 +129,13 @@ impl<'de> Deserialize<'de> for Days {
 /// What is read.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ExtractSpec {
+pub(crate) struct ExtractSpec {
     /// Days of filings.
-    pub days: Days,
+    pub(crate) days: Days,
     /// Types to read; all when empty.
-    pub types: Vec<EntityType>,
+    pub(crate) types: Vec<EntityType>,
     /// Whether filings are read at all, or only lists and counts.
-    pub filings: bool,
+    pub(crate) filings: bool,
 }
 
 impl Default for ExtractSpec {
@@ -147,13 +147,13 @@ impl Default for ExtractSpec {
 /// Reading the entire register.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct RegistrySpec {
+pub(crate) struct RegistrySpec {
     /// Active businesses, or dissolved ones too.
-    pub status: RegisterStatus,
+    pub(crate) status: RegisterStatus,
     /// Whether fictitious names are read.
-    pub fictitious: bool,
+    pub(crate) fictitious: bool,
     /// A prefix read more than this many days ago is read again; never, when absent.
-    pub max_age_days: Option<u32>,
+    pub(crate) max_age_days: Option<u32>,
 }
 
 impl Default for RegistrySpec {
@@ -165,19 +165,19 @@ impl Default for RegistrySpec {
 /// Which businesses are looked up, and what is requested.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct EnrichSpec {
+pub(crate) struct EnrichSpec {
     /// SQL condition over `filings`, without `WHERE`.
     #[serde(rename = "where")]
-    pub condition: String,
+    pub(crate) condition: String,
     /// Most businesses of one run; no limit when absent.
     #[serde(default)]
-    pub limit: Option<u64>,
+    pub(crate) limit: Option<u64>,
     /// A look-up older than this many days is repeated. When absent, only changed records are looked up again.
     #[serde(default)]
-    pub max_age_days: Option<u32>,
+    pub(crate) max_age_days: Option<u32>,
     /// Whether officers are requested, too.
     #[serde(default = "yes")]
-    pub officers: bool,
+    pub(crate) officers: bool,
 }
 
 fn yes() -> bool {
@@ -187,27 +187,27 @@ fn yes() -> bool {
 /// What may be spent.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct BudgetSpec {
+pub(crate) struct BudgetSpec {
     /// Requests a day left for the account's other users.
-    pub keep_per_day: u32,
+    pub(crate) keep_per_day: u32,
     /// Requests a month left for the account's other users.
-    pub keep_per_month: u32,
+    pub(crate) keep_per_month: u32,
     /// Requests of one run.
-    pub max_requests: Option<u64>,
+    pub(crate) max_requests: Option<u64>,
     /// Minutes of one run.
-    pub max_minutes: Option<u64>,
+    pub(crate) max_minutes: Option<u64>,
     /// Attempts of one request, the first included.
-    pub attempts: Option<u32>,
+    pub(crate) attempts: Option<u32>,
 }
 
 /// The aggregates.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct AggregatesSpec {
+pub(crate) struct AggregatesSpec {
     /// Folder of `*.sql` files, relative to the pipeline file.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Whether they run.
-    pub enabled: bool,
+    pub(crate) enabled: bool,
 }
 
 impl Default for AggregatesSpec {
@@ -219,7 +219,7 @@ impl Default for AggregatesSpec {
 /// What a failed check does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum OnFailure {
+pub(crate) enum OnFailure {
     /// It is logged, and the run continues.
     #[default]
     Tell,
@@ -232,31 +232,31 @@ pub enum OnFailure {
 /// Checks before a snapshot is published, and what each does when it fails.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ChecksSpec {
+pub(crate) struct ChecksSpec {
     /// A record could not be normalized.
-    pub quarantine: OnFailure,
+    pub(crate) quarantine: OnFailure,
     /// A record has a field the schema does not know.
-    pub unknown_fields: OnFailure,
+    pub(crate) unknown_fields: OnFailure,
     /// A day could not be read completely.
-    pub incomplete_days: OnFailure,
+    pub(crate) incomplete_days: OnFailure,
     /// The entire register was read, and the API counts more or fewer businesses.
-    pub missing_businesses: OnFailure,
+    pub(crate) missing_businesses: OnFailure,
     /// A complete day has more or fewer rows than the API counts.
-    pub counts: OnFailure,
+    pub(crate) counts: OnFailure,
     /// More filings were removed since the last snapshot than allowed.
-    pub vanished: OnFailure,
+    pub(crate) vanished: OnFailure,
     /// Largest share of the lake's filings that may be removed since the last snapshot, in percent.
-    pub max_vanished_percent: f64,
+    pub(crate) max_vanished_percent: f64,
     /// A settled month lists fewer filings than allowed.
-    pub drop: OnFailure,
+    pub(crate) drop: OnFailure,
     /// Largest drop of a settled month's listed filings since the last snapshot, in percent.
-    pub max_drop_percent: f64,
+    pub(crate) max_drop_percent: f64,
     /// A key occurs twice in a table, or is null.
-    pub keys: OnFailure,
+    pub(crate) keys: OnFailure,
     /// A date is impossible.
-    pub dates: OnFailure,
+    pub(crate) dates: OnFailure,
     /// An aggregate's sum differs from its source's.
-    pub aggregates: OnFailure,
+    pub(crate) aggregates: OnFailure,
 }
 
 impl Default for ChecksSpec {
@@ -281,22 +281,22 @@ impl Default for ChecksSpec {
 /// Which old snapshots a run keeps. It always keeps the newest and pinned ones; without a key it keeps all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct RetentionSpec {
+pub(crate) struct RetentionSpec {
     /// Number of the newest.
-    pub last: u32,
+    pub(crate) last: u32,
     /// The newest of each of this many days.
-    pub daily: u32,
+    pub(crate) daily: u32,
     /// The newest of each of this many weeks.
-    pub weekly: u32,
+    pub(crate) weekly: u32,
     /// The newest of each of this many months.
-    pub monthly: u32,
+    pub(crate) monthly: u32,
     /// Days to keep the raw pages of a finished run once its snapshots are pruned; for ever, when absent.
-    pub raw_days: Option<u32>,
+    pub(crate) raw_days: Option<u32>,
 }
 
 impl RetentionSpec {
     /// The rules for snapshots.
-    pub const fn retention(&self) -> Retention {
+    pub(crate) const fn retention(&self) -> Retention {
         Retention { last: self.last, daily: self.daily, weekly: self.weekly, monthly: self.monthly }
     }
 }
@@ -304,9 +304,9 @@ impl RetentionSpec {
 /// The report.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct ReportSpec {
+pub(crate) struct ReportSpec {
     /// Whether `catalog/report.html` is written.
-    pub enabled: bool,
+    pub(crate) enabled: bool,
 }
 
 impl Default for ReportSpec {

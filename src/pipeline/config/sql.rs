@@ -17,7 +17,7 @@ pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, S
 ///
 /// # Errors
 /// An aggregate or a condition that cannot be read or run.
-pub fn check_sql(pipeline: &Pipeline) -> Result<(), PipelineError> {
+pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<(), PipelineError> {
     for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
         check_aggregate(&name, &sql)?;
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 ///
 /// # Errors
 /// Files that cannot be read or written.
-pub fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
+pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
     write_catalog(lake, commit)?;
     write_report(lake, commit, None)?;
     Ok(())
@@ -23,7 +23,7 @@ pub fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
 ///
 /// # Errors
 /// Files that cannot be read or written.
-pub fn write_report(
+pub(crate) fn write_report(
     lake: &Lake,
     commit: &Commit,
     run: Option<&RunSummary>,

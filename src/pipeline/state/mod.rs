@@ -11,7 +11,7 @@
 //! - `learn`: what a run learned about days
 //! - `provenance`: how a snapshot was made, for replays
 
-pub mod enrich;
+pub(crate) mod enrich;
 mod learn;
 pub(super) mod newest_lists;
 pub(super) mod provenance;
@@ -20,5 +20,5 @@ pub mod registry;
 pub(super) mod run_state;
 pub(super) mod source_kind;
 
-pub use run_state::RunState;
+pub(crate) use run_state::RunState;
 pub use source_kind::SourceKind;

@@ -12,11 +12,11 @@ const REMEMBERED_DAYS: usize = 7;
 /// When the newest merged answers arrived, by day and table. Only the newest days are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct NewestLists(BTreeMap<Date, BTreeMap<String, Timestamp>>);
+pub(crate) struct NewestLists(BTreeMap<Date, BTreeMap<String, Timestamp>>);
 
 impl NewestLists {
     /// Whether nothing is remembered.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

@@ -9,22 +9,22 @@ const LONGEST_PAUSE: u32 = 14;
 
 /// Incomplete readings of a day, one after another. A row that nothing finds is likely to stay out of reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadBackoff {
+pub(crate) struct ReadBackoff {
     /// Number of readings.
-    pub times: u32,
+    pub(crate) times: u32,
     /// Day of the last one.
-    pub on: Date,
+    pub(crate) on: Date,
 }
 
 impl ReadBackoff {
     /// The backoff after one more incomplete reading.
-    pub fn after(before: Option<Self>, on: Date) -> Self {
+    pub(crate) fn after(before: Option<Self>, on: Date) -> Self {
         Self { times: before.map_or(0, |backoff| backoff.times) + 1, on }
     }
 
     /// Whether the day is skipped today. After the first incomplete reading it is read at once, for rows may only have changed
     /// during the reading; then after 2, 4, 8 and 14 days.
-    pub fn is_backing_off(self, today: Date) -> bool {
+    pub(crate) fn is_backing_off(self, today: Date) -> bool {
         let pause = 1 << self.times.saturating_sub(1).min(4);
         self.times > 1 && span_days(self.on, today) <= LONGEST_PAUSE.min(pause)
     }

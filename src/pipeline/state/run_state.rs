@@ -16,55 +16,55 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// State of a lake after a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunState {
+pub(crate) struct RunState {
     /// What filled the lake.
     #[serde(default)]
-    pub source: Option<SourceKind>,
+    pub(crate) source: Option<SourceKind>,
     /// Newest day of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<Date>,
+    pub(crate) as_of: Option<Date>,
     /// The plan's numbers as measured.
     #[serde(default)]
-    pub plan: Option<PlanLimits>,
+    pub(crate) plan: Option<PlanLimits>,
     /// Values seen so far in columns without a fixed set of values.
     #[serde(default)]
-    pub open_values: OpenValues,
+    pub(crate) open_values: OpenValues,
     /// Number of rows with each value, by listing.
     #[serde(default)]
-    pub shares: BTreeMap<String, Shares>,
+    pub(crate) shares: BTreeMap<String, Shares>,
     /// How often complete days change, by listing.
     #[serde(default)]
-    pub pace: BTreeMap<String, Pace>,
+    pub(crate) pace: BTreeMap<String, Pace>,
     /// The API's count of each day when it was last read completely. A different count means that the day has changed, whatever
     /// the API counts.
     #[serde(default)]
-    pub counts: BTreeMap<Date, i64>,
+    pub(crate) counts: BTreeMap<Date, i64>,
     /// By listing, days that drifted while they were read. No count shows rows that came and went during the reading.
     #[serde(default, rename = "stirred", skip_serializing_if = "BTreeMap::is_empty")]
-    pub drifted: BTreeMap<String, BTreeSet<Date>>,
+    pub(crate) drifted: BTreeMap<String, BTreeSet<Date>>,
     /// By listing, days whose last reading was incomplete.
     #[serde(default, rename = "vain", skip_serializing_if = "BTreeMap::is_empty")]
-    pub backoffs: BTreeMap<String, BTreeMap<Date, ReadBackoff>>,
+    pub(crate) backoffs: BTreeMap<String, BTreeMap<Date, ReadBackoff>>,
     /// The run that ended with this commit; none where it stopped early and can resume.
     #[serde(default)]
-    pub ended: Option<String>,
+    pub(crate) ended: Option<String>,
     /// How far the register has been read.
     #[serde(default, skip_serializing_if = "RegisterState::is_empty")]
-    pub register: RegisterState,
+    pub(crate) register: RegisterState,
     /// Results of look-ups that are not rows.
     #[serde(default, skip_serializing_if = "EnrichState::is_empty")]
-    pub enrich: EnrichState,
+    pub(crate) enrich: EnrichState,
     /// By listing, the day on which each day was last read from its first row to its last.
     #[serde(default)]
-    pub read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
+    pub(crate) read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
     /// When the merged lists and counts arrived.
     #[serde(default, skip_serializing_if = "NewestLists::is_empty")]
-    pub lists: NewestLists,
+    pub(crate) lists: NewestLists,
 }
 
 impl RunState {
     /// The state in a commit. An unreadable one counts as empty, for it only saves requests.
-    pub fn from_commit(state: &serde_json::Value) -> Self {
+    pub(crate) fn from_commit(state: &serde_json::Value) -> Self {
         serde_json::from_value(state.clone()).unwrap_or_default()
     }
 
