@@ -4,14 +4,11 @@ use crate::contract::account::AccountLimits;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// Requests allowed in each window.
+/// Requests allowed in each window: minute, Eastern day, Eastern month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Allowance {
-    /// Per minute.
     pub(crate) per_minute: u32,
-    /// Per Eastern day.
     pub(crate) per_day: u32,
-    /// Per Eastern month.
     pub(crate) per_month: u32,
 }
 
@@ -26,9 +23,7 @@ impl From<AccountLimits> for Allowance {
 pub(crate) struct Used {
     /// The last 60 s.
     pub(crate) minute: u32,
-    /// This Eastern day.
     pub(crate) day: u32,
-    /// This Eastern month.
     pub(crate) month: u32,
 }
 
@@ -43,7 +38,6 @@ pub(crate) struct Ticket {
     pub(super) others_under_way: u32,
 }
 
-/// Whether a request may be sent now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Send it: it is counted.
@@ -54,6 +48,5 @@ pub(crate) enum Verdict {
     WaitAsked(i64),
     /// The day's requests are spent, or the account's limits allow no request per minute.
     DaySpent,
-    /// The month's requests are spent.
     MonthSpent,
 }

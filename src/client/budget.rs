@@ -17,16 +17,13 @@ use tokio::time::Instant;
 /// Returns the current time; the outermost layer passes it in.
 pub(crate) type Clock = fn() -> Timestamp;
 
-/// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Bounds {
     /// Requests a day left for the account's other users.
     pub(crate) keep_per_day: u32,
-    /// Requests a month left for the account's other users.
     pub(crate) keep_per_month: u32,
     /// Requests of this run; none means no bound of its own.
     pub(crate) max_requests: Option<u64>,
-    /// Time of this run; none means no bound of its own.
     pub(crate) max_time: Option<Duration>,
 }
 
@@ -51,7 +48,6 @@ const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, p
 const PAUSE_MARGIN_MS: i64 = 50;
 
 impl Budget {
-    /// A budget over the ledger of one account.
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
@@ -68,44 +64,32 @@ impl Budget {
         self.sent().saturating_sub(self.released.load(Ordering::Relaxed))
     }
 
-    /// The run's own bound on its requests.
     pub(crate) fn max_requests(&self) -> Option<u64> {
         self.bounds.max_requests
     }
 
     /// Requests that this run may still send in each window, by the ledger.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be read.
     pub(crate) fn remaining(&self) -> Result<Remaining, ClientError> {
         let now = (self.clock)();
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
     /// Requests that this run may send in a window with none used.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be read.
     pub(crate) fn per_window(&self) -> Result<Allowance, ClientError> {
         self.update(|counts| self.allowance(counts))
     }
 
-    /// Limits of the account, if `/v1/me` reported them this Eastern day and the counts are not marked stale since.
     pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>, ClientError> {
         let now = (self.clock)();
         self.update(|counts| counts.caps_of_today(now))
     }
 
-    /// Takes over an answer of `/v1/me`.
     pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<(), ClientError> {
         let learned = self.ledger.learn(asked, (self.clock)(), &account.limits.into(), &account.remaining);
         learned.map_err(|source| self.unkept(source))
     }
 
-    /// Waits until a request may be sent, and counts it.
-    ///
-    /// # Errors
-    /// `BudgetSpent`, `WaitTooLong`, `Stopped` or `Ledger`; nothing was counted then.
+    /// Waits until a request may be sent, and counts it. After an error, nothing was counted.
     pub(super) async fn admit(&self) -> Result<Ticket, ClientError> {
         let _turn = self.gate.lock().await;
         if self.bounds.max_requests.is_some_and(|most| self.sent() >= most) {
@@ -128,19 +112,16 @@ impl Budget {
         }
     }
 
-    /// Notes that a request was answered, or will not be.
     pub(super) fn release(&self, ticket: &Ticket) -> Result<(), ClientError> {
         self.released.fetch_add(1, Ordering::Relaxed);
         let now = (self.clock)();
         self.update(|counts| counts.release(ticket, now))
     }
 
-    /// Marks the counts as too low: the API refused a request for which the ledger had room.
     pub(super) fn mark_stale(&self) -> Result<(), ClientError> {
         self.update(Counts::mark_stale)
     }
 
-    /// The flag that stops the run.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
@@ -164,13 +145,11 @@ impl Budget {
         }
     }
 
-    /// Whether a pause ends before the deadline of the run.
     pub(super) fn may_wait(&self, pause: Duration) -> bool {
         pause <= self.longest_pause()
             && self.deadline.is_none_or(|deadline| Instant::now() + pause <= deadline)
     }
 
-    /// The error of a pause that is too long for the run.
     pub(super) fn too_long(&self, pause: Duration) -> ClientError {
         let wait_secs = pause.as_secs_f64().ceil() as u64;
         let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
@@ -183,7 +162,6 @@ impl Budget {
         self.bounds.max_time.unwrap_or(Duration::from_secs(15 * 60))
     }
 
-    /// Fails once the time of the run is over.
     fn check_deadline(&self) -> Result<(), ClientError> {
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, None)),

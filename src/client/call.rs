@@ -40,10 +40,6 @@ impl<T: DeserializeOwned> Call<T> {
         &self.target
     }
 
-    /// Decodes an answer's body.
-    ///
-    /// # Errors
-    /// `OutsideContract` when the body is not the JSON that the API document shows.
     pub(crate) fn decode(&self, body: &[u8]) -> Result<T, ClientError> {
         serde_json::from_slice(body).map_err(|error| ClientError::OutsideContract {
             target: self.target.clone(),
@@ -54,63 +50,54 @@ impl<T: DeserializeOwned> Call<T> {
 }
 
 impl Call<Account> {
-    /// Key, limits and remaining requests.
     pub(crate) fn account() -> Self {
         Self::to(Endpoint::Account, "", "")
     }
 }
 
 impl Call<Page<RawRecord>> {
-    /// One page of a search.
     pub(crate) fn search(search: &BusinessSearch) -> Self {
         Self::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
 }
 
 impl Call<Page<DailyCount>> {
-    /// Counts of the last `days` days.
     pub(crate) fn daily_counts(days: u32) -> Self {
         Self::to(Endpoint::DailyCounts, "", &format!("days={days}"))
     }
 }
 
 impl Call<Data<RawRecord>> {
-    /// One business in detail.
     pub(crate) fn business(business_id: i64) -> Self {
         Self::to(Endpoint::Business, &business_id.to_string(), "")
     }
 }
 
 impl Call<Data<Vec<RawRecord>>> {
-    /// The officers of a business.
     pub(crate) fn officers(business_id: i64) -> Self {
         Self::to(Endpoint::Officers, &business_id.to_string(), "")
     }
 }
 
 impl Call<Data<Vec<County>>> {
-    /// Counts of every county.
     pub(crate) fn counties() -> Self {
         Self::to(Endpoint::Counties, "", "")
     }
 }
 
 impl Call<Data<Stats>> {
-    /// Statewide counts.
     pub(crate) fn stats() -> Self {
         Self::to(Endpoint::Stats, "", "")
     }
 }
 
 impl Call<Data<Industries>> {
-    /// Values of the industry filter.
     pub(crate) fn industries() -> Self {
         Self::to(Endpoint::Industries, "", "")
     }
 }
 
 impl Call<Data<Vec<EntityTypeEntry>>> {
-    /// Values of the type filter.
     pub(crate) fn entity_types() -> Self {
         Self::to(Endpoint::EntityTypes, "", "")
     }

@@ -12,7 +12,6 @@ pub(crate) struct ClientConfig {
     pub(crate) base_url: String,
     /// Whether plain http may reach another host; off by default.
     pub(crate) allow_plain_http: bool,
-    /// Longest time to connect.
     pub(crate) connect_timeout: Duration,
     /// Longest time without data while an answer arrives.
     pub(crate) read_timeout: Duration,
@@ -20,12 +19,10 @@ pub(crate) struct ClientConfig {
     pub(crate) total_timeout: Duration,
     /// Largest body after decompression.
     pub(crate) max_body_bytes: usize,
-    /// When a request is retried.
     pub(crate) retry: RetryPolicy,
 }
 
 impl ClientConfig {
-    /// The default bounds for a service at this address.
     pub(crate) fn new(base_url: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),

@@ -16,7 +16,6 @@ pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(32 * 86_400);
 /// This near to midnight the API's day may differ from this clock's.
 const NEAR_MIDNIGHT_MS: i64 = 60_000;
 
-/// What one account has used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     #[serde(flatten)]
@@ -52,7 +51,6 @@ impl Counts {
         }
     }
 
-    /// Limits of the account by the last answer of `/v1/me`; none before the first.
     pub(crate) fn caps(&self) -> Option<Allowance> {
         self.caps
     }
@@ -135,12 +133,10 @@ impl Counts {
         self.learned_on = may_fall.then(|| eastern_day(now));
     }
 
-    /// Requests ever counted.
     pub(super) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Requests under way.
     pub(super) fn under_way(&self) -> usize {
         self.minute.under_way()
     }
@@ -156,13 +152,11 @@ impl Counts {
         self.sent += other.sent;
     }
 
-    /// Requests used in each window.
     pub(crate) fn used(&mut self, now: Timestamp) -> Used {
         self.roll(now);
         Used { minute: self.minute.used(), day: self.day_used, month: self.month_used }
     }
 
-    /// Requests left in each window.
     pub(crate) fn remaining(&mut self, now: Timestamp, allowance: &Allowance) -> Remaining {
         let used = self.used(now);
         Remaining {

@@ -137,7 +137,6 @@ impl ClientError {
         }
     }
 
-    /// The status of a refusal.
     pub(crate) fn refused_status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),

@@ -20,9 +20,6 @@ pub enum KeyError {
 
 impl ApiKey {
     /// The key in a text; surrounding white space is removed, because files end with a line break.
-    ///
-    /// # Errors
-    /// Empty text, or characters that a header cannot contain.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         if text.is_empty() {

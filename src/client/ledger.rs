@@ -29,11 +29,9 @@ const NO_FILE: [io::ErrorKind; 2] = [io::ErrorKind::NotFound, io::ErrorKind::IsA
 /// What an account on this host has used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AccountUsed {
-    /// Address of the service.
     pub(crate) service: String,
     /// Digests of its keys.
     pub(crate) keys: Vec<String>,
-    /// Requests in each window.
     pub(crate) used: Used,
 }
 
@@ -61,15 +59,11 @@ impl Ledger {
         Self { path, service, key: key.fingerprint(), synced: Arc::default() }
     }
 
-    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Takes over the counts that an earlier version kept for this key in a separate file, and removes that file.
-    ///
-    /// # Errors
-    /// When a file cannot be read, written or removed.
     pub(crate) fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
         let bytes = match std::fs::read(earlier) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -86,17 +80,11 @@ impl Ledger {
     }
 
     /// Reads, changes and writes the account's counts as one step among all processes.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written, or a newer version wrote it.
     pub(crate) fn update<T>(&self, now: Timestamp, change: impl FnOnce(&mut Counts) -> T) -> io::Result<T> {
         self.change(now, |book| change(&mut book.entry(&self.key).counts))
     }
 
     /// Takes over the answer of `/v1/me` to the request of this ticket.
-    ///
-    /// # Errors
-    /// As [`Ledger::update`].
     pub(crate) fn learn(
         &self,
         asked: &Ticket,
@@ -118,9 +106,6 @@ impl Ledger {
     }
 
     /// Every account that has a ledger in this folder. Other files are skipped.
-    ///
-    /// # Errors
-    /// When the folder or a file cannot be read.
     pub(crate) fn accounts(folder: &Path, now: Timestamp) -> io::Result<Vec<AccountUsed>> {
         let entries = match std::fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

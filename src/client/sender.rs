@@ -18,19 +18,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tokio::time::Instant;
 
-/// A decoded answer, with its body.
 #[derive(Debug)]
 pub(crate) struct Answer<T> {
-    /// The answer.
     pub(crate) value: T,
     /// The body as received, decompressed.
     pub(crate) body: Vec<u8>,
-    /// When it was complete.
     pub(crate) received_at: Timestamp,
     ticket: Ticket,
 }
 
-/// Sends calls for one account.
 #[derive(Debug)]
 pub(crate) struct Client {
     http: reqwest::Client,
@@ -48,10 +44,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A client for one account.
-    ///
-    /// # Errors
-    /// `Settings` when the address is no URL, or is plain http to another host and that is not allowed.
     pub(crate) fn new(
         config: ClientConfig,
         key: ApiKey,
@@ -83,12 +75,10 @@ impl Client {
         })
     }
 
-    /// The budget that every request must pass.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Retries of all calls.
     pub(crate) fn retried(&self) -> u64 {
         self.retried.load(Ordering::Relaxed)
     }
@@ -99,17 +89,11 @@ impl Client {
     }
 
     /// Requests that must be under way at once, so that slow answers do not reduce the pace.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be read.
     pub(crate) fn overlap(&self) -> Result<usize, ClientError> {
         Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
     }
 
     /// Asks `/v1/me` and corrects the ledger by its answer.
-    ///
-    /// # Errors
-    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
     pub(crate) async fn account(&self) -> Result<Account, ClientError> {
         let answer = self.fetch_with_retries(&Call::account()).await?;
         self.budget.learn(&answer.ticket, &answer.value)?;
@@ -117,9 +101,6 @@ impl Client {
     }
 
     /// Limits of the account. `/v1/me` is asked unless it has answered a process of this host this Eastern day.
-    ///
-    /// # Errors
-    /// As [`Client::account`].
     pub(crate) async fn caps(&self) -> Result<Allowance, ClientError> {
         if let Some(caps) = self.budget.caps_of_today()? {
             return Ok(caps);
@@ -132,9 +113,6 @@ impl Client {
     }
 
     /// Sends a call, with retries, and decodes its answer. Asks `/v1/me` first when the day is new or others use the account.
-    ///
-    /// # Errors
-    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
     pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
         self.caps().await?;
         self.fetch_with_retries(call).await

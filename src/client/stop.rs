@@ -28,9 +28,6 @@ impl StopSwitch {
 
 impl Stop {
     /// Fails once the run is to stop.
-    ///
-    /// # Errors
-    /// `Stopped`.
     pub(crate) fn check(&self) -> Result<(), ClientError> {
         if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
     }

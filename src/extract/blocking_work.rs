@@ -10,9 +10,6 @@ use tokio::sync::oneshot;
 impl PageFetcher<'_> {
     /// Runs `work` and returns its result. Requests under way are driven during the work, which is on another thread, so that an answer
     /// in time does not count as late.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
     pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, ExtractError> {
         let runtime = Handle::try_current().ok().filter(|runtime| {
             runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()

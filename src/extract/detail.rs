@@ -7,9 +7,7 @@ use crate::contract::page::Data;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Stage name of details.
 pub(crate) const DETAILS: &str = "details";
-/// Stage name of officers.
 pub(crate) const OFFICERS: &str = "officers";
 
 /// The answers of one look-up.
@@ -21,16 +19,12 @@ pub(crate) struct LookUp {
     pub(crate) officers: Option<PageKey>,
 }
 
-/// The number of officers in a detail record.
 #[derive(Deserialize)]
 struct Officered {
     officer_count: i64,
 }
 
 /// Looks up a business, with its officers if wanted. `next` are looked up after it; their details may be requested ahead.
-///
-/// # Errors
-/// A refusal other than 404, a spent budget, a broken archive.
 pub(crate) async fn look_up(
     fetcher: &mut PageFetcher<'_>,
     business_id: i64,

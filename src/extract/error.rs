@@ -5,7 +5,6 @@ use crate::client::ClientError;
 /// Why a page store failed.
 pub(crate) type StoreError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why extraction stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExtractError {
     /// A request gave no usable answer, or may not be sent.
@@ -19,18 +18,10 @@ pub(crate) enum ExtractError {
     HandOver(StoreError),
     /// A request under way whose answer never came; only a bug causes this.
     #[error("the request GET {target} was lost")]
-    Lost {
-        /// Path and query.
-        target: String,
-    },
+    Lost { target: String },
     /// A page that does not answer its request.
     #[error("GET {target} answered outside its contract: {reason}")]
-    WrongPage {
-        /// Path and query asked for.
-        target: String,
-        /// What does not fit.
-        reason: String,
-    },
+    WrongPage { target: String, reason: String },
 }
 
 impl ExtractError {
@@ -40,7 +31,6 @@ impl ExtractError {
         self.is_refused_with(400)
     }
 
-    /// Whether the API refused the request with this status.
     pub(crate) fn is_refused_with(&self, status: u16) -> bool {
         matches!(self, Self::Client(error) if error.refused_status() == Some(status))
     }

@@ -19,16 +19,12 @@ use std::pin::Pin;
 /// Identifies one answer of a run: the request, and how often it was sent before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PageKey {
-    /// Path and query.
     pub(crate) target: String,
-    /// 0 for the first time.
     pub(crate) occurrence: u32,
 }
 
-/// An archived answer.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredPage {
-    /// Its HTTP status.
     pub(crate) status: u16,
     /// Its body; for a refusal, the API's message.
     pub(crate) body: Vec<u8>,
@@ -36,16 +32,9 @@ pub(crate) struct StoredPage {
 
 /// The archive of answers; an answer counts only once it is archived.
 pub(crate) trait PageStore {
-    /// The answer of this key, if it is archived.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
     fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError>;
 
     /// Archives an answer; it counts once this returns.
-    ///
-    /// # Errors
-    /// When the archive cannot be written.
     fn keep(
         &mut self,
         key: &PageKey,
@@ -55,10 +44,8 @@ pub(crate) trait PageStore {
     ) -> Result<(), StoreError>;
 }
 
-/// A body and its time of arrival.
 pub(super) type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
 
-/// A request under way.
 pub(super) type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
 
 /// A request that extraction will probably send next.
@@ -68,7 +55,6 @@ struct ExpectedCall<'a> {
     send: Option<Sending<'a>>,
 }
 
-/// Fetches the pages of one run.
 pub(crate) struct PageFetcher<'a> {
     client: &'a Client,
     pages: &'a mut dyn PageStore,
@@ -116,7 +102,6 @@ impl<'a> PageFetcher<'a> {
         }
     }
 
-    /// Requests sent so far, by stage.
     pub(crate) fn sent_by_stage(&self) -> &BTreeMap<&'static str, u64> {
         &self.sent_by_stage
     }
@@ -126,15 +111,11 @@ impl<'a> PageFetcher<'a> {
         self.answered
     }
 
-    /// Answers from the archive.
     pub(crate) fn replayed(&self) -> u64 {
         self.replayed
     }
 
     /// Sends a request, unless its answer is archived.
-    ///
-    /// # Errors
-    /// Errors of the client, archived refusals included; `Store` when the archive fails.
     pub(crate) async fn ask<T: DeserializeOwned + 'a>(
         &mut self,
         stage: &'static str,
@@ -181,17 +162,11 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Invalidates an archived answer: this run and those that resume it send the request again.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
     pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<(), ExtractError> {
         self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
     }
 
     /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
     pub(crate) fn invalidate_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
         let ClientError::Refused { target, .. } = error else { return Ok(()) };
         let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
@@ -201,9 +176,6 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Waits for the answers under way and archives them: their requests are already counted.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
     pub(crate) async fn finish(&mut self) -> Result<(), ExtractError> {
         self.forget_expected();
         while self.client.budget().under_way() > 0

@@ -12,9 +12,7 @@ use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-/// Stage name of the reference lists.
 pub(crate) const REFERENCE: &str = "reference";
-/// Stage name of the daily counts.
 pub(crate) const COUNTS: &str = "counts";
 
 /// Limits of the plan given in a pipeline file, for a plan that neither `/v1/me` nor the limits table describes.
@@ -29,23 +27,14 @@ pub(crate) struct PlanOverride {
     pub(crate) window_days: Option<u32>,
 }
 
-/// Answers of the reference stage.
 #[derive(Debug, Clone)]
 pub(crate) struct Reference {
-    /// Types accepted by the `type` filter.
     pub(crate) entity_types: Vec<EntityTypeEntry>,
-    /// Sectors, types, segments.
     pub(crate) industries: Industries,
-    /// Every county with its counts.
     pub(crate) counties: Vec<County>,
-    /// Statewide figures.
     pub(crate) stats: Stats,
 }
 
-/// Requests the lists and statewide counts.
-///
-/// # Errors
-/// Errors of the client or the archive.
 pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference, ExtractError> {
     let (entity_types, _) = fetcher.ask(REFERENCE, &Call::entity_types()).await?;
     let (industries, _) = fetcher.ask(REFERENCE, &Call::industries()).await?;
@@ -60,9 +49,6 @@ pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<R
 }
 
 /// Requests the counts of the last `days` days, today included.
-///
-/// # Errors
-/// Errors of the client or the archive.
 pub(crate) async fn extract_daily_counts(
     fetcher: &mut PageFetcher<'_>,
     days: u32,
@@ -102,9 +88,6 @@ pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given:
 }
 
 /// Probes the limits of a plan that no table has, with four requests at most. Limits of the pipeline are not probed.
-///
-/// # Errors
-/// Errors of the client or the archive.
 pub(crate) async fn find_plan(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,

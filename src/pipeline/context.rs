@@ -79,7 +79,6 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     Ok(Client::new(config, source.key.clone(), budget, context.now)?)
 }
 
-/// One run under way.
 pub(crate) struct Run<'a> {
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) now: fn() -> Timestamp,
@@ -108,12 +107,10 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The plan in the run's record.
     pub(crate) fn planned(&self) -> RunPlan {
         RunPlan::of_record(&self.record)
     }
 
-    /// Writes a plan into the run's record.
     pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<(), PipelineError> {
         self.record.plan = serde_json::to_value(planned).unwrap_or_default();
         Ok(self.dir.write_record(&self.record)?)

@@ -48,9 +48,6 @@ pub(crate) fn sample_limits(sample: &SampleSource) -> PlanLimits {
 /// Writes the sample as of `today` into a new lake at `root`, as its first snapshot.
 ///
 /// Only businesses of the daily window have details and officers: those of a full registry would fill the memory.
-///
-/// # Errors
-/// [`SampleLakeError::Lake`] when the disk fails; the others are bugs of the sample.
 pub(crate) fn write_sample_lake(
     root: &Path,
     sample: &SampleSource,
@@ -67,9 +64,6 @@ pub(crate) fn write_sample_lake(
 }
 
 /// Writes businesses into a new lake at `root`, as its first snapshot; those with `true` also with details and officers.
-///
-/// # Errors
-/// [`SampleLakeError`]
 pub fn write_lake(
     root: &Path,
     businesses: impl Iterator<Item = (SampleBusiness, bool)>,

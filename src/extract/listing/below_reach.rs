@@ -14,7 +14,6 @@ use std::collections::HashSet;
 pub(crate) struct Tail {
     /// Rows below the page when it was read.
     rows: u64,
-    /// Last row of the page.
     last: i64,
 }
 

@@ -13,7 +13,6 @@ use std::collections::HashSet;
 /// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;
 
-/// Where a walk is.
 pub(crate) struct Position {
     /// Newest day still to read.
     pub(crate) upper: Date,
@@ -35,10 +34,11 @@ impl Position {
 
 /// Why a walk ended.
 pub(crate) enum End {
-    /// The listing is read.
     Listing,
     /// The day of its position is over reach. `deepest` is the last page within reach, if it was read.
-    OverReach { deepest: Option<PageSeen> },
+    OverReach {
+        deepest: Option<PageSeen>,
+    },
     /// Rows drifted more often than the walk could follow, or the API rejects a value of the filter.
     Adrift,
 }

@@ -21,10 +21,8 @@ const MAX_SEARCHES: u32 = 4;
 /// Pages that a search may take, even for a small day.
 const LEAST_SEARCH: u64 = 12;
 
-/// One day of a reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DayReading {
-    /// The day.
     pub(crate) day: Date,
     /// Rows by the API's total.
     pub(crate) expected: u64,

@@ -9,7 +9,6 @@ pub(crate) struct Drift {
 }
 
 impl Drift {
-    /// Notes that rows drifted.
     pub(crate) fn note(&mut self) {
         (self.reading, self.range) = (true, true);
     }
@@ -19,7 +18,6 @@ impl Drift {
         self.reading = false;
     }
 
-    /// The state for the next day range.
     pub(crate) fn of_next_range(self) -> Self {
         Self { range_before: self.range, ..Self::default() }
     }

@@ -24,13 +24,11 @@ const MAX_NEW_DAYS: u32 = 2;
 /// Stage name of days that are read completely again because of their age.
 pub(crate) const SETTLING: &str = "settling";
 
-/// What to read of one listing.
 pub(crate) struct ListingJob {
     /// Its name in the coverage table: `*`, or a type key.
     pub(crate) label: &'static str,
     /// Stage for which its requests are counted.
     pub(crate) stage: &'static str,
-    /// Filter of the listing.
     pub(crate) filter: Filter,
     /// Days never complete, newest first.
     pub(crate) unread: Vec<DayRange>,
@@ -51,7 +49,6 @@ pub(crate) struct ListingJob {
 /// The result of reading one day range.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    /// The listing.
     pub(crate) label: &'static str,
     /// Its days, newest first.
     pub(crate) days: Vec<DayReading>,
@@ -59,9 +56,7 @@ pub(crate) struct Reading {
     pub(crate) rows: HashMap<i64, Date>,
     /// Rows of the lake that are no longer listed, on complete days that were not read completely now.
     pub(crate) gone: BTreeMap<i64, Date>,
-    /// Pages with those rows.
     pub(crate) pages: Vec<PageKey>,
-    /// Whether rows drifted during the reading.
     pub(crate) is_drifted: bool,
 }
 
@@ -70,22 +65,15 @@ pub(crate) type KnownRows<'r> = &'r mut dyn FnMut(Date, Date) -> Result<Vec<Seen
 
 /// What reading a listing needs in addition to its job.
 pub(crate) struct ReadContext<'r> {
-    /// Rows of the lake.
     pub(crate) known: KnownRows<'r>,
-    /// The plan's limits; corrected while reading.
     pub(crate) plan: &'r mut PlanLimits,
-    /// Values of the filters.
     pub(crate) values: &'r FilterValues,
-    /// How rows are distributed; learned while reading.
     pub(crate) shares: &'r mut Shares,
-    /// How often complete days change; learned while reading.
     pub(crate) pace: &'r mut Pace,
 }
 
-/// Reads a listing, newest days first, and hands over each day range as soon as it is read and checked.
-///
-/// # Errors
-/// A refusal, a spent budget, a broken archive. Day ranges handed over before remain valid.
+/// Reads a listing, newest days first, and hands over each day range as soon as it is read and checked. Those handed over
+/// before an error remain valid.
 pub(crate) async fn extract_listing(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,

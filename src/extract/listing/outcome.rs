@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashSet};
 /// Rows expected of a slice, by day; other days are unknown.
 pub(crate) type Expected = BTreeMap<Date, f64>;
 
-/// The result of a walk.
 pub(crate) struct Walked {
     /// The slice's total, by its first page.
     pub(crate) total: u64,
@@ -42,14 +41,12 @@ impl Default for ResidualSearch {
 }
 
 impl ResidualSearch {
-    /// Notes that a part is read.
     pub(crate) fn note_requested(&mut self, part: &Slice) {
         if part.filter.zip.is_some() || part.filter.city.is_some() {
             self.requested.insert(part.to_string());
         }
     }
 
-    /// Whether a part was read.
     pub(crate) fn is_requested(&self, part: &Slice) -> bool {
         self.requested.contains(&part.to_string())
     }

@@ -18,15 +18,12 @@ use serde::Deserialize;
 
 /// One page, as far as a walk needs it.
 pub(crate) struct PageSeen {
-    /// The query's total.
     pub(crate) total: u64,
     /// Id and day of each row, in order.
     pub(crate) rows: Vec<(i64, Date)>,
 }
 
-/// The answer to a request for a page.
 pub(crate) enum PageRead {
-    /// The page.
     Rows(PageSeen),
     /// The offset is above the plan's max offset, which is now corrected.
     OverReach,
@@ -38,7 +35,6 @@ pub(crate) enum PageRead {
 pub(crate) enum RowState {
     /// Listed, in its current form.
     Listed(SeenRow),
-    /// Not listed any more.
     NotListed,
     /// The API has no details of it.
     Unknown,
@@ -50,7 +46,6 @@ const MOST_REPEATS: u32 = 2;
 /// Reads one listing.
 pub(crate) struct Reader<'r, 'a> {
     pub(crate) fetcher: &'r mut PageFetcher<'a>,
-    /// Stage for which requests are counted.
     pub(crate) stage: &'static str,
     pub(crate) plan: &'r mut PlanLimits,
     pub(crate) values: &'r FilterValues,
@@ -78,7 +73,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         Self { fetcher, stage, plan, values, listing, range, shares, refresh, interner }
     }
 
-    /// Reads the page of a slice at an offset.
     pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead, ExtractError> {
         let call = self.call(slice, offset);
         let has_values = slice.filter.has_values_of_records();
@@ -219,7 +213,6 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.range.shares(self.shares)
     }
 
-    /// Rows that one query reaches.
     pub(crate) fn reach(&self) -> u64 {
         u64::from(self.plan.reach_rows())
     }

@@ -15,11 +15,8 @@ const MOST_WEIGHT: u64 = 100;
 /// What is known of the day range that is being read.
 #[derive(Default)]
 pub(crate) struct RangeState {
-    /// Its rows.
     pub(crate) seen: Seen,
-    /// The pages with rows.
     pub(crate) pages: Vec<PageKey>,
-    /// Whether rows change while they are read.
     pub(crate) drift: Drift,
     /// Whether rows of one day came in another order than by id, so that a row's rank says nothing.
     pub(crate) unordered: bool,
@@ -27,14 +24,12 @@ pub(crate) struct RangeState {
     sample: Option<Vec<SeenRow>>,
     /// Rows of the lake on days over reach: they show under which addresses rows are.
     pub(crate) hints: Vec<SeenRow>,
-    /// The search for rows that no part returned.
     pub(crate) residual: ResidualSearch,
     /// Number of rows that left a part of their day and are still listed.
     pub(crate) kept: u64,
 }
 
 impl RangeState {
-    /// The state for the next day range.
     pub(crate) fn next(&self) -> Self {
         Self { drift: self.drift.of_next_range(), ..Self::default() }
     }

@@ -39,7 +39,6 @@ impl Gap {
     }
 }
 
-/// The state of a search.
 pub(crate) struct Search<'s> {
     slice: &'s Slice,
     /// The slice's total, once known.

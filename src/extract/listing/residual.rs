@@ -26,7 +26,6 @@ pub(crate) type Walk =
 /// Pages in which a missing row is found by its rank.
 const RANK_PAGES: u64 = 8;
 
-/// A search for the missing rows of a slice.
 struct Search<'s> {
     slice: &'s Slice,
     total: u64,

@@ -82,7 +82,6 @@ fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32
 
 /// The result of reading the newest days of a slice in parts.
 struct Split {
-    /// The oldest day read.
     oldest: Date,
     /// Whether it missed no row that was there all the time.
     is_complete: bool,
@@ -91,7 +90,6 @@ struct Split {
 /// What proves that no row was missed that was there all the time; a greater value is a better proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Proof {
-    /// Nothing.
     Missing,
     /// The rows equal the total, unless some drifted.
     Sum,
@@ -102,7 +100,6 @@ enum Proof {
 /// Days that are read in parts, and what is known of them.
 struct HotDays<'c> {
     slice: &'c Slice,
-    /// Their rows.
     total: u64,
     expected: &'c Expected,
     /// Rows already read of the newest day, which come first in it.
@@ -112,7 +109,6 @@ struct HotDays<'c> {
 }
 
 impl HotDays<'_> {
-    /// Expected rows of the days.
     fn rows_by_day(&self) -> impl Iterator<Item = f64> + '_ {
         self.expected.range(self.slice.from..=self.slice.to).map(|(_, rows)| *rows)
     }
@@ -127,7 +123,6 @@ impl HotDays<'_> {
     }
 }
 
-/// Reads days in parts.
 pub(crate) async fn read_hot_days(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,

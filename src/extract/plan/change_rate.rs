@@ -12,9 +12,7 @@ const ASSUMED_DAYS: f64 = 5.0;
 /// Days, and the requests that refreshed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Effort {
-    /// Days.
     pub(crate) days: u64,
-    /// Requests.
     pub(crate) requests: u64,
 }
 
@@ -69,17 +67,14 @@ impl Pace {
         (asked > 0).then(|| 1.0 - (1.0 - a_night.min(1.0)).powi(nights as i32))
     }
 
-    /// Days that changed by their totals.
     pub(crate) fn discovered(&self) -> Effort {
         self.sum(|run| run.discovered)
     }
 
-    /// Days known or likely to have changed, with at least as many rows as before.
     pub(crate) fn grew(&self) -> Effort {
         self.sum(|run| run.grew)
     }
 
-    /// The same, with fewer rows than before.
     pub(crate) fn shrank(&self) -> Effort {
         self.sum(|run| run.shrank)
     }

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Consecutive days that are read together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DayRange {
-    /// Oldest day.
     pub(crate) from: Date,
-    /// Newest day.
     pub(crate) to: Date,
     /// Whether it has hot days: days expected over reach. It is read in parts then.
     pub(crate) in_parts: bool,
@@ -20,18 +18,14 @@ pub(crate) struct DayRange {
 /// What is known of a query whose days are planned.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outline<'a> {
-    /// Its filter.
     pub(crate) filter: &'a Filter,
-    /// How its rows are distributed.
     pub(crate) shares: &'a Shares,
     /// Whether the lake lists its rows, so that their ZIP prefixes and cities are known.
     pub(crate) is_listed: bool,
-    /// The plan's limits.
     pub(crate) plan: &'a PlanLimits,
 }
 
 impl<'a> Outline<'a> {
-    /// The outline of a query whose rows the lake does not list.
     pub(crate) fn unlisted(filter: &'a Filter, shares: &'a Shares, plan: &'a PlanLimits) -> Self {
         Self { filter, shares, is_listed: false, plan }
     }

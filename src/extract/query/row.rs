@@ -13,13 +13,9 @@ use std::sync::Arc;
 pub(crate) struct SeenRow {
     /// The business id; a negative number made from the text of a record without a readable id.
     pub(crate) id: i64,
-    /// Filing date.
     pub(crate) filed_date: Date,
-    /// Type key.
     pub(crate) entity_type: Arc<str>,
-    /// Sector key.
     pub(crate) sector: Arc<str>,
-    /// Industry type key.
     pub(crate) industry_type: Arc<str>,
     /// ZIP code as sent.
     pub(crate) zip: Arc<str>,
@@ -34,7 +30,6 @@ pub(crate) struct SeenRow {
 pub(crate) struct Interner(HashSet<Arc<str>>);
 
 impl Interner {
-    /// The shared copy of a text.
     pub(crate) fn share(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);

@@ -40,12 +40,10 @@ impl Seen {
         self.from_lake.values_mut().for_each(|shown| *shown = false);
     }
 
-    /// Whether it contains a row.
     pub(crate) fn has(&self, id: i64) -> bool {
         self.rows.contains_key(&id)
     }
 
-    /// Whether a row came from the lake.
     pub(crate) fn is_from_lake(&self, id: i64) -> bool {
         self.from_lake.contains_key(&id)
     }
@@ -90,7 +88,6 @@ impl Seen {
         ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.filter.matches(row)))
     }
 
-    /// Ids of the lake that the API no longer lists, and their day.
     pub(crate) fn gone(&self) -> &BTreeMap<i64, Date> {
         &self.gone
     }
@@ -126,12 +123,10 @@ impl Seen {
         self.by_day.range(from..=to).map(|(_, ids)| ids.len() as u64).sum()
     }
 
-    /// Distinct rows of a day.
     pub(crate) fn count_on(&self, day: Date) -> u64 {
         self.count_between(day, day)
     }
 
-    /// Distinct rows of a slice.
     pub(crate) fn count(&self, slice: &Slice) -> u64 {
         if slice.filter == Default::default() {
             return self.count_between(slice.from, slice.to);
@@ -139,12 +134,10 @@ impl Seen {
         self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
     }
 
-    /// All rows.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &SeenRow> {
         self.rows.values()
     }
 
-    /// Rows of the days `from` to `to`.
     pub(crate) fn rows_of(&self, from: Date, to: Date) -> impl Iterator<Item = &SeenRow> {
         self.by_day.range(from..=to).flat_map(|(_, ids)| ids.iter().filter_map(|id| self.rows.get(id)))
     }

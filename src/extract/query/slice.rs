@@ -12,15 +12,12 @@ pub(crate) const ANY_AGE: Date = date(1, 1, 1);
 /// The filters of a query, without its days. The empty filter is the untyped listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Filter {
-    /// Business type.
     pub(crate) kind: Option<EntityType>,
     /// Sector, or `sector.type` key.
     pub(crate) industry: Option<String>,
-    /// City name.
     pub(crate) city: Option<String>,
     /// ZIP code or its first 3 or 4 digits.
     pub(crate) zip: Option<String>,
-    /// Prefix of the name.
     pub(crate) name_prefix: Option<String>,
     /// Whether dissolved businesses are included; needs a name prefix. When set, the prefix is the query itself, not a part of a
     /// wider one.
@@ -52,46 +49,36 @@ fn begins_with(name: &str, prefix: &str) -> bool {
 /// One filter over the filing dates `from` to `to`, both inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Slice {
-    /// Its filter.
     pub(crate) filter: Filter,
-    /// Oldest day.
     pub(crate) from: Date,
-    /// Newest day.
     pub(crate) to: Date,
 }
 
 impl Slice {
-    /// The same filter on one day.
     pub(crate) fn on(&self, day: Date) -> Self {
         Self { from: day, to: day, ..self.clone() }
     }
 
-    /// The same filter on other days.
     pub(crate) fn between(&self, from: Date, to: Date) -> Self {
         Self { from, to, ..self.clone() }
     }
 
-    /// The same days under another filter.
     pub(crate) fn under(&self, filter: Filter) -> Self {
         Self { filter, ..self.clone() }
     }
 
-    /// Whether it is a single day.
     pub(crate) fn is_one_day(&self) -> bool {
         self.from == self.to
     }
 
-    /// The number of its days.
     pub(crate) fn days(&self) -> u32 {
         span_days(self.from, self.to)
     }
 
-    /// Whether a row matches it.
     pub(crate) fn holds(&self, row: &SeenRow) -> bool {
         self.from <= row.filed_date && row.filed_date <= self.to && self.filter.matches(row)
     }
 
-    /// The search for one of its pages.
     pub(crate) fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
         let filter = self.filter.clone();
         BusinessSearch {

@@ -24,12 +24,10 @@ pub(crate) enum Dimension {
 pub(crate) struct FilterValues {
     /// Sectors with their types.
     pub(crate) sectors: Vec<(String, Vec<String>)>,
-    /// Type keys.
     pub(crate) kinds: Vec<EntityType>,
 }
 
 impl FilterValues {
-    /// The values in the lists of the API.
     pub(crate) fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
         let sectors = industries.sectors.iter();
         Self {
@@ -44,7 +42,6 @@ impl FilterValues {
     }
 }
 
-/// A narrower filter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) filter: Filter,
@@ -111,7 +108,6 @@ pub(crate) fn parts(
     parts
 }
 
-/// A filter with a ZIP prefix added.
 pub(crate) fn under_zip(filter: &Filter, zip: String) -> Filter {
     Filter { zip: Some(zip), ..filter.clone() }
 }

@@ -23,26 +23,20 @@ use crate::contract::search::StatusFilter;
 use jiff::civil::Date;
 use prefixes::{NamePrefix, text};
 
-/// Stage name of the register.
 pub(crate) const REGISTER: &str = "register";
 
 /// Readings of a prefix before it is left incomplete.
 const READINGS: u32 = 2;
 
-/// A prefix to read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PrefixJob {
-    /// The prefix.
     pub(crate) prefix: NamePrefix,
     /// Whether to read fictitious names; a listing without a type excludes them.
     pub(crate) is_fictitious: bool,
-    /// Active businesses, or also dissolved ones.
     pub(crate) status: StatusFilter,
-    /// Newest filing date.
     pub(crate) to: Date,
 }
 
-/// The result of reading a prefix.
 #[derive(Debug)]
 pub(crate) struct PrefixReading {
     /// Rows by the API's total.
@@ -51,7 +45,6 @@ pub(crate) struct PrefixReading {
     pub(crate) held: u64,
     /// Whether these are all rows.
     pub(crate) is_proven: bool,
-    /// Pages with the rows.
     pub(crate) pages: Vec<PageKey>,
 }
 
@@ -73,9 +66,6 @@ impl PrefixJob {
 }
 
 /// Reads all names with a prefix; none when the API rejects the prefix.
-///
-/// # Errors
-/// A refusal, a spent budget, a broken archive.
 pub(crate) async fn read_prefix(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,

@@ -50,21 +50,16 @@ const FICTITIOUS_ALONE: f64 = 0.02;
 pub(crate) struct PrefixModel {
     /// Names by prefix: of all types except fictitious, and of fictitious names.
     names: [BTreeMap<NamePrefix, u64>; 2],
-    /// Characters that occur in names.
     letters: BTreeSet<char>,
     /// Prefixes of words inside names.
     words: BTreeMap<NamePrefix, u64>,
     words_seen: u64,
 }
 
-/// A prefix and its expected rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Guess {
-    /// The prefix.
     pub(crate) prefix: NamePrefix,
-    /// Whether these are fictitious names.
     pub(crate) is_fictitious: bool,
-    /// Rows expected.
     pub(crate) rows: f64,
 }
 
@@ -74,7 +69,6 @@ pub(crate) fn prefix_of(name: &str) -> Option<NamePrefix> {
     Some([letters.next()?, letters.next()?])
 }
 
-/// A prefix as text.
 pub(crate) fn text(prefix: NamePrefix) -> String {
     prefix.iter().collect()
 }

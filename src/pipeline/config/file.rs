@@ -11,23 +11,17 @@ use toml::de::DeTable;
 /// A pipeline file read and checked.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
-    /// Its values.
     pub(crate) spec: PipelineSpec,
     /// Digest of what it reads. A run resumes only while this is unchanged; budget, checks, aggregates and report may change.
     pub(crate) digest: String,
     /// Its folder, which its own paths are relative to.
     pub(crate) folder: PathBuf,
-    /// The file.
     pub(crate) path: PathBuf,
-    /// Its text.
     text: String,
 }
 
 impl Pipeline {
     /// Reads a pipeline file.
-    ///
-    /// # Errors
-    /// `Unreadable`; `Wrong` with the line and, for a wrong word, the nearest right one.
     pub fn read(path: &Path) -> Result<Self, SpecError> {
         let text = std::fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
         let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
@@ -71,7 +65,6 @@ const LONGEST_NAME: usize = 40;
 /// Days of the longest window that a pipeline file may claim.
 const LONGEST_WINDOW: u32 = 3_660;
 
-/// Minutes of a year.
 const A_YEAR: u64 = 525_600;
 
 /// A dotted key, and what is wrong with its value.

@@ -295,7 +295,6 @@ pub(crate) struct RetentionSpec {
 }
 
 impl RetentionSpec {
-    /// The rules for snapshots.
     pub(crate) const fn retention(&self) -> Retention {
         Retention { last: self.last, daily: self.daily, weekly: self.weekly, monthly: self.monthly }
     }

@@ -14,9 +14,6 @@ pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, S
 }
 
 /// Runs the SQL of a pipeline on empty tables, so that errors show before a request is spent.
-///
-/// # Errors
-/// An aggregate or a condition that cannot be read or run.
 pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<(), PipelineError> {
     for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
         check_aggregate(&name, &sql)?;

@@ -26,7 +26,6 @@ use crate::table::Table;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
-/// What a run has read.
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
     pub(crate) read: Result<Option<Reference>, Interrupted>,
@@ -43,12 +42,10 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// The counters now.
     pub(crate) fn now(client: &Client) -> Self {
         Self { sent: client.budget().sent(), retried: client.retried() }
     }
 
-    /// Requests sent since then.
     pub(crate) fn requests_since(self, client: &Client) -> Requests {
         let (sent, retried) = (client.budget().sent() - self.sent, client.retried() - self.retried);
         Requests { sent, retried, ..Requests::default() }

@@ -21,15 +21,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Rows of a batch for the spill.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// What has landed so far.
 pub(crate) struct Landing {
     pub(crate) today: Date,
     pub(crate) staging: Staging,
     /// Where records go that could not be normalized; none in a replay.
     pub(crate) quarantine: Option<Quarantine>,
-    /// How the snapshot is made.
     pub(crate) journal: Journal,
-    /// Coverage of the days read.
     pub(crate) coverage: Vec<CoverageRow>,
     /// Listing label and day of every complete day.
     pub(crate) complete: BTreeSet<(String, Date)>,
@@ -86,7 +83,6 @@ impl Landing {
         Ok(())
     }
 
-    /// Lands a step of a journal again.
     pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<(), PipelineError> {
         match step {
             JournalStep::Listing(entry) => {
@@ -162,7 +158,6 @@ impl Landing {
         Ok((pages.ok_or_else(gone)?.page(key)?, place))
     }
 
-    /// Counts unknown fields.
     pub(crate) fn note_unknown(&mut self, fields: UnknownFields) {
         for (field, count) in fields {
             *self.unknown_fields.entry(field).or_default() += count;

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Pages(Arc<Mutex<RawArchive>>);
 
 impl Pages {
-    /// A handle on an open archive.
     pub(crate) fn new(archive: RawArchive) -> Self {
         Self(Arc::new(Mutex::new(archive)))
     }

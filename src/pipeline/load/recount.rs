@@ -21,7 +21,6 @@ pub(crate) struct LakeCounts {
 }
 
 impl LakeCounts {
-    /// Counts the rows of filings files as of a day.
     pub(crate) fn of(files: &[PathBuf], today: Date) -> Result<Self, PipelineError> {
         let mut counts = Self::default();
         for file in files {

@@ -35,10 +35,7 @@ pub(crate) struct Action {
     pub(crate) done: String,
 }
 
-/// Repairs the lake as far as possible, and returns what was done.
-///
-/// # Errors
-/// What the lake returns while writing. Damage that could not be repaired is in the result.
+/// Repairs the lake as far as possible, and returns what was done and what could not be repaired.
 pub(crate) fn repair(
     lake: &Lake,
     lock: &LakeLock,

@@ -55,9 +55,6 @@ impl Replayed {
 
 /// Rebuilds every snapshot of a run and compares it with its commit. With `publish`, a different result becomes a new snapshot, if the
 /// run's snapshot is still the current one.
-///
-/// # Errors
-/// `NotReplayable`, `PageGone`; the lake's errors, [`crate::lake::LakeError::Pruned`] when a parent's tables are gone.
 pub(crate) fn replay(
     lake: &Lake,
     lock: &LakeLock,

@@ -24,7 +24,6 @@ pub(crate) struct SnapshotStatus {
     pub(crate) requests_sent: u64,
 }
 
-/// Coverage of one day of one listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DayStatus {
     pub(crate) day: Date,
@@ -64,7 +63,6 @@ pub(crate) struct RegisterReading {
     pub(crate) status: RegisterStatus,
     /// Complete prefixes.
     pub(crate) starts: u64,
-    /// Rows of them.
     pub(crate) rows: u64,
     /// Oldest day on which one of them was read.
     pub(crate) oldest_read: Option<Date>,

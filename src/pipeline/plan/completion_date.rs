@@ -21,7 +21,6 @@ pub(crate) struct SpendableBudget {
 }
 
 impl SpendableBudget {
-    /// What the account may still spend.
     pub(crate) fn of(client: &Client) -> Result<Self, ClientError> {
         let budget = client.budget();
         let (remaining, allowance) = (budget.remaining()?, budget.per_window()?);

@@ -145,7 +145,6 @@ impl Known {
         self.fetched.get(&id).max(self.without.get(&id)).copied()
     }
 
-    /// Whether the API did not know a business.
     pub(crate) fn is_without(&self, id: i64) -> bool {
         self.without.contains_key(&id)
     }

@@ -100,7 +100,6 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages))
 }
 
-/// Adds a listing's cost to its stage.
 fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
     match stages.iter_mut().find(|stage| stage.name == price.name) {
         Some(stage) => {

@@ -29,7 +29,6 @@ pub(crate) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
     }
 }
 
-/// Name of the stage that reads a listing.
 pub(crate) fn stage(listing: Listing) -> &'static str {
     if listing.is_fictitious() { "fictitious" } else { "filings" }
 }

@@ -50,7 +50,6 @@ pub(crate) fn staged_coverage_rows(staging: &Staging) -> Result<Vec<CoverageRow>
     read_coverage_files(&staging.sound_table(Table::Coverage)?)
 }
 
-/// Rows of coverage files.
 pub(crate) fn read_coverage_files(files: &[PathBuf]) -> Result<Vec<CoverageRow>, PipelineError> {
     let mut rows = Vec::new();
     for file in files {

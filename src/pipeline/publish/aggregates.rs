@@ -7,7 +7,6 @@ use crate::table::Table;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Whether the next snapshot has filings.
 pub(crate) fn has_filings(staging: &Staging) -> bool {
     staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
 }

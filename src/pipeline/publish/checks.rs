@@ -3,7 +3,6 @@
 use crate::pipeline::config::spec::{ChecksSpec, OnFailure};
 use jiff::civil::Date;
 
-/// What the checks compare.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Evidence {
     pub(crate) quarantined: u64,
@@ -41,14 +40,12 @@ pub(crate) struct MonthRows {
     pub(crate) after: u64,
 }
 
-/// A check that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) what: String,
     pub(crate) then: OnFailure,
 }
 
-/// All findings, in a fixed order.
 pub(crate) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
     let checks = [
         (spec.quarantine, quarantine(evidence)),
@@ -70,7 +67,6 @@ pub(crate) fn verdict(found: &[Finding]) -> OnFailure {
     found.iter().map(|finding| finding.then).max().unwrap_or(OnFailure::Tell)
 }
 
-/// The findings of one severity.
 pub(crate) fn findings_that(found: &[Finding], then: OnFailure) -> Vec<String> {
     found.iter().filter(|finding| finding.then == then).map(|finding| finding.what.clone()).collect()
 }

@@ -29,7 +29,6 @@ use std::time::Instant;
 /// How a run ended whose snapshot is pending review.
 const HELD: &str = "held";
 
-/// How the reading ended.
 pub(crate) struct Finished {
     /// Lists and counts; none when the run stopped before they were read.
     pub(crate) reference: Option<Reference>,

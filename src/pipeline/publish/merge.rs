@@ -18,7 +18,6 @@ use std::path::PathBuf;
 /// What the tables are merged from, next to what landed.
 pub(crate) struct Facts<'a> {
     pub(crate) today: Date,
-    /// The time of observation.
     pub(crate) observed_at: Timestamp,
     /// Lists and counts, where they were read.
     pub(crate) lists: Option<(&'a Reference, &'a [DailyCount])>,

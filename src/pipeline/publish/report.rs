@@ -10,9 +10,6 @@ use std::path::PathBuf;
 
 /// Writes the catalogue and the report of a snapshot that becomes the current one without a run: by a rollback, an accepted review, a
 /// replay or a repair.
-///
-/// # Errors
-/// Files that cannot be read or written.
 pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
     write_catalog(lake, commit)?;
     write_report(lake, commit, None)?;
@@ -20,9 +17,6 @@ pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineEr
 }
 
 /// Writes the report of a snapshot; `run` is the summary of the run that made it, where it is known.
-///
-/// # Errors
-/// Files that cannot be read or written.
 pub(crate) fn write_report(
     lake: &Lake,
     commit: &Commit,

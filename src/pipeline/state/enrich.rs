@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Results of look-ups that are not rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EnrichState {
     /// Businesses without a detail record, and when they were looked up.
@@ -19,7 +18,6 @@ pub(crate) struct EnrichState {
 }
 
 impl EnrichState {
-    /// Whether nothing was ever looked up.
     pub(crate) fn is_empty(&self) -> bool {
         self.without.is_empty() && self.without_officers.is_empty() && self.runs.is_empty()
     }

@@ -15,7 +15,6 @@ const REMEMBERED_DAYS: usize = 7;
 pub(crate) struct NewestLists(BTreeMap<Date, BTreeMap<String, Timestamp>>);
 
 impl NewestLists {
-    /// Whether nothing is remembered.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -43,12 +43,10 @@ pub(crate) enum JournalStep {
 /// A request's occurrence in the run, and its target.
 pub(crate) type JournalPage = (u32, String);
 
-/// The journal's name of a page.
 pub(crate) fn page_of(key: &PageKey) -> JournalPage {
     (key.occurrence, key.target.clone())
 }
 
-/// The page of a journal's name.
 pub(crate) fn key_of((occurrence, target): &JournalPage) -> PageKey {
     PageKey { target: target.clone(), occurrence: *occurrence }
 }
@@ -86,7 +84,6 @@ pub(crate) struct JournalDay {
     pub(crate) held: u64,
     /// Rows of it on the pages.
     pub(crate) seen: u64,
-    /// Whether it is complete.
     pub(crate) complete: bool,
     /// Whether every row of it was read.
     pub(crate) whole: bool,

@@ -10,9 +10,7 @@ const LONGEST_PAUSE: u32 = 14;
 /// Incomplete readings of a day, one after another. A row that nothing finds is likely to stay out of reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadBackoff {
-    /// Number of readings.
     pub(crate) times: u32,
-    /// Day of the last one.
     pub(crate) on: Date,
 }
 

@@ -20,7 +20,6 @@ pub enum RegisterStatus {
 }
 
 impl RegisterStatus {
-    /// The filter that asks for them.
     pub(crate) const fn filter(self) -> StatusFilter {
         match self {
             Self::Active => StatusFilter::Active,
@@ -52,7 +51,6 @@ impl Counted {
 /// Rows of each prefix, by the day it was read.
 type Reads = BTreeMap<Date, BTreeMap<String, u64>>;
 
-/// How far the register has been read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RegisterState {
     /// Which businesses were requested.
@@ -81,7 +79,6 @@ pub(crate) struct RegisterProgress {
     pub(crate) empty: u64,
     /// Prefixes likely to have names that were not read.
     pub(crate) left: u64,
-    /// Incomplete prefixes.
     pub(crate) unproven: Vec<UnprovenStart>,
     /// Whether an untyped listing returned fictitious names.
     pub(crate) untyped_has_fictitious: bool,
@@ -130,7 +127,6 @@ impl RegisterState {
             || reads.is_some_and(|reads| reads.values().any(|starts| starts.contains_key(&start)))
     }
 
-    /// Records a complete prefix.
     pub(crate) fn finish(&mut self, start: NamePrefix, is_fictitious: bool, day: Date, rows: u64) {
         let reads = self.read.entry(label(is_fictitious).to_owned()).or_default();
         reads.entry(day).or_default().insert(text(start), rows);
@@ -163,12 +159,10 @@ impl RegisterState {
         self.read.retain(|_, reads| !reads.is_empty());
     }
 
-    /// Rows of all prefixes.
     pub(crate) fn rows(&self) -> u64 {
         self.read.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values).sum()
     }
 
-    /// Whether the register was never read.
     pub(crate) fn is_empty(&self) -> bool {
         self.read.is_empty() && self.refused.is_empty()
     }

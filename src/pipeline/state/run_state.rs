@@ -14,7 +14,6 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// State of a lake after a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunState {
     /// What filled the lake.
@@ -48,10 +47,8 @@ pub(crate) struct RunState {
     /// The run that ended with this commit; none where it stopped early and can resume.
     #[serde(default)]
     pub(crate) ended: Option<String>,
-    /// How far the register has been read.
     #[serde(default, skip_serializing_if = "RegisterState::is_empty")]
     pub(crate) register: RegisterState,
-    /// Results of look-ups that are not rows.
     #[serde(default, skip_serializing_if = "EnrichState::is_empty")]
     pub(crate) enrich: EnrichState,
     /// By listing, the day on which each day was last read from its first row to its last.
