@@ -2,7 +2,7 @@
 
 use super::allowance::{Allowance, Ticket, Verdict};
 use super::counts::Counts;
-use super::error::{ClientError, Window};
+use super::error::{ClientError, Result, Window};
 use super::ledger::Ledger;
 use super::stop::Stop;
 use crate::contract::account::{Account, Remaining};
@@ -69,28 +69,28 @@ impl Budget {
     }
 
     /// Requests that this run may still send in each window, by the ledger.
-    pub(crate) fn remaining(&self) -> Result<Remaining, ClientError> {
+    pub(crate) fn remaining(&self) -> Result<Remaining> {
         let now = (self.clock)();
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
     /// Requests that this run may send in a window with none used.
-    pub(crate) fn per_window(&self) -> Result<Allowance, ClientError> {
+    pub(crate) fn per_window(&self) -> Result<Allowance> {
         self.update(|counts| self.allowance(counts))
     }
 
-    pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>, ClientError> {
+    pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>> {
         let now = (self.clock)();
         self.update(|counts| counts.caps_of_today(now))
     }
 
-    pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<(), ClientError> {
+    pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<()> {
         let learned = self.ledger.learn(asked, (self.clock)(), &account.limits.into(), &account.remaining);
         learned.map_err(|source| self.unkept(source))
     }
 
     /// Waits until a request may be sent, and counts it. After an error, nothing was counted.
-    pub(super) async fn admit(&self) -> Result<Ticket, ClientError> {
+    pub(super) async fn admit(&self) -> Result<Ticket> {
         let _turn = self.gate.lock().await;
         if self.bounds.max_requests.is_some_and(|most| self.sent() >= most) {
             return Err(spent(Window::Run, None));
@@ -112,13 +112,13 @@ impl Budget {
         }
     }
 
-    pub(super) fn release(&self, ticket: &Ticket) -> Result<(), ClientError> {
+    pub(super) fn release(&self, ticket: &Ticket) -> Result<()> {
         self.released.fetch_add(1, Ordering::Relaxed);
         let now = (self.clock)();
         self.update(|counts| counts.release(ticket, now))
     }
 
-    pub(super) fn mark_stale(&self) -> Result<(), ClientError> {
+    pub(super) fn mark_stale(&self) -> Result<()> {
         self.update(Counts::mark_stale)
     }
 
@@ -127,7 +127,7 @@ impl Budget {
     }
 
     /// Delays every request of the account by the pause that the API asked for.
-    pub(super) fn pause(&self, pause: Duration) -> Result<(), ClientError> {
+    pub(super) fn pause(&self, pause: Duration) -> Result<()> {
         let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;
         let until = (self.clock)().as_millisecond().saturating_add(ms);
         let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
@@ -135,7 +135,7 @@ impl Budget {
     }
 
     /// Sleeps; fails when the pause is too long or the run is stopped.
-    pub(super) async fn wait(&self, pause: Duration) -> Result<(), ClientError> {
+    pub(super) async fn wait(&self, pause: Duration) -> Result<()> {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
@@ -162,7 +162,7 @@ impl Budget {
         self.bounds.max_time.unwrap_or(Duration::from_secs(15 * 60))
     }
 
-    fn check_deadline(&self) -> Result<(), ClientError> {
+    fn check_deadline(&self) -> Result<()> {
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, None)),
             _ => Ok(()),
@@ -179,7 +179,7 @@ impl Budget {
         }
     }
 
-    fn update<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> Result<T, ClientError> {
+    fn update<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> Result<T> {
         self.ledger.update((self.clock)(), change).map_err(|source| self.unkept(source))
     }
 

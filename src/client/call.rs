@@ -2,7 +2,7 @@
 //!
 //! Source: API document, "Endpoints".
 
-use super::error::ClientError;
+use super::error::{ClientError, Result};
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::endpoint::Endpoint;
@@ -40,7 +40,7 @@ impl<T: DeserializeOwned> Call<T> {
         &self.target
     }
 
-    pub(crate) fn decode(&self, body: &[u8]) -> Result<T, ClientError> {
+    pub(crate) fn decode(&self, body: &[u8]) -> Result<T> {
         serde_json::from_slice(body).map_err(|error| ClientError::OutsideContract {
             target: self.target.clone(),
             reason: format!("the body does not match the documented form: {error}"),

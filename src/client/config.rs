@@ -1,6 +1,6 @@
 //! Where a client sends its requests, and the bounds on each.
 
-use super::error::ClientError;
+use super::error::{ClientError, Result};
 use super::retry::RetryPolicy;
 use reqwest::Url;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl ClientConfig {
 }
 
 /// The base URL, if it is https, or http to this host. Plain http to other hosts must be allowed.
-pub(super) fn checked_base(config: &ClientConfig) -> Result<Url, ClientError> {
+pub(super) fn checked_base(config: &ClientConfig) -> Result<Url> {
     let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
     let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
     let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);

@@ -3,7 +3,7 @@
 //! Source: API document, "Errors" (429: clients must not retry sooner; 503: retry shortly).
 
 use super::budget::Budget;
-use super::error::ClientError;
+use super::error::{ClientError, Result};
 use super::stop::Stop;
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
@@ -32,14 +32,10 @@ impl Default for RetryPolicy {
 ///
 /// The pause is the larger of the policy's and the API's `Retry-After`. A `Retry-After` longer than the run may wait fails at once
 /// with `WaitTooLong`.
-pub(super) async fn with_retries<T, F, Fut>(
-    policy: &RetryPolicy,
-    budget: &Budget,
-    attempt: F,
-) -> Result<T, ClientError>
+pub(super) async fn with_retries<T, F, Fut>(policy: &RetryPolicy, budget: &Budget, attempt: F) -> Result<T>
 where
     F: Fn() -> Fut,
-    Fut: Future<Output = Result<T, ClientError>>,
+    Fut: Future<Output = Result<T>>,
 {
     let attempts = AtomicU32::new(0);
     let schedule = ExponentialBuilder::default()

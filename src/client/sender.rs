@@ -4,7 +4,7 @@ use super::allowance::{Allowance, Ticket};
 use super::budget::{Budget, Clock};
 use super::call::Call;
 use super::config::{ClientConfig, checked_base};
-use super::error::ClientError;
+use super::error::{ClientError, Result};
 use super::key::ApiKey;
 use super::latency::Latency;
 use super::response::{date, failure, message, retry_after, transport};
@@ -44,12 +44,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(
-        config: ClientConfig,
-        key: ApiKey,
-        budget: Budget,
-        clock: Clock,
-    ) -> Result<Self, ClientError> {
+    pub(crate) fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self> {
         let base = checked_base(&config)?;
         // A second installation fails and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -89,19 +84,19 @@ impl Client {
     }
 
     /// Requests that must be under way at once, so that slow answers do not reduce the pace.
-    pub(crate) fn overlap(&self) -> Result<usize, ClientError> {
+    pub(crate) fn overlap(&self) -> Result<usize> {
         Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
     }
 
     /// Asks `/v1/me` and corrects the ledger by its answer.
-    pub(crate) async fn account(&self) -> Result<Account, ClientError> {
+    pub(crate) async fn account(&self) -> Result<Account> {
         let answer = self.fetch_with_retries(&Call::account()).await?;
         self.budget.learn(&answer.ticket, &answer.value)?;
         Ok(answer.value)
     }
 
     /// Limits of the account. `/v1/me` is asked unless it has answered a process of this host this Eastern day.
-    pub(crate) async fn caps(&self) -> Result<Allowance, ClientError> {
+    pub(crate) async fn caps(&self) -> Result<Allowance> {
         if let Some(caps) = self.budget.caps_of_today()? {
             return Ok(caps);
         }
@@ -113,15 +108,12 @@ impl Client {
     }
 
     /// Sends a call, with retries, and decodes its answer. Asks `/v1/me` first when the day is new or others use the account.
-    pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+    pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
         self.caps().await?;
         self.fetch_with_retries(call).await
     }
 
-    async fn fetch_with_retries<T: DeserializeOwned>(
-        &self,
-        call: &Call<T>,
-    ) -> Result<Answer<T>, ClientError> {
+    async fn fetch_with_retries<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
         let first = AtomicBool::new(true);
         retry::with_retries(&self.config.retry, &self.budget, || async {
             if !first.swap(false, Ordering::Relaxed) {
@@ -132,7 +124,7 @@ impl Client {
         .await
     }
 
-    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
         let ticket = self.budget.admit().await?;
         let begun = Instant::now();
         let outcome = self.send(call.target()).await;
@@ -155,7 +147,7 @@ impl Client {
     }
 
     /// Records in the ledger what a 429 or a `Retry-After` says about the account, for every process.
-    fn record_backpressure(&self, error: &ClientError) -> Result<(), ClientError> {
+    fn record_backpressure(&self, error: &ClientError) -> Result<()> {
         if let ClientError::Busy { status: 429, .. } = error {
             self.budget.mark_stale()?;
         }
@@ -172,7 +164,7 @@ impl Client {
         }
     }
 
-    async fn send(&self, target: &str) -> Result<Vec<u8>, ClientError> {
+    async fn send(&self, target: &str) -> Result<Vec<u8>> {
         let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
         let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
@@ -200,7 +192,7 @@ impl Client {
         }
     }
 
-    async fn body(&self, target: &str, mut response: Response) -> Result<Vec<u8>, ClientError> {
+    async fn body(&self, target: &str, mut response: Response) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
             if body.len() + chunk.len() > self.config.max_body_bytes {

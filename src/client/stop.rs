@@ -1,6 +1,6 @@
 //! The flag that stops a run: set once, seen everywhere.
 
-use super::error::ClientError;
+use super::error::{ClientError, Result};
 use tokio::sync::watch;
 
 /// Whether the run is to stop; can be awaited.
@@ -28,7 +28,7 @@ impl StopSwitch {
 
 impl Stop {
     /// Fails once the run is to stop.
-    pub(crate) fn check(&self) -> Result<(), ClientError> {
+    pub(crate) fn check(&self) -> Result<()> {
         if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
     }
 

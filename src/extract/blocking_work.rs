@@ -1,6 +1,6 @@
 //! Work that blocks while requests are under way, such as merging what was read.
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::PageFetcher;
 use futures::StreamExt;
 use futures::future::{Either, select};
@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 impl PageFetcher<'_> {
     /// Runs `work` and returns its result. Requests under way are driven during the work, which is on another thread, so that an answer
     /// in time does not count as late.
-    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T, ExtractError> {
+    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T> {
         let runtime = Handle::try_current().ok().filter(|runtime| {
             runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
         });
@@ -32,7 +32,7 @@ impl PageFetcher<'_> {
     }
 
     /// Receives answers until `finished` is sent or dropped.
-    async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<(), ExtractError> {
+    async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<()> {
         loop {
             match select(self.under_way.next(), finished).await {
                 Either::Left((Some((came, outcome)), rest)) => {

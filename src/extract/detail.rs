@@ -1,6 +1,6 @@
 //! Looks up one business: a request for its details, and one for its officers if it has any.
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Data;
@@ -30,7 +30,7 @@ pub(crate) async fn look_up(
     business_id: i64,
     next: &[i64],
     with_officers: bool,
-) -> Result<LookUp, ExtractError> {
+) -> Result<LookUp> {
     let details = std::iter::once(business_id).chain(next.iter().copied()).take(MOST_UNDER_WAY);
     fetcher.expect(details.map(Call::business));
     let found = ask_known(fetcher, DETAILS, &Call::business(business_id)).await?;
@@ -54,7 +54,7 @@ async fn ask_known<'a, T: DeserializeOwned + 'a>(
     fetcher: &mut PageFetcher<'a>,
     stage: &'static str,
     call: &Call<T>,
-) -> Result<Option<(T, PageKey)>, ExtractError> {
+) -> Result<Option<(T, PageKey)>> {
     match fetcher.ask(stage, call).await {
         Err(error) if error.is_refused_with(404) => Ok(None),
         other => other.map(Some),

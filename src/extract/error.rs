@@ -2,6 +2,9 @@
 
 use crate::client::ClientError;
 
+/// What extraction returns.
+pub(crate) type Result<T, E = ExtractError> = std::result::Result<T, E>;
+
 /// Why a page store failed.
 pub(crate) type StoreError = Box<dyn std::error::Error + Send + Sync>;
 

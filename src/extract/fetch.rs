@@ -6,7 +6,7 @@
 //! When answers are so slow that one request at a time would not use the allowed pace, expected requests are sent ahead. Extraction
 //! still gets its answers in its own order.
 
-use super::error::{ExtractError, StoreError};
+use super::error::{ExtractError, Result, StoreError};
 use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -120,7 +120,7 @@ impl<'a> PageFetcher<'a> {
         &mut self,
         stage: &'static str,
         call: &Call<T>,
-    ) -> Result<(T, PageKey), ExtractError> {
+    ) -> Result<(T, PageKey)> {
         let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
@@ -162,12 +162,12 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Invalidates an archived answer: this run and those that resume it send the request again.
-    pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<(), ExtractError> {
+    pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<()> {
         self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
     }
 
     /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
-    pub(crate) fn invalidate_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
+    pub(crate) fn invalidate_refusal(&mut self, error: &ClientError) -> Result<()> {
         let ClientError::Refused { target, .. } = error else { return Ok(()) };
         let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
             return Ok(());
@@ -176,7 +176,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Waits for the answers under way and archives them: their requests are already counted.
-    pub(crate) async fn finish(&mut self) -> Result<(), ExtractError> {
+    pub(crate) async fn finish(&mut self) -> Result<()> {
         self.forget_expected();
         while self.client.budget().under_way() > 0
             && let Some((key, outcome)) = self.under_way.next().await
@@ -210,7 +210,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Waits for one answer, while the number of requests under way is kept at what the pace needs.
-    async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp), ExtractError> {
+    async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp)> {
         loop {
             if let Some(outcome) = self.arrived.remove(key) {
                 return Ok(outcome?);
@@ -224,12 +224,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Keeps an answer, and remembers it where it is wanted or expected.
-    pub(super) fn arrive(
-        &mut self,
-        came: PageKey,
-        outcome: Outcome,
-        wanted: Option<&PageKey>,
-    ) -> Result<(), ExtractError> {
+    pub(super) fn arrive(&mut self, came: PageKey, outcome: Outcome, wanted: Option<&PageKey>) -> Result<()> {
         self.keep(&came, &outcome)?;
         if wanted == Some(&came) || self.expected.iter().any(|expected| expected.key == came) {
             self.arrived.insert(came, outcome);
@@ -237,7 +232,7 @@ impl<'a> PageFetcher<'a> {
         Ok(())
     }
 
-    fn send_ahead(&mut self) -> Result<(), ExtractError> {
+    fn send_ahead(&mut self) -> Result<()> {
         if self.expected.is_empty() {
             return Ok(());
         }
@@ -256,7 +251,7 @@ impl<'a> PageFetcher<'a> {
         Ok(())
     }
 
-    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, ExtractError> {
+    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>> {
         self.pages.stored(key).map_err(ExtractError::Store)
     }
 
@@ -268,7 +263,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Archives an answer, or a refusal that may be used as one.
-    fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<(), ExtractError> {
+    fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<()> {
         let kept = match outcome {
             Ok((body, received_at)) => self.pages.keep(key, 200, *received_at, body),
             Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {

@@ -1,6 +1,6 @@
 //! The first stage: account, lists, counts, and the limits of the plan.
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::PageFetcher;
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
@@ -35,7 +35,7 @@ pub(crate) struct Reference {
     pub(crate) stats: Stats,
 }
 
-pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference, ExtractError> {
+pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference> {
     let (entity_types, _) = fetcher.ask(REFERENCE, &Call::entity_types()).await?;
     let (industries, _) = fetcher.ask(REFERENCE, &Call::industries()).await?;
     let (counties, _) = fetcher.ask(REFERENCE, &Call::counties()).await?;
@@ -52,7 +52,7 @@ pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<R
 pub(crate) async fn extract_daily_counts(
     fetcher: &mut PageFetcher<'_>,
     days: u32,
-) -> Result<Vec<DailyCount>, ExtractError> {
+) -> Result<Vec<DailyCount>> {
     let (page, _) = fetcher.ask(COUNTS, &Call::daily_counts(days)).await?;
     Ok(page.data)
 }
@@ -94,7 +94,7 @@ pub(crate) async fn find_plan(
     given: &PlanOverride,
     counted_days: u32,
     today: Date,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     if given.window_days.is_none() {
         plan.window_days = find_window(fetcher, counted_days, today).await?;
     }
@@ -106,11 +106,7 @@ pub(crate) async fn find_plan(
 
 /// The plan's window. A window shorter than the daily counts ends where they do. Longer ones of the table are tried, longest first; a
 /// 403 means no.
-async fn find_window(
-    fetcher: &mut PageFetcher<'_>,
-    counted_days: u32,
-    today: Date,
-) -> Result<u32, ExtractError> {
+async fn find_window(fetcher: &mut PageFetcher<'_>, counted_days: u32, today: Date) -> Result<u32> {
     if counted_days < MAX_DAYS {
         return Ok(counted_days.max(1));
     }
@@ -124,11 +120,7 @@ async fn find_window(
 }
 
 /// The plan's max offset. Those of the table are tried, largest first; a 400 means no. The answers also show the rows per call.
-async fn find_max_offset(
-    fetcher: &mut PageFetcher<'_>,
-    plan: &mut PlanLimits,
-    today: Date,
-) -> Result<u32, ExtractError> {
+async fn find_max_offset(fetcher: &mut PageFetcher<'_>, plan: &mut PlanLimits, today: Date) -> Result<u32> {
     let from = window_start(today, plan.window_days.min(MAX_SPAN_DAYS));
     let mut offsets = Plan::ALL.map(|row| row.limits().max_offset);
     offsets.sort_unstable_by(|a, b| b.cmp(a));
@@ -150,7 +142,7 @@ async fn probe(
     limit: u32,
     offset: u32,
     no: u16,
-) -> Result<Option<u32>, ExtractError> {
+) -> Result<Option<u32>> {
     let search = BusinessSearch {
         filed_from: Some(from),
         filed_to: Some(to),

@@ -1,7 +1,7 @@
 //! What a run takes from outside, and what every step of one run shares.
 
 use super::config::file::Pipeline;
-use super::error::PipelineError;
+use super::error::Result;
 use super::plan::completion_date::{SpendableBudget, complete_on};
 use super::plan::jobs::RunPlan;
 use super::publish::summary::{EnrichSummary, Requests, RunSummary};
@@ -57,7 +57,7 @@ pub struct RunContext<'a> {
 }
 
 /// Returns a client that keeps to the account's ledger and the pipeline's limits.
-pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Client, PipelineError> {
+pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Client> {
     let spec = &pipeline.spec.budget;
     let bounds = Bounds {
         keep_per_day: spec.keep_per_day,
@@ -111,7 +111,7 @@ impl Run<'_> {
         RunPlan::of_record(&self.record)
     }
 
-    pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<(), PipelineError> {
+    pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<()> {
         self.record.plan = serde_json::to_value(planned).unwrap_or_default();
         Ok(self.dir.write_record(&self.record)?)
     }
@@ -131,7 +131,7 @@ impl Stopped {
         left: Option<u64>,
         client: &Client,
         context: &RunContext<'_>,
-    ) -> Result<Self, PipelineError> {
+    ) -> Result<Self> {
         let now = (context.now)();
         let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
         let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);

@@ -3,7 +3,7 @@
 use super::config::file::Pipeline;
 use super::config::sql::check_sql;
 use super::context::{Run, RunContext, Stopped, make_client};
-use super::error::PipelineError;
+use super::error::{PipelineError, Result};
 use super::load::extraction::{Before, Extracted, extract};
 use super::plan::jobs::{RunPlan, first_day};
 use super::publish::finish::{Finished, end_published, publish};
@@ -22,7 +22,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 ///
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After gives the outcome `partial`.
-pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary, PipelineError> {
+pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary> {
     let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
@@ -50,7 +50,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
 }
 
 /// Closes a run of an earlier day that cannot be published, so that today's can begin.
-fn give_up(lake: &Lake, mut record: RunRecord, why: &PipelineError) -> Result<(), PipelineError> {
+fn give_up(lake: &Lake, mut record: RunRecord, why: &PipelineError) -> Result<()> {
     tracing::warn!(run_id = record.run_id, "the run is given up: {why}");
     record.finished = Some(Outcome::Failed.name().to_owned());
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
@@ -76,7 +76,7 @@ impl Begun {
 
 /// Refuses two runs that would damage a lake. A sample's ids would replace those of the register. On an earlier day, newer filings
 /// would be missing from the listing and count as removed.
-fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineError> {
+fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<()> {
     let Some(commit) = lake.current()? else { return Ok(()) };
     let state = RunState::from_commit(&commit.state);
     let (asked, today) = (context.source.kind, context.today);
@@ -102,11 +102,7 @@ fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
 }
 
 /// The unfinished run to resume. Its pipeline must be unchanged, and its day must not be in the future.
-fn unfinished(
-    lake: &Lake,
-    pipeline: &Pipeline,
-    fresh: &RunRecord,
-) -> Result<Option<RunRecord>, PipelineError> {
+fn unfinished(lake: &Lake, pipeline: &Pipeline, fresh: &RunRecord) -> Result<Option<RunRecord>> {
     let record = lake.unfinished_run(&pipeline.spec.name)?;
     Ok(record.filter(|record| record.pipeline_digest == pipeline.digest && record.today <= fresh.today))
 }
@@ -117,7 +113,7 @@ async fn one_run(
     (lake, lock): (&Lake, &LakeLock),
     client: &Client,
     begun: Begun,
-) -> Result<RunSummary, PipelineError> {
+) -> Result<RunSummary> {
     let started = Instant::now();
     let before = Before::now(client);
     let began_on = eastern_day((context.now)());
@@ -167,7 +163,7 @@ fn begin<'a>(
     (lake, lock): (&'a Lake, &'a LakeLock),
     record: RunRecord,
     caps: Allowance,
-) -> Result<Run<'a>, PipelineError> {
+) -> Result<Run<'a>> {
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
@@ -199,7 +195,7 @@ fn nothing_done(
     client: &Client,
     context: &RunContext<'_>,
     error: &ClientError,
-) -> Result<RunSummary, PipelineError> {
+) -> Result<RunSummary> {
     let stopped = Stopped::by(error, RunPlan::of_record(record).left, client, context)?;
     let mut summary = RunSummary::empty(&record.pipeline, record.today);
     summary.run_id = record.run_id.clone();
@@ -212,7 +208,7 @@ fn nothing_done(
 impl Run<'_> {
     /// Stops the run early, after `answered` answers. Writes down how many requests it still needs, for a next run that cannot send
     /// any. An estimate that was too low counts as 1.
-    fn stop_with(&mut self, answered: u64) -> Result<Option<u64>, PipelineError> {
+    fn stop_with(&mut self, answered: u64) -> Result<Option<u64>> {
         let mut planned = self.planned();
         if let Some(needed) = self.needed {
             planned.left = Some(needed.saturating_sub(answered).max(1));

@@ -5,7 +5,7 @@
 //! it.
 
 use super::pager::{PageRead, PageSeen, Reader};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
 use std::collections::HashSet;
@@ -63,7 +63,7 @@ pub(crate) async fn walk_within_reach(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     at: &mut Position,
-) -> Result<End, ExtractError> {
+) -> Result<End> {
     while at.upper >= slice.from {
         match read_pages(reader, slice, at).await? {
             Stop::Listing => break,
@@ -78,11 +78,7 @@ pub(crate) async fn walk_within_reach(
 }
 
 /// Reads the pages of one query, from a position until the listing or reach ends.
-async fn read_pages(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    at: &mut Position,
-) -> Result<Stop, ExtractError> {
+async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Position) -> Result<Stop> {
     let span = slice.between(slice.from, at.upper);
     let (mut day, mut rows_of_day) = (at.upper, at.offset);
     // One row of the query before is read again: it shows whether the two queries join.

@@ -6,7 +6,7 @@ use super::outcome::Walked;
 use super::pager::{PageRead, PageSeen, Reader};
 use super::rank_search;
 use super::split_read::walk;
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::plan::cost::price_full_read;
 use crate::extract::plan::outline::{DayRange, Outline};
 use crate::extract::query::slice::Slice;
@@ -48,11 +48,7 @@ pub(crate) fn matching_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
 }
 
 /// Whether rows drifted during a reading that is not complete: seen by it, or by the total now.
-pub(crate) async fn has_drifted(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    walked: &Walked,
-) -> Result<bool, ExtractError> {
+pub(crate) async fn has_drifted(reader: &mut Reader<'_, '_>, slice: &Slice, walked: &Walked) -> Result<bool> {
     let matches = reader.range.seen.count(slice) == walked.total;
     if !reader.range.drift.is_seen() && (matches || reader.total(slice).await? != walked.total) {
         reader.range.drift.note();
@@ -61,10 +57,7 @@ pub(crate) async fn has_drifted(
 }
 
 /// Forgets a day and reads it until it is complete.
-pub(crate) async fn read_day_again(
-    reader: &mut Reader<'_, '_>,
-    day: &Slice,
-) -> Result<DayReading, ExtractError> {
+pub(crate) async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayReading> {
     let mut total = 0;
     for _ in 0..MAX_READINGS {
         reader.range.seen.forget(day.to);
@@ -92,7 +85,7 @@ pub(crate) async fn reconcile_day(
     reader: &mut Reader<'_, '_>,
     day: &Slice,
     total: Option<u64>,
-) -> Result<DayReading, ExtractError> {
+) -> Result<DayReading> {
     match match_total(reader, day, total).await? {
         true => Ok(matching_day(reader, day.to)),
         false => read_day_again(reader, day).await,
@@ -100,11 +93,7 @@ pub(crate) async fn reconcile_day(
 }
 
 /// Makes the rows of a day match its total; returns whether they do.
-async fn match_total(
-    reader: &mut Reader<'_, '_>,
-    day: &Slice,
-    total: Option<u64>,
-) -> Result<bool, ExtractError> {
+async fn match_total(reader: &mut Reader<'_, '_>, day: &Slice, total: Option<u64>) -> Result<bool> {
     let mut left = most_requests(reader, day, total.unwrap_or(reader.range.seen.count(day)));
     if let Some(total) = total
         && rank_search::find(reader, day, Some(total), i64::MAX, &mut left).await?.is_some()

@@ -6,7 +6,7 @@ use super::incremental::{self, DayCounts};
 use super::pager::Reader;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
-use crate::extract::error::{ExtractError, StoreError};
+use crate::extract::error::{ExtractError, Result, StoreError};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::day_range::ranges;
@@ -78,8 +78,8 @@ pub(crate) async fn extract_listing(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
     job: ListingJob,
-    hand_over: &mut (dyn FnMut(Reading) -> Result<(), ExtractError> + Send),
-) -> Result<(), ExtractError> {
+    hand_over: &mut (dyn FnMut(Reading) -> Result<()> + Send),
+) -> Result<()> {
     let ReadContext { known, plan, values, shares, pace } = context;
     let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
     let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());

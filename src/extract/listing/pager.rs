@@ -6,7 +6,7 @@ use crate::contract::business::ACTIVE;
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
-use crate::extract::error::ExtractError;
+use crate::extract::error::{ExtractError, Result};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::extract::plan::change_rate::RefreshStats;
 use crate::extract::query::histogram::Shares;
@@ -73,7 +73,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         Self { fetcher, stage, plan, values, listing, range, shares, refresh, interner }
     }
 
-    pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead, ExtractError> {
+    pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
         let call = self.call(slice, offset);
         let has_values = slice.filter.has_values_of_records();
         let mut answer = self.fetch_valid(&call, slice, offset).await;
@@ -122,7 +122,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         call: &Call<Page<RawRecord>>,
         slice: &Slice,
         offset: u32,
-    ) -> Result<(Page<RawRecord>, PageKey), ExtractError> {
+    ) -> Result<(Page<RawRecord>, PageKey)> {
         let mut left = MOST_REPEATS;
         loop {
             let (page, key) = self.fetcher.ask(self.stage, call).await?;
@@ -178,7 +178,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Lowers the plan's max offset after the API rejected an offset within it.
-    fn learn_max_offset(&mut self, offset: u32, error: ExtractError) -> Result<(), ExtractError> {
+    fn learn_max_offset(&mut self, offset: u32, error: ExtractError) -> Result<()> {
         let reached = offset.saturating_sub(self.plan.rows_per_call);
         if reached == 0 || reached >= self.plan.max_offset {
             return Err(error);
@@ -189,14 +189,14 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The total of a slice; one request.
-    pub(crate) async fn total(&mut self, slice: &Slice) -> Result<u64, ExtractError> {
+    pub(crate) async fn total(&mut self, slice: &Slice) -> Result<u64> {
         let call = Call::search(&slice.search(1, 0));
         let (page, _) = self.fetcher.ask(self.stage, &call).await?;
         Ok(page.pagination.total)
     }
 
     /// Whether one day's slice lists a row, by its details; one request.
-    pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState, ExtractError> {
+    pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState> {
         let record = match self.fetcher.ask(self.stage, &Call::business(id)).await {
             Err(error) if error.is_refused_with(404) => return Ok(RowState::Unknown),
             answer => answer?.0.data,

@@ -6,7 +6,7 @@
 
 use super::date_walk::{Position, walk_within_reach};
 use super::pager::{PageRead, PageSeen, Reader, RowState};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::query::histogram::zip3;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
@@ -57,7 +57,7 @@ pub(crate) async fn find(
     total: Option<u64>,
     newest: i64,
     left: &mut u32,
-) -> Result<Option<u64>, ExtractError> {
+) -> Result<Option<u64>> {
     let search = match look_for(reader, slice, total, newest, left).await? {
         Some(search) => search,
         None => return Ok(None),
@@ -79,7 +79,7 @@ pub(crate) async fn look_for<'s>(
     total: Option<u64>,
     newest: i64,
     left: &mut u32,
-) -> Result<Option<Search<'s>>, ExtractError> {
+) -> Result<Option<Search<'s>>> {
     let above = reader.range.seen.ids(slice, newest.saturating_sub(1), i64::MAX).count() as u64;
     let below = reader.range.seen.ids(slice, i64::MIN, newest).count() as u64;
     let mut search = Search { slice, total, drifted: false, deep: None };
@@ -99,7 +99,7 @@ async fn probe_gap(
     gap: Gap,
     open: &mut Vec<Gap>,
     left: &mut u32,
-) -> Result<bool, ExtractError> {
+) -> Result<bool> {
     let slice = search.slice;
     if search.total.is_some() {
         let known = reader.range.seen.ids(slice, gap.oldest, gap.newest).count() as u64;
@@ -145,7 +145,7 @@ async fn keep_changed(
     day: Date,
     dropped: Vec<SeenRow>,
     left: &mut u32,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     let listing = Slice { filter: reader.listing.clone(), from: day, to: day };
     for row in dropped {
         *left = left.saturating_sub(1);
@@ -212,7 +212,7 @@ async fn find_in_parts(
     total: u64,
     newest: i64,
     left: &mut u32,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     let mut totals: BTreeMap<String, u64> = BTreeMap::new();
     for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
         if !dimension.applies(&slice.filter) {

@@ -14,7 +14,7 @@ use super::outcome::{Expected, Walked};
 use super::pager::{PageRead, PageSeen, Reader};
 use super::residual;
 use crate::contract::eastern::minus_days;
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::plan::cost::{self, NEAR_REACH};
 use crate::extract::plan::day_range::separate_hot_days;
 use crate::extract::plan::outline::Outline;
@@ -26,14 +26,11 @@ use jiff::civil::Date;
 use std::collections::HashSet;
 
 /// Reads every row of a slice.
-pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked, ExtractError> {
+pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked> {
     walk_after(reader, slice, &Expected::new(), &HashSet::new()).await
 }
 
-fn walk_boxed<'w>(
-    reader: &'w mut Reader<'_, '_>,
-    slice: &'w Slice,
-) -> LocalBoxFuture<'w, Result<Walked, ExtractError>> {
+fn walk_boxed<'w>(reader: &'w mut Reader<'_, '_>, slice: &'w Slice) -> LocalBoxFuture<'w, Result<Walked>> {
     Box::pin(walk(reader, slice))
 }
 
@@ -44,7 +41,7 @@ pub(crate) async fn walk_after(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<Walked, ExtractError> {
+) -> Result<Walked> {
     let skipped = rows_among(reader, slice, head);
     let seen = if skipped > 0 { head.clone() } else { HashSet::new() };
     let mut at = Position::start(slice, skipped, seen);
@@ -127,7 +124,7 @@ pub(crate) async fn read_hot_days(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     expected: &Expected,
-) -> Result<Walked, ExtractError> {
+) -> Result<Walked> {
     // A page takes one request, like a total, and also shows how rows are distributed.
     let total = match reader.page(slice, 0).await? {
         PageRead::Rows(page) => page.total,
@@ -147,7 +144,7 @@ async fn split(
     expected: &Expected,
     head: &HashSet<i64>,
     deepest: Option<PageSeen>,
-) -> Result<Split, ExtractError> {
+) -> Result<Split> {
     let day = left.on(left.to);
     let (mut total, mut tail) = look_below(reader, &day, head, deepest).await?;
     let expected = &corrected(&day, expected, total);
@@ -167,7 +164,7 @@ async fn split(
 
 /// Reads hot days that are no part of others; returns whether it missed no row that was there all the time. Rows may have drifted in
 /// one part while others were read: if a sum is the only proof, the total is requested again.
-async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<bool, ExtractError> {
+async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<bool> {
     let proof = cut(reader, days).await?;
     if proof != Proof::Sum || days.tail.is_some() {
         return Ok(proof != Proof::Missing);
@@ -208,7 +205,7 @@ fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
 }
 
 /// Reads hot days by the parts with the least waste, then searches the rows that are missing.
-async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof, ExtractError> {
+async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof> {
     reader.range.begin_split();
     let shares = match reader.range.hinted(days.slice) {
         Some(hinted) => hinted,
@@ -244,11 +241,7 @@ async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof, E
 }
 
 /// Searches the rows that no part returned, unless the total has changed.
-async fn find_residual(
-    reader: &mut Reader<'_, '_>,
-    days: &HotDays<'_>,
-    unseen: u64,
-) -> Result<(), ExtractError> {
+async fn find_residual(reader: &mut Reader<'_, '_>, days: &HotDays<'_>, unseen: u64) -> Result<()> {
     if reader.total(days.slice).await? != days.total {
         reader.range.drift.note();
         return Ok(());
@@ -297,7 +290,7 @@ async fn read_range(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<Proof, ExtractError> {
+) -> Result<Proof> {
     let shares = reader.shares_now();
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
     let outline = Outline::unlisted(&slice.filter, &shares, reader.plan);

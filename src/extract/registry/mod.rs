@@ -9,7 +9,7 @@
 
 pub(crate) mod prefixes;
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
 use super::listing::pager::Reader;
 use super::listing::split_read::walk;
@@ -72,7 +72,7 @@ pub(crate) async fn read_prefix(
     values: &FilterValues,
     shares: &mut Shares,
     job: &PrefixJob,
-) -> Result<Option<PrefixReading>, ExtractError> {
+) -> Result<Option<PrefixReading>> {
     let slice = job.slice();
     let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
     let mut reading = PrefixReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };

@@ -3,7 +3,7 @@
 use super::page_store::Pages;
 use crate::client::Call;
 use crate::contract::param::MAX_DAYS;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::table::Table;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 pub(crate) type CameAt = BTreeMap<Table, Timestamp>;
 
 /// When lists and counts arrived, as far as a run's archive has them.
-pub(crate) fn came_at(pages: &Pages) -> Result<CameAt, PipelineError> {
+pub(crate) fn came_at(pages: &Pages) -> Result<CameAt> {
     let mut came = CameAt::new();
-    let mut note = |target: &str, tables: &[Table]| -> Result<(), PipelineError> {
+    let mut note = |target: &str, tables: &[Table]| -> Result<()> {
         if let Some(page) = pages.archive().get(target, 0)? {
             for table in tables {
                 let newest = came.entry(*table).or_insert(page.received_at);

@@ -10,7 +10,7 @@ use crate::lake::{Commit, TableDelta};
 use crate::normalize::{normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::due::{Known, LookUps, due};
 use crate::pipeline::publish::summary::EnrichSummary;
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
@@ -39,7 +39,7 @@ impl Run<'_> {
         asker: &mut PageFetcher<'_>,
         real_today: Date,
         landing: &mut Landing,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let commit = self.lake.current()?;
         let plan = self.enrich_plan(spec, commit.as_ref(), real_today)?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
@@ -86,7 +86,7 @@ impl Run<'_> {
         spec: &EnrichSpec,
         commit: Option<&Commit>,
         real_today: Date,
-    ) -> Result<LookUps, PipelineError> {
+    ) -> Result<LookUps> {
         let mut planned = self.planned();
         if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == real_today) {
             return Ok(look_ups);
@@ -108,7 +108,7 @@ impl Run<'_> {
         landing: &mut Landing,
         looked_up: &mut LookedUp,
         summary: &mut EnrichSummary,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         summary.looked_up += 1;
         summary.left -= 1;
         looked_up.count += 1;
@@ -144,7 +144,7 @@ impl Run<'_> {
         known: &Known,
         landing: &mut Landing,
         looked_up: &mut LookedUp,
-    ) -> Result<Option<i32>, PipelineError> {
+    ) -> Result<Option<i32>> {
         let (page, place) = landing.page(key)?;
         match normalize_detail(&page.body, page.received_at, &place) {
             Ok(rows) => {
@@ -166,7 +166,7 @@ impl Run<'_> {
 }
 
 /// The rows of a page of officers.
-fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<OfficerRow>, PipelineError> {
+fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<OfficerRow>> {
     let (page, place) = landing.page(key)?;
     let rows = normalize_officers(&page.body, id, page.received_at, &place);
     landing.note_unknown(rows.unknown_fields);
@@ -175,7 +175,7 @@ fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<Offi
 }
 
 impl LookedUp {
-    fn land(self, landing: &mut Landing) -> Result<(), PipelineError> {
+    fn land(self, landing: &mut Landing) -> Result<()> {
         if self.count == 0 {
             return Ok(());
         }

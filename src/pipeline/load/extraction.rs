@@ -14,7 +14,7 @@ use crate::extract::reference::{
 };
 use crate::lake::Quarantine;
 use crate::pipeline::context::{Run, RunContext};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
@@ -60,7 +60,7 @@ pub(crate) async fn extract(
     caps: Allowance,
     context: &RunContext<'_>,
     before: Before,
-) -> Result<Extracted, PipelineError> {
+) -> Result<Extracted> {
     let asked_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
     let archive = pages.clone();
@@ -145,7 +145,7 @@ impl Run<'_> {
         reference: &Reference,
         real_today: Date,
         landing: &mut Landing,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let filings = landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
         let oldest = window_start(real_today, self.plan.window_days);
@@ -176,7 +176,7 @@ impl Run<'_> {
         client: &Client,
         reference: &Reference,
         answered: u64,
-    ) -> Result<Vec<(Listing, ListingJob)>, PipelineError> {
+    ) -> Result<Vec<(Listing, ListingJob)>> {
         let inputs = PlanInputs {
             coverage,
             state: &self.state,

@@ -9,7 +9,7 @@ use crate::extract::fetch::PageKey;
 use crate::extract::listing::Reading;
 use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
 use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::plan::stale_days::SETTLED_DAYS;
 use crate::pipeline::state::provenance::{Journal, JournalReading, JournalStep, key_of, page_of};
@@ -66,7 +66,7 @@ impl Landing {
     }
 
     /// Lands a reading and records it in the journal. Rows of incomplete days stay in the archive and do not land.
-    pub(crate) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<(), PipelineError> {
+    pub(crate) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<()> {
         let mut entry = JournalReading::of(reading, now);
         let mut skipped = BTreeSet::new();
         self.land_rows(&entry, &mut |id, day| {
@@ -83,7 +83,7 @@ impl Landing {
         Ok(())
     }
 
-    pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<(), PipelineError> {
+    pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<()> {
         match step {
             JournalStep::Listing(entry) => {
                 self.land_rows(entry, &mut |id, day| !entry.skipped.contains(&(id, day)))
@@ -95,11 +95,7 @@ impl Landing {
         }
     }
 
-    fn land_rows(
-        &mut self,
-        entry: &JournalReading,
-        counts: &mut dyn FnMut(i64, Date) -> bool,
-    ) -> Result<(), PipelineError> {
+    fn land_rows(&mut self, entry: &JournalReading, counts: &mut dyn FnMut(i64, Date) -> bool) -> Result<()> {
         let complete = entry.complete_days();
         let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
         let mut batch = Vec::new();
@@ -126,7 +122,7 @@ impl Landing {
         pages: &[PageKey],
         with_dissolved: bool,
         note: &mut dyn FnMut(&FilingRow),
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let mut batch = Vec::new();
         for key in pages {
             for mut row in self.rows_of(key)? {
@@ -143,7 +139,7 @@ impl Landing {
     }
 
     /// Spills a batch that has at least `least` rows.
-    fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<(), PipelineError> {
+    fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<()> {
         if batch.len() >= least {
             self.staging.spill_filings(FilingRow::batch(&std::mem::take(batch))?)?;
         }
@@ -151,7 +147,7 @@ impl Landing {
     }
 
     /// A page of the archive, and the slice and offset of its request.
-    pub(crate) fn page(&self, key: &PageKey) -> Result<(RawPage, Place), PipelineError> {
+    pub(crate) fn page(&self, key: &PageKey) -> Result<(RawPage, Place)> {
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
         let pages = self.pages.as_ref();
         let gone = || PipelineError::PageGone { target: key.target.clone() };
@@ -165,14 +161,14 @@ impl Landing {
     }
 
     /// Ends the landing: records when lists and counts arrived, and frees the archive, whose index grows with the pages read.
-    pub(crate) fn end(&mut self) -> Result<(), PipelineError> {
+    pub(crate) fn end(&mut self) -> Result<()> {
         if let Some(pages) = self.pages.take() {
             self.lists_came = came_at(&pages)?;
         }
         Ok(())
     }
 
-    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>, PipelineError> {
+    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>> {
         let (page, place) = self.page(key)?;
         let normalized = normalize_page(&page.body, page.received_at, &place);
         self.note_unknown(normalized.unknown_fields);
@@ -184,7 +180,7 @@ impl Landing {
     }
 
     /// Writes a record to the quarantine, once, even if it is on two pages.
-    pub(crate) fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
+    pub(crate) fn quarantine(&mut self, reject: &Reject) -> Result<()> {
         if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
             tracing::warn!(
                 slice = reject.slice,
@@ -228,7 +224,7 @@ impl Landing {
     }
 
     /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
-    pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta, PipelineError> {
+    pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta> {
         let before = staged_coverage_rows(&self.staging)?;
         let settled = before.into_iter().filter(|row| row.settled);
         let settled: BTreeSet<(Date, String)> =

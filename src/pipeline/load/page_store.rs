@@ -3,7 +3,7 @@
 use crate::extract::error::StoreError;
 use crate::extract::fetch::{PageKey, PageStore, StoredPage};
 use crate::lake::{RawArchive, RawPage};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use jiff::Timestamp;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +22,7 @@ impl Pages {
     }
 
     /// A page that must exist.
-    pub(crate) fn page(&self, key: &PageKey) -> Result<RawPage, PipelineError> {
+    pub(crate) fn page(&self, key: &PageKey) -> Result<RawPage> {
         let page = self.archive().get(&key.target, key.occurrence)?;
         page.ok_or_else(|| PipelineError::PageGone { target: key.target.clone() })
     }

@@ -3,7 +3,7 @@
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::listing::Listing;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::Counted;
 use crate::table::{CoverageRow, FilingColumns, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
@@ -21,7 +21,7 @@ pub(crate) struct LakeCounts {
 }
 
 impl LakeCounts {
-    pub(crate) fn of(files: &[PathBuf], today: Date) -> Result<Self, PipelineError> {
+    pub(crate) fn of(files: &[PathBuf], today: Date) -> Result<Self> {
         let mut counts = Self::default();
         for file in files {
             let columns = ["filed_date", "entity_type", "status", "listed"];

@@ -8,7 +8,7 @@ use super::landing::Landing;
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
 use crate::lake::{Staging, TableDelta};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::newest_lists::NewestLists;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{
@@ -24,7 +24,7 @@ pub(crate) fn merge_lists(
     (reference, counts): (&Reference, &[DailyCount]),
     landing: &mut Landing,
     deltas: &mut BTreeMap<String, TableDelta>,
-) -> Result<(), PipelineError> {
+) -> Result<()> {
     let parent = landing.staging.parent();
     let newest = RunState::of(parent).lists;
     let (came, staging) = (&landing.lists_came, &mut landing.staging);
@@ -52,7 +52,7 @@ struct Lists<'a> {
 
 impl Lists<'_> {
     /// Merges rows into their table. Rows of the table that may be newer replace them.
-    fn add<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<(), PipelineError> {
+    fn add<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let mut rows: Vec<R> = rows.into_iter().collect();
         let read = rows.len() as u64;
         if self.newest.may_be_newer(self.day, R::TABLE, self.came.get(&R::TABLE).copied()) {

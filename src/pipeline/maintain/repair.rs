@@ -7,7 +7,7 @@ use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{
     Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
 };
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
@@ -41,7 +41,7 @@ pub(crate) fn repair(
     lock: &LakeLock,
     run_id: &str,
     (now, today): (Timestamp, Date),
-) -> Result<Repaired, PipelineError> {
+) -> Result<Repaired> {
     let mut repair = Repair { lake, lock, now, done: Repaired::default() };
     repair.small_things()?;
     let lost = repair.tables()?;
@@ -75,7 +75,7 @@ impl Repair<'_> {
     }
 
     /// Repairs commits, marks, and the records of runs; tables depend on them.
-    fn small_things(&mut self) -> Result<(), PipelineError> {
+    fn small_things(&mut self) -> Result<()> {
         for problem in self.lake.audit()?.problems {
             if let Some(done) = self.lake.repair_small_file(self.lock, &problem, self.now)? {
                 self.note(problem.path, &problem.what, done);
@@ -86,7 +86,7 @@ impl Repair<'_> {
 
     /// Repairs files of tables, oldest first, since a snapshot is rebuilt on top of the one before. Returns those that neither a copy nor
     /// archived pages restored.
-    fn tables(&mut self) -> Result<Vec<DamagedFile>, PipelineError> {
+    fn tables(&mut self) -> Result<Vec<DamagedFile>> {
         let mut lost = Vec::new();
         for file in self.lake.damaged_files()? {
             const WHAT: &str = "missing or damaged";
@@ -115,7 +115,7 @@ impl Repair<'_> {
     }
 
     /// Rebuilds the snapshot that first had the file, and takes the file from there if it is equal byte for byte.
-    fn made_from_pages(&self, file: &DamagedFile) -> Result<String, PipelineError> {
+    fn made_from_pages(&self, file: &DamagedFile) -> Result<String> {
         let refuse = |run_id: &str, why: &str| PipelineError::NotReplayable {
             run_id: run_id.to_owned(),
             why: why.to_owned(),
@@ -131,13 +131,7 @@ impl Repair<'_> {
         restored.map(|()| origin.run_id)
     }
 
-    fn leave_out(
-        &mut self,
-        newest: &Commit,
-        lost: &[DamagedFile],
-        run_id: &str,
-        today: Date,
-    ) -> Result<(), PipelineError> {
+    fn leave_out(&mut self, newest: &Commit, lost: &[DamagedFile], run_id: &str, today: Date) -> Result<()> {
         let run = self.lake.run(run_id)?;
         let mut record = RunRecord::begun(run_id, REPAIR, (self.now, today));
         run.write_record(&record)?;
@@ -234,7 +228,7 @@ fn starts_with_losses(
     register: &RegisterState,
     read_since: &BTreeMap<Reading, (u64, Timestamp)>,
     filings: &[PathBuf],
-) -> Result<BTreeSet<Reading>, PipelineError> {
+) -> Result<BTreeSet<Reading>> {
     let listed_alone = register.status == Some(RegisterStatus::Active);
     let mut left: BTreeMap<Reading, u64> = BTreeMap::new();
     for file in filings {

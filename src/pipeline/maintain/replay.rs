@@ -4,7 +4,7 @@ use crate::client::Call;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
@@ -60,7 +60,7 @@ pub(crate) fn replay(
     lock: &LakeLock,
     run_id: &str,
     publish: Option<(Timestamp, Date)>,
-) -> Result<Replayed, PipelineError> {
+) -> Result<Replayed> {
     let refuse = |why: &str| PipelineError::NotReplayable { run_id: run_id.to_owned(), why: why.to_owned() };
     let commits = commits_of(lake, run_id)?;
     let Some(last) = commits.last() else {
@@ -87,7 +87,7 @@ pub(crate) fn replay(
 }
 
 /// The commits of a run, oldest first, with those pending review.
-fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
+fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>> {
     let mut commits = Vec::new();
     for snapshot in lake.commits()?.into_iter().chain(lake.pending_snapshots()?) {
         let (_, commit) = lake.snapshot(snapshot)?;
@@ -105,13 +105,13 @@ pub(crate) struct Remade {
 }
 
 /// Rebuilds a snapshot under its own number.
-pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
+pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade> {
     let (dir, journal) = sources(lake, commit)?;
     let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
     fill(&dir, &journal, staging)
 }
 
-fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineError> {
+fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
     let dir = lake.run(&commit.run_id)?;
     let journal = dir.journal(commit.snapshot)?;
     let refuse = |why: String| PipelineError::NotReplayable { run_id: commit.run_id.clone(), why };
@@ -124,7 +124,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineEr
     }
 }
 
-fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
+fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
     let pages = Pages::new(dir.raw_read_only()?);
     let mut landing = Landing::new(journal.today, staging, None, pages.clone());
     for step in &journal.steps {
@@ -156,7 +156,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
 }
 
 /// The lists as the run got them.
-fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
+fn reference(pages: &Pages) -> Result<Reference> {
     Ok(Reference {
         entity_types: answer(pages, &Call::entity_types())?.data,
         industries: answer(pages, &Call::industries())?.data,
@@ -165,19 +165,13 @@ fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
     })
 }
 
-fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {
+fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T> {
     let page = pages.page(&PageKey { target: call.target().to_owned(), occurrence: 0 })?;
     Ok(call.decode(&page.body)?)
 }
 
 /// Rebuilds a snapshot under the next number, on top of its own parent's tables, and publishes it.
-fn publish_again(
-    lake: &Lake,
-    _lock: &LakeLock,
-    commit: &Commit,
-    now: Timestamp,
-    today: Date,
-) -> Result<u64, PipelineError> {
+fn publish_again(lake: &Lake, _lock: &LakeLock, commit: &Commit, now: Timestamp, today: Date) -> Result<u64> {
     let (dir, journal) = sources(lake, commit)?;
     let staging = lake.stage_on(Base::Instead(commit), &commit.run_id)?;
     let made = fill(&dir, &journal, staging)?;

@@ -2,7 +2,7 @@
 
 use crate::client::{AccountUsed, ClientError, Ledger};
 use crate::lake::{Commit, Lake};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
@@ -86,7 +86,7 @@ pub(crate) struct LakeStatus {
 }
 
 /// Returns the status of a lake, and of the ledgers in the host's state folder.
-pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<LakeStatus, PipelineError> {
+pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<LakeStatus> {
     let current = lake.current()?;
     let mut snapshots = Vec::new();
     for number in lake.kept_snapshots()?.into_iter().rev() {
@@ -139,7 +139,7 @@ fn register(commit: &Commit) -> Option<RegisterReading> {
     })
 }
 
-fn budgets(state: &Path, now: Timestamp) -> Result<Vec<BudgetStatus>, PipelineError> {
+fn budgets(state: &Path, now: Timestamp) -> Result<Vec<BudgetStatus>> {
     let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
     let accounts = Ledger::accounts(state, now).map_err(unreadable)?;
     let used = |account: AccountUsed| BudgetStatus {

@@ -6,7 +6,7 @@
 use crate::aggregate::choose_businesses;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::EnrichSpec;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::enrich::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
 use arrow::array::{Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
@@ -44,7 +44,7 @@ pub(crate) fn due(
     spec: &EnrichSpec,
     state: &EnrichState,
     now: Timestamp,
-) -> Result<Vec<i64>, PipelineError> {
+) -> Result<Vec<i64>> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
     let chosen = choose_businesses(&spec.condition, &lake.open_snapshot(commit).tables()?)?;
     let known = Known::of(lake, Some(commit), &chosen, state)?;
@@ -70,12 +70,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn of(
-        lake: &Lake,
-        commit: Option<&Commit>,
-        ids: &[i64],
-        state: &EnrichState,
-    ) -> Result<Self, PipelineError> {
+    pub(crate) fn of(lake: &Lake, commit: Option<&Commit>, ids: &[i64], state: &EnrichState) -> Result<Self> {
         let mut known = Self::default();
         let Some(commit) = commit else { return Ok(known) };
         let wanted: HashSet<i64> = ids.iter().copied().collect();

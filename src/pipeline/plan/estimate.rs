@@ -25,7 +25,7 @@ use crate::lake::Commit;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
 use crate::pipeline::context::{RunContext, make_client};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
 use jiff::civil::Date;
@@ -52,7 +52,7 @@ pub(crate) struct Price {
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.
-pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price> {
     let lake = &context.lake;
     let client = make_client(pipeline, context)?;
     let account = client.account().await?;
@@ -118,7 +118,7 @@ async fn stages_without_days(
     client: &Client,
     (commit, state): (Option<&Commit>, &RunState),
     plan: &PlanLimits,
-) -> Result<Option<Vec<StagePrice>>, PipelineError> {
+) -> Result<Option<Vec<StagePrice>>> {
     let lake = &context.lake;
     if let Some(spec) = &pipeline.spec.enrich {
         let due = due(lake, commit, spec, &state.enrich, (context.now)())?;
@@ -184,7 +184,7 @@ fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
     }
 }
 
-async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T, PipelineError> {
+async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T> {
     Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
 }
 

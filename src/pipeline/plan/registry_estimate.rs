@@ -8,7 +8,7 @@ use crate::extract::registry::REGISTER;
 use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::RegistrySpec;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::{
     RegisterProgress, RegisterState, RegisterStatus, UnprovenStart, label,
 };
@@ -127,7 +127,7 @@ impl Question<'_> {
 }
 
 /// What the names in the lake show about prefixes.
-pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel, PipelineError> {
+pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel> {
     let mut model = PrefixModel::default();
     let Some(commit) = commit else { return Ok(model) };
     for file in lake.open_snapshot(commit).files(Table::Filings.name())? {

@@ -2,7 +2,7 @@
 
 use crate::aggregate::{head_comment, run_aggregate};
 use crate::lake::Staging;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::table::Table;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,11 +12,7 @@ pub(crate) fn has_filings(staging: &Staging) -> bool {
 }
 
 /// Computes all aggregates of the next snapshot. `out` is a folder for temporary files.
-pub(crate) fn add_up(
-    aggregates: &[(String, String)],
-    staging: &mut Staging,
-    out: &Path,
-) -> Result<(), PipelineError> {
+pub(crate) fn add_up(aggregates: &[(String, String)], staging: &mut Staging, out: &Path) -> Result<()> {
     if !has_filings(staging) {
         // A pipeline of lists and counts has nothing to aggregate.
         staging.retain_aggregates(&BTreeSet::new());

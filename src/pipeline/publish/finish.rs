@@ -16,7 +16,7 @@ use crate::normalize::OpenValues;
 use crate::pipeline::config::spec::OnFailure;
 use crate::pipeline::config::sql::aggregates_of;
 use crate::pipeline::context::{Run, Stopped};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
@@ -39,11 +39,7 @@ pub(crate) struct Finished {
 }
 
 /// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
-pub(crate) fn publish(
-    mut run: Run<'_>,
-    mut landing: Landing,
-    done: Finished,
-) -> Result<RunSummary, PipelineError> {
+pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary> {
     run.remember(&landing);
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
@@ -77,11 +73,7 @@ pub(crate) fn publish(
 }
 
 /// Ends a run that was killed after its commit.
-pub(crate) fn end_published(
-    mut run: Run<'_>,
-    requests: Requests,
-    started: Instant,
-) -> Result<RunSummary, PipelineError> {
+pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.requests = requests;
@@ -94,11 +86,7 @@ pub(crate) fn end_published(
 }
 
 /// Computes the aggregates, runs the checks, and publishes the snapshot or leaves it for review.
-fn publish_checked(
-    run: &Run<'_>,
-    mut landing: Landing,
-    summary: &mut RunSummary,
-) -> Result<(), PipelineError> {
+fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary) -> Result<()> {
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
     if let Some(aggregates) = &landing.journal.aggregates {
         add_up(aggregates, &mut landing.staging, &run.dir.path().join("aggregates"))?;
@@ -138,7 +126,7 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 }
 
 /// Writes the journal, and publishes the snapshot.
-fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
     let commit = landing.staging.commit(commit_info(run, summary))?;
     summary.snapshot = Some(commit.snapshot);
@@ -147,7 +135,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
 }
 
 /// Leaves the snapshot for review. Readers still see the one before.
-fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
     let held = landing.staging.commit_pending(commit_info(run, summary))?;
     let number = held.snapshot;
@@ -188,7 +176,7 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
 }
 
 /// Writes the catalogue of the newest snapshot, and the report with what this run did.
-fn show(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
+fn show(run: &Run<'_>, summary: &RunSummary) -> Result<()> {
     let Some(commit) = run.lake.current()? else { return Ok(()) };
     write_catalog(run.lake, &commit)?;
     if run.pipeline.spec.report.enabled {
@@ -199,7 +187,7 @@ fn show(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
 
 /// Sets the outcome, prunes old snapshots, and closes the run unless it paused. A run with incomplete days, or whose snapshot is
 /// pending review, has ended.
-fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<(), PipelineError> {
+fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
     let is_behind = summary.coverage.complete < summary.coverage.days
         || summary
             .register
@@ -221,7 +209,7 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Re
 }
 
 /// Prunes by the pipeline's `[retention]`.
-fn retain(run: &Run<'_>) -> Result<Vec<u64>, PipelineError> {
+fn retain(run: &Run<'_>) -> Result<Vec<u64>> {
     let spec = &run.pipeline.spec.retention;
     let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
     let pruning = run.lake.prune(run.lock, &rules, (run.now)())?;

@@ -4,7 +4,7 @@ use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
 use crate::lake::{Month, TableDelta};
 use crate::pipeline::context::Run;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::recount::{LakeCounts, MoveContext};
 use crate::pipeline::load::reference_tables::merge_lists;
@@ -32,7 +32,7 @@ pub(super) fn merge_landed(
     run: &Run<'_>,
     landing: &mut Landing,
     reference: Option<&Reference>,
-) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>)> {
     let spec = &run.pipeline.spec;
     let observed_at = (run.now)();
     let follows_listed = spec.registry.is_some() || spec.enrich.is_some();
@@ -53,7 +53,7 @@ pub(super) fn merge_landed(
 pub(crate) fn merge(
     landing: &mut Landing,
     facts: &Facts<'_>,
-) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>)> {
     landing.end()?;
     let mut deltas = std::mem::take(&mut landing.looked_up);
     let filings = landing.staging.merge_filings(&landing.days_to_compare(), facts.observed_at)?;
@@ -70,11 +70,7 @@ pub(crate) fn merge(
 }
 
 /// Corrects the coverage of rows that did not come from their day's listing.
-fn count_listed(
-    landing: &mut Landing,
-    today: Date,
-    covered: &[CoverageRow],
-) -> Result<LakeCounts, PipelineError> {
+fn count_listed(landing: &mut Landing, today: Date, covered: &[CoverageRow]) -> Result<LakeCounts> {
     let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
     let counts = LakeCounts::of(&files, today)?;
     landing.coverage.extend(counts.corrected(covered.to_vec()));
@@ -82,7 +78,7 @@ fn count_listed(
 }
 
 /// Corrects the coverage of days whose rows now have another day.
-fn follow_moves(landing: &mut Landing, facts: &Facts<'_>, from: Date) -> Result<(), PipelineError> {
+fn follow_moves(landing: &mut Landing, facts: &Facts<'_>, from: Date) -> Result<()> {
     let months = landing.staging.changed_months();
     let files: Vec<PathBuf> = months.values().flat_map(|files| files.after.iter().cloned()).collect();
     let listed = LakeCounts::of(&files, facts.today)?;
