@@ -1,17 +1,15 @@
 //! The budget: delays each request until the account's limits, the API's pauses and the run's own bounds allow it.
 
-use super::allowance::{Allowance, Ticket, Verdict};
-use super::counts::Counts;
+use super::counts::{Allowance, Counts, Ticket, Verdict};
 use super::error::{ClientError, Result, Window};
 use super::ledger::Ledger;
-use super::stop::Stop;
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
 use jiff::{SignedDuration, Timestamp};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 /// Returns the current time; the outermost layer passes it in.
@@ -199,4 +197,42 @@ fn next_day(now: Timestamp) -> Timestamp {
 fn next_month(now: Timestamp) -> Timestamp {
     let last = eastern_day(now).last_of_month();
     day_start(plus_days(last, 1))
+}
+
+/// Whether the run is to stop; can be awaited.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    requested: watch::Receiver<bool>,
+}
+
+/// Sets a [`Stop`].
+#[derive(Debug)]
+pub struct StopSwitch(watch::Sender<bool>);
+
+impl StopSwitch {
+    /// A switch and the flag it sets.
+    pub fn new() -> (Self, Stop) {
+        let (sender, requested) = watch::channel(false);
+        (Self(sender), Stop { requested })
+    }
+
+    /// Sets the flag.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Stop {
+    /// Fails once the run is to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
+    }
+
+    /// Returns once the run is to stop; never, if the switch was dropped before.
+    pub(crate) async fn requested(&self) {
+        let mut requested = self.requested.clone();
+        if requested.wait_for(|requested| *requested).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }

@@ -1,8 +1,7 @@
 //! The ledger: one file per service with the requests of its accounts, shared by every process of the host.
 
 use super::account_book::{AccountBook, Entry};
-use super::allowance::{Allowance, Ticket, Used};
-use super::counts::Counts;
+use super::counts::{Allowance, Counts, Ticket, Used};
 use super::key::ApiKey;
 use crate::contract::account::Remaining;
 use jiff::{SignedDuration, Timestamp};
@@ -207,7 +206,7 @@ fn in_a_name(char: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::allowance::Verdict;
+    use crate::client::counts::Verdict;
 
     const CAPS: Allowance = Allowance { per_minute: 1_000, per_day: 1_000, per_month: 10_000 };
 

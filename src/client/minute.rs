@@ -84,8 +84,7 @@ impl MinuteWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::allowance::{Allowance, Ticket, Verdict};
-    use crate::client::counts::Counts;
+    use crate::client::counts::{Allowance, Counts, Ticket, Verdict};
     use proptest::prelude::*;
 
     fn at(ms: i64) -> Timestamp {

@@ -19,20 +19,17 @@
 //! - `call`: the calls, typed by their answers
 //! - `key`: the API key, never printed
 //! - `config`: address, timeouts, size bound
-//! - `allowance`: requests allowed and used in each window
 //! - `minute`: the last 60 seconds of requests
-//! - `counts`: what one account has used of its windows
+//! - `counts`: requests allowed in each window, and what one account has used
 //! - `account_book`: the accounts of one service, and which keys belong to the same one
 //! - `ledger`: the file that all processes of a host share
-//! - `stop`: the flag that stops a run
-//! - `budget`: holds each request back until it is allowed
+//! - `budget`: holds each request back until it is allowed; the flag that stops a run
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace
 //! - `response`: what headers and error statuses mean
 //! - `sender`: the client
 
 mod account_book;
-mod allowance;
 mod budget;
 mod call;
 mod config;
@@ -45,16 +42,15 @@ mod minute;
 mod response;
 mod retry;
 mod sender;
-mod stop;
 
-pub(crate) use allowance::Allowance;
 pub(crate) use budget::{Bounds, Budget};
+pub use budget::{Stop, StopSwitch};
 pub(crate) use call::{Call, RawRecord};
 pub(crate) use config::ClientConfig;
+pub(crate) use counts::Allowance;
 pub use error::{ClientError, Window};
 pub use key::{ApiKey, KeyError};
 pub(crate) use latency::MOST_UNDER_WAY;
 pub(crate) use ledger::{AccountUsed, Ledger};
 pub(crate) use retry::RetryPolicy;
 pub(crate) use sender::Client;
-pub use stop::{Stop, StopSwitch};

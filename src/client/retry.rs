@@ -2,9 +2,8 @@
 //!
 //! Source: API document, "Errors" (429: clients must not retry sooner; 503: retry shortly).
 
-use super::budget::Budget;
+use super::budget::{Budget, Stop};
 use super::error::{ClientError, Result};
-use super::stop::Stop;
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
 use std::pin::Pin;

@@ -1,9 +1,9 @@
 //! Sends calls for one account: within its limits, with retries.
 
-use super::allowance::{Allowance, Ticket};
 use super::budget::{Budget, Clock};
 use super::call::Call;
 use super::config::{ClientConfig, checked_base};
+use super::counts::{Allowance, Ticket};
 use super::error::{ClientError, Result};
 use super::key::ApiKey;
 use super::latency::Latency;
@@ -211,10 +211,9 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::allowance::Used;
-    use crate::client::budget::Bounds;
+    use crate::client::budget::{Bounds, StopSwitch};
+    use crate::client::counts::Used;
     use crate::client::ledger::Ledger;
-    use crate::client::stop::StopSwitch;
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
     use std::path::Path;

@@ -1,6 +1,6 @@
 //! Why a run ended early, by what its caller does about it.
 
-use super::state::source_kind::SourceKind;
+use super::state::run_state::SourceKind;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;

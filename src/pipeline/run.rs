@@ -1,7 +1,6 @@
 //! The order of a run: first an unfinished run of an earlier process, then today's.
 
-use super::config::file::Pipeline;
-use super::config::sql::check_sql;
+use super::config::file::{Pipeline, check_sql};
 use super::context::{Run, RunContext, Stopped, make_client};
 use super::error::{PipelineError, Result};
 use super::load::extraction::{Before, Extracted, extract};

@@ -2,13 +2,12 @@
 //!
 //! The two call each other: rows that cannot be matched are read again, and a reading that does not match is corrected by rank.
 
-use super::outcome::Walked;
 use super::pager::{PageRead, PageSeen, Reader};
+use super::range_state::Walked;
 use super::rank_search;
 use super::split_read::walk;
 use crate::extract::error::Result;
-use crate::extract::plan::cost::price_full_read;
-use crate::extract::plan::outline::{DayRange, Outline};
+use crate::extract::plan::cost::{DayRange, Outline, price_full_read};
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
 

@@ -1,8 +1,8 @@
 //! Reads day ranges completely, checks them, and finds the days that have changed.
 
 use super::day::{DayReading, complete_day, has_drifted, read_day_again, reconcile_day};
-use super::outcome::Expected;
 use super::pager::Reader;
+use super::range_state::Expected;
 use super::split_read::{is_within_reach_by_sector, read_hot_days, walk_after};
 use crate::contract::eastern::{days_newest_first, minus_days};
 use crate::extract::error::Result;

@@ -7,8 +7,8 @@
 //!    found may show a prefix with more rows.
 //! 3. For rows below reach: prefixes of names, then every ZIP prefix.
 
-use super::outcome::Walked;
 use super::pager::{PageRead, Reader};
+use super::range_state::Walked;
 use super::rank_search;
 use crate::contract::eastern::minus_days;
 use crate::extract::error::Result;

@@ -10,14 +10,13 @@
 
 use super::below_reach::{Tail, look_below};
 use super::date_walk::{End, Position, walk_within_reach};
-use super::outcome::{Expected, Walked};
 use super::pager::{PageRead, PageSeen, Reader};
+use super::range_state::{Expected, Walked};
 use super::residual;
 use crate::contract::eastern::minus_days;
 use crate::extract::error::Result;
-use crate::extract::plan::cost::{self, NEAR_REACH};
+use crate::extract::plan::cost::{self, NEAR_REACH, Outline};
 use crate::extract::plan::day_range::separate_hot_days;
-use crate::extract::plan::outline::Outline;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Slice;
 use crate::extract::query::split::{self, Dimension, Part};

@@ -1,7 +1,6 @@
 //! Which days are read together (pure): ranges of days, with hot days separated from quiet ones.
 
-use super::cost::cost_of_hot_days;
-use super::outline::{DayRange, Outline};
+use super::cost::{DayRange, Outline, cost_of_hot_days};
 use crate::contract::eastern::{minus_days, plus_days, span_days};
 use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;

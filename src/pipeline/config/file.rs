@@ -1,9 +1,9 @@
 //! Reads and checks a pipeline file. An error names the line.
 
 use super::spec::{ChecksSpec, PipelineSpec};
-use crate::aggregate::AggregateError;
+use crate::aggregate::{AggregateError, check_aggregate, check_condition, load_aggregates};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
-use crate::pipeline::error::{PipelineError, SpecError};
+use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
@@ -194,6 +194,26 @@ fn nearest_of<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&
     let scored = words.map(|word| (strsim::jaro_winkler(wrong, word), word));
     let (score, word) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (score > 0.6).then_some(word)
+}
+
+/// Names and SQL of the aggregates; none where the pipeline disables them.
+pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, String)>>> {
+    let spec = &pipeline.spec.aggregates;
+    match spec.enabled {
+        true => Ok(Some(load_aggregates(&pipeline.folder.join(&spec.folder))?)),
+        false => Ok(None),
+    }
+}
+
+/// Runs the SQL of a pipeline on empty tables, so that errors show before a request is spent.
+pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
+    for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
+        check_aggregate(&name, &sql)?;
+    }
+    if let Some(spec) = &pipeline.spec.enrich {
+        check_condition(&spec.condition)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
 use crate::extract::reference::{
-    Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
+    REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
 };
 use crate::lake::Quarantine;
 use crate::pipeline::context::{Run, RunContext};
@@ -20,7 +20,6 @@ use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
 use crate::pipeline::plan::lake_view::{Coverage, KnownRows, staged_coverage};
 use crate::pipeline::plan::refresh_cost::{listing_price, settling_price};
-use crate::pipeline::plan::stage::REFERENCE;
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
 use jiff::civil::Date;

@@ -1,7 +1,6 @@
 //! Turns readings into rows of the next snapshot: raw pages → rows and rejects → the lake's spill and coverage.
 
-use super::answer_times::{CameAt, came_at};
-use super::page_store::Pages;
+use super::page_store::{CameAt, Pages, came_at};
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;

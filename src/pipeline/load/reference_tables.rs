@@ -3,8 +3,8 @@
 //! Their rows have a day, but no time. A resumed run may merge answers that are older than those of another run of the same day. So the
 //! time of each answer decides: an older answer only adds rows that the newer one lacks. The tables are the same in either order.
 
-use super::answer_times::CameAt;
 use super::landing::Landing;
+use super::page_store::CameAt;
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
 use crate::lake::{Staging, TableDelta};

@@ -7,7 +7,7 @@ use crate::aggregate::choose_businesses;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::error::Result;
-use crate::pipeline::state::enrich::EnrichState;
+use crate::pipeline::state::run_state::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
 use arrow::array::{Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::record_batch::RecordBatch;

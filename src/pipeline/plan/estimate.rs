@@ -6,9 +6,8 @@ use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
 use super::lake_view::read_coverage;
-use super::refresh_cost::{listing_price, settling_price};
+use super::refresh_cost::{StagePrice, listing_price, settling_price};
 use super::registry_estimate::{known_names, register_price};
-use super::stage::{REFERENCE, StagePrice};
 use super::stale_days::Need;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
@@ -20,7 +19,7 @@ use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
-use crate::extract::reference::{plan_is_known, plan_limits};
+use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
 use crate::lake::Commit;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
@@ -92,7 +91,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
         }
         Question::Nothing => {}
     }
-    let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new("counts", 0, 1)];
+    let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new(COUNTS, 0, 1)];
     for price in listings.iter().map(|listing| listing_price(*listing, &inputs, &forecast)) {
         add(&mut stages, price);
     }

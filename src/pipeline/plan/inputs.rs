@@ -8,7 +8,7 @@ use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::change_rate::Pace;
-use crate::extract::plan::outline::Outline;
+use crate::extract::plan::cost::Outline;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Filter;
 use crate::pipeline::state::run_state::RunState;

@@ -4,7 +4,6 @@
 use super::forecast::Forecast;
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{RunPlan, job, listing_need, stage};
-use super::stage::StagePrice;
 use super::stale_days::Need;
 use crate::contract::eastern::{days_newest_first, span_days};
 use crate::contract::listing::Listing;
@@ -12,7 +11,25 @@ use crate::extract::listing::SETTLING;
 use crate::extract::plan::cost::{price_full_read, price_lost, price_newest_ends};
 use crate::extract::plan::day_range::ranges;
 use jiff::civil::Date;
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// One stage of a run and its cost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct StagePrice {
+    pub(crate) name: String,
+    /// Queries, each read to its end.
+    pub(crate) slices: u64,
+    pub(crate) rows: u64,
+    pub(crate) requests: u64,
+}
+
+impl StagePrice {
+    /// A stage that sends `requests` for `rows` rows, one query each.
+    pub(crate) fn new(name: &str, rows: u64, requests: u64) -> Self {
+        Self { name: name.to_owned(), slices: requests, rows, requests }
+    }
+}
 
 /// Hardly any filing arrives on older days: they all change equally often.
 const OLD_DAYS: u32 = 60;

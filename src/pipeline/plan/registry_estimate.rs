@@ -1,6 +1,6 @@
 //! Which prefixes of names are searched next, and what is left of the register (pure, but for reading the lake's names).
 
-use super::stage::StagePrice;
+use super::refresh_cost::StagePrice;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::cost::until_found;

@@ -1,9 +1,8 @@
 //! The end of a run: merge, aggregates, checks, commit, summary.
 
-use super::aggregates::{add_up, has_filings};
 use super::check_input::evidence;
 use super::checks::{findings, findings_that, verdict};
-use super::merge::merge_landed;
+use super::merge::{add_up, has_filings, merge_landed};
 use super::report::write_report;
 use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
 use crate::contract::eastern::days_newest_first;
@@ -13,8 +12,8 @@ use crate::extract::PlanOverride;
 use crate::extract::reference::Reference;
 use crate::lake::{Commit, CommitInfo, PruneRules};
 use crate::normalize::OpenValues;
+use crate::pipeline::config::file::aggregates_of;
 use crate::pipeline::config::spec::OnFailure;
-use crate::pipeline::config::sql::aggregates_of;
 use crate::pipeline::context::{Run, Stopped};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;

@@ -1,10 +1,11 @@
 //! Merges what a run read into the tables of the next snapshot. A replay merges the same way.
 
+use crate::aggregate::{head_comment, run_aggregate};
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
-use crate::lake::{Month, TableDelta};
+use crate::lake::{Month, Staging, TableDelta};
 use crate::pipeline::context::Run;
-use crate::pipeline::error::Result;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::recount::{LakeCounts, MoveContext};
 use crate::pipeline::load::reference_tables::merge_lists;
@@ -13,7 +14,7 @@ use crate::table::{CoverageRow, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the tables are merged from, next to what landed.
 pub(crate) struct Facts<'a> {
@@ -96,4 +97,26 @@ fn follow_moves(landing: &mut Landing, facts: &Facts<'_>, from: Date) -> Result<
         landing.coverage.push(row);
     }
     Ok(())
+}
+
+pub(crate) fn has_filings(staging: &Staging) -> bool {
+    staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
+}
+
+/// Computes all aggregates of the next snapshot. `out` is a folder for temporary files.
+pub(crate) fn add_up(aggregates: &[(String, String)], staging: &mut Staging, out: &Path) -> Result<()> {
+    if !has_filings(staging) {
+        // A pipeline of lists and counts has nothing to aggregate.
+        staging.retain_aggregates(&BTreeSet::new());
+        return Ok(());
+    }
+    let tables = staging.sound_files()?;
+    let unwritten = |source| PipelineError::Write { path: out.to_owned(), source };
+    std::fs::create_dir_all(out).map_err(unwritten)?;
+    for (name, sql) in aggregates {
+        let made = run_aggregate(name, sql, &tables, out)?;
+        staging.aggregate_file(name, &made.path, &head_comment(sql))?;
+    }
+    staging.retain_aggregates(&aggregates.iter().map(|(name, _)| name.clone()).collect());
+    std::fs::remove_dir_all(out).map_err(unwritten)
 }

@@ -1,6 +1,6 @@
 //! What a run learned about days, for the next run.
 
-use super::read_backoff::ReadBackoff;
+use super::run_state::ReadBackoff;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::pipeline::context::Run;

@@ -1,15 +1,14 @@
 //! The state of a lake after a run, stored in its commit: data and state change together.
 
-use super::enrich::EnrichState;
 use super::newest_lists::NewestLists;
-use super::read_backoff::ReadBackoff;
 use super::registry::RegisterState;
-use super::source_kind::SourceKind;
+use crate::contract::eastern::span_days;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::query::histogram::Shares;
 use crate::lake::Commit;
 use crate::normalize::OpenValues;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,9 +70,72 @@ impl RunState {
     }
 }
 
+/// What kind of API filled a lake; a lake never holds rows of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// The sample that the program serves itself.
+    Embedded,
+    /// An account's API.
+    Account,
+}
+
+impl std::fmt::Display for SourceKind {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Embedded => "the embedded sample",
+            Self::Account => "an account's API",
+        })
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EnrichState {
+    /// Businesses without a detail record, and when they were looked up.
+    #[serde(default)]
+    pub(crate) without: BTreeMap<i64, Timestamp>,
+    /// Businesses whose detail record counts officers, but whose list of officers is empty.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) without_officers: BTreeSet<i64>,
+    /// Runs that looked businesses up. Their changes do not make a look-up due.
+    #[serde(default)]
+    pub(crate) runs: BTreeSet<String>,
+}
+
+impl EnrichState {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.without.is_empty() && self.without_officers.is_empty() && self.runs.is_empty()
+    }
+}
+
+/// Most days between two readings of a day.
+const LONGEST_PAUSE: u32 = 14;
+
+/// Incomplete readings of a day, one after another. A row that nothing finds is likely to stay out of reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReadBackoff {
+    pub(crate) times: u32,
+    pub(crate) on: Date,
+}
+
+impl ReadBackoff {
+    /// The backoff after one more incomplete reading.
+    pub(crate) fn after(before: Option<Self>, on: Date) -> Self {
+        Self { times: before.map_or(0, |backoff| backoff.times) + 1, on }
+    }
+
+    /// Whether the day is skipped today. After the first incomplete reading it is read at once, for rows may only have changed
+    /// during the reading; then after 2, 4, 8 and 14 days.
+    pub(crate) fn is_backing_off(self, today: Date) -> bool {
+        let pause = 1 << self.times.saturating_sub(1).min(4);
+        self.times > 1 && span_days(self.on, today) <= LONGEST_PAUSE.min(pause)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::eastern::plus_days;
     use jiff::civil::date;
 
     #[test]
@@ -89,5 +151,17 @@ mod tests {
             serde_json::json!({ "*": { "2026-11-20": { "times": 1, "on": "2026-11-20" } } })
         );
         assert_eq!(RunState::from_commit(&written), state);
+    }
+
+    #[test]
+    fn pauses_grow_with_each_incomplete_reading() {
+        let on = date(2026, 7, 1);
+        let mut backoff = ReadBackoff::after(None, on);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            pauses.push((0..40).find(|nights| !backoff.is_backing_off(plus_days(on, *nights))));
+            backoff = ReadBackoff::after(Some(backoff), on);
+        }
+        assert_eq!(pauses, [Some(0), Some(2), Some(4), Some(8), Some(14), Some(14)]);
     }
 }
