@@ -49,56 +49,41 @@ impl<T: DeserializeOwned> Call<T> {
     }
 }
 
-impl Call<Account> {
-    pub(crate) fn account() -> Self {
-        Self::to(Endpoint::Account, "", "")
+/// One constructor for each operation.
+impl Call<()> {
+    pub(crate) fn account() -> Call<Account> {
+        Call::to(Endpoint::Account, "", "")
     }
-}
 
-impl Call<Page<RawRecord>> {
-    pub(crate) fn search(search: &BusinessSearch) -> Self {
-        Self::to(Endpoint::SearchBusinesses, "", &search.to_query())
+    pub(crate) fn search(search: &BusinessSearch) -> Call<Page<RawRecord>> {
+        Call::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
-}
 
-impl Call<Page<DailyCount>> {
-    pub(crate) fn daily_counts(days: u32) -> Self {
-        Self::to(Endpoint::DailyCounts, "", &format!("days={days}"))
+    pub(crate) fn daily_counts(days: u32) -> Call<Page<DailyCount>> {
+        Call::to(Endpoint::DailyCounts, "", &format!("days={days}"))
     }
-}
 
-impl Call<Data<RawRecord>> {
-    pub(crate) fn business(business_id: i64) -> Self {
-        Self::to(Endpoint::Business, &business_id.to_string(), "")
+    pub(crate) fn business(business_id: i64) -> Call<Data<RawRecord>> {
+        Call::to(Endpoint::Business, &business_id.to_string(), "")
     }
-}
 
-impl Call<Data<Vec<RawRecord>>> {
-    pub(crate) fn officers(business_id: i64) -> Self {
-        Self::to(Endpoint::Officers, &business_id.to_string(), "")
+    pub(crate) fn officers(business_id: i64) -> Call<Data<Vec<RawRecord>>> {
+        Call::to(Endpoint::Officers, &business_id.to_string(), "")
     }
-}
 
-impl Call<Data<Vec<County>>> {
-    pub(crate) fn counties() -> Self {
-        Self::to(Endpoint::Counties, "", "")
+    pub(crate) fn counties() -> Call<Data<Vec<County>>> {
+        Call::to(Endpoint::Counties, "", "")
     }
-}
 
-impl Call<Data<Stats>> {
-    pub(crate) fn stats() -> Self {
-        Self::to(Endpoint::Stats, "", "")
+    pub(crate) fn stats() -> Call<Data<Stats>> {
+        Call::to(Endpoint::Stats, "", "")
     }
-}
 
-impl Call<Data<Industries>> {
-    pub(crate) fn industries() -> Self {
-        Self::to(Endpoint::Industries, "", "")
+    pub(crate) fn industries() -> Call<Data<Industries>> {
+        Call::to(Endpoint::Industries, "", "")
     }
-}
 
-impl Call<Data<Vec<EntityTypeEntry>>> {
-    pub(crate) fn entity_types() -> Self {
-        Self::to(Endpoint::EntityTypes, "", "")
+    pub(crate) fn entity_types() -> Call<Data<Vec<EntityTypeEntry>>> {
+        Call::to(Endpoint::EntityTypes, "", "")
     }
 }

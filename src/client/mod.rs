@@ -18,7 +18,6 @@
 //! - `error`: why a request gave no usable answer
 //! - `call`: the calls, typed by their answers
 //! - `key`: the API key, never printed
-//! - `config`: address, timeouts, size bound
 //! - `minute`: the last 60 seconds of requests
 //! - `counts`: requests allowed in each window, and what one account has used
 //! - `account_book`: the accounts of one service, and which keys belong to the same one
@@ -27,12 +26,11 @@
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace
 //! - `response`: what headers and error statuses mean
-//! - `sender`: the client
+//! - `sender`: the client, its address, timeouts and size bound
 
 mod account_book;
 mod budget;
 mod call;
-mod config;
 mod counts;
 mod error;
 mod key;
@@ -46,11 +44,9 @@ mod sender;
 pub(crate) use budget::{Bounds, Budget};
 pub use budget::{Stop, StopSwitch};
 pub(crate) use call::{Call, RawRecord};
-pub(crate) use config::ClientConfig;
 pub(crate) use counts::Allowance;
 pub use error::{ClientError, Window};
 pub use key::{ApiKey, KeyError};
 pub(crate) use latency::MOST_UNDER_WAY;
 pub(crate) use ledger::{AccountUsed, Ledger};
-pub(crate) use retry::RetryPolicy;
-pub(crate) use sender::Client;
+pub(crate) use sender::{Client, ClientConfig};

@@ -2,21 +2,50 @@
 
 use super::budget::{Budget, Clock};
 use super::call::Call;
-use super::config::{ClientConfig, checked_base};
 use super::counts::{Allowance, Ticket};
 use super::error::{ClientError, Result};
 use super::key::ApiKey;
 use super::latency::Latency;
 use super::response::{date, failure, message, retry_after, transport};
-use super::retry;
+use super::retry::{USUAL_ATTEMPTS, with_retries};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// Longest time to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Longest time without data while an answer arrives.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Longest time of one request, its body included.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Largest body after decompression.
+const MAX_BODY_BYTES: usize = 16 << 20;
+
+/// Where a client sends its requests, and how often.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientConfig {
+    /// Address of the service; paths are appended to it.
+    pub(crate) base_url: String,
+    /// Whether plain http may reach another host; off by default.
+    pub(crate) allow_plain_http: bool,
+    /// Attempts of one request, the first included.
+    pub(crate) attempts: u32,
+}
+
+impl ClientConfig {
+    pub(crate) fn new(base_url: impl Into<String>) -> Self {
+        Self { base_url: base_url.into(), allow_plain_http: false, attempts: USUAL_ATTEMPTS }
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Answer<T> {
@@ -32,7 +61,7 @@ pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
     key: ApiKey,
-    config: ClientConfig,
+    attempts: u32,
     budget: Budget,
     clock: Clock,
     retried: AtomicU64,
@@ -50,9 +79,9 @@ impl Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(config.connect_timeout)
-            .read_timeout(config.read_timeout)
-            .timeout(config.total_timeout)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
+            .timeout(TOTAL_TIMEOUT)
             .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ClientError::Settings(format!("the HTTP client cannot be created: {error}")))?;
@@ -60,7 +89,7 @@ impl Client {
             http,
             base,
             key,
-            config,
+            attempts: config.attempts,
             budget,
             clock,
             retried: AtomicU64::new(0),
@@ -114,14 +143,7 @@ impl Client {
     }
 
     async fn fetch_with_retries<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
-        let first = AtomicBool::new(true);
-        retry::with_retries(&self.config.retry, &self.budget, || async {
-            if !first.swap(false, Ordering::Relaxed) {
-                self.retried.fetch_add(1, Ordering::Relaxed);
-            }
-            self.attempt(call).await
-        })
-        .await
+        with_retries(self.attempts, &self.budget, &self.retried, || self.attempt(call)).await
     }
 
     async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
@@ -195,16 +217,40 @@ impl Client {
     async fn body(&self, target: &str, mut response: Response) -> Result<Vec<u8>> {
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
-            if body.len() + chunk.len() > self.config.max_body_bytes {
+            if body.len() + chunk.len() > MAX_BODY_BYTES {
                 return Err(ClientError::OutsideContract {
                     target: target.to_owned(),
-                    reason: format!("the body is larger than {} bytes", self.config.max_body_bytes),
+                    reason: format!("the body is larger than {} bytes", MAX_BODY_BYTES),
                     retryable: false,
                 });
             }
             body.extend_from_slice(&chunk);
         }
         Ok(body)
+    }
+}
+
+/// The base URL, if it is https, or http to this host. Plain http to other hosts must be allowed.
+pub(super) fn checked_base(config: &ClientConfig) -> Result<Url> {
+    let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
+    let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    let loopback =
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(ClientError::Settings(
+            "the base URL may contain only scheme, host, port and path".to_owned(),
+        ));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if loopback || config.allow_plain_http => Ok(url),
+        "http" => Err(settings("plain http would expose the key on the network; use https".to_owned())),
+        other => Err(settings(format!("the scheme {other} is neither https nor http"))),
     }
 }
 

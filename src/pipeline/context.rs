@@ -73,7 +73,7 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;
     if let Some(attempts) = spec.attempts {
-        config.retry.attempts = attempts.max(1);
+        config.attempts = attempts.max(1);
     }
     Ok(Client::new(config, source.key.clone(), budget, context.now)?)
 }

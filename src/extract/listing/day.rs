@@ -10,6 +10,7 @@ use crate::extract::error::Result;
 use crate::extract::plan::cost::{DayRange, Outline, price_full_read};
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 /// Times a day is read again before it is left incomplete.
 const MAX_READINGS: u32 = 3;
@@ -20,7 +21,7 @@ const MAX_SEARCHES: u32 = 4;
 /// Pages that a search may take, even for a small day.
 const LEAST_SEARCH: u64 = 12;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DayReading {
     pub(crate) day: Date,
     /// Rows by the API's total.

@@ -70,4 +70,5 @@ pub(super) mod rank_search;
 pub(super) mod residual;
 pub(super) mod split_read;
 
+pub(crate) use day::DayReading;
 pub(crate) use job::{ListingJob, ReadContext, Reading, SETTLING, extract_listing};

@@ -11,7 +11,7 @@ use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page}
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::plan::stale_days::SETTLED_DAYS;
-use crate::pipeline::state::provenance::{Journal, JournalReading, JournalStep, key_of, page_of};
+use crate::pipeline::state::provenance::{Journal, JournalDay, JournalReading, JournalStep, key_of, page_of};
 use crate::table::{CoverageRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -194,9 +194,9 @@ impl Landing {
     }
 
     fn cover(&mut self, entry: &JournalReading, landed: &HashMap<Date, HashSet<i64>>) {
-        for day in &entry.days {
+        for JournalDay { reading: day, seen } in &entry.days {
             let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
-            let not_landed = day.seen.saturating_sub(landed_now);
+            let not_landed = seen.saturating_sub(landed_now);
             let landed = if day.complete { day.held.saturating_sub(not_landed) } else { 0 };
             self.coverage.push(CoverageRow {
                 filed_date: day.day,

@@ -18,15 +18,14 @@ use crate::table::{
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
-/// Merges the lists and counts of a day. The state of the parent snapshot has the times of those merged before.
+/// Merges the lists and counts of the run's day. The state of the parent snapshot has the times of those merged before.
 pub(crate) fn merge_lists(
-    day: Date,
     (reference, counts): (&Reference, &[DailyCount]),
     landing: &mut Landing,
     deltas: &mut BTreeMap<String, TableDelta>,
 ) -> Result<()> {
-    let parent = landing.staging.parent();
-    let newest = RunState::of(parent).lists;
+    let newest = RunState::of(landing.staging.parent()).lists;
+    let day = landing.today;
     let (came, staging) = (&landing.lists_came, &mut landing.staging);
     let mut lists = Lists { day, came, newest: &newest, staging, deltas };
     let (stats, industries) = (&reference.stats, &reference.industries);

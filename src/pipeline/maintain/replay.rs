@@ -7,8 +7,7 @@ use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, Tab
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
-use crate::pipeline::publish::merge::{Facts, add_up, merge};
+use crate::pipeline::publish::merge::{add_up, merge};
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::provenance::{Journal, JournalStep};
 use jiff::Timestamp;
@@ -135,15 +134,8 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
             true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
             false => Vec::new(),
         };
-        let covered = journal.follows_listed.then(|| staged_coverage_rows(&landing.staging)).transpose()?;
-        let facts = Facts {
-            today: journal.today,
-            observed_at,
-            lists: reference.as_ref().map(|reference| (reference, &counts[..])),
-            covered: covered.as_deref(),
-            readable_from: journal.readable_from,
-        };
-        merge(&mut landing, &facts)?;
+        let lists = reference.as_ref().map(|reference| (reference, &counts[..]));
+        merge(&mut landing, journal, observed_at, lists)?;
     }
     let mut staging = landing.staging;
     if let Some(aggregates) = &journal.aggregates {

@@ -2,7 +2,7 @@
 //! archived pages, without the API, the pipeline file or the planner.
 
 use crate::extract::fetch::PageKey;
-use crate::extract::listing::Reading;
+use crate::extract::listing::{DayReading, Reading};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -74,19 +74,13 @@ pub(crate) struct JournalReading {
     pub(crate) skipped: BTreeSet<(i64, Date)>,
 }
 
-/// What a reading found of a day.
+/// What a reading found of a day; `held` are the rows that the lake has of it in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JournalDay {
-    pub(crate) day: Date,
-    /// Rows the API reports.
-    pub(crate) expected: u64,
-    /// Rows of it that the lake has in the end.
-    pub(crate) held: u64,
+    #[serde(flatten)]
+    pub(crate) reading: DayReading,
     /// Rows of it on the pages.
     pub(crate) seen: u64,
-    pub(crate) complete: bool,
-    /// Whether every row of it was read.
-    pub(crate) whole: bool,
 }
 
 impl Journal {
@@ -106,14 +100,8 @@ impl JournalReading {
         for day in reading.rows.values() {
             *seen.entry(*day).or_default() += 1;
         }
-        let days = reading.days.iter().map(|day| JournalDay {
-            day: day.day,
-            expected: day.expected,
-            held: day.held,
-            seen: seen.get(&day.day).copied().unwrap_or(0),
-            complete: day.complete,
-            whole: day.whole,
-        });
+        let seen_on = |day: Date| seen.get(&day).copied().unwrap_or(0);
+        let days = reading.days.iter().map(|day| JournalDay { reading: *day, seen: seen_on(day.day) });
         Self {
             label: reading.label.to_owned(),
             at,
@@ -130,6 +118,6 @@ impl JournalReading {
 
     /// Complete days: their rows land.
     pub(crate) fn complete_days(&self) -> BTreeSet<Date> {
-        self.days.iter().filter(|day| day.complete).map(|day| day.day).collect()
+        self.days.iter().filter(|day| day.reading.complete).map(|day| day.reading.day).collect()
     }
 }
