@@ -5,6 +5,7 @@ use super::error::{ClientError, Result, Window};
 use super::ledger::Ledger;
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
+use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,6 +42,9 @@ pub(crate) struct Budget {
 
 /// Limits before the first answer of `/v1/me`: the pace of the smallest plan.
 const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, per_month: u32::MAX };
+
+/// The longest pause of a run without a bound on its time.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// Added to a pause, because this clock may run faster than the server's.
 const PAUSE_MARGIN_MS: i64 = 50;
@@ -95,7 +99,9 @@ impl Budget {
         }
         loop {
             self.stop.check()?;
-            self.check_deadline()?;
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(spent(Window::Time, None));
+            }
             let now = (self.clock)();
             let wait_ms = match self.update(|counts| counts.admit(now, &self.allowance(counts)))? {
                 Verdict::Go(ticket) => {
@@ -103,8 +109,10 @@ impl Budget {
                     return Ok(ticket);
                 }
                 Verdict::WaitMinute(ms) | Verdict::WaitAsked(ms) => ms,
-                Verdict::DaySpent => return Err(spent(Window::Day, Some(next_day(now)))),
-                Verdict::MonthSpent => return Err(spent(Window::Month, Some(next_month(now)))),
+                Verdict::DaySpent => return Err(spent(Window::Day, Some(day_after(eastern_day(now))))),
+                Verdict::MonthSpent => {
+                    return Err(spent(Window::Month, Some(day_after(eastern_day(now).last_of_month()))));
+                }
             };
             self.wait(Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
         }
@@ -144,7 +152,7 @@ impl Budget {
     }
 
     pub(super) fn may_wait(&self, pause: Duration) -> bool {
-        pause <= self.longest_pause()
+        pause <= self.bounds.max_time.unwrap_or(LONGEST_PAUSE)
             && self.deadline.is_none_or(|deadline| Instant::now() + pause <= deadline)
     }
 
@@ -153,18 +161,6 @@ impl Budget {
         let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
         let until = (self.clock)().checked_add(wait).unwrap_or(Timestamp::MAX);
         ClientError::WaitTooLong { wait_secs, until }
-    }
-
-    /// The longest pause: the time of the run, or 15 minutes.
-    fn longest_pause(&self) -> Duration {
-        self.bounds.max_time.unwrap_or(Duration::from_secs(15 * 60))
-    }
-
-    fn check_deadline(&self) -> Result<()> {
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, None)),
-            _ => Ok(()),
-        }
     }
 
     /// Requests that may be used: the account's limits minus what is kept for others.
@@ -190,13 +186,8 @@ fn spent(window: Window, until: Option<Timestamp>) -> ClientError {
     ClientError::BudgetSpent { window, until }
 }
 
-fn next_day(now: Timestamp) -> Timestamp {
-    day_start(plus_days(eastern_day(now), 1))
-}
-
-fn next_month(now: Timestamp) -> Timestamp {
-    let last = eastern_day(now).last_of_month();
-    day_start(plus_days(last, 1))
+fn day_after(day: Date) -> Timestamp {
+    day_start(plus_days(day, 1))
 }
 
 /// Whether the run is to stop; can be awaited.

@@ -63,11 +63,13 @@ pub(crate) struct PageFetcher<'a> {
     pub(super) under_way: FuturesUnordered<Sending<'a>>,
     /// Answers to expected requests that extraction has not sent yet, and errors of others.
     arrived: HashMap<PageKey, Outcome>,
-    sent_by_stage: BTreeMap<&'static str, u64>,
+    pub(crate) sent_by_stage: BTreeMap<&'static str, u64>,
     /// Requests already counted for a stage.
     counted: u64,
-    answered: u64,
-    replayed: u64,
+    /// Answers, from the API or the archive.
+    pub(crate) answered: u64,
+    /// Those from the archive.
+    pub(crate) replayed: u64,
     now: fn() -> Timestamp,
     report: &'a dyn Fn(&'static str, u64),
 }
@@ -100,19 +102,6 @@ impl<'a> PageFetcher<'a> {
             now,
             report,
         }
-    }
-
-    pub(crate) fn sent_by_stage(&self) -> &BTreeMap<&'static str, u64> {
-        &self.sent_by_stage
-    }
-
-    /// Answers, from the API or the archive.
-    pub(crate) fn answered(&self) -> u64 {
-        self.answered
-    }
-
-    pub(crate) fn replayed(&self) -> u64 {
-        self.replayed
     }
 
     /// Sends a request, unless its answer is archived.

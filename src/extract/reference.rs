@@ -36,15 +36,11 @@ pub(crate) struct Reference {
 }
 
 pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference> {
-    let (entity_types, _) = fetcher.ask(REFERENCE, &Call::entity_types()).await?;
-    let (industries, _) = fetcher.ask(REFERENCE, &Call::industries()).await?;
-    let (counties, _) = fetcher.ask(REFERENCE, &Call::counties()).await?;
-    let (stats, _) = fetcher.ask(REFERENCE, &Call::stats()).await?;
     Ok(Reference {
-        entity_types: entity_types.data,
-        industries: industries.data,
-        counties: counties.data,
-        stats: stats.data,
+        entity_types: fetcher.ask(REFERENCE, &Call::entity_types()).await?.0.data,
+        industries: fetcher.ask(REFERENCE, &Call::industries()).await?.0.data,
+        counties: fetcher.ask(REFERENCE, &Call::counties()).await?.0.data,
+        stats: fetcher.ask(REFERENCE, &Call::stats()).await?.0.data,
     })
 }
 
@@ -53,8 +49,7 @@ pub(crate) async fn extract_daily_counts(
     fetcher: &mut PageFetcher<'_>,
     days: u32,
 ) -> Result<Vec<DailyCount>> {
-    let (page, _) = fetcher.ask(COUNTS, &Call::daily_counts(days)).await?;
-    Ok(page.data)
+    Ok(fetcher.ask(COUNTS, &Call::daily_counts(days)).await?.0.data)
 }
 
 /// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of

@@ -83,6 +83,9 @@ pub(crate) struct Run<'a> {
     pub(crate) now: fn() -> Timestamp,
     pub(crate) lake: &'a Lake,
     pub(crate) lock: &'a LakeLock,
+    pub(crate) client: &'a Client,
+    /// The Eastern day now; a resumed run has an earlier day in its record.
+    pub(crate) real_today: Date,
     pub(crate) source: SourceKind,
     pub(crate) record: RunRecord,
     pub(crate) dir: RunDir,

@@ -11,7 +11,7 @@ use super::state::registry::RegisterProgress;
 use super::state::run_state::RunState;
 use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::eastern_day;
-use crate::extract::reference::plan_limits;
+use crate::extract::reference::{plan_is_known, plan_limits};
 use crate::lake::{Lake, LakeLock, RunRecord};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -127,15 +127,14 @@ async fn one_run(
         Err(error) if error.is_pause() => return nothing_done(&record, client, context, &error),
         other => other?,
     };
-    let mut run = begin(pipeline, context, (lake, lock), record, caps)?;
+    let mut run = begin(pipeline, context, (lake, lock, client), record, caps)?;
     if let Some(ended) = &run.state.ended
         && *ended == run.record.run_id
     {
         run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
         return off_async_threads(|| end_published(run, before.requests_since(client), started));
     }
-    let Extracted { landing, read, requests, answered } =
-        extract(&mut run, client, caps, context, before).await?;
+    let Extracted { landing, read, requests, answered } = extract(&mut run, context, before).await?;
     let (reference, stopped) = match read {
         Ok(reference) => (reference, None),
         Err((reference, PipelineError::Client(error))) if error.is_pause() || day_has_turned(&error) => {
@@ -159,19 +158,22 @@ fn off_async_threads<T>(work: impl FnOnce() -> T) -> T {
 fn begin<'a>(
     pipeline: &'a Pipeline,
     context: &RunContext<'_>,
-    (lake, lock): (&'a Lake, &'a LakeLock),
+    (lake, lock, client): (&'a Lake, &'a LakeLock, &'a Client),
     record: RunRecord,
     caps: Allowance,
 ) -> Result<Run<'a>> {
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
+    let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
     dir.write_record(&record)?;
     Ok(Run {
         pipeline,
         now: context.now,
         lake,
         lock,
+        client,
+        real_today: context.today,
         source: context.source.kind,
         from: record.today,
         record,
@@ -182,7 +184,7 @@ fn begin<'a>(
         counted_days: None,
         expected: BTreeMap::new(),
         needed: None,
-        is_plan_found: false,
+        is_plan_found,
         register: RegisterProgress::default(),
         enrich: None,
     })

@@ -97,9 +97,9 @@ async fn reconcile_counted(
     day: &Slice,
     total: Option<u64>,
 ) -> Result<(DayReading, u64)> {
-    let before = reader.fetcher.answered();
+    let before = reader.fetcher.answered;
     let reading = reconcile_day(reader, day, total).await?;
-    Ok((reading, reader.fetcher.answered() - before))
+    Ok((reading, reader.fetcher.answered - before))
 }
 
 /// Reads each day from its newest row down to the first row that the lake has.

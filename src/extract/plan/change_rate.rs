@@ -63,23 +63,12 @@ impl Pace {
     /// Probability that a day changed in the `nights` since it was complete; none before the first comparison.
     pub(crate) fn discovered_after(&self, nights: u32) -> Option<f64> {
         let asked: u64 = self.0.iter().map(|run| run.asked).sum();
-        let a_night = self.discovered().days as f64 / asked as f64;
+        let a_night = self.sum(|run| run.discovered).days as f64 / asked as f64;
         (asked > 0).then(|| 1.0 - (1.0 - a_night.min(1.0)).powi(nights as i32))
     }
 
-    pub(crate) fn discovered(&self) -> Effort {
-        self.sum(|run| run.discovered)
-    }
-
-    pub(crate) fn grew(&self) -> Effort {
-        self.sum(|run| run.grew)
-    }
-
-    pub(crate) fn shrank(&self) -> Effort {
-        self.sum(|run| run.shrank)
-    }
-
-    fn sum(&self, effort: impl Fn(&RefreshStats) -> Effort) -> Effort {
+    /// The efforts of one kind, of all runs.
+    pub(crate) fn sum(&self, effort: impl Fn(&RefreshStats) -> Effort) -> Effort {
         self.0.iter().map(effort).fold(Effort::default(), |sum, effort| Effort {
             days: sum.days + effort.days,
             requests: sum.requests + effort.requests,
@@ -94,7 +83,7 @@ mod tests {
     #[test]
     fn measured_requests_replace_the_assumption() {
         let mut pace = Pace::default();
-        assert_eq!((pace.discovered_after(1), pace.grew().of_day(3.0)), (None, 3.0));
+        assert_eq!((pace.discovered_after(1), pace.sum(|run| run.grew).of_day(3.0)), (None, 3.0));
         pace.note(RefreshStats::default());
         assert_eq!(pace, Pace::default(), "nothing was compared");
         let run = RefreshStats {
@@ -104,7 +93,7 @@ mod tests {
             ..RefreshStats::default()
         };
         pace.note(run);
-        assert_eq!(pace.grew().of_day(3.0), 1.5);
+        assert_eq!(pace.sum(|run| run.grew).of_day(3.0), 1.5);
         let near =
             |nights, likely: f64| pace.discovered_after(nights).is_some_and(|of| (of - likely).abs() < 1e-9);
         assert!(near(1, 0.1) && near(3, 0.271), "10% of the days each night");

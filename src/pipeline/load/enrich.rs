@@ -14,7 +14,6 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::due::{Known, LookUps, due};
 use crate::pipeline::publish::summary::EnrichSummary;
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
-use jiff::civil::Date;
 use std::collections::BTreeSet;
 
 /// Look-ups that are merged together.
@@ -37,11 +36,10 @@ impl Run<'_> {
         &mut self,
         spec: &EnrichSpec,
         asker: &mut PageFetcher<'_>,
-        real_today: Date,
         landing: &mut Landing,
     ) -> Result<()> {
         let commit = self.lake.current()?;
-        let plan = self.enrich_plan(spec, commit.as_ref(), real_today)?;
+        let plan = self.enrich_plan(spec, commit.as_ref())?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
         // Look-ups of an earlier part of this run are in the lake.
         let is_done = |id: &i64| known.asked_at(*id).is_some_and(|at| at >= self.record.started_at);
@@ -52,7 +50,7 @@ impl Run<'_> {
             unknown: done.iter().filter(|id| known.is_without(**id)).count() as u64,
             left: due.len() as u64 + plan.beyond,
         };
-        self.needed = Some(asker.answered() + due.len() as u64 * if spec.officers { 2 } else { 1 });
+        self.needed = Some(asker.answered + due.len() as u64 * if spec.officers { 2 } else { 1 });
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
@@ -81,14 +79,9 @@ impl Run<'_> {
 
     /// What this run looks up: as in its record, or selected now. When a run resumes on a later day, the lake may have newer businesses,
     /// which come first, so they are selected anew.
-    fn enrich_plan(
-        &mut self,
-        spec: &EnrichSpec,
-        commit: Option<&Commit>,
-        real_today: Date,
-    ) -> Result<LookUps> {
+    fn enrich_plan(&mut self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<LookUps> {
         let mut planned = self.planned();
-        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == real_today) {
+        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {
             return Ok(look_ups);
         }
         let due = due(self.lake, commit, spec, &self.state.enrich, (self.now)())?;

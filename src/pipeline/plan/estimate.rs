@@ -5,7 +5,7 @@ use super::due::due;
 use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
-use super::lake_view::read_coverage;
+use super::lake_view::{by_listing, coverage_rows};
 use super::refresh_cost::{StagePrice, listing_price, settling_price};
 use super::registry_estimate::{known_names, register_price};
 use super::stale_days::Need;
@@ -63,7 +63,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     {
         return Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages));
     }
-    let coverage = read_coverage(lake, commit.as_ref())?;
+    let coverage = by_listing(coverage_rows(lake, commit.as_ref())?);
     let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
     let counted = counted_days(pipeline.spec.extract.days, is_known);
     let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;

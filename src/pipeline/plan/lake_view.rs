@@ -15,17 +15,8 @@ use std::path::PathBuf;
 /// Coverage of a snapshot by listing label and day.
 pub(crate) type Coverage = BTreeMap<String, BTreeMap<Date, KnownDay>>;
 
-/// The coverage of the newest snapshot; empty for a new lake.
-pub(crate) fn read_coverage(lake: &Lake, commit: Option<&Commit>) -> Result<Coverage> {
-    Ok(by_listing(coverage_rows(lake, commit)?))
-}
-
-/// The coverage that the next snapshot begins with.
-pub(crate) fn staged_coverage(staging: &Staging) -> Result<Coverage> {
-    Ok(by_listing(staged_coverage_rows(staging)?))
-}
-
-fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
+/// Coverage rows as the coverage of a snapshot.
+pub(crate) fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
     let mut coverage = Coverage::new();
     for row in rows {
         let expected = u64::try_from(row.expected).unwrap_or(0);

@@ -86,8 +86,8 @@ fn of_days(listing: Listing, growth: &BTreeMap<Date, u64>, inputs: &PlanInputs<'
     let fit = |day: &Date| {
         let of_lost = price_lost(known(*day), inputs.plan);
         match shrank(*day) {
-            true => pace.shrank().of_day(of_lost),
-            false => pace.grew().of_day(USUALLY_LOSING * of_lost),
+            true => pace.sum(|run| run.shrank).of_day(of_lost),
+            false => pace.sum(|run| run.grew).of_day(USUALLY_LOSING * of_lost),
         }
     };
     read + growth.keys().map(fit).sum::<f64>().round() as u64
@@ -111,7 +111,7 @@ fn of_uncounted(listing: Listing, need: &Need, inputs: &PlanInputs<'_>) -> u64 {
         let mean = rows / days.len() as u64;
         // One page reads the newest end of a day that grew.
         let assumed = 1.0 + counted.losing * (price_lost(mean, inputs.plan) - 1.0).max(0.0);
-        1 + (changed * (halvings + pace.discovered().of_day(assumed))).round() as u64
+        1 + (changed * (halvings + pace.sum(|run| run.discovered).of_day(assumed))).round() as u64
     };
     ranges(need.proven.keys().copied()).into_iter().map(price).sum()
 }
