@@ -25,7 +25,7 @@ impl From<AccountLimits> for Allowance {
 }
 
 /// Requests used in each window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct Used {
     /// The last 60 s.
     pub(crate) minute: u32,
@@ -187,8 +187,7 @@ impl Counts {
         self.minute.under_way()
     }
 
-    /// Adds the counts of another key of the same account. `/v1/me` has just reported the day and the month of the account,
-    /// without the requests under way.
+    /// Adds the counts of another key of the same account, which `/v1/me` has just reported without the requests under way.
     pub(super) fn absorb(&mut self, other: Self) {
         let unseen = u32::try_from(other.under_way()).unwrap_or(u32::MAX);
         self.day_used = self.day_used.saturating_add(unseen);

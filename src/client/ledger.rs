@@ -6,6 +6,7 @@ use super::key::ApiKey;
 use crate::contract::account::Remaining;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -26,11 +27,12 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 const NO_FILE: [io::ErrorKind; 2] = [io::ErrorKind::NotFound, io::ErrorKind::IsADirectory];
 
 /// What an account on this host has used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AccountUsed {
     pub(crate) service: String,
     /// Digests of its keys.
     pub(crate) keys: Vec<String>,
+    #[serde(flatten)]
     pub(crate) used: Used,
 }
 
@@ -163,8 +165,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The file's content and its bytes. A damaged file is set aside: its counts are lost, so the new ones begin with a pause and with
-    /// the answer of `/v1/me`.
+    /// The file's content and its bytes. A damaged file is set aside; the new counts begin with a pause and with `/v1/me`.
     fn read(&self, now: Timestamp) -> io::Result<(AccountBook, Vec<u8>)> {
         let bytes = match std::fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((self.empty(), Vec::new())),

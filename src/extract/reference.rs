@@ -99,8 +99,7 @@ pub(crate) async fn find_plan(
     Ok(())
 }
 
-/// The plan's window. A window shorter than the daily counts ends where they do. Longer ones of the table are tried, longest first; a
-/// 403 means no.
+/// The plan's window: shorter than the daily counts, it ends where they do. Longer ones are tried, longest first; 403 means no.
 async fn find_window(fetcher: &mut PageFetcher<'_>, counted_days: u32, today: Date) -> Result<u32> {
     if counted_days < MAX_DAYS {
         return Ok(counted_days.max(1));

@@ -207,8 +207,7 @@ fn nothing_done(
 }
 
 impl Run<'_> {
-    /// Stops the run early, after `answered` answers. Writes down how many requests it still needs, for a next run that cannot send
-    /// any. An estimate that was too low counts as 1.
+    /// Stops the run early, after `answered` answers; notes how many requests it still needs, at least 1, for the next run.
     fn stop_with(&mut self, answered: u64) -> Result<Option<u64>> {
         let mut planned = self.planned();
         if let Some(needed) = self.needed {

@@ -128,8 +128,7 @@ fn most_requests(reader: &Reader<'_, '_>, day: &Slice, rows: u64) -> u32 {
     u32::try_from(price_full_read(&[again], &|_| rows, &outline).max(LEAST_SEARCH)).unwrap_or(u32::MAX)
 }
 
-/// Removes known rows that a page would contain if they were still listed: between two of its rows, and before the first or after the
-/// last row of a day that begins or ends on it.
+/// Removes known rows that a page would contain if still listed: between its rows, and at the ends of days that it covers.
 pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &PageSeen, from_the_top: bool) {
     let days = days_of(page);
     for (at, (day, ids)) in days.iter().enumerate() {

@@ -66,8 +66,7 @@ async fn wrong_days(
     Ok(wrong)
 }
 
-/// Reads days again under drift and checks each one alone. Hot days are read together with the days between them, as long as each
-/// sector is within reach.
+/// Reads days again under drift, each checked alone; hot days together with those between, if each sector is within reach.
 async fn read_again(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
@@ -122,8 +121,7 @@ async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Resul
     Ok(repaired)
 }
 
-/// Days of a slice whose totals differ from their known rows, with these totals, found by bisection. The slice's total is requested if
-/// unknown.
+/// Days whose totals differ from their known rows, with these totals, by bisection. `total` is requested if unknown.
 pub(crate) async fn find_changed(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,

@@ -156,8 +156,7 @@ async fn read_newest_ends(
     Ok(spans)
 }
 
-/// Whether a page has no new row and skips no known one. If the first page of a range is unchanged and the total too, it need not be
-/// stored.
+/// Whether a page has no new row and skips no known one: as the first of a range, under the same total, it is not stored.
 fn is_unchanged(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
     let seen = &reader.range.seen;
     seen.gone().is_empty() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))

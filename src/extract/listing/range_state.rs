@@ -140,8 +140,7 @@ impl RangeState {
         self.seen.rows().filter(|row| !self.seen.is_from_lake(row.id))
     }
 
-    /// How rows are distributed, with `learned` from earlier ranges. Sectors and types by the sample, because later rows came by a filter;
-    /// addresses by all rows.
+    /// How rows are distributed, with `learned`: sectors and types by the sample, for later rows came by a filter; addresses by all.
     pub(crate) fn shares(&self, learned: &Shares) -> Shares {
         let mut fair = learned.clone();
         fair.learn(self.sample.iter().flatten());

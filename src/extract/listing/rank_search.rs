@@ -49,8 +49,7 @@ pub(crate) struct Search<'s> {
     deep: Option<i64>,
 }
 
-/// Corrects the known rows of one day's slice with ids below `newest`; those above are correct. Requests `left` pages at most. Returns
-/// the slice's total when the known rows now match it.
+/// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns the total when the rows now match it.
 pub(crate) async fn find(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,

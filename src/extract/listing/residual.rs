@@ -113,8 +113,7 @@ impl Search<'_> {
         }
     }
 
-    /// Finds missing rows of a slice within the search. Bisects the days by their totals, reads small slices, and searches single days by
-    /// rank. What is found may show a prefix with more rows.
+    /// Finds missing rows: bisects days by their totals, reads small slices, searches single days by rank. May show a new prefix.
     async fn find_rows(&self, reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<()> {
         if !is_wanted(reader, slice, total) {
             return Ok(());

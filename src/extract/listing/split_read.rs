@@ -56,11 +56,12 @@ pub(crate) async fn walk_after(
                 let (left, head) = (slice.between(slice.from, at.upper), std::mem::take(&mut at.seen));
                 // A page has the total of a day only when its query is that day.
                 let deepest = deepest.filter(|_| left.is_one_day());
-                let split = Box::pin(split(reader, &left, expected, &head, deepest)).await?;
-                if !split.is_complete {
-                    doubtful.push((split.oldest, at.upper));
+                let split = split(reader, &left, expected, &head, deepest);
+                let (oldest, is_complete) = Box::pin(split).await?;
+                if !is_complete {
+                    doubtful.push((oldest, at.upper));
                 }
-                (at.upper, at.offset) = (minus_days(split.oldest, 1), 0);
+                (at.upper, at.offset) = (minus_days(oldest, 1), 0);
             }
         }
     }
@@ -74,13 +75,6 @@ fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32
     }
     let rows = reader.range.seen.rows_of(slice.from, slice.to);
     rows.filter(|row| ids.contains(&row.id) && slice.filter.matches(row)).count() as u32
-}
-
-/// The result of reading the newest days of a slice in parts.
-struct Split {
-    oldest: Date,
-    /// Whether it missed no row that was there all the time.
-    is_complete: bool,
 }
 
 /// What proves that no row was missed that was there all the time; a greater value is a better proof.
@@ -136,14 +130,15 @@ pub(crate) async fn read_hot_days(
 }
 
 /// Reads the newest day of `left` in parts, together with other hot days unless drift is likely. `head` are the day's rows already read,
-/// which come first in it. `deepest` is its last page within reach, if read.
+/// which come first in it. `deepest` is its last page within reach, if read. Returns the oldest day read, and whether no row that was
+/// there all the time was missed.
 async fn split(
     reader: &mut Reader<'_, '_>,
     left: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
     deepest: Option<PageSeen>,
-) -> Result<Split> {
+) -> Result<(Date, bool)> {
     let day = left.on(left.to);
     let (mut total, mut tail) = look_below(reader, &day, head, deepest).await?;
     let expected = &corrected(&day, expected, total);
@@ -158,7 +153,7 @@ async fn split(
         (total, tail) = (reader.total(slice).await?, None);
     }
     let days = HotDays { slice, total, expected, head, tail };
-    Ok(Split { oldest, is_complete: cut_outermost(reader, &days).await? })
+    Ok((oldest, cut_outermost(reader, &days).await?))
 }
 
 /// Reads hot days that are no part of others; returns whether it missed no row that was there all the time. Rows may have drifted in
@@ -262,8 +257,7 @@ fn way_to_cut(reader: &Reader<'_, '_>, days: &HotDays<'_>, shares: &Shares) -> O
     cost::cut(&rows, &Outline { filter, shares, is_listed, plan: reader.plan })
 }
 
-/// The parts with their expected rows, largest first. Parts that need another split come later, when others have shown the addresses
-/// that exist; parts without expected rows come last.
+/// The parts with their expected rows: largest first, then those that need another split, then those without expected rows.
 fn parts(
     reader: &Reader<'_, '_>,
     days: &HotDays<'_>,

@@ -35,8 +35,7 @@ pub(crate) struct RefreshStats {
     /// Days that changed by those totals, with all their requests.
     #[serde(rename = "found")]
     pub(crate) discovered: Effort,
-    /// Days known or likely to have changed, with at least as many rows as before. Requests are those that made the rows match the
-    /// total, without those that read new rows.
+    /// Days known or likely to have changed that lost no rows, with the requests that made them match, new rows excluded.
     #[serde(rename = "grown")]
     pub(crate) grew: Effort,
     /// The same, with fewer rows than before.

@@ -48,8 +48,7 @@ fn cut_by_rows((from, to): (Date, Date), expected: &dyn Fn(Date) -> f64, most: f
     cut
 }
 
-/// Splits a range into hot ranges, which begin and end with a hot day, and the quiet days around them. A hot day is expected over
-/// reach.
+/// Splits a range into hot ranges, which begin and end with a day expected over reach, and the quiet days around them.
 pub(crate) fn separate_hot_days(
     (from, to): (Date, Date),
     expected: &dyn Fn(Date) -> f64,
@@ -73,8 +72,7 @@ pub(crate) fn separate_hot_days(
     ranges
 }
 
-/// The ranges in which hot days, newest first, are read: one range, unless two ranges without the longest quiet time between them
-/// cost less.
+/// The ranges in which hot days, newest first, are read: one, unless two without the longest quiet time between cost less.
 fn hot_ranges(hot: &[Date], expected: &dyn Fn(Date) -> f64, outline: &Outline<'_>) -> Vec<(Date, Date)> {
     let (Some(newest), Some(oldest)) = (hot.first().copied(), hot.last().copied()) else {
         return Vec::new();

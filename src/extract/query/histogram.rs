@@ -127,8 +127,7 @@ impl Shares {
         one_heavy(USUAL_DIGIT, 10)
     }
 
-    /// Share of rows with a ZIP prefix that no row had so far, after `more` rows: the Good–Turing estimate, the share of prefixes
-    /// that occurred once.
+    /// Share of rows with a new ZIP prefix after `more` rows: the Good–Turing estimate, the share of prefixes that occurred once.
     pub(crate) fn unseen_zip3(&self, more: f64) -> f64 {
         let once = match self.rows {
             0 => USUAL_ONCE,

@@ -48,8 +48,7 @@ impl Seen {
         self.from_lake.contains_key(&id)
     }
 
-    /// Removes the rows of one day's query with ids between two ids, both exclusive, that are not in `shown`: the API lists nothing
-    /// else there. Returns the removed rows of the lake.
+    /// Removes a day's rows between two ids, both exclusive, that are not in `shown`. Returns the removed rows of the lake.
     pub(crate) fn drop_between(
         &mut self,
         cell: &Slice,

@@ -19,8 +19,7 @@ pub(crate) struct Filter {
     /// ZIP code or its first 3 or 4 digits.
     pub(crate) zip: Option<String>,
     pub(crate) name_prefix: Option<String>,
-    /// Whether dissolved businesses are included; needs a name prefix. When set, the prefix is the query itself, not a part of a
-    /// wider one.
+    /// Whether dissolved businesses are included. Needs a name prefix, which then is the query itself, not a part of a wider one.
     pub(crate) status: Option<StatusFilter>,
 }
 

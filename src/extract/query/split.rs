@@ -124,8 +124,7 @@ fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
     florida.chain(others).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
 }
 
-/// The parts of a query with addresses outside Florida, largest first: by known ZIP prefix, and by city for rows without a ZIP
-/// code.
+/// The parts with addresses outside Florida, largest first: by known ZIP prefix; by city for rows without a ZIP code.
 pub(crate) fn known_out_of_state(filter: &Filter, shares: &Shares) -> Vec<Part> {
     let prefixes = shares.out_of_state().into_iter();
     let prefixes = prefixes.map(|zip| Part { share: shares.of_zip3(&zip), filter: under_zip(filter, zip) });

@@ -113,8 +113,7 @@ impl PrefixModel {
         }
     }
 
-    /// Every prefix not requested yet, most expected rows first. `total` is the number of businesses. A `thorough` guess does not
-    /// count a prefix as rare because no word has it.
+    /// Prefixes not requested yet, most expected rows first. If `thorough`, one that no word inside names has is not rarer for that.
     pub(crate) fn guesses(
         &self,
         total: u64,

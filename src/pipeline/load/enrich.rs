@@ -77,8 +77,7 @@ impl Run<'_> {
         result
     }
 
-    /// What this run looks up: as in its record, or selected now. When a run resumes on a later day, the lake may have newer businesses,
-    /// which come first, so they are selected anew.
+    /// What this run looks up: as in its record. On a later day it is selected anew, because newer businesses come first.
     fn enrich_plan(&mut self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<LookUps> {
         let mut planned = self.planned();
         if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {

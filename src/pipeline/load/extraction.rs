@@ -49,8 +49,7 @@ impl Before {
     }
 }
 
-/// Reads and lands everything that the run needs; `before` is what was sent before it began. The archive's index is freed at the end, for
-/// it grows with the pages.
+/// Reads and lands all that the run needs, then frees the archive's index. `before` is what was sent before it began.
 pub(crate) async fn extract(
     run: &mut Run<'_>,
     context: &RunContext<'_>,

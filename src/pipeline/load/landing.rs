@@ -114,8 +114,7 @@ impl Landing {
         Ok(())
     }
 
-    /// Lands the pages of a prefix. Every row is observed on its own. Where dissolved businesses were requested too, a row is listed if
-    /// it is active; `note` receives every row.
+    /// Lands the pages of a prefix. With dissolved businesses, a row is listed if it is active. `note` receives every row.
     pub(crate) fn land_prefix(
         &mut self,
         pages: &[PageKey],

@@ -84,8 +84,7 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Repairs files of tables, oldest first, since a snapshot is rebuilt on top of the one before. Returns those that neither a copy nor
-    /// archived pages restored.
+    /// Repairs files of tables, oldest first, since snapshots are rebuilt on each other. Returns those that were not restored.
     fn tables(&mut self) -> Result<Vec<DamagedFile>> {
         let mut lost = Vec::new();
         for file in self.lake.damaged_files()? {
@@ -202,8 +201,7 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
 /// A prefix, and whether fictitious names are meant.
 type Reading = (NamePrefix, bool);
 
-/// Since when each prefix counts as read with its current number of rows: the time of the oldest such commit. Commits of pruned snapshots
-/// count too; damaged ones do not.
+/// Since when each prefix counts as read with its current rows: the time of the oldest such commit, pruned ones included.
 fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeError> {
     let mut times: BTreeMap<Reading, (u64, Timestamp)> = BTreeMap::new();
     for snapshot in lake.commits()? {
@@ -222,8 +220,7 @@ fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeEr
     Ok(times)
 }
 
-/// Prefixes that count as read, but have fewer rows in these files of filings. A row that was added after its prefix was read does not
-/// count.
+/// Prefixes that count as read, but have fewer rows in these files. Rows added after their prefix was read do not count.
 fn starts_with_losses(
     register: &RegisterState,
     read_since: &BTreeMap<Reading, (u64, Timestamp)>,

@@ -51,8 +51,7 @@ impl Replayed {
     }
 }
 
-/// Rebuilds every snapshot of a run and compares it with its commit. With `publish`, a different result becomes a new snapshot, if the
-/// run's snapshot is still the current one.
+/// Rebuilds every snapshot of a run and compares it. With `publish`, a different result becomes a snapshot, if none came since.
 pub(crate) fn replay(
     lake: &Lake,
     lock: &LakeLock,

@@ -45,18 +45,6 @@ pub(crate) struct RunStatus {
     pub(crate) finished: Option<String>,
 }
 
-/// Requests one account has used, by this host's ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct BudgetStatus {
-    pub(crate) service: String,
-    /// Digests of the account's keys.
-    pub(crate) keys: Vec<String>,
-    /// Used in the last 60 s.
-    pub(crate) minute: u32,
-    pub(crate) day: u32,
-    pub(crate) month: u32,
-}
-
 /// How far the register has been read, by the newest snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct RegisterReading {
@@ -80,7 +68,8 @@ pub(crate) struct LakeStatus {
     pub(crate) register: Option<RegisterReading>,
     /// Coverage, newest day first.
     pub(crate) coverage: Vec<DayStatus>,
-    pub(crate) budgets: Vec<BudgetStatus>,
+    /// Requests each account has used, by this host's ledgers.
+    pub(crate) budgets: Vec<AccountUsed>,
     /// Last runs, newest first.
     pub(crate) runs: Vec<RunStatus>,
 }
@@ -101,6 +90,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     }
     let rows = current.iter().flat_map(|commit| &commit.tables);
     let coverage = coverage_rows(lake, current.as_ref())?;
+    let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
     let runs = lake.runs()?.into_iter().rev().take(LAST_RUNS);
     Ok(LakeStatus {
         snapshot: current.as_ref().map(|commit| commit.snapshot),
@@ -117,7 +107,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
                 complete: row.complete,
             })
             .collect(),
-        budgets: budgets(state, now)?,
+        budgets: Ledger::accounts(state, now).map_err(unreadable)?,
         runs: runs
             .map(|run| RunStatus {
                 run_id: run.run_id,
@@ -137,17 +127,4 @@ fn register(commit: &Commit) -> Option<RegisterReading> {
         rows: state.rows(),
         oldest_read: state.read.values().flat_map(BTreeMap::keys).min().copied(),
     })
-}
-
-fn budgets(state: &Path, now: Timestamp) -> Result<Vec<BudgetStatus>> {
-    let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
-    let accounts = Ledger::accounts(state, now).map_err(unreadable)?;
-    let used = |account: AccountUsed| BudgetStatus {
-        service: account.service,
-        keys: account.keys,
-        minute: account.used.minute,
-        day: account.used.day,
-        month: account.used.month,
-    };
-    Ok(accounts.into_iter().map(used).collect())
 }

@@ -1,5 +1,4 @@
-//! The cost of a listing (pure): reading unread days, updating complete days whose count changed, and finding those that changed
-//! among days without a count.
+//! The cost of a listing (pure): reading unread days, updating changed ones, finding the changed ones without a count.
 
 use super::forecast::Forecast;
 use super::inputs::{PlanInputs, filter};
@@ -149,8 +148,7 @@ mod tests {
     use crate::pipeline::plan::inputs::tests::Facts;
     use jiff::civil::date;
 
-    /// The cost of a morning after the morning `before`: of April 30, which grew by 10 rows, and May 1, which lost 1, and of 61 days
-    /// without counts. Each day has 1,000 rows.
+    /// The cost of a morning: April 30 grew by 10 rows, May 1 lost 1, 61 days have no counts. Each day has 1,000 rows.
     fn prices(before: RefreshStats) -> (u64, u64) {
         let (first, grew, shrank) = (date(2026, 3, 1), date(2026, 4, 30), date(2026, 5, 1));
         let mut facts = Facts::default();

@@ -104,8 +104,7 @@ impl Question<'_> {
         left
     }
 
-    /// Share of all rows that prefixes not read can have. When a reading equalled the total, they had none, so only businesses filed
-    /// since then count.
+    /// Share of all rows that unread prefixes can have: none of those counted when a reading equalled the total.
     fn share_since_complete(&self, held: u64, total: u64) -> f64 {
         match self.state.whole.filter(|then| held >= *then) {
             Some(then) => total.saturating_sub(then) as f64 / total.max(1) as f64,
@@ -144,8 +143,7 @@ pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Prefix
     Ok(model)
 }
 
-/// The cost of what is left of the register: full pages, half a page for each prefix that has names, and a request for each other
-/// prefix.
+/// The cost of what is left: full pages, half a page for each prefix with names, a request for each other prefix.
 pub(crate) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,

@@ -20,10 +20,6 @@ use std::path::PathBuf;
 /// No business of the register was filed before.
 const FIRST_DAY: Date = date(1800, 1, 1);
 
-const FILED_EARLY: &str = "filed before 1800";
-const FILED_LATE: &str = "filed more than a year from now";
-const DISSOLVED_BEFORE: &str = "dissolved before they were filed";
-
 /// What the checks compare of the snapshot that a run is about to publish.
 pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -> Result<Evidence> {
     let staging = &landing.staging;
@@ -140,9 +136,9 @@ impl Seen {
 
     fn note_dates(&mut self, filed: Date, dissolved_before: bool) {
         let odd = [
-            (FILED_EARLY, filed < FIRST_DAY),
-            (FILED_LATE, filed > self.limit),
-            (DISSOLVED_BEFORE, dissolved_before),
+            ("filed before 1800", filed < FIRST_DAY),
+            ("filed more than a year from now", filed > self.limit),
+            ("dissolved before they were filed", dissolved_before),
         ];
         for (what, _) in odd.into_iter().filter(|(_, is_odd)| *is_odd) {
             *self.odd.entry(what).or_default() += 1;

@@ -164,8 +164,7 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     }
 }
 
-/// Whether the state must be published though no row differs: for a prefix without names, a business that the API does not know, or a
-/// day that was read again.
+/// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.
 fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
     let before = RunState::of(parent);
     before.register != run.state.register
@@ -184,8 +183,7 @@ fn show(run: &Run<'_>, summary: &RunSummary) -> Result<()> {
     Ok(())
 }
 
-/// Sets the outcome, prunes old snapshots, and closes the run unless it paused. A run with incomplete days, or whose snapshot is
-/// pending review, has ended.
+/// Sets the outcome, prunes old snapshots, and closes the run unless it paused. Incomplete days and a review do not keep it open.
 fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
     let is_behind = summary.coverage.complete < summary.coverage.days
         || summary

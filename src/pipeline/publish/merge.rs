@@ -7,7 +7,7 @@ use crate::lake::{Month, Staging, TableDelta};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
-use crate::pipeline::load::recount::{LakeCounts, MoveContext};
+use crate::pipeline::load::recount::LakeCounts;
 use crate::pipeline::load::reference_tables::merge_lists;
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::state::provenance::Journal;
@@ -86,7 +86,7 @@ fn follow_moves(landing: &mut Landing, counts: &[DailyCount], from: Date) -> Res
     coverage.extend(landing.coverage.iter().cloned());
     coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));
     let counted = counts.iter().map(|count| (count.date, count.count)).collect();
-    for row in listed.follow_moves(coverage, &MoveContext { from, counted, read_now: &read_now }) {
+    for row in listed.follow_moves(coverage, from, &counted, &read_now) {
         tracing::info!(day = %row.filed_date, listing = row.entity_type, row.landed, "rows changed their day");
         landing.coverage.retain(|before| key(before) != key(&row));
         landing.coverage.push(row);

@@ -8,8 +8,7 @@ use crate::pipeline::error::Result;
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
 
-/// Writes the catalogue and the report of a snapshot that becomes the current one without a run: by a rollback, an accepted review, a
-/// replay or a repair.
+/// Writes catalogue and report of a snapshot that no run made current: by a rollback, an accepted review, a replay, a repair.
 pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<()> {
     write_catalog(lake, commit)?;
     write_report(lake, commit, None)?;

@@ -33,8 +33,7 @@ pub(crate) struct RunState {
     /// How often complete days change, by listing.
     #[serde(default)]
     pub(crate) pace: BTreeMap<String, Pace>,
-    /// The API's count of each day when it was last read completely. A different count means that the day has changed, whatever
-    /// the API counts.
+    /// The API's count of each day when it was last read completely. A different count means that the day has changed.
     #[serde(default)]
     pub(crate) counts: BTreeMap<Date, i64>,
     /// By listing, days that drifted while they were read. No count shows rows that came and went during the reading.
