@@ -218,12 +218,12 @@ fn is_far_from_midnight(instant: Timestamp) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const ALLOWANCE: Allowance = Allowance { per_minute: 3, per_day: 10, per_month: 20 };
 
-    fn at(ms: i64) -> Timestamp {
+    pub(crate) fn at(ms: i64) -> Timestamp {
         // Noon in the east.
         Timestamp::from_millisecond(1_784_131_200_000 + ms).expect("an instant")
     }

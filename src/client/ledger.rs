@@ -208,12 +208,9 @@ fn in_a_name(char: char) -> char {
 mod tests {
     use super::*;
     use crate::client::counts::Verdict;
+    use crate::client::counts::tests::at;
 
     const CAPS: Allowance = Allowance { per_minute: 1_000, per_day: 1_000, per_month: 10_000 };
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp::from_millisecond(1_784_131_200_000 + ms).expect("an instant")
-    }
 
     fn ledger(folder: &Path, key: &str) -> Ledger {
         Ledger::of(folder, "https://api.example.com/", &ApiKey::parse(key).expect("a key"))

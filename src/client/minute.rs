@@ -84,12 +84,9 @@ impl MinuteWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::counts::tests::at;
     use crate::client::counts::{Allowance, Counts, Ticket, Verdict};
     use proptest::prelude::*;
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp::from_millisecond(1_784_131_200_000 + ms).expect("an instant")
-    }
 
     #[derive(Clone, Copy)]
     enum Step {

@@ -150,7 +150,10 @@ impl Client {
         let ticket = self.budget.admit().await?;
         let begun = Instant::now();
         let outcome = self.send(call.target()).await;
-        self.release(&ticket);
+        if let Err(error) = self.budget.release(&ticket) {
+            // The answer is still valid. The request stays counted as under way; the next one cannot be counted, so none is sent.
+            tracing::warn!("{error}");
+        }
         if let Err(error) = &outcome {
             self.record_backpressure(error)?;
         }
@@ -158,14 +161,6 @@ impl Client {
         self.latency.note(begun.elapsed());
         let value = call.decode(&body).map_err(|error| self.without_key(error))?;
         Ok(Answer { value, body, received_at: (self.clock)(), ticket })
-    }
-
-    /// Counts a request as answered. If the ledger cannot be written, the answer is still valid and the request stays counted as
-    /// under way. The next request cannot be counted either, so none is sent.
-    fn release(&self, ticket: &Ticket) {
-        if let Err(error) = self.budget.release(ticket) {
-            tracing::warn!("{error}");
-        }
     }
 
     /// Records in the ledger what a 429 or a `Retry-After` says about the account, for every process.
@@ -265,7 +260,7 @@ mod tests {
     use std::path::Path;
 
     fn noon() -> Timestamp {
-        Timestamp::from_millisecond(1_784_131_200_000).expect("an instant")
+        crate::client::counts::tests::at(0)
     }
 
     /// Answers one request with an empty list. Before that, a folder takes the place of the staged ledger.

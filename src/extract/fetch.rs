@@ -9,12 +9,15 @@
 use super::error::{ExtractError, Result, StoreError};
 use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
 use futures::StreamExt;
+use futures::future::{Either, select};
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::oneshot;
 
 /// Identifies one answer of a run: the request, and how often it was sent before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -44,9 +47,9 @@ pub(crate) trait PageStore {
     ) -> Result<(), StoreError>;
 }
 
-pub(super) type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
+type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
 
-pub(super) type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
+type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
 
 /// A request that extraction will probably send next.
 struct ExpectedCall<'a> {
@@ -60,7 +63,7 @@ pub(crate) struct PageFetcher<'a> {
     pages: &'a mut dyn PageStore,
     asked: HashMap<String, u32>,
     expected: VecDeque<ExpectedCall<'a>>,
-    pub(super) under_way: FuturesUnordered<Sending<'a>>,
+    under_way: FuturesUnordered<Sending<'a>>,
     /// Answers to expected requests that extraction has not sent yet, and errors of others.
     arrived: HashMap<PageKey, Outcome>,
     pub(crate) sent_by_stage: BTreeMap<&'static str, u64>,
@@ -213,7 +216,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Keeps an answer, and remembers it where it is wanted or expected.
-    pub(super) fn arrive(&mut self, came: PageKey, outcome: Outcome, wanted: Option<&PageKey>) -> Result<()> {
+    fn arrive(&mut self, came: PageKey, outcome: Outcome, wanted: Option<&PageKey>) -> Result<()> {
         self.keep(&came, &outcome)?;
         if wanted == Some(&came) || self.expected.iter().any(|expected| expected.key == came) {
             self.arrived.insert(came, outcome);
@@ -277,4 +280,94 @@ fn replay<T: DeserializeOwned>(call: &Call<T>, stored: &StoredPage) -> Result<T,
     }
     let message = String::from_utf8_lossy(&stored.body).into_owned();
     Err(ClientError::Refused { target: call.target().to_owned(), status: stored.status, message })
+}
+
+impl PageFetcher<'_> {
+    /// Runs work that blocks, on another thread. Requests under way are driven during it: an answer in time does not count as late.
+    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T> {
+        let runtime = Handle::try_current().ok().filter(|runtime| {
+            runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
+        });
+        let Some(runtime) = runtime else { return Ok(work()) };
+        tokio::task::block_in_place(|| {
+            std::thread::scope(|scope| {
+                let (done, finished) = oneshot::channel();
+                let worker = scope.spawn(move || {
+                    let result = work();
+                    // No one listens after an error of the archive.
+                    let _ = done.send(());
+                    result
+                });
+                let received = runtime.block_on(self.receive_until(finished));
+                let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                received.map(|()| result)
+            })
+        })
+    }
+
+    /// Receives answers until `finished` is sent or dropped.
+    async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<()> {
+        loop {
+            match select(self.under_way.next(), finished).await {
+                Either::Left((Some((came, outcome)), rest)) => {
+                    self.arrive(came, outcome, None)?;
+                    finished = rest;
+                }
+                Either::Left((None, rest)) => {
+                    // An error means that the work panicked, which its thread reports.
+                    let _ = rest.await;
+                    return Ok(());
+                }
+                Either::Right(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{ApiKey, Bounds, Budget, ClientConfig, Ledger, StopSwitch};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    /// An archive that keeps nothing.
+    struct NoPages;
+
+    impl PageStore for NoPages {
+        fn stored(&mut self, _: &PageKey) -> Result<Option<StoredPage>, StoreError> {
+            Ok(None)
+        }
+
+        fn keep(&mut self, _: &PageKey, _: u16, _: Timestamp, _: &[u8]) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn requests_under_way_are_answered_during_work_that_blocks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
+        let (_switch, stop) = StopSwitch::new();
+        let ledger = Ledger::of(folder.path(), base_url, &key);
+        let budget = Budget::new(ledger, Timestamp::now, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, Timestamp::now).expect("a client");
+        let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
+        let mut fetcher = PageFetcher::new(&client, &mut pages, Timestamp::now, &|_, _| {});
+        let answered = &is_answered;
+        fetcher.under_way.push(Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            answered.store(true, Ordering::SeqCst);
+            let key = PageKey { target: "/v1/me".to_owned(), occurrence: 0 };
+            (key, Ok((b"{}".to_vec(), Timestamp::UNIX_EPOCH)))
+        }));
+        let wait = || {
+            (0..200).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                is_answered.load(Ordering::SeqCst)
+            })
+        };
+        assert!(fetcher.alongside(wait).expect("an archive"), "the answer came while the work waited for it");
+        assert!(fetcher.under_way.is_empty());
+    }
 }

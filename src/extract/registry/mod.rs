@@ -58,11 +58,6 @@ impl PrefixJob {
         };
         Slice { filter, from: ANY_AGE, to: self.to }
     }
-
-    /// Whether the API may reject the prefix because of its characters.
-    fn is_odd(&self) -> bool {
-        self.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric())
-    }
 }
 
 /// Reads all names with a prefix; none when the API rejects the prefix.
@@ -74,13 +69,15 @@ pub(crate) async fn read_prefix(
     job: &PrefixJob,
 ) -> Result<Option<PrefixReading>> {
     let slice = job.slice();
+    // The API may reject other characters.
+    let is_odd = job.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric());
     let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
     let mut reading = PrefixReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
     for _ in 0..READINGS {
         reader.range.seen = Seen::default();
         reader.range.drift.begin_reading();
         let walked = match walk(&mut reader, &slice).await {
-            Err(error) if job.is_odd() && error.is_rejected_query() => return Ok(None),
+            Err(error) if is_odd && error.is_rejected_query() => return Ok(None),
             other => other?,
         };
         reading.expected = walked.total;

@@ -37,24 +37,18 @@ impl Pipeline {
 
     /// Adds the file to an error of its SQL; returns other errors unchanged.
     pub(crate) fn with_file(&self, error: PipelineError) -> PipelineError {
-        match error {
-            PipelineError::Aggregate(error) => self.with_sql_file(error),
-            other => other,
-        }
-    }
-
-    fn with_sql_file(&self, error: AggregateError) -> PipelineError {
         let folder = self.folder.join(&self.spec.aggregates.folder);
         match error {
-            AggregateError::Condition { .. } => {
+            PipelineError::Aggregate(error @ AggregateError::Condition { .. }) => {
                 wrong_at(&self.path, &self.text, "enrich.where", error.to_string()).into()
             }
-            AggregateError::Unreadable { path, source }
+            PipelineError::Aggregate(AggregateError::Unreadable { path, source })
                 if path == folder && source.kind() == io::ErrorKind::NotFound =>
             {
                 SpecError::NoAggregates { path: self.path.clone(), folder }.into()
             }
-            other => PipelineError::Aggregate(other.of_folder(&folder)),
+            PipelineError::Aggregate(error) => PipelineError::Aggregate(error.of_folder(&folder)),
+            other => other,
         }
     }
 }

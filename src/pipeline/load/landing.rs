@@ -50,7 +50,7 @@ impl Landing {
             today,
             staging,
             quarantine,
-            journal: Journal::new(today),
+            journal: Journal { today, ..Journal::default() },
             coverage: Vec::new(),
             complete: BTreeSet::new(),
             read_whole: BTreeSet::new(),
@@ -95,10 +95,11 @@ impl Landing {
     }
 
     fn land_rows(&mut self, entry: &JournalReading, counts: &mut dyn FnMut(i64, Date) -> bool) -> Result<()> {
-        let complete = entry.complete_days();
+        let complete = entry.days.iter().map(|day| day.reading).filter(|day| day.complete);
+        let complete: BTreeSet<Date> = complete.map(|day| day.day).collect();
         let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
         let mut batch = Vec::new();
-        for key in entry.keys() {
+        for key in entry.pages.iter().map(key_of) {
             for row in self.rows_of(&key)? {
                 let day = row.filed_date;
                 if complete.contains(&day) && counts(row.business_id, day) {

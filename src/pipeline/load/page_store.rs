@@ -74,10 +74,7 @@ pub(crate) fn came_at(pages: &Pages) -> Result<CameAt> {
 mod tests {
     use super::*;
     use crate::lake::RawArchive;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
+    use crate::pipeline::load::recount::tests::at;
 
     #[test]
     fn the_archive_has_the_time_of_each_answer() {

@@ -114,6 +114,10 @@ pub(crate) mod tests {
     use jiff::Timestamp;
     use jiff::civil::date;
 
+    pub(crate) fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("an instant")
+    }
+
     pub(crate) fn filing(id: i64, day: Date, kind: &str, status: &str) -> FilingRow {
         let (entity_type, status, listed) = (kind.to_owned(), status.to_owned(), status == ACTIVE);
         FilingRow { entity_type, status, listed, ..table::filing(id, day, Timestamp::UNIX_EPOCH) }

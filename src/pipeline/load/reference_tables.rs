@@ -70,16 +70,12 @@ impl Lists<'_> {
 mod tests {
     use super::*;
     use crate::lake::Lake;
+    use crate::pipeline::load::recount::tests::at;
     use crate::table::Table;
-    use jiff::Timestamp;
     use jiff::civil::date;
     use std::path::Path;
 
     const DAY: Date = date(2026, 11, 20);
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
 
     fn statewide(businesses_total: i64) -> StatewideRow {
         StatewideRow {

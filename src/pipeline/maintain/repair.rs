@@ -289,12 +289,9 @@ fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
 mod tests {
     use super::*;
     use crate::contract::reference::EntityType;
+    use crate::pipeline::load::recount::tests::at;
     use crate::table::{FilingRow, write_rows};
     use jiff::civil::date;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
 
     fn filing(id: i64, name: &str, kind: EntityType, listed: bool, seen: i64) -> FilingRow {
         let plain =

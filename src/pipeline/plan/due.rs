@@ -160,10 +160,7 @@ fn instant(column: &TimestampMicrosecondArray, row: usize) -> Option<Timestamp> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
+    use crate::pipeline::load::recount::tests::at;
 
     #[test]
     fn a_look_up_is_due_once_and_again_only_for_a_reason() {

@@ -197,20 +197,14 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Re
         run.record.finished =
             Some(if summary.held.is_some() { HELD } else { summary.outcome.name() }.to_owned());
     }
-    summary.pruned = retain(run)?;
+    let spec = &run.pipeline.spec.retention;
+    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
+    summary.pruned = run.lake.prune(run.lock, &rules, (run.now)())?.snapshots;
     summary.elapsed_secs = started.elapsed().as_secs_f64();
     show(run, summary)?;
     run.dir.write_summary(summary)?;
     run.dir.close(&mut run.record)?;
     Ok(())
-}
-
-/// Prunes by the pipeline's `[retention]`.
-fn retain(run: &Run<'_>) -> Result<Vec<u64>> {
-    let spec = &run.pipeline.spec.retention;
-    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
-    let pruning = run.lake.prune(run.lock, &rules, (run.now)())?;
-    Ok(pruning.snapshots)
 }
 
 /// The coverage of the window, by the rows of the coverage table.

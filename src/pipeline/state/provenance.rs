@@ -84,10 +84,6 @@ pub(crate) struct JournalDay {
 }
 
 impl Journal {
-    pub(crate) fn new(today: Date) -> Self {
-        Self { today, ..Self::default() }
-    }
-
     /// Whether counts of days were merged. Readings of the register and look-ups request none.
     pub(crate) fn has_counts(&self) -> bool {
         self.counted_days > 0
@@ -110,14 +106,5 @@ impl JournalReading {
             gone: reading.gone.clone(),
             skipped: BTreeSet::new(),
         }
-    }
-
-    pub(crate) fn keys(&self) -> impl Iterator<Item = PageKey> {
-        self.pages.iter().map(key_of)
-    }
-
-    /// Complete days: their rows land.
-    pub(crate) fn complete_days(&self) -> BTreeSet<Date> {
-        self.days.iter().filter(|day| day.reading.complete).map(|day| day.reading.day).collect()
     }
 }

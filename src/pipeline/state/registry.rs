@@ -52,21 +52,18 @@ impl Counted {
 type Reads = BTreeMap<Date, BTreeMap<String, u64>>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct RegisterState {
     /// Which businesses were requested.
-    #[serde(default)]
     pub(crate) status: Option<RegisterStatus>,
     /// Complete prefixes, by listing.
-    #[serde(default)]
     pub(crate) read: BTreeMap<String, Reads>,
     /// Prefixes that the API refuses to search.
-    #[serde(default)]
     pub(crate) refused: BTreeSet<String>,
     /// What `businesses_total` counts, once a complete reading has shown it.
-    #[serde(default)]
     pub(crate) counted: Option<Counted>,
     /// Rows of all prefixes when a complete reading last equalled the total.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) whole: Option<u64>,
 }
 

@@ -14,47 +14,44 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct RunState {
     /// What filled the lake.
-    #[serde(default)]
     pub(crate) source: Option<SourceKind>,
     /// Newest day of a run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) as_of: Option<Date>,
     /// The plan's numbers as measured.
-    #[serde(default)]
     pub(crate) plan: Option<PlanLimits>,
     /// Values seen so far in columns without a fixed set of values.
-    #[serde(default)]
     pub(crate) open_values: OpenValues,
     /// Number of rows with each value, by listing.
-    #[serde(default)]
     pub(crate) shares: BTreeMap<String, Shares>,
     /// How often complete days change, by listing.
-    #[serde(default)]
     pub(crate) pace: BTreeMap<String, Pace>,
     /// The API's count of each day when it was last read completely. A different count means that the day has changed.
-    #[serde(default)]
     pub(crate) counts: BTreeMap<Date, i64>,
     /// By listing, days that drifted while they were read. No count shows rows that came and went during the reading.
-    #[serde(default, rename = "stirred", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(rename = "stirred", skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) drifted: BTreeMap<String, BTreeSet<Date>>,
     /// By listing, days whose last reading was incomplete.
-    #[serde(default, rename = "vain", skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(rename = "vain", skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) backoffs: BTreeMap<String, BTreeMap<Date, ReadBackoff>>,
     /// The run that ended with this commit; none where it stopped early and can resume.
-    #[serde(default)]
     pub(crate) ended: Option<String>,
-    #[serde(default, skip_serializing_if = "RegisterState::is_empty")]
+    #[serde(skip_serializing_if = "RegisterState::is_empty")]
     pub(crate) register: RegisterState,
-    #[serde(default, skip_serializing_if = "EnrichState::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub(crate) enrich: EnrichState,
     /// By listing, the day on which each day was last read from its first row to its last.
-    #[serde(default)]
     pub(crate) read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
     /// When the merged lists and counts arrived.
-    #[serde(default, skip_serializing_if = "NewestLists::is_empty")]
+    #[serde(skip_serializing_if = "is_default")]
     pub(crate) lists: NewestLists,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl RunState {
@@ -89,22 +86,15 @@ impl std::fmt::Display for SourceKind {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct EnrichState {
     /// Businesses without a detail record, and when they were looked up.
-    #[serde(default)]
     pub(crate) without: BTreeMap<i64, Timestamp>,
     /// Businesses whose detail record counts officers, but whose list of officers is empty.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) without_officers: BTreeSet<i64>,
     /// Runs that looked businesses up. Their changes do not make a look-up due.
-    #[serde(default)]
     pub(crate) runs: BTreeSet<String>,
-}
-
-impl EnrichState {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.without.is_empty() && self.without_officers.is_empty() && self.runs.is_empty()
-    }
 }
 
 /// Most days between two readings of a day.
