@@ -1,10 +1,10 @@
-//! The API from a caller's side: one typed [`Call`] per operation, sent under the account's limits.
+//! The API from a caller's side: one typed `Call` per operation, sent under the account's limits.
 //!
 //! Every request passes the same steps:
 //!
-//! 1. The [`Budget`] waits until the account's minute, day and month have room, and counts the request in the [`Ledger`].
+//! 1. The `Budget` waits until the account's minute, day and month have room, and counts the request in the `Ledger`.
 //!    Counting comes first, so a kill never makes the ledger too low.
-//! 2. The [`Client`] sends it with the key in the `Authorization` header. Redirects are not followed.
+//! 2. The `Client` sends it with the key in the `Authorization` header. Redirects are not followed.
 //! 3. 429, 5xx and broken connections are retried with exponential backoff and jitter. `Retry-After` is always obeyed.
 //! 4. The answer is decoded to the type of its call.
 //!

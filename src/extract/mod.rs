@@ -20,14 +20,14 @@
 //! - [`registry`]: all names with a prefix, of any age
 //! - [`detail`]: one business: its details, its officers
 
-pub(crate) mod detail;
-pub(crate) mod error;
-pub(crate) mod fetch;
-pub(crate) mod listing;
-pub(crate) mod plan;
-pub(crate) mod query;
-pub(crate) mod reference;
-pub(crate) mod registry;
+pub mod detail;
+pub mod error;
+pub mod fetch;
+pub mod listing;
+pub mod plan;
+pub mod query;
+pub mod reference;
+pub mod registry;
 
 pub(crate) use error::ExtractError;
 pub(crate) use reference::PlanOverride;

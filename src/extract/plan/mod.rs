@@ -11,6 +11,6 @@
 //! - [`day_range`]: which days are read together
 //! - [`change_rate`]: how often days change after they were read, learned from earlier runs
 
-pub(crate) mod change_rate;
-pub(crate) mod cost;
-pub(crate) mod day_range;
+pub mod change_rate;
+pub mod cost;
+pub mod day_range;

@@ -12,8 +12,8 @@
 //! - [`histogram`]: how rows are distributed over sectors, types, ZIP prefixes and cities
 //! - [`split`]: the narrower filters of a query along one dimension
 
-pub(crate) mod histogram;
-pub(crate) mod row;
-pub(crate) mod row_set;
-pub(crate) mod slice;
-pub(crate) mod split;
+pub mod histogram;
+pub mod row;
+pub mod row_set;
+pub mod slice;
+pub mod split;

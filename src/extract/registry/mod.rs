@@ -7,7 +7,7 @@
 //!
 //! - [`prefixes`]: which name prefixes to request next
 
-pub(crate) mod prefixes;
+pub mod prefixes;
 
 use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
