@@ -29,7 +29,9 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     off_async_threads(|| check_sql(pipeline))?;
     let client = make_client(pipeline, context)?;
     let mut finished_first = None;
-    if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
+    let is_resumable =
+        |record: &RunRecord| record.pipeline_digest == pipeline.digest && record.today <= fresh.today;
+    if let Some(record) = lake.unfinished_run(&pipeline.spec.name)?.filter(is_resumable) {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "resuming an unfinished run");
         let unfinished = record.clone();
@@ -98,12 +100,6 @@ fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
         pipeline_digest: pipeline.digest.clone(),
         ..RunRecord::begun(&format!("{stamp}-{name}"), name, (started_at, context.today))
     }
-}
-
-/// The unfinished run to resume. Its pipeline must be unchanged, and its day must not be in the future.
-fn unfinished(lake: &Lake, pipeline: &Pipeline, fresh: &RunRecord) -> Result<Option<RunRecord>> {
-    let record = lake.unfinished_run(&pipeline.spec.name)?;
-    Ok(record.filter(|record| record.pipeline_digest == pipeline.digest && record.today <= fresh.today))
 }
 
 async fn one_run(

@@ -20,6 +20,8 @@ use std::path::Path;
 /// Businesses written at once.
 const BATCH_ROWS: usize = 16 * 1024;
 
+type Result<T, E = SampleLakeError> = std::result::Result<T, E>;
+
 /// Why the sample could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleLakeError {
@@ -48,11 +50,7 @@ pub(crate) fn sample_limits(sample: &SampleSource) -> PlanLimits {
 /// Writes the sample as of `today` into a new lake at `root`, as its first snapshot.
 ///
 /// Only businesses of the daily window have details and officers: those of a full registry would fill the memory.
-pub(crate) fn write_sample_lake(
-    root: &Path,
-    sample: &SampleSource,
-    today: Date,
-) -> Result<(), SampleLakeError> {
+pub(crate) fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<()> {
     let spec =
         SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale, shape: sample.shape };
     let before = window_start(today, sample.days);
@@ -69,7 +67,7 @@ pub fn write_lake(
     businesses: impl Iterator<Item = (SampleBusiness, bool)>,
     today: Date,
     at: Timestamp,
-) -> Result<(), SampleLakeError> {
+) -> Result<()> {
     let lake = Lake::open(root)?;
     let _lock = lake.lock("sample", "a sample")?;
     let mut staging = lake.stage("sample")?;
@@ -104,12 +102,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn push(
-        &mut self,
-        business: SampleBusiness,
-        is_detailed: bool,
-        at: Timestamp,
-    ) -> Result<(), SampleLakeError> {
+    fn push(&mut self, business: SampleBusiness, is_detailed: bool, at: Timestamp) -> Result<()> {
         let SampleBusiness { detail, officers, .. } = business;
         let unreadable = || SampleLakeError::Record(detail.summary.id.clone());
         let filing = FilingRow::from_summary(&detail.summary, at).ok_or_else(unreadable)?;
@@ -125,7 +118,7 @@ impl Batch {
 }
 
 /// Stages the lists that the server returns; it computes its counts from the rows.
-fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), SampleLakeError> {
+fn stage_lists(staging: &mut Staging, today: Date) -> Result<()> {
     let counties = FLORIDA_COUNTIES.map(|name| {
         let county = County {
             key: county_key(name),
@@ -153,7 +146,7 @@ fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), SampleLakeError
     stage(staging, &kinds)
 }
 
-fn stage<R: Row>(staging: &mut Staging, rows: &[R]) -> Result<(), SampleLakeError> {
+fn stage<R: Row>(staging: &mut Staging, rows: &[R]) -> Result<()> {
     staging.merge(R::TABLE, &R::batch(rows)?)?;
     Ok(())
 }

@@ -18,7 +18,6 @@ pub(crate) struct Position {
     pub(crate) upper: Date,
     /// Rows of `upper` already read.
     pub(crate) offset: u32,
-    /// Ids read by this walk.
     pub(crate) seen: HashSet<i64>,
     /// The slice's total, by its first page.
     pub(crate) total: Option<u64>,
@@ -134,7 +133,6 @@ fn joins(page: &PageSeen, at: &Position, must_join: bool) -> bool {
     begins_with_known || (!must_join && !repeats(page, at))
 }
 
-/// Whether a page has a row that the walk has already read.
 fn repeats(page: &PageSeen, at: &Position) -> bool {
     page.rows.iter().any(|(id, _)| at.seen.contains(id))
 }

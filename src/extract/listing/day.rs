@@ -139,7 +139,6 @@ pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &Pag
     }
 }
 
-/// The ids of a page by day, in order.
 fn days_of(page: &PageSeen) -> Vec<(Date, Vec<i64>)> {
     let mut days: Vec<(Date, Vec<i64>)> = Vec::new();
     for (id, day) in &page.rows {

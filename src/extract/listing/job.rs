@@ -118,7 +118,6 @@ pub(crate) async fn extract_listing(
     Ok(())
 }
 
-/// The rows of days over reach.
 fn over_reach(rows: Vec<SeenRow>, reach: u64) -> Vec<SeenRow> {
     let mut of_day: BTreeMap<Date, u64> = BTreeMap::new();
     for row in &rows {

@@ -43,7 +43,6 @@ pub(crate) enum RowState {
 /// Times a page that does not fit its request is requested again.
 const MOST_REPEATS: u32 = 2;
 
-/// Reads one listing.
 pub(crate) struct Reader<'r, 'a> {
     pub(crate) fetcher: &'r mut PageFetcher<'a>,
     pub(crate) stage: &'static str,
@@ -218,7 +217,6 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 }
 
-/// Whether default listings contain a record.
 fn is_active(record: &RawRecord) -> bool {
     #[derive(Deserialize)]
     struct Status {

@@ -41,9 +41,7 @@ impl Gap {
 
 pub(crate) struct Search<'s> {
     slice: &'s Slice,
-    /// The slice's total, once known.
     total: Option<u64>,
-    /// Whether rows drifted during the search.
     drifted: bool,
     /// Ids up to this one are below reach.
     deep: Option<i64>,

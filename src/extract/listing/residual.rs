@@ -171,7 +171,6 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Requests every ZIP prefix outside Florida.
     async fn request_all_zips(&self, reader: &mut Reader<'_, '_>) -> Result<()> {
         if self.slice.filter.zip.is_some() || !self.is_open(reader) {
             return Ok(());

@@ -68,7 +68,6 @@ pub(crate) async fn walk_after(
     Ok(Walked { total: at.total.unwrap_or(0), doubtful })
 }
 
-/// Rows of a slice among ids.
 fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
     if ids.is_empty() {
         return 0;

@@ -172,7 +172,6 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// The split with the least waste.
     fn least_waste(&self, outline: &Outline<'_>) -> Option<(f64, Dimension)> {
         let rest = self.after_its_head(outline);
         let wastes = self.left.iter().map(|way| (rest.waste(*way, outline), *way));
@@ -216,7 +215,6 @@ impl Cell<'_> {
         1.0 + out_of_state + parts.iter().map(of_part).sum::<f64>()
     }
 
-    /// Waste for the rows from outside Florida.
     fn waste_out_of_state(&self, outline: &Outline<'_>) -> f64 {
         let rows = self.rows_by_day.iter().sum::<f64>() * (1.0 - self.seen);
         let known = outline.shares.zip3s_out_of_state().into_iter().map(|share| share * rows);
@@ -238,7 +236,6 @@ impl Cell<'_> {
         asked + in_turn.min(by_ranks(rare)) + by_rank + by_prefixes((rows - within) * unseen)
     }
 
-    /// Waste for a range of days that may have hot days.
     fn waste_of_range(&self, outline: &Outline<'_>) -> f64 {
         let reach = f64::from(outline.plan.reach_rows()) * NEAR_REACH;
         let is_hot = |rows: &f64| *rows > reach;

@@ -137,7 +137,6 @@ impl Landing {
         Ok(())
     }
 
-    /// Spills a batch that has at least `least` rows.
     fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<()> {
         if batch.len() >= least {
             self.staging.spill_filings(FilingRow::batch(&std::mem::take(batch))?)?;

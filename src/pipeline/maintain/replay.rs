@@ -28,20 +28,16 @@ pub(crate) struct Replayed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct ReplayedSnapshot {
     pub(crate) snapshot: u64,
-    /// Archived pages that were read.
     pub(crate) pages: u64,
     /// Files that are equal byte for byte.
     pub(crate) equal: u64,
-    /// Files that differ.
     pub(crate) different: Vec<DifferentFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DifferentFile {
     pub(crate) table: String,
-    /// The committed file, if any.
     pub(crate) committed: Option<String>,
-    /// The rebuilt file, if any.
     pub(crate) replayed: Option<String>,
 }
 

@@ -12,7 +12,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Number of runs that are shown.
 const LAST_RUNS: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,7 +30,6 @@ pub(crate) struct DayStatus {
     pub(crate) entity_type: String,
     /// Rows the API reports.
     pub(crate) expected: i64,
-    /// Rows of it in the lake.
     pub(crate) landed: i64,
     pub(crate) complete: bool,
 }

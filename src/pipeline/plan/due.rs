@@ -61,7 +61,6 @@ pub(crate) struct Known {
     without: HashMap<i64, Timestamp>,
     /// When its filing last changed, other than by a look-up.
     changed: HashMap<i64, Timestamp>,
-    /// Businesses whose details count officers.
     counts_officers: HashSet<i64>,
     /// Businesses whose officers were requested, with or without a result.
     has_officers: HashSet<i64>,

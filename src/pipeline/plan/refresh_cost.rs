@@ -134,7 +134,6 @@ impl Changes {
         Self { changed: share(changed, changes.len()), losing: share(losing, changed) }
     }
 
-    /// How likely it is that a day changed.
     fn likely(&self, inputs: &PlanInputs<'_>, day: Date) -> f64 {
         inputs.change(day).map_or(self.changed, |change| if change == 0 { 0.0 } else { 1.0 })
     }

@@ -22,7 +22,6 @@ const RECENT_DAYS: u32 = 7;
 /// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KnownDay {
-    /// Rows the API reports.
     pub(crate) expected: u64,
     pub(crate) complete: bool,
 }
@@ -30,7 +29,6 @@ pub(crate) struct KnownDay {
 /// What is to be read of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// Incomplete days.
     pub(crate) unread: BTreeSet<Date>,
     /// Days whose count changed.
     pub(crate) moved: BTreeSet<Date>,

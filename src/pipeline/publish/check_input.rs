@@ -79,7 +79,6 @@ fn miscounted(
     .collect()
 }
 
-/// Aggregates whose sum differs from their source's.
 fn wrong_sums(landing: &Landing) -> Result<Vec<(String, i64, i64)>> {
     let tables = landing.staging.files();
     let mut wrong = Vec::new();

@@ -31,7 +31,6 @@ const HELD: &str = "held";
 pub(crate) struct Finished {
     /// Lists and counts; none when the run stopped before they were read.
     pub(crate) reference: Option<Reference>,
-    /// Why it stopped early, if it did.
     pub(crate) stopped: Option<Stopped>,
     pub(crate) requests: Requests,
     pub(crate) started: Instant,
@@ -127,8 +126,7 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 /// Writes the journal, and publishes the snapshot.
 fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let commit = landing.staging.commit(commit_info(run, summary))?;
-    summary.snapshot = Some(commit.snapshot);
+    summary.snapshot = Some(landing.staging.commit(commit_info(run, summary))?.snapshot);
     summary.outcome = Outcome::Complete;
     Ok(())
 }
@@ -136,8 +134,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
 /// Leaves the snapshot for review. Readers still see the one before.
 fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let held = landing.staging.commit_pending(commit_info(run, summary))?;
-    let number = held.snapshot;
+    let number = landing.staging.commit_pending(commit_info(run, summary))?.snapshot;
     tracing::warn!(
         "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
     );

@@ -11,13 +11,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// How one snapshot was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
-    /// The Eastern day of the run.
     pub(crate) today: Date,
     /// What landed, in order.
     pub(crate) steps: Vec<JournalStep>,
     /// When the tables were merged; none before that.
     pub(crate) merged_at: Option<Timestamp>,
-    /// Whether lists were merged too.
     pub(crate) has_lists: bool,
     /// Number of days whose counts were merged; 0 where none were requested.
     pub(crate) counted_days: u32,
