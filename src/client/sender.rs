@@ -198,7 +198,7 @@ impl Client {
             let ahead = (self.clock)().duration_since(theirs);
             *self.skew.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
         }
-        let body = match self.body(target, response).await {
+        let body = match body(target, response).await {
             // A broken body does not cancel the pause that its header asks for.
             Err(_) if retry_after.is_some() => Vec::new(),
             other => other?,
@@ -208,25 +208,26 @@ impl Client {
             _ => Err(failure(target, status, retry_after, self.key.redact(&message(status, &body)))),
         }
     }
+}
 
-    async fn body(&self, target: &str, mut response: Response) -> Result<Vec<u8>> {
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
-            if body.len() + chunk.len() > MAX_BODY_BYTES {
-                return Err(ClientError::OutsideContract {
-                    target: target.to_owned(),
-                    reason: format!("the body is larger than {} bytes", MAX_BODY_BYTES),
-                    retryable: false,
-                });
-            }
-            body.extend_from_slice(&chunk);
+/// The entire body of a response, decompressed.
+async fn body(target: &str, mut response: Response) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(ClientError::OutsideContract {
+                target: target.to_owned(),
+                reason: format!("the body is larger than {MAX_BODY_BYTES} bytes"),
+                retryable: false,
+            });
         }
-        Ok(body)
+        body.extend_from_slice(&chunk);
     }
+    Ok(body)
 }
 
 /// The base URL, if it is https, or http to this host. Plain http to other hosts must be allowed.
-pub(super) fn checked_base(config: &ClientConfig) -> Result<Url> {
+fn checked_base(config: &ClientConfig) -> Result<Url> {
     let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
     let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
     let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
