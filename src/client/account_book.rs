@@ -24,7 +24,6 @@ pub(super) struct AccountBook {
     pub(super) accounts: Vec<Entry>,
 }
 
-/// One account, as far as it is known.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Entry {
     /// Digests of its keys, with the last answer of `/v1/me` to each.
@@ -40,12 +39,10 @@ pub(super) struct AccountProbe {
     month_used: u32,
     /// Requests that each known key had sent.
     sent: BTreeMap<String, u64>,
-    /// Requests under way, of all keys.
     under_way: u64,
 }
 
 impl AccountBook {
-    /// The place of a key's account.
     pub(super) fn position(&self, key: &str) -> Option<usize> {
         self.accounts.iter().position(|entry| entry.keys.contains_key(key))
     }

@@ -1,38 +1,34 @@
 //! The budget: delays each request until the account's limits, the API's pauses and the run's own bounds allow it.
 
-use super::allowance::{Allowance, Ticket, Verdict};
-use super::counts::Counts;
-use super::error::{ClientError, Window};
+use super::counts::{Allowance, Counts, Ticket, Verdict};
+use super::error::{ClientError, Result, Window};
 use super::ledger::Ledger;
-use super::stop::Stop;
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
+use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 /// Returns the current time; the outermost layer passes it in.
-pub type Clock = fn() -> Timestamp;
+pub(crate) type Clock = fn() -> Timestamp;
 
-/// Bounds of a run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Requests a day left for the account's other users.
-    pub keep_per_day: u32,
-    /// Requests a month left for the account's other users.
-    pub keep_per_month: u32,
+    pub(crate) keep_per_day: u32,
+    pub(crate) keep_per_month: u32,
     /// Requests of this run; none means no bound of its own.
-    pub max_requests: Option<u64>,
-    /// Time of this run; none means no bound of its own.
-    pub max_time: Option<Duration>,
+    pub(crate) max_requests: Option<u64>,
+    pub(crate) max_time: Option<Duration>,
 }
 
 /// Lets a request pass when it may be sent.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     ledger: Ledger,
     clock: Clock,
     bounds: Bounds,
@@ -47,73 +43,65 @@ pub struct Budget {
 /// Limits before the first answer of `/v1/me`: the pace of the smallest plan.
 const UNKNOWN_CAPS: Allowance = Allowance { per_minute: 20, per_day: u32::MAX, per_month: u32::MAX };
 
+/// The longest pause of a run without a bound on its time.
+const LONGEST_PAUSE: Duration = Duration::from_secs(15 * 60);
+
 /// Added to a pause, because this clock may run faster than the server's.
 const PAUSE_MARGIN_MS: i64 = 50;
 
 impl Budget {
-    /// A budget over the ledger of one account.
-    pub fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
+    pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
         Self { ledger, clock, bounds, gate, sent, released, deadline, stop }
     }
 
     /// Requests sent by this run.
-    pub fn sent(&self) -> u64 {
+    pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)
     }
 
     /// Requests of this run without an answer.
-    pub fn under_way(&self) -> u64 {
+    pub(crate) fn under_way(&self) -> u64 {
         self.sent().saturating_sub(self.released.load(Ordering::Relaxed))
     }
 
-    /// The run's own bound on its requests.
-    pub fn max_requests(&self) -> Option<u64> {
+    pub(crate) fn max_requests(&self) -> Option<u64> {
         self.bounds.max_requests
     }
 
     /// Requests that this run may still send in each window, by the ledger.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be read.
-    pub fn remaining(&self) -> Result<Remaining, ClientError> {
+    pub(crate) fn remaining(&self) -> Result<Remaining> {
         let now = (self.clock)();
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
     /// Requests that this run may send in a window with none used.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be read.
-    pub fn per_window(&self) -> Result<Allowance, ClientError> {
+    pub(crate) fn per_window(&self) -> Result<Allowance> {
         self.update(|counts| self.allowance(counts))
     }
 
-    /// Limits of the account, if `/v1/me` reported them this Eastern day and the counts are not marked stale since.
-    pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>, ClientError> {
+    pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>> {
         let now = (self.clock)();
         self.update(|counts| counts.caps_of_today(now))
     }
 
-    /// Takes over an answer of `/v1/me`.
-    pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<(), ClientError> {
+    pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<()> {
         let learned = self.ledger.learn(asked, (self.clock)(), &account.limits.into(), &account.remaining);
         learned.map_err(|source| self.unkept(source))
     }
 
-    /// Waits until a request may be sent, and counts it.
-    ///
-    /// # Errors
-    /// `BudgetSpent`, `WaitTooLong`, `Stopped` or `Ledger`; nothing was counted then.
-    pub(super) async fn admit(&self) -> Result<Ticket, ClientError> {
+    /// Waits until a request may be sent, and counts it. After an error, nothing was counted.
+    pub(super) async fn admit(&self) -> Result<Ticket> {
         let _turn = self.gate.lock().await;
         if self.bounds.max_requests.is_some_and(|most| self.sent() >= most) {
             return Err(spent(Window::Run, None));
         }
         loop {
             self.stop.check()?;
-            self.check_deadline()?;
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Err(spent(Window::Time, None));
+            }
             let now = (self.clock)();
             let wait_ms = match self.update(|counts| counts.admit(now, &self.allowance(counts)))? {
                 Verdict::Go(ticket) => {
@@ -121,32 +109,31 @@ impl Budget {
                     return Ok(ticket);
                 }
                 Verdict::WaitMinute(ms) | Verdict::WaitAsked(ms) => ms,
-                Verdict::DaySpent => return Err(spent(Window::Day, Some(next_day(now)))),
-                Verdict::MonthSpent => return Err(spent(Window::Month, Some(next_month(now)))),
+                Verdict::DaySpent => return Err(spent(Window::Day, Some(day_after(eastern_day(now))))),
+                Verdict::MonthSpent => {
+                    return Err(spent(Window::Month, Some(day_after(eastern_day(now).last_of_month()))));
+                }
             };
             self.wait(Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
         }
     }
 
-    /// Notes that a request was answered, or will not be.
-    pub(super) fn release(&self, ticket: &Ticket) -> Result<(), ClientError> {
+    pub(super) fn release(&self, ticket: &Ticket) -> Result<()> {
         self.released.fetch_add(1, Ordering::Relaxed);
         let now = (self.clock)();
         self.update(|counts| counts.release(ticket, now))
     }
 
-    /// Marks the counts as too low: the API refused a request for which the ledger had room.
-    pub(super) fn mark_stale(&self) -> Result<(), ClientError> {
+    pub(super) fn mark_stale(&self) -> Result<()> {
         self.update(Counts::mark_stale)
     }
 
-    /// The flag that stops the run.
     pub(super) fn stop(&self) -> &Stop {
         &self.stop
     }
 
     /// Delays every request of the account by the pause that the API asked for.
-    pub(super) fn pause(&self, pause: Duration) -> Result<(), ClientError> {
+    pub(super) fn pause(&self, pause: Duration) -> Result<()> {
         let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;
         let until = (self.clock)().as_millisecond().saturating_add(ms);
         let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
@@ -154,7 +141,7 @@ impl Budget {
     }
 
     /// Sleeps; fails when the pause is too long or the run is stopped.
-    pub(super) async fn wait(&self, pause: Duration) -> Result<(), ClientError> {
+    pub(super) async fn wait(&self, pause: Duration) -> Result<()> {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
@@ -164,31 +151,16 @@ impl Budget {
         }
     }
 
-    /// Whether a pause ends before the deadline of the run.
     pub(super) fn may_wait(&self, pause: Duration) -> bool {
-        pause <= self.longest_pause()
+        pause <= self.bounds.max_time.unwrap_or(LONGEST_PAUSE)
             && self.deadline.is_none_or(|deadline| Instant::now() + pause <= deadline)
     }
 
-    /// The error of a pause that is too long for the run.
     pub(super) fn too_long(&self, pause: Duration) -> ClientError {
         let wait_secs = pause.as_secs_f64().ceil() as u64;
         let wait = SignedDuration::from_secs(i64::try_from(wait_secs).unwrap_or(i64::MAX));
         let until = (self.clock)().checked_add(wait).unwrap_or(Timestamp::MAX);
         ClientError::WaitTooLong { wait_secs, until }
-    }
-
-    /// The longest pause: the time of the run, or 15 minutes.
-    fn longest_pause(&self) -> Duration {
-        self.bounds.max_time.unwrap_or(Duration::from_secs(15 * 60))
-    }
-
-    /// Fails once the time of the run is over.
-    fn check_deadline(&self) -> Result<(), ClientError> {
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(spent(Window::Time, None)),
-            _ => Ok(()),
-        }
     }
 
     /// Requests that may be used: the account's limits minus what is kept for others.
@@ -201,7 +173,7 @@ impl Budget {
         }
     }
 
-    fn update<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> Result<T, ClientError> {
+    fn update<T>(&self, change: impl FnOnce(&mut Counts) -> T) -> Result<T> {
         self.ledger.update((self.clock)(), change).map_err(|source| self.unkept(source))
     }
 
@@ -214,11 +186,44 @@ fn spent(window: Window, until: Option<Timestamp>) -> ClientError {
     ClientError::BudgetSpent { window, until }
 }
 
-fn next_day(now: Timestamp) -> Timestamp {
-    day_start(plus_days(eastern_day(now), 1))
+fn day_after(day: Date) -> Timestamp {
+    day_start(plus_days(day, 1))
 }
 
-fn next_month(now: Timestamp) -> Timestamp {
-    let last = eastern_day(now).last_of_month();
-    day_start(plus_days(last, 1))
+/// Whether the run is to stop; can be awaited.
+#[derive(Debug, Clone)]
+pub struct Stop {
+    requested: watch::Receiver<bool>,
+}
+
+/// Sets a [`Stop`].
+#[derive(Debug)]
+pub struct StopSwitch(watch::Sender<bool>);
+
+impl StopSwitch {
+    /// A switch and the flag it sets.
+    pub fn new() -> (Self, Stop) {
+        let (sender, requested) = watch::channel(false);
+        (Self(sender), Stop { requested })
+    }
+
+    /// Sets the flag.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Stop {
+    /// Fails once the run is to stop.
+    pub(crate) fn check(&self) -> Result<()> {
+        if *self.requested.borrow() { Err(ClientError::Stopped) } else { Ok(()) }
+    }
+
+    /// Returns once the run is to stop; never, if the switch was dropped before.
+    pub(crate) async fn requested(&self) {
+        let mut requested = self.requested.clone();
+        if requested.wait_for(|requested| *requested).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: API document, "Endpoints".
 
-use super::error::ClientError;
+use super::error::{ClientError, Result};
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::endpoint::Endpoint;
@@ -14,11 +14,11 @@ use serde_json::value::RawValue;
 use std::marker::PhantomData;
 
 /// A record of a listing as sent. It is not decoded here, because one bad record must not break its page.
-pub type RawRecord = Box<RawValue>;
+pub(crate) type RawRecord = Box<RawValue>;
 
 /// One GET: its path and query, and the type of its answer.
 #[derive(Debug)]
-pub struct Call<T> {
+pub(crate) struct Call<T> {
     target: String,
     answer: PhantomData<fn() -> T>,
 }
@@ -36,15 +36,11 @@ impl<T: DeserializeOwned> Call<T> {
     }
 
     /// Path and query; equal for equal calls.
-    pub fn target(&self) -> &str {
+    pub(crate) fn target(&self) -> &str {
         &self.target
     }
 
-    /// Decodes an answer's body.
-    ///
-    /// # Errors
-    /// `OutsideContract` when the body is not the JSON that the API document shows.
-    pub fn decode(&self, body: &[u8]) -> Result<T, ClientError> {
+    pub(crate) fn decode(&self, body: &[u8]) -> Result<T> {
         serde_json::from_slice(body).map_err(|error| ClientError::OutsideContract {
             target: self.target.clone(),
             reason: format!("the body does not match the documented form: {error}"),
@@ -53,65 +49,41 @@ impl<T: DeserializeOwned> Call<T> {
     }
 }
 
-impl Call<Account> {
-    /// Key, limits and remaining requests.
-    pub fn account() -> Self {
-        Self::to(Endpoint::Account, "", "")
+/// One constructor for each operation.
+impl Call<()> {
+    pub(crate) fn account() -> Call<Account> {
+        Call::to(Endpoint::Account, "", "")
     }
-}
 
-impl Call<Page<RawRecord>> {
-    /// One page of a search.
-    pub fn search(search: &BusinessSearch) -> Self {
-        Self::to(Endpoint::SearchBusinesses, "", &search.to_query())
+    pub(crate) fn search(search: &BusinessSearch) -> Call<Page<RawRecord>> {
+        Call::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
-}
 
-impl Call<Page<DailyCount>> {
-    /// Counts of the last `days` days.
-    pub fn daily_counts(days: u32) -> Self {
-        Self::to(Endpoint::DailyCounts, "", &format!("days={days}"))
+    pub(crate) fn daily_counts(days: u32) -> Call<Page<DailyCount>> {
+        Call::to(Endpoint::DailyCounts, "", &format!("days={days}"))
     }
-}
 
-impl Call<Data<RawRecord>> {
-    /// One business in detail.
-    pub fn business(business_id: i64) -> Self {
-        Self::to(Endpoint::Business, &business_id.to_string(), "")
+    pub(crate) fn business(business_id: i64) -> Call<Data<RawRecord>> {
+        Call::to(Endpoint::Business, &business_id.to_string(), "")
     }
-}
 
-impl Call<Data<Vec<RawRecord>>> {
-    /// The officers of a business.
-    pub fn officers(business_id: i64) -> Self {
-        Self::to(Endpoint::Officers, &business_id.to_string(), "")
+    pub(crate) fn officers(business_id: i64) -> Call<Data<Vec<RawRecord>>> {
+        Call::to(Endpoint::Officers, &business_id.to_string(), "")
     }
-}
 
-impl Call<Data<Vec<County>>> {
-    /// Counts of every county.
-    pub fn counties() -> Self {
-        Self::to(Endpoint::Counties, "", "")
+    pub(crate) fn counties() -> Call<Data<Vec<County>>> {
+        Call::to(Endpoint::Counties, "", "")
     }
-}
 
-impl Call<Data<Stats>> {
-    /// Statewide counts.
-    pub fn stats() -> Self {
-        Self::to(Endpoint::Stats, "", "")
+    pub(crate) fn stats() -> Call<Data<Stats>> {
+        Call::to(Endpoint::Stats, "", "")
     }
-}
 
-impl Call<Data<Industries>> {
-    /// Values of the industry filter.
-    pub fn industries() -> Self {
-        Self::to(Endpoint::Industries, "", "")
+    pub(crate) fn industries() -> Call<Data<Industries>> {
+        Call::to(Endpoint::Industries, "", "")
     }
-}
 
-impl Call<Data<Vec<EntityTypeEntry>>> {
-    /// Values of the type filter.
-    pub fn entity_types() -> Self {
-        Self::to(Endpoint::EntityTypes, "", "")
+    pub(crate) fn entity_types() -> Call<Data<Vec<EntityTypeEntry>>> {
+        Call::to(Endpoint::EntityTypes, "", "")
     }
 }

@@ -2,23 +2,68 @@
 //!
 //! A request is counted before it is sent and released when its answer is in, so a kill between the two forgets nothing.
 
-use super::allowance::{Allowance, Ticket, Used, Verdict};
 use super::minute::MinuteWindow;
-use crate::contract::account::Remaining;
+use crate::contract::account::{AccountLimits, Remaining};
 use crate::contract::eastern::{eastern_day, month_of};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+/// Requests allowed in each window: minute, Eastern day, Eastern month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Allowance {
+    pub(crate) per_minute: u32,
+    pub(crate) per_day: u32,
+    pub(crate) per_month: u32,
+}
+
+impl From<AccountLimits> for Allowance {
+    fn from(limits: AccountLimits) -> Self {
+        Self { per_minute: limits.per_minute, per_day: limits.per_day, per_month: limits.per_month }
+    }
+}
+
+/// Requests used in each window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct Used {
+    /// The last 60 s.
+    pub(crate) minute: u32,
+    pub(crate) day: u32,
+    pub(crate) month: u32,
+}
+
+/// A request that was counted and may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    /// When it was counted.
+    pub(super) at: Timestamp,
+    /// Its number among all requests of the account on this host.
+    pub(super) number: u64,
+    /// Other requests that had no answer then.
+    pub(super) others_under_way: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Send it: it is counted.
+    Go(Ticket),
+    /// The minute is full: wait this many milliseconds.
+    WaitMinute(i64),
+    /// The API asked for a pause: wait this many milliseconds.
+    WaitAsked(i64),
+    /// The day's requests are spent, or the account's limits allow no request per minute.
+    DaySpent,
+    MonthSpent,
+}
+
 /// The longest pause obeyed: no window of an account is longer than a month. A later end was noted by a clock that was ahead.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(32 * 86_400);
 /// This near to midnight the API's day may differ from this clock's.
 const NEAR_MIDNIGHT_MS: i64 = 60_000;
 
-/// What one account has used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub(crate) struct Counts {
     #[serde(flatten)]
     minute: MinuteWindow,
     day: String,
@@ -52,25 +97,24 @@ impl Counts {
         }
     }
 
-    /// Limits of the account by the last answer of `/v1/me`; none before the first.
-    pub fn caps(&self) -> Option<Allowance> {
+    pub(crate) fn caps(&self) -> Option<Allowance> {
         self.caps
     }
 
     /// Limits of the account, if `/v1/me` reported them this Eastern day and the counts are not marked stale since.
-    pub fn caps_of_today(&self, now: Timestamp) -> Option<Allowance> {
+    pub(crate) fn caps_of_today(&self, now: Timestamp) -> Option<Allowance> {
         // An answer near midnight may be of the day before: `/v1/me` is asked again once both clocks agree on the day.
         let is_current = self.learned_on == Some(eastern_day(now)) || !is_far_from_midnight(now);
         self.caps.filter(|_| is_current)
     }
 
     /// Marks the counts as too low: the API refused a request for which there was room, so others use the account.
-    pub fn mark_stale(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         self.learned_on = None;
     }
 
     /// Decides whether a request may be sent now; `Go` has already counted it.
-    pub fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Verdict {
+    pub(crate) fn admit(&mut self, now: Timestamp, allowance: &Allowance) -> Verdict {
         self.roll(now);
         let now_ms = now.as_millisecond();
         if now_ms < self.not_before {
@@ -96,12 +140,12 @@ impl Counts {
     }
 
     /// Notes that a request was answered, or will not be.
-    pub fn release(&mut self, ticket: &Ticket, now: Timestamp) {
+    pub(crate) fn release(&mut self, ticket: &Ticket, now: Timestamp) {
         self.minute.release(ticket.at, now);
     }
 
     /// Notes a pause that the API asked for; it never shortens a longer one.
-    pub fn pause_until(&mut self, instant: Timestamp) {
+    pub(crate) fn pause_until(&mut self, instant: Timestamp) {
         self.not_before = self.not_before.max(instant.as_millisecond());
     }
 
@@ -110,7 +154,7 @@ impl Counts {
     /// More used than counted here: others use the account, so the count rises. Fewer: a request counted here never reached
     /// the API, or a window began anew. The count then falls to the API's, plus the requests it may not have seen: those under way
     /// and those counted since. Near midnight the two clocks may be in different days, so the count never falls.
-    pub fn learn(&mut self, asked: &Ticket, now: Timestamp, caps: &Allowance, remaining: &Remaining) {
+    pub(crate) fn learn(&mut self, asked: &Ticket, now: Timestamp, caps: &Allowance, remaining: &Remaining) {
         self.roll(now);
         let unseen = u64::from(asked.others_under_way) + self.sent.saturating_sub(asked.number);
         let unseen = u32::try_from(unseen).unwrap_or(u32::MAX);
@@ -135,18 +179,15 @@ impl Counts {
         self.learned_on = may_fall.then(|| eastern_day(now));
     }
 
-    /// Requests ever counted.
     pub(super) fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Requests under way.
     pub(super) fn under_way(&self) -> usize {
         self.minute.under_way()
     }
 
-    /// Adds the counts of another key of the same account. `/v1/me` has just reported the day and the month of the account,
-    /// without the requests under way.
+    /// Adds the counts of another key of the same account, which `/v1/me` has just reported without the requests under way.
     pub(super) fn absorb(&mut self, other: Self) {
         let unseen = u32::try_from(other.under_way()).unwrap_or(u32::MAX);
         self.day_used = self.day_used.saturating_add(unseen);
@@ -156,14 +197,12 @@ impl Counts {
         self.sent += other.sent;
     }
 
-    /// Requests used in each window.
-    pub fn used(&mut self, now: Timestamp) -> Used {
+    pub(crate) fn used(&mut self, now: Timestamp) -> Used {
         self.roll(now);
         Used { minute: self.minute.used(), day: self.day_used, month: self.month_used }
     }
 
-    /// Requests left in each window.
-    pub fn remaining(&mut self, now: Timestamp, allowance: &Allowance) -> Remaining {
+    pub(crate) fn remaining(&mut self, now: Timestamp, allowance: &Allowance) -> Remaining {
         let used = self.used(now);
         Remaining {
             minute: allowance.per_minute.saturating_sub(used.minute),
@@ -179,12 +218,12 @@ fn is_far_from_midnight(instant: Timestamp) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const ALLOWANCE: Allowance = Allowance { per_minute: 3, per_day: 10, per_month: 20 };
 
-    fn at(ms: i64) -> Timestamp {
+    pub(crate) fn at(ms: i64) -> Timestamp {
         // Noon in the east.
         Timestamp::from_millisecond(1_784_131_200_000 + ms).expect("an instant")
     }

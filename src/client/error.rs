@@ -3,16 +3,16 @@
 use jiff::Timestamp;
 use std::time::Duration;
 
+/// What a request returns.
+pub(crate) type Result<T, E = ClientError> = std::result::Result<T, E>;
+
 /// A window in which the account's requests are counted, or a bound of this run.
+#[expect(missing_docs, reason = "the text of a window describes it")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// The Eastern day.
     Day,
-    /// The Eastern month.
     Month,
-    /// The run's own `max_requests`.
     Run,
-    /// The run's own `max_minutes`.
     Time,
 }
 
@@ -28,83 +28,36 @@ impl std::fmt::Display for Window {
 }
 
 /// Why a request gave no answer that can be used. Targets are paths with queries; the key is never part of one.
+#[expect(missing_docs, reason = "the message of an error names its fields")]
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The API answered with an error status that a retry would not change.
     #[error("GET {target} was refused with status {status}: {message}")]
-    Refused {
-        /// Path and query asked for.
-        target: String,
-        /// HTTP status.
-        status: u16,
-        /// The API's message.
-        message: String,
-    },
+    Refused { target: String, status: u16, message: String },
     /// The API is busy or over a limit: 429, 500, 502, 503, 504.
     #[error("GET {target} answered {status}: {message}")]
-    Busy {
-        /// Path and query asked for.
-        target: String,
-        /// HTTP status.
-        status: u16,
-        /// The API's message, if it sent one.
-        message: String,
-        /// `Retry-After`, if sent.
-        retry_after: Option<Duration>,
-    },
+    Busy { target: String, status: u16, message: String, retry_after: Option<Duration> },
     /// No connection, no answer in time, or an incomplete body.
     #[error("GET {target} failed: {reason}")]
-    Transport {
-        /// Path and query asked for.
-        target: String,
-        /// The cause.
-        reason: String,
-    },
+    Transport { target: String, reason: String },
     /// An answer that the API document does not describe: a redirect, HTML, broken JSON, a body that is too large.
     #[error("GET {target} answered outside its contract: {reason}")]
-    OutsideContract {
-        /// Path and query asked for.
-        target: String,
-        /// What does not fit.
-        reason: String,
-        /// Whether the same call may give a good answer.
-        retryable: bool,
-    },
+    OutsideContract { target: String, reason: String, retryable: bool },
     /// Every attempt failed.
     #[error("gave up after {attempts} attempts: {last}")]
-    GaveUp {
-        /// Attempts made.
-        attempts: u32,
-        /// The error of the last one.
-        last: Box<ClientError>,
-    },
-    /// A budget is spent; nothing was sent.
+    GaveUp { attempts: u32, last: Box<ClientError> },
+    /// A budget is spent; nothing was sent. A bound of the run has no `until`.
     #[error("{window} are spent")]
-    BudgetSpent {
-        /// Which budget.
-        window: Window,
-        /// When it is available again; none for a bound of the run.
-        until: Option<Timestamp>,
-    },
+    BudgetSpent { window: Window, until: Option<Timestamp> },
     /// The API asked for a longer pause than the run may take.
     #[error("the API asks for a pause of {wait_secs} s, longer than the run may wait")]
-    WaitTooLong {
-        /// Seconds asked for.
-        wait_secs: u64,
-        /// When they are over.
-        until: Timestamp,
-    },
+    WaitTooLong { wait_secs: u64, until: Timestamp },
     /// The run was stopped.
     #[error("stopped by a signal")]
     Stopped,
     /// The ledger of requests cannot be read or written; nothing is sent without it.
     #[error("the request ledger {path} cannot be kept: {source}")]
-    Ledger {
-        /// The file.
-        path: String,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Ledger { path: String, source: std::io::Error },
     /// The address or the connection settings cannot be used.
     #[error("{0}")]
     Settings(String),
@@ -112,7 +65,7 @@ pub enum ClientError {
 
 impl ClientError {
     /// Whether the same call may be sent again.
-    pub fn is_retryable(&self) -> bool {
+    pub(crate) fn is_retryable(&self) -> bool {
         match self {
             Self::Busy { .. } | Self::Transport { .. } => true,
             Self::OutsideContract { retryable, .. } => *retryable,
@@ -121,7 +74,7 @@ impl ClientError {
     }
 
     /// The pause that the API asked for; no request is sent before it has passed.
-    pub fn retry_after(&self) -> Option<Duration> {
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. } => *retry_after,
             _ => None,
@@ -129,7 +82,7 @@ impl ClientError {
     }
 
     /// Earliest time to run again; none if unknown.
-    pub fn run_again_after(&self) -> Option<Timestamp> {
+    pub(crate) fn run_again_after(&self) -> Option<Timestamp> {
         match self {
             Self::BudgetSpent { until, .. } => *until,
             Self::WaitTooLong { until, .. } => Some(*until),
@@ -137,8 +90,7 @@ impl ClientError {
         }
     }
 
-    /// The status of a refusal.
-    pub fn refused_status(&self) -> Option<u16> {
+    pub(crate) fn refused_status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
             _ => None,
@@ -146,7 +98,7 @@ impl ClientError {
     }
 
     /// Whether a later run may resume: a spent budget, a long pause, a deadline, a signal.
-    pub fn is_pause(&self) -> bool {
+    pub(crate) fn is_pause(&self) -> bool {
         matches!(self, Self::BudgetSpent { .. } | Self::WaitTooLong { .. } | Self::Stopped)
     }
 }

@@ -20,9 +20,6 @@ pub enum KeyError {
 
 impl ApiKey {
     /// The key in a text; surrounding white space is removed, because files end with a line break.
-    ///
-    /// # Errors
-    /// Empty text, or characters that a header cannot contain.
     pub fn parse(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         if text.is_empty() {
@@ -48,7 +45,7 @@ impl ApiKey {
     }
 
     /// A short digest that identifies the key without revealing it.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         blake3::hash(self.0.expose_secret().as_bytes()).to_hex()[..16].to_owned()
     }
 }

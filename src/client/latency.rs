@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Requests under way at once, at most.
-pub const MOST_UNDER_WAY: usize = 8;
+pub(crate) const MOST_UNDER_WAY: usize = 8;
 
 /// Answers faster than this are not overlapped: the time saved is less than the loss by a kill, which loses every answer under way.
 const WORTH_HIDING: Duration = Duration::from_millis(100);

@@ -1,12 +1,12 @@
 //! The ledger: one file per service with the requests of its accounts, shared by every process of the host.
 
 use super::account_book::{AccountBook, Entry};
-use super::allowance::{Allowance, Ticket, Used};
-use super::counts::Counts;
+use super::counts::{Allowance, Counts, Ticket, Used};
 use super::key::ApiKey;
 use crate::contract::account::Remaining;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Url;
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -27,19 +27,18 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 const NO_FILE: [io::ErrorKind; 2] = [io::ErrorKind::NotFound, io::ErrorKind::IsADirectory];
 
 /// What an account on this host has used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountUsed {
-    /// Address of the service.
-    pub service: String,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AccountUsed {
+    pub(crate) service: String,
     /// Digests of its keys.
-    pub keys: Vec<String>,
-    /// Requests in each window.
-    pub used: Used,
+    pub(crate) keys: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) used: Used,
 }
 
 /// The counts of one key's account, changed only under the file's lock.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     path: PathBuf,
     service: String,
     key: String,
@@ -49,7 +48,7 @@ pub struct Ledger {
 
 impl Ledger {
     /// The ledger of a key's account in this folder. The first request creates the file.
-    pub fn of(folder: &Path, base_url: &str, key: &ApiKey) -> Self {
+    pub(crate) fn of(folder: &Path, base_url: &str, key: &ApiKey) -> Self {
         let service = match Url::parse(base_url) {
             Ok(url) => url.as_str().trim_end_matches('/').to_owned(),
             Err(_) => base_url.to_owned(),
@@ -61,16 +60,12 @@ impl Ledger {
         Self { path, service, key: key.fingerprint(), synced: Arc::default() }
     }
 
-    /// The path of the file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Takes over the counts that an earlier version kept for this key in a separate file, and removes that file.
-    ///
-    /// # Errors
-    /// When a file cannot be read, written or removed.
-    pub fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
+    pub(crate) fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
         let bytes = match std::fs::read(earlier) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
@@ -86,18 +81,12 @@ impl Ledger {
     }
 
     /// Reads, changes and writes the account's counts as one step among all processes.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written, or a newer version wrote it.
-    pub fn update<T>(&self, now: Timestamp, change: impl FnOnce(&mut Counts) -> T) -> io::Result<T> {
+    pub(crate) fn update<T>(&self, now: Timestamp, change: impl FnOnce(&mut Counts) -> T) -> io::Result<T> {
         self.change(now, |book| change(&mut book.entry(&self.key).counts))
     }
 
     /// Takes over the answer of `/v1/me` to the request of this ticket.
-    ///
-    /// # Errors
-    /// As [`Ledger::update`].
-    pub fn learn(
+    pub(crate) fn learn(
         &self,
         asked: &Ticket,
         now: Timestamp,
@@ -118,10 +107,7 @@ impl Ledger {
     }
 
     /// Every account that has a ledger in this folder. Other files are skipped.
-    ///
-    /// # Errors
-    /// When the folder or a file cannot be read.
-    pub fn accounts(folder: &Path, now: Timestamp) -> io::Result<Vec<AccountUsed>> {
+    pub(crate) fn accounts(folder: &Path, now: Timestamp) -> io::Result<Vec<AccountUsed>> {
         let entries = match std::fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other?,
@@ -179,8 +165,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The file's content and its bytes. A damaged file is set aside: its counts are lost, so the new ones begin with a pause and with
-    /// the answer of `/v1/me`.
+    /// The file's content and its bytes. A damaged file is set aside; the new counts begin with a pause and with `/v1/me`.
     fn read(&self, now: Timestamp) -> io::Result<(AccountBook, Vec<u8>)> {
         let bytes = match std::fs::read(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((self.empty(), Vec::new())),
@@ -222,13 +207,10 @@ fn in_a_name(char: char) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::allowance::Verdict;
+    use crate::client::counts::Verdict;
+    use crate::client::counts::tests::at;
 
     const CAPS: Allowance = Allowance { per_minute: 1_000, per_day: 1_000, per_month: 10_000 };
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp::from_millisecond(1_784_131_200_000 + ms).expect("an instant")
-    }
 
     fn ledger(folder: &Path, key: &str) -> Ledger {
         Ledger::of(folder, "https://api.example.com/", &ApiKey::parse(key).expect("a key"))

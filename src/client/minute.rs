@@ -8,12 +8,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 const SLOT_MS: i64 = 250;
-/// Length of the window.
 const MINUTE_MS: i64 = 60_000;
 /// A request without an answer after this time belongs to a process that is gone; its minute has passed.
 const ABANDONED_MS: i64 = 180_000;
 
-/// The requests of the last minute.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct MinuteWindow {
     /// Slot number, and the requests answered in it.
@@ -40,7 +38,6 @@ impl MinuteWindow {
         self.slots.iter().map(|(_, count)| count).sum::<u32>() + self.under_way.len() as u32
     }
 
-    /// Requests under way.
     pub(super) fn under_way(&self) -> usize {
         self.under_way.len()
     }
@@ -54,7 +51,6 @@ impl MinuteWindow {
         (first - now_ms).max(1)
     }
 
-    /// Adds a request that is sent now.
     pub(super) fn begin(&mut self, now: Timestamp) {
         self.under_way.push(now.as_millisecond());
     }
@@ -70,7 +66,6 @@ impl MinuteWindow {
         self.count(now, 1);
     }
 
-    /// Adds answered requests.
     pub(super) fn count(&mut self, now: Timestamp, requests: u32) {
         let slot = now.as_millisecond().div_euclid(SLOT_MS);
         match self.slots.last_mut() {
@@ -79,7 +74,6 @@ impl MinuteWindow {
         }
     }
 
-    /// Adds the requests of another window.
     pub(super) fn absorb(&mut self, other: Self) {
         self.slots.extend(other.slots);
         self.slots.sort_unstable();
@@ -90,13 +84,9 @@ impl MinuteWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::allowance::{Allowance, Ticket, Verdict};
-    use crate::client::counts::Counts;
+    use crate::client::counts::tests::at;
+    use crate::client::counts::{Allowance, Counts, Ticket, Verdict};
     use proptest::prelude::*;
-
-    fn at(ms: i64) -> Timestamp {
-        Timestamp::from_millisecond(1_784_131_200_000 + ms).expect("an instant")
-    }
 
     #[derive(Clone, Copy)]
     enum Step {

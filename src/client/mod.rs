@@ -1,10 +1,10 @@
-//! The API from a caller's side: one typed [`Call`] per operation, sent under the account's limits.
+//! The API from a caller's side: one typed `Call` per operation, sent under the account's limits.
 //!
 //! Every request passes the same steps:
 //!
-//! 1. The [`Budget`] waits until the account's minute, day and month have room, and counts the request in the [`Ledger`].
+//! 1. The `Budget` waits until the account's minute, day and month have room, and counts the request in the `Ledger`.
 //!    Counting comes first, so a kill never makes the ledger too low.
-//! 2. The [`Client`] sends it with the key in the `Authorization` header. Redirects are not followed.
+//! 2. The `Client` sends it with the key in the `Authorization` header. Redirects are not followed.
 //! 3. 429, 5xx and broken connections are retried with exponential backoff and jitter (`response` recognises them, `sender`
 //!    pauses the account, `retry` waits). `Retry-After` is always obeyed.
 //! 4. The answer is decoded to the type of its call.
@@ -19,24 +19,19 @@
 //! - `error`: why a request gave no usable answer
 //! - `call`: the calls, typed by their answers
 //! - `key`: the API key, never printed
-//! - `config`: address, timeouts, size bound
-//! - `allowance`: requests allowed and used in each window
 //! - `minute`: the last 60 seconds of requests
-//! - `counts`: what one account has used of its windows
+//! - `counts`: requests allowed in each window, and what one account has used
 //! - `account_book`: the accounts of one service, and which keys belong to the same one
 //! - `ledger`: the file that all processes of a host share
-//! - `stop`: the flag that stops a run
-//! - `budget`: holds each request back until it is allowed
+//! - `budget`: holds each request back until it is allowed; the flag that stops a run
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace
 //! - `response`: what headers and error statuses mean
-//! - `sender`: the client
+//! - `sender`: the client, its address, timeouts and size bound
 
 mod account_book;
-mod allowance;
 mod budget;
 mod call;
-mod config;
 mod counts;
 mod error;
 mod key;
@@ -46,16 +41,13 @@ mod minute;
 mod response;
 mod retry;
 mod sender;
-mod stop;
 
-pub use allowance::{Allowance, Used};
-pub use budget::{Bounds, Budget, Clock};
-pub use call::{Call, RawRecord};
-pub use config::ClientConfig;
+pub(crate) use budget::{Bounds, Budget};
+pub use budget::{Stop, StopSwitch};
+pub(crate) use call::{Call, RawRecord};
+pub(crate) use counts::Allowance;
 pub use error::{ClientError, Window};
 pub use key::{ApiKey, KeyError};
-pub use latency::MOST_UNDER_WAY;
-pub use ledger::{AccountUsed, Ledger};
-pub use retry::RetryPolicy;
-pub use sender::{Answer, Client};
-pub use stop::{Stop, StopSwitch};
+pub(crate) use latency::MOST_UNDER_WAY;
+pub(crate) use ledger::{AccountUsed, Ledger};
+pub(crate) use sender::{Client, ClientConfig};

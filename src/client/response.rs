@@ -35,13 +35,11 @@ pub(super) fn retry_after(response: &Response) -> Option<Duration> {
     text.trim().parse().ok().map(|seconds| Duration::from_secs(seconds).min(LONGEST_WAIT))
 }
 
-/// The `Date` of an answer.
 pub(super) fn date(response: &Response) -> Option<Timestamp> {
     let text = response.headers().get(DATE)?.to_str().ok()?;
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
-/// The API's message for an error.
 pub(super) fn message(status: StatusCode, body: &[u8]) -> String {
     match serde_json::from_slice::<ErrorBody>(body) {
         Ok(error) => error.message.to_string(),

@@ -2,53 +2,47 @@
 //!
 //! Source: API document, "Errors" (429: clients must not retry sooner; 503: retry shortly).
 
-use super::budget::Budget;
-use super::error::ClientError;
-use super::stop::Stop;
+use super::budget::{Budget, Stop};
+use super::error::{ClientError, Result};
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// How often a request is tried, and the pauses between.
-#[derive(Debug, Clone, Copy)]
-pub struct RetryPolicy {
-    /// Attempts, the first included.
-    pub attempts: u32,
-    /// Pause after the first failure; doubles from there, with jitter.
-    pub first_pause: Duration,
-    /// Longest pause of our own; a longer `Retry-After` is still obeyed.
-    pub longest_pause: Duration,
-}
+/// Attempts of one request, the first included.
+pub(super) const USUAL_ATTEMPTS: u32 = 6;
 
-impl Default for RetryPolicy {
-    fn default() -> Self {
-        Self { attempts: 6, first_pause: Duration::from_millis(500), longest_pause: Duration::from_secs(30) }
-    }
-}
+/// Pause after the first failure; doubles from there, with jitter.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs `attempt` until it succeeds, fails permanently, or the attempts are used up.
+/// Longest pause of our own; a longer `Retry-After` is still obeyed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Runs `attempt` until it succeeds, fails permanently, or `most` attempts are used up. Counts those after the first in `retried`.
 ///
-/// The pause is the larger of the policy's and the API's `Retry-After`. A `Retry-After` longer than the run may wait fails at once
+/// The pause is the larger of our own and the API's `Retry-After`. A `Retry-After` longer than the run may wait fails at once
 /// with `WaitTooLong`.
 pub(super) async fn with_retries<T, F, Fut>(
-    policy: &RetryPolicy,
+    most: u32,
     budget: &Budget,
+    retried: &AtomicU64,
     attempt: F,
-) -> Result<T, ClientError>
+) -> Result<T>
 where
     F: Fn() -> Fut,
-    Fut: Future<Output = Result<T, ClientError>>,
+    Fut: Future<Output = Result<T>>,
 {
     let attempts = AtomicU32::new(0);
     let schedule = ExponentialBuilder::default()
-        .with_min_delay(policy.first_pause)
-        .with_max_delay(policy.longest_pause)
-        .with_max_times(policy.attempts.saturating_sub(1) as usize)
+        .with_min_delay(FIRST_PAUSE)
+        .with_max_delay(LONGEST_PAUSE)
+        .with_max_times(most.saturating_sub(1) as usize)
         .with_jitter();
     let result = (|| {
-        attempts.fetch_add(1, Ordering::Relaxed);
+        if attempts.fetch_add(1, Ordering::Relaxed) > 0 {
+            retried.fetch_add(1, Ordering::Relaxed);
+        }
         attempt()
     })
     .retry(schedule)

@@ -1,42 +1,67 @@
 //! Sends calls for one account: within its limits, with retries.
 
-use super::allowance::{Allowance, Ticket};
 use super::budget::{Budget, Clock};
 use super::call::Call;
-use super::config::{ClientConfig, checked_base};
-use super::error::ClientError;
+use super::counts::{Allowance, Ticket};
+use super::error::{ClientError, Result};
 use super::key::ApiKey;
 use super::latency::Latency;
 use super::response::{date, failure, message, retry_after, transport};
-use super::retry;
+use super::retry::{USUAL_ATTEMPTS, with_retries};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
-/// A decoded answer, with its body.
+/// Longest time to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Longest time without data while an answer arrives.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Longest time of one request, its body included.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Largest body after decompression.
+const MAX_BODY_BYTES: usize = 16 << 20;
+
+/// Where a client sends its requests, and how often.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientConfig {
+    /// Address of the service; paths are appended to it.
+    pub(crate) base_url: String,
+    /// Whether plain http may reach another host; off by default.
+    pub(crate) allow_plain_http: bool,
+    /// Attempts of one request, the first included.
+    pub(crate) attempts: u32,
+}
+
+impl ClientConfig {
+    pub(crate) fn new(base_url: impl Into<String>) -> Self {
+        Self { base_url: base_url.into(), allow_plain_http: false, attempts: USUAL_ATTEMPTS }
+    }
+}
+
 #[derive(Debug)]
-pub struct Answer<T> {
-    /// The answer.
-    pub value: T,
+pub(crate) struct Answer<T> {
+    pub(crate) value: T,
     /// The body as received, decompressed.
-    pub body: Vec<u8>,
-    /// When it was complete.
-    pub received_at: Timestamp,
+    pub(crate) body: Vec<u8>,
+    pub(crate) received_at: Timestamp,
     ticket: Ticket,
 }
 
-/// Sends calls for one account.
 #[derive(Debug)]
-pub struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
     base: Url,
     key: ApiKey,
-    config: ClientConfig,
+    attempts: u32,
     budget: Budget,
     clock: Clock,
     retried: AtomicU64,
@@ -48,19 +73,15 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client for one account.
-    ///
-    /// # Errors
-    /// `Settings` when the address is no URL, or is plain http to another host and that is not allowed.
-    pub fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self, ClientError> {
+    pub(crate) fn new(config: ClientConfig, key: ApiKey, budget: Budget, clock: Clock) -> Result<Self> {
         let base = checked_base(&config)?;
         // A second installation fails and changes nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(config.connect_timeout)
-            .read_timeout(config.read_timeout)
-            .timeout(config.total_timeout)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
+            .timeout(TOTAL_TIMEOUT)
             .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| ClientError::Settings(format!("the HTTP client cannot be created: {error}")))?;
@@ -68,7 +89,7 @@ impl Client {
             http,
             base,
             key,
-            config,
+            attempts: config.attempts,
             budget,
             clock,
             retried: AtomicU64::new(0),
@@ -78,44 +99,33 @@ impl Client {
         })
     }
 
-    /// The budget that every request must pass.
-    pub fn budget(&self) -> &Budget {
+    pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Retries of all calls.
-    pub fn retried(&self) -> u64 {
+    pub(crate) fn retried(&self) -> u64 {
         self.retried.load(Ordering::Relaxed)
     }
 
     /// This clock minus the service's, by the `Date` of its last answer; none without one.
-    pub fn skew(&self) -> Option<SignedDuration> {
+    pub(crate) fn skew(&self) -> Option<SignedDuration> {
         *self.skew.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Requests that must be under way at once, so that slow answers do not reduce the pace.
-    ///
-    /// # Errors
-    /// `Ledger` when the file cannot be read.
-    pub fn overlap(&self) -> Result<usize, ClientError> {
+    pub(crate) fn overlap(&self) -> Result<usize> {
         Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
     }
 
     /// Asks `/v1/me` and corrects the ledger by its answer.
-    ///
-    /// # Errors
-    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
-    pub async fn account(&self) -> Result<Account, ClientError> {
+    pub(crate) async fn account(&self) -> Result<Account> {
         let answer = self.fetch_with_retries(&Call::account()).await?;
         self.budget.learn(&answer.ticket, &answer.value)?;
         Ok(answer.value)
     }
 
     /// Limits of the account. `/v1/me` is asked unless it has answered a process of this host this Eastern day.
-    ///
-    /// # Errors
-    /// As [`Client::account`].
-    pub async fn caps(&self) -> Result<Allowance, ClientError> {
+    pub(crate) async fn caps(&self) -> Result<Allowance> {
         if let Some(caps) = self.budget.caps_of_today()? {
             return Ok(caps);
         }
@@ -127,33 +137,23 @@ impl Client {
     }
 
     /// Sends a call, with retries, and decodes its answer. Asks `/v1/me` first when the day is new or others use the account.
-    ///
-    /// # Errors
-    /// Any [`ClientError`]; a retryable one comes wrapped in `GaveUp`.
-    pub async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+    pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
         self.caps().await?;
         self.fetch_with_retries(call).await
     }
 
-    async fn fetch_with_retries<T: DeserializeOwned>(
-        &self,
-        call: &Call<T>,
-    ) -> Result<Answer<T>, ClientError> {
-        let first = AtomicBool::new(true);
-        retry::with_retries(&self.config.retry, &self.budget, || async {
-            if !first.swap(false, Ordering::Relaxed) {
-                self.retried.fetch_add(1, Ordering::Relaxed);
-            }
-            self.attempt(call).await
-        })
-        .await
+    async fn fetch_with_retries<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
+        with_retries(self.attempts, &self.budget, &self.retried, || self.attempt(call)).await
     }
 
-    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>, ClientError> {
+    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
         let ticket = self.budget.admit().await?;
         let begun = Instant::now();
         let outcome = self.send(call.target()).await;
-        self.release(&ticket);
+        if let Err(error) = self.budget.release(&ticket) {
+            // The answer is still valid. The request stays counted as under way; the next one cannot be counted, so none is sent.
+            tracing::warn!("{error}");
+        }
         if let Err(error) = &outcome {
             self.record_backpressure(error)?;
         }
@@ -163,16 +163,8 @@ impl Client {
         Ok(Answer { value, body, received_at: (self.clock)(), ticket })
     }
 
-    /// Counts a request as answered. If the ledger cannot be written, the answer is still valid and the request stays counted as
-    /// under way. The next request cannot be counted either, so none is sent.
-    fn release(&self, ticket: &Ticket) {
-        if let Err(error) = self.budget.release(ticket) {
-            tracing::warn!("{error}");
-        }
-    }
-
     /// Records in the ledger what a 429 or a `Retry-After` says about the account, for every process.
-    fn record_backpressure(&self, error: &ClientError) -> Result<(), ClientError> {
+    fn record_backpressure(&self, error: &ClientError) -> Result<()> {
         if let ClientError::Busy { status: 429, .. } = error {
             self.budget.mark_stale()?;
         }
@@ -189,7 +181,7 @@ impl Client {
         }
     }
 
-    async fn send(&self, target: &str) -> Result<Vec<u8>, ClientError> {
+    async fn send(&self, target: &str) -> Result<Vec<u8>> {
         let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
         let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
@@ -206,7 +198,7 @@ impl Client {
             let ahead = (self.clock)().duration_since(theirs);
             *self.skew.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
         }
-        let body = match self.body(target, response).await {
+        let body = match body(target, response).await {
             // A broken body does not cancel the pause that its header asks for.
             Err(_) if retry_after.is_some() => Vec::new(),
             other => other?,
@@ -216,36 +208,60 @@ impl Client {
             _ => Err(failure(target, status, retry_after, self.key.redact(&message(status, &body)))),
         }
     }
+}
 
-    async fn body(&self, target: &str, mut response: Response) -> Result<Vec<u8>, ClientError> {
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
-            if body.len() + chunk.len() > self.config.max_body_bytes {
-                return Err(ClientError::OutsideContract {
-                    target: target.to_owned(),
-                    reason: format!("the body is larger than {} bytes", self.config.max_body_bytes),
-                    retryable: false,
-                });
-            }
-            body.extend_from_slice(&chunk);
+/// The entire body of a response, decompressed.
+async fn body(target: &str, mut response: Response) -> Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
+        if body.len() + chunk.len() > MAX_BODY_BYTES {
+            return Err(ClientError::OutsideContract {
+                target: target.to_owned(),
+                reason: format!("the body is larger than {MAX_BODY_BYTES} bytes"),
+                retryable: false,
+            });
         }
-        Ok(body)
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The base URL, if it is https, or http to this host. Plain http to other hosts must be allowed.
+fn checked_base(config: &ClientConfig) -> Result<Url> {
+    let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
+    let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    let loopback =
+        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+    if !url.username().is_empty()
+        || url.password().is_some()
+        || url.query().is_some()
+        || url.fragment().is_some()
+    {
+        return Err(ClientError::Settings(
+            "the base URL may contain only scheme, host, port and path".to_owned(),
+        ));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if loopback || config.allow_plain_http => Ok(url),
+        "http" => Err(settings("plain http would expose the key on the network; use https".to_owned())),
+        other => Err(settings(format!("the scheme {other} is neither https nor http"))),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::allowance::Used;
-    use crate::client::budget::Bounds;
+    use crate::client::budget::{Bounds, StopSwitch};
+    use crate::client::counts::Used;
     use crate::client::ledger::Ledger;
-    use crate::client::stop::StopSwitch;
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
     use std::path::Path;
 
     fn noon() -> Timestamp {
-        Timestamp::from_millisecond(1_784_131_200_000).expect("an instant")
+        crate::client::counts::tests::at(0)
     }
 
     /// Answers one request with an empty list. Before that, a folder takes the place of the staged ledger.

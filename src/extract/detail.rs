@@ -1,42 +1,36 @@
 //! Looks up one business: a request for its details, and one for its officers if it has any.
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::page::Data;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// Stage name of details.
-pub const DETAILS: &str = "details";
-/// Stage name of officers.
-pub const OFFICERS: &str = "officers";
+pub(crate) const DETAILS: &str = "details";
+pub(crate) const OFFICERS: &str = "officers";
 
 /// The answers of one look-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookUp {
+pub(crate) struct LookUp {
     /// The page of its details; none when the API has no such business.
-    pub detail: Option<PageKey>,
+    pub(crate) detail: Option<PageKey>,
     /// The page of its officers; none when not requested, or when it has none.
-    pub officers: Option<PageKey>,
+    pub(crate) officers: Option<PageKey>,
 }
 
-/// The number of officers in a detail record.
 #[derive(Deserialize)]
 struct Officered {
     officer_count: i64,
 }
 
 /// Looks up a business, with its officers if wanted. `next` are looked up after it; their details may be requested ahead.
-///
-/// # Errors
-/// A refusal other than 404, a spent budget, a broken archive.
-pub async fn look_up(
+pub(crate) async fn look_up(
     fetcher: &mut PageFetcher<'_>,
     business_id: i64,
     next: &[i64],
     with_officers: bool,
-) -> Result<LookUp, ExtractError> {
+) -> Result<LookUp> {
     let details = std::iter::once(business_id).chain(next.iter().copied()).take(MOST_UNDER_WAY);
     fetcher.expect(details.map(Call::business));
     let found = ask_known(fetcher, DETAILS, &Call::business(business_id)).await?;
@@ -60,7 +54,7 @@ async fn ask_known<'a, T: DeserializeOwned + 'a>(
     fetcher: &mut PageFetcher<'a>,
     stage: &'static str,
     call: &Call<T>,
-) -> Result<Option<(T, PageKey)>, ExtractError> {
+) -> Result<Option<(T, PageKey)>> {
     match fetcher.ask(stage, call).await {
         Err(error) if error.is_refused_with(404) => Ok(None),
         other => other.map(Some),

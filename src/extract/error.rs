@@ -2,12 +2,14 @@
 
 use crate::client::ClientError;
 
-/// Why a page store failed.
-pub type StoreError = Box<dyn std::error::Error + Send + Sync>;
+/// What extraction returns.
+pub(crate) type Result<T, E = ExtractError> = std::result::Result<T, E>;
 
-/// Why extraction stopped.
+/// Why a page store failed.
+pub(crate) type StoreError = Box<dyn std::error::Error + Send + Sync>;
+
 #[derive(Debug, thiserror::Error)]
-pub enum ExtractError {
+pub(crate) enum ExtractError {
     /// A request gave no usable answer, or may not be sent.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -19,28 +21,19 @@ pub enum ExtractError {
     HandOver(StoreError),
     /// A request under way whose answer never came; only a bug causes this.
     #[error("the request GET {target} was lost")]
-    Lost {
-        /// Path and query.
-        target: String,
-    },
+    Lost { target: String },
     /// A page that does not answer its request.
     #[error("GET {target} answered outside its contract: {reason}")]
-    WrongPage {
-        /// Path and query asked for.
-        target: String,
-        /// What does not fit.
-        reason: String,
-    },
+    WrongPage { target: String, reason: String },
 }
 
 impl ExtractError {
     /// Whether the API rejected the query (400): a value that it does not accept, a day to come, or an offset above the plan's
     /// max offset. The caller knows which of them its query contains.
-    pub fn is_rejected_query(&self) -> bool {
+    pub(crate) fn is_rejected_query(&self) -> bool {
         self.is_refused_with(400)
     }
 
-    /// Whether the API refused the request with this status.
     pub(crate) fn is_refused_with(&self, status: u16) -> bool {
         matches!(self, Self::Client(error) if error.refused_status() == Some(status))
     }

@@ -6,46 +6,38 @@
 //! When answers are so slow that one request at a time would not use the allowed pace, expected requests are sent ahead. Extraction
 //! still gets its answers in its own order.
 
-use super::error::{ExtractError, StoreError};
+use super::error::{ExtractError, Result, StoreError};
 use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
 use futures::StreamExt;
+use futures::future::{Either, select};
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::oneshot;
 
 /// Identifies one answer of a run: the request, and how often it was sent before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PageKey {
-    /// Path and query.
-    pub target: String,
-    /// 0 for the first time.
-    pub occurrence: u32,
+pub(crate) struct PageKey {
+    pub(crate) target: String,
+    pub(crate) occurrence: u32,
 }
 
-/// An archived answer.
 #[derive(Debug, Clone)]
-pub struct StoredPage {
-    /// Its HTTP status.
-    pub status: u16,
+pub(crate) struct StoredPage {
+    pub(crate) status: u16,
     /// Its body; for a refusal, the API's message.
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// The archive of answers; an answer counts only once it is archived.
-pub trait PageStore {
-    /// The answer of this key, if it is archived.
-    ///
-    /// # Errors
-    /// When the archive cannot be read.
+pub(crate) trait PageStore {
     fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError>;
 
     /// Archives an answer; it counts once this returns.
-    ///
-    /// # Errors
-    /// When the archive cannot be written.
     fn keep(
         &mut self,
         key: &PageKey,
@@ -55,11 +47,9 @@ pub trait PageStore {
     ) -> Result<(), StoreError>;
 }
 
-/// A body and its time of arrival.
-pub(super) type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
+type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
 
-/// A request under way.
-pub(super) type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
+type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
 
 /// A request that extraction will probably send next.
 struct ExpectedCall<'a> {
@@ -68,20 +58,21 @@ struct ExpectedCall<'a> {
     send: Option<Sending<'a>>,
 }
 
-/// Fetches the pages of one run.
-pub struct PageFetcher<'a> {
+pub(crate) struct PageFetcher<'a> {
     client: &'a Client,
     pages: &'a mut dyn PageStore,
     asked: HashMap<String, u32>,
     expected: VecDeque<ExpectedCall<'a>>,
-    pub(super) under_way: FuturesUnordered<Sending<'a>>,
+    under_way: FuturesUnordered<Sending<'a>>,
     /// Answers to expected requests that extraction has not sent yet, and errors of others.
     arrived: HashMap<PageKey, Outcome>,
-    sent_by_stage: BTreeMap<&'static str, u64>,
+    pub(crate) sent_by_stage: BTreeMap<&'static str, u64>,
     /// Requests already counted for a stage.
     counted: u64,
-    answered: u64,
-    replayed: u64,
+    /// Answers, from the API or the archive.
+    pub(crate) answered: u64,
+    /// Those from the archive.
+    pub(crate) replayed: u64,
     now: fn() -> Timestamp,
     report: &'a dyn Fn(&'static str, u64),
 }
@@ -94,7 +85,7 @@ const INVALIDATED: u16 = 0;
 
 impl<'a> PageFetcher<'a> {
     /// `report` is called for every answer, with its stage and the requests that it took.
-    pub fn new(
+    pub(crate) fn new(
         client: &'a Client,
         pages: &'a mut dyn PageStore,
         now: fn() -> Timestamp,
@@ -116,30 +107,12 @@ impl<'a> PageFetcher<'a> {
         }
     }
 
-    /// Requests sent so far, by stage.
-    pub fn sent_by_stage(&self) -> &BTreeMap<&'static str, u64> {
-        &self.sent_by_stage
-    }
-
-    /// Answers, from the API or the archive.
-    pub fn answered(&self) -> u64 {
-        self.answered
-    }
-
-    /// Answers from the archive.
-    pub fn replayed(&self) -> u64 {
-        self.replayed
-    }
-
     /// Sends a request, unless its answer is archived.
-    ///
-    /// # Errors
-    /// Errors of the client, archived refusals included; `Store` when the archive fails.
-    pub async fn ask<T: DeserializeOwned + 'a>(
+    pub(crate) async fn ask<T: DeserializeOwned + 'a>(
         &mut self,
         stage: &'static str,
         call: &Call<T>,
-    ) -> Result<(T, PageKey), ExtractError> {
+    ) -> Result<(T, PageKey)> {
         let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
@@ -160,7 +133,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them.
-    pub fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
+    pub(crate) fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
         let mut before = std::mem::take(&mut self.expected);
         for call in calls.into_iter().take(MOST_UNDER_WAY) {
             let known = before.iter().position(|expected| expected.key.target == call.target());
@@ -174,25 +147,19 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Announces a call before those that are expected.
-    pub fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
+    pub(crate) fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
         let key = self.new_key(call.target());
         let send = Some(sending(self.client, key.clone(), call.clone()));
         self.expected.push_front(ExpectedCall { key, send });
     }
 
     /// Invalidates an archived answer: this run and those that resume it send the request again.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
-    pub fn invalidate(&mut self, key: &PageKey) -> Result<(), ExtractError> {
+    pub(crate) fn invalidate(&mut self, key: &PageKey) -> Result<()> {
         self.pages.keep(key, INVALIDATED, (self.now)(), b"").map_err(ExtractError::Store)
     }
 
     /// Invalidates the refusal that ends the run, so that a resumed run sends the request again.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
-    pub fn invalidate_refusal(&mut self, error: &ClientError) -> Result<(), ExtractError> {
+    pub(crate) fn invalidate_refusal(&mut self, error: &ClientError) -> Result<()> {
         let ClientError::Refused { target, .. } = error else { return Ok(()) };
         let Some(occurrence) = self.asked.get(target).and_then(|asked| asked.checked_sub(1)) else {
             return Ok(());
@@ -201,10 +168,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Waits for the answers under way and archives them: their requests are already counted.
-    ///
-    /// # Errors
-    /// `Store` when the archive fails.
-    pub async fn finish(&mut self) -> Result<(), ExtractError> {
+    pub(crate) async fn finish(&mut self) -> Result<()> {
         self.forget_expected();
         while self.client.budget().under_way() > 0
             && let Some((key, outcome)) = self.under_way.next().await
@@ -238,7 +202,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Waits for one answer, while the number of requests under way is kept at what the pace needs.
-    async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp), ExtractError> {
+    async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp)> {
         loop {
             if let Some(outcome) = self.arrived.remove(key) {
                 return Ok(outcome?);
@@ -252,12 +216,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Keeps an answer, and remembers it where it is wanted or expected.
-    pub(super) fn arrive(
-        &mut self,
-        came: PageKey,
-        outcome: Outcome,
-        wanted: Option<&PageKey>,
-    ) -> Result<(), ExtractError> {
+    fn arrive(&mut self, came: PageKey, outcome: Outcome, wanted: Option<&PageKey>) -> Result<()> {
         self.keep(&came, &outcome)?;
         if wanted == Some(&came) || self.expected.iter().any(|expected| expected.key == came) {
             self.arrived.insert(came, outcome);
@@ -265,7 +224,7 @@ impl<'a> PageFetcher<'a> {
         Ok(())
     }
 
-    fn send_ahead(&mut self) -> Result<(), ExtractError> {
+    fn send_ahead(&mut self) -> Result<()> {
         if self.expected.is_empty() {
             return Ok(());
         }
@@ -284,7 +243,7 @@ impl<'a> PageFetcher<'a> {
         Ok(())
     }
 
-    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, ExtractError> {
+    fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>> {
         self.pages.stored(key).map_err(ExtractError::Store)
     }
 
@@ -296,7 +255,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Archives an answer, or a refusal that may be used as one.
-    fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<(), ExtractError> {
+    fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<()> {
         let kept = match outcome {
             Ok((body, received_at)) => self.pages.keep(key, 200, *received_at, body),
             Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {
@@ -321,4 +280,94 @@ fn replay<T: DeserializeOwned>(call: &Call<T>, stored: &StoredPage) -> Result<T,
     }
     let message = String::from_utf8_lossy(&stored.body).into_owned();
     Err(ClientError::Refused { target: call.target().to_owned(), status: stored.status, message })
+}
+
+impl PageFetcher<'_> {
+    /// Runs work that blocks, on another thread. Requests under way are driven during it: an answer in time does not count as late.
+    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T> {
+        let runtime = Handle::try_current().ok().filter(|runtime| {
+            runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
+        });
+        let Some(runtime) = runtime else { return Ok(work()) };
+        tokio::task::block_in_place(|| {
+            std::thread::scope(|scope| {
+                let (done, finished) = oneshot::channel();
+                let worker = scope.spawn(move || {
+                    let result = work();
+                    // No one listens after an error of the archive.
+                    let _ = done.send(());
+                    result
+                });
+                let received = runtime.block_on(self.receive_until(finished));
+                let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                received.map(|()| result)
+            })
+        })
+    }
+
+    /// Receives answers until `finished` is sent or dropped.
+    async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<()> {
+        loop {
+            match select(self.under_way.next(), finished).await {
+                Either::Left((Some((came, outcome)), rest)) => {
+                    self.arrive(came, outcome, None)?;
+                    finished = rest;
+                }
+                Either::Left((None, rest)) => {
+                    // An error means that the work panicked, which its thread reports.
+                    let _ = rest.await;
+                    return Ok(());
+                }
+                Either::Right(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::{ApiKey, Bounds, Budget, ClientConfig, Ledger, StopSwitch};
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    /// An archive that keeps nothing.
+    struct NoPages;
+
+    impl PageStore for NoPages {
+        fn stored(&mut self, _: &PageKey) -> Result<Option<StoredPage>, StoreError> {
+            Ok(None)
+        }
+
+        fn keep(&mut self, _: &PageKey, _: u16, _: Timestamp, _: &[u8]) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn requests_under_way_are_answered_during_work_that_blocks() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
+        let (_switch, stop) = StopSwitch::new();
+        let ledger = Ledger::of(folder.path(), base_url, &key);
+        let budget = Budget::new(ledger, Timestamp::now, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, Timestamp::now).expect("a client");
+        let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
+        let mut fetcher = PageFetcher::new(&client, &mut pages, Timestamp::now, &|_, _| {});
+        let answered = &is_answered;
+        fetcher.under_way.push(Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            answered.store(true, Ordering::SeqCst);
+            let key = PageKey { target: "/v1/me".to_owned(), occurrence: 0 };
+            (key, Ok((b"{}".to_vec(), Timestamp::UNIX_EPOCH)))
+        }));
+        let wait = || {
+            (0..200).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                is_answered.load(Ordering::SeqCst)
+            })
+        };
+        assert!(fetcher.alongside(wait).expect("an archive"), "the answer came while the work waited for it");
+        assert!(fetcher.under_way.is_empty());
+    }
 }

@@ -12,8 +12,7 @@
 //! # Files, in reading order
 //!
 //! - [`error`]: why extraction stopped
-//! - [`fetch`]: sends one request after another; answers from the archive when it can
-//! - `blocking_work`: other work while requests are under way
+//! - [`fetch`]: sends one request after another; answers from the archive when it can; drives requests during other work
 //! - `reference`: account, lists, counts, and the plan's limits
 //! - [`query`]: a query over a range of days, its rows, and the narrower queries it can be split into
 //! - [`plan`]: which days are read together, and what reading costs
@@ -21,7 +20,6 @@
 //! - [`registry`]: all names with a prefix, of any age
 //! - [`detail`]: one business: its details, its officers
 
-mod blocking_work;
 pub mod detail;
 pub mod error;
 pub mod fetch;
@@ -31,5 +29,5 @@ pub mod query;
 pub mod reference;
 pub mod registry;
 
-pub use error::ExtractError;
+pub(crate) use error::ExtractError;
 pub use reference::PlanOverride;

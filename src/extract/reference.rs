@@ -1,6 +1,6 @@
 //! The first stage: account, lists, counts, and the limits of the plan.
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::PageFetcher;
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
@@ -12,10 +12,8 @@ use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-/// Stage name of the reference lists.
-pub const REFERENCE: &str = "reference";
-/// Stage name of the daily counts.
-pub const COUNTS: &str = "counts";
+pub(crate) const REFERENCE: &str = "reference";
+pub(crate) const COUNTS: &str = "counts";
 
 /// Limits of the plan given in a pipeline file, for a plan that neither `/v1/me` nor the limits table describes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,51 +27,34 @@ pub struct PlanOverride {
     pub window_days: Option<u32>,
 }
 
-/// Answers of the reference stage.
 #[derive(Debug, Clone)]
-pub struct Reference {
-    /// Types accepted by the `type` filter.
-    pub entity_types: Vec<EntityTypeEntry>,
-    /// Sectors, types, segments.
-    pub industries: Industries,
-    /// Every county with its counts.
-    pub counties: Vec<County>,
-    /// Statewide figures.
-    pub stats: Stats,
+pub(crate) struct Reference {
+    pub(crate) entity_types: Vec<EntityTypeEntry>,
+    pub(crate) industries: Industries,
+    pub(crate) counties: Vec<County>,
+    pub(crate) stats: Stats,
 }
 
-/// Requests the lists and statewide counts.
-///
-/// # Errors
-/// Errors of the client or the archive.
-pub async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference, ExtractError> {
-    let (entity_types, _) = fetcher.ask(REFERENCE, &Call::entity_types()).await?;
-    let (industries, _) = fetcher.ask(REFERENCE, &Call::industries()).await?;
-    let (counties, _) = fetcher.ask(REFERENCE, &Call::counties()).await?;
-    let (stats, _) = fetcher.ask(REFERENCE, &Call::stats()).await?;
+pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference> {
     Ok(Reference {
-        entity_types: entity_types.data,
-        industries: industries.data,
-        counties: counties.data,
-        stats: stats.data,
+        entity_types: fetcher.ask(REFERENCE, &Call::entity_types()).await?.0.data,
+        industries: fetcher.ask(REFERENCE, &Call::industries()).await?.0.data,
+        counties: fetcher.ask(REFERENCE, &Call::counties()).await?.0.data,
+        stats: fetcher.ask(REFERENCE, &Call::stats()).await?.0.data,
     })
 }
 
 /// Requests the counts of the last `days` days, today included.
-///
-/// # Errors
-/// Errors of the client or the archive.
-pub async fn extract_daily_counts(
+pub(crate) async fn extract_daily_counts(
     fetcher: &mut PageFetcher<'_>,
     days: u32,
-) -> Result<Vec<DailyCount>, ExtractError> {
-    let (page, _) = fetcher.ask(COUNTS, &Call::daily_counts(days)).await?;
-    Ok(page.data)
+) -> Result<Vec<DailyCount>> {
+    Ok(fetcher.ask(COUNTS, &Call::daily_counts(days)).await?.0.data)
 }
 
 /// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of
 /// the limits table with these caps, the row of Enterprise, which reading corrects downwards.
-pub fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
+pub(crate) fn plan_limits(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> PlanLimits {
     let learned = learned.filter(|plan| is_of(plan, caps));
     let row = Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).map(Plan::limits);
     let known = learned.or(row).unwrap_or(Plan::Enterprise.limits());
@@ -94,7 +75,7 @@ fn is_of(learned: &PlanLimits, caps: Allowance) -> bool {
 }
 
 /// Whether the plan's limits are known without probing.
-pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
+pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanOverride) -> bool {
     let all_given = given.rows_per_call.and(given.max_offset).and(given.window_days).is_some();
     all_given
         || learned.is_some_and(|plan| is_of(&plan, caps))
@@ -102,16 +83,13 @@ pub fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given: &PlanO
 }
 
 /// Probes the limits of a plan that no table has, with four requests at most. Limits of the pipeline are not probed.
-///
-/// # Errors
-/// Errors of the client or the archive.
-pub async fn find_plan(
+pub(crate) async fn find_plan(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
     given: &PlanOverride,
     counted_days: u32,
     today: Date,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     if given.window_days.is_none() {
         plan.window_days = find_window(fetcher, counted_days, today).await?;
     }
@@ -121,13 +99,8 @@ pub async fn find_plan(
     Ok(())
 }
 
-/// The plan's window. A window shorter than the daily counts ends where they do. Longer ones of the table are tried, longest first; a
-/// 403 means no.
-async fn find_window(
-    fetcher: &mut PageFetcher<'_>,
-    counted_days: u32,
-    today: Date,
-) -> Result<u32, ExtractError> {
+/// The plan's window: shorter than the daily counts, it ends where they do. Longer ones are tried, longest first; 403 means no.
+async fn find_window(fetcher: &mut PageFetcher<'_>, counted_days: u32, today: Date) -> Result<u32> {
     if counted_days < MAX_DAYS {
         return Ok(counted_days.max(1));
     }
@@ -141,11 +114,7 @@ async fn find_window(
 }
 
 /// The plan's max offset. Those of the table are tried, largest first; a 400 means no. The answers also show the rows per call.
-async fn find_max_offset(
-    fetcher: &mut PageFetcher<'_>,
-    plan: &mut PlanLimits,
-    today: Date,
-) -> Result<u32, ExtractError> {
+async fn find_max_offset(fetcher: &mut PageFetcher<'_>, plan: &mut PlanLimits, today: Date) -> Result<u32> {
     let from = window_start(today, plan.window_days.min(MAX_SPAN_DAYS));
     let mut offsets = Plan::ALL.map(|row| row.limits().max_offset);
     offsets.sort_unstable_by(|a, b| b.cmp(a));
@@ -167,7 +136,7 @@ async fn probe(
     limit: u32,
     offset: u32,
     no: u16,
-) -> Result<Option<u32>, ExtractError> {
+) -> Result<Option<u32>> {
     let search = BusinessSearch {
         filed_from: Some(from),
         filed_to: Some(to),

@@ -1,13 +1,12 @@
 //! What a run takes from outside, and what every step of one run shares.
 
 use super::config::file::Pipeline;
-use super::error::PipelineError;
+use super::error::Result;
 use super::plan::completion_date::{SpendableBudget, complete_on};
 use super::plan::jobs::RunPlan;
 use super::publish::summary::{EnrichSummary, Requests, RunSummary};
 use super::state::registry::RegisterProgress;
-use super::state::run_state::RunState;
-use super::state::source_kind::SourceKind;
+use super::state::run_state::{RunState, SourceKind};
 use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::{eastern_day, span_days};
@@ -57,7 +56,7 @@ pub struct RunContext<'a> {
 }
 
 /// Returns a client that keeps to the account's ledger and the pipeline's limits.
-pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Client, PipelineError> {
+pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Client> {
     let spec = &pipeline.spec.budget;
     let bounds = Bounds {
         keep_per_day: spec.keep_per_day,
@@ -74,17 +73,19 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;
     if let Some(attempts) = spec.attempts {
-        config.retry.attempts = attempts.max(1);
+        config.attempts = attempts.max(1);
     }
     Ok(Client::new(config, source.key.clone(), budget, context.now)?)
 }
 
-/// One run under way.
 pub(crate) struct Run<'a> {
     pub(crate) pipeline: &'a Pipeline,
     pub(crate) now: fn() -> Timestamp,
     pub(crate) lake: &'a Lake,
     pub(crate) lock: &'a LakeLock,
+    pub(crate) client: &'a Client,
+    /// The Eastern day now; a resumed run has an earlier day in its record.
+    pub(crate) real_today: Date,
     pub(crate) source: SourceKind,
     pub(crate) record: RunRecord,
     pub(crate) dir: RunDir,
@@ -108,13 +109,11 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The plan in the run's record.
     pub(crate) fn planned(&self) -> RunPlan {
         RunPlan::of_record(&self.record)
     }
 
-    /// Writes a plan into the run's record.
-    pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<(), PipelineError> {
+    pub(crate) fn write_plan(&mut self, planned: &RunPlan) -> Result<()> {
         self.record.plan = serde_json::to_value(planned).unwrap_or_default();
         Ok(self.dir.write_record(&self.record)?)
     }
@@ -134,7 +133,7 @@ impl Stopped {
         left: Option<u64>,
         client: &Client,
         context: &RunContext<'_>,
-    ) -> Result<Self, PipelineError> {
+    ) -> Result<Self> {
         let now = (context.now)();
         let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);
         let days_until = |at: Timestamp| span_days(eastern_day(now), eastern_day(at)).saturating_sub(1);

@@ -1,6 +1,6 @@
 //! Why a run ended early, by what its caller does about it.
 
-use super::state::source_kind::SourceKind;
+use super::state::run_state::SourceKind;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
@@ -10,45 +10,28 @@ use crate::table::TableError;
 use jiff::civil::Date;
 use std::path::PathBuf;
 
-/// A pipeline file that cannot be run.
+/// What a step of a run returns.
+pub(crate) type Result<T, E = PipelineError> = std::result::Result<T, E>;
+
+/// A pipeline file that cannot be run. A `hint` has the nearest right name, or is empty.
+#[expect(missing_docs, reason = "the message of an error names its fields")]
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// The file cannot be read.
     #[error("cannot read the pipeline file {path}: {source}")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-        /// The existing file with the nearest name, or nothing.
-        hint: String,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error, hint: String },
     /// The file is not a valid pipeline.
     #[error("{path}, line {line}: {problem}")]
-    Wrong {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-        /// The nearest right word, or nothing.
-        hint: String,
-    },
+    Wrong { path: PathBuf, line: usize, problem: String, hint: String },
     /// The folder of aggregates does not exist.
     #[error("{path}: its folder of aggregates, {folder}, is not there")]
-    NoAggregates {
-        /// The file.
-        path: PathBuf,
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoAggregates { path: PathBuf, folder: PathBuf },
 }
 
 /// Why a run ended early.
+#[expect(missing_docs, reason = "the message of an error names its fields")]
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
-    /// The pipeline file.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// The API, or the connection to it.
@@ -57,13 +40,11 @@ pub enum PipelineError {
     /// An answer that does not fit its request.
     #[error("{0}")]
     OutsideContract(String),
-    /// The lake.
     #[error(transparent)]
     Lake(#[from] LakeError),
     /// A file of a table.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// An aggregate.
     #[error(transparent)]
     Aggregate(#[from] AggregateError),
     /// The catalogue.
@@ -71,52 +52,22 @@ pub enum PipelineError {
     Export(#[from] ExportError),
     /// The lake holds rows of another kind of source.
     #[error("the lake {lake} was filled from {filled_from}, this run would read {asked}")]
-    OtherSource {
-        /// The lake.
-        lake: String,
-        /// What filled it.
-        filled_from: SourceKind,
-        /// What the run would read.
-        asked: SourceKind,
-    },
+    OtherSource { lake: String, filled_from: SourceKind, asked: SourceKind },
     /// The run's day is before the newest day of the lake.
     #[error("the lake {lake} was read as of {newest} and would now be as of {today}")]
-    EarlierDay {
-        /// The lake.
-        lake: String,
-        /// Newest day of a run on it.
-        newest: Date,
-        /// Day of this run.
-        today: Date,
-    },
+    EarlierDay { lake: String, newest: Date, today: Date },
     /// A check failed; nothing was published.
     #[error("nothing was published: {}", failures.join("; "))]
-    CheckFailed {
-        /// What each failed check found.
-        failures: Vec<String>,
-    },
+    CheckFailed { failures: Vec<String> },
     /// An archived page of a run is missing, or no longer readable.
     #[error("the archived page of {target} is gone")]
-    PageGone {
-        /// The request it answered.
-        target: String,
-    },
+    PageGone { target: String },
     /// A run whose snapshot cannot be rebuilt.
     #[error("run {run_id} cannot be replayed: {why}")]
-    NotReplayable {
-        /// The run.
-        run_id: String,
-        /// Why.
-        why: String,
-    },
+    NotReplayable { run_id: String, why: String },
     /// A file outside the lake's tables, such as the report.
     #[error("cannot write {path}: {source}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    Write { path: PathBuf, source: std::io::Error },
     /// An error that only a bug can cause.
     #[error("{0}; this is a bug in sunlake")]
     Bug(String),
@@ -134,13 +85,6 @@ impl From<ExtractError> for PipelineError {
                 Err(source) => Self::Bug(source.to_string()),
             },
         }
-    }
-}
-
-impl PipelineError {
-    /// Whether a later run can resume.
-    pub fn is_pause(&self) -> bool {
-        matches!(self, Self::Client(error) if error.is_pause())
     }
 }
 

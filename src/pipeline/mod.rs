@@ -27,5 +27,5 @@ pub mod state;
 pub use context::{RunContext, Source};
 pub use error::{PipelineError, SpecError};
 pub use plan::estimate::Price;
-pub use plan::stage::StagePrice;
+pub use plan::refresh_cost::StagePrice;
 pub use run::run;

@@ -1,9 +1,8 @@
 //! The order of a run: first an unfinished run of an earlier process, then today's.
 
-use super::config::file::Pipeline;
-use super::config::sql::check_sql;
+use super::config::file::{Pipeline, check_sql};
 use super::context::{Run, RunContext, Stopped, make_client};
-use super::error::PipelineError;
+use super::error::{PipelineError, Result};
 use super::load::extraction::{Before, Extracted, extract};
 use super::plan::jobs::{RunPlan, first_day};
 use super::publish::finish::{Finished, end_published, publish};
@@ -12,7 +11,7 @@ use super::state::registry::RegisterProgress;
 use super::state::run_state::RunState;
 use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::eastern_day;
-use crate::extract::reference::plan_limits;
+use crate::extract::reference::{plan_is_known, plan_limits};
 use crate::lake::{Lake, LakeLock, RunRecord};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -22,7 +21,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 ///
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After gives the outcome `partial`.
-pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary, PipelineError> {
+pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary> {
     let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
@@ -30,7 +29,9 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     off_async_threads(|| check_sql(pipeline))?;
     let client = make_client(pipeline, context)?;
     let mut finished_first = None;
-    if let Some(record) = unfinished(&lake, pipeline, &fresh)? {
+    let is_resumable =
+        |record: &RunRecord| record.pipeline_digest == pipeline.digest && record.today <= fresh.today;
+    if let Some(record) = lake.unfinished_run(&pipeline.spec.name)?.filter(is_resumable) {
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "resuming an unfinished run");
         let unfinished = record.clone();
@@ -50,7 +51,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
 }
 
 /// Closes a run of an earlier day that cannot be published, so that today's can begin.
-fn give_up(lake: &Lake, mut record: RunRecord, why: &PipelineError) -> Result<(), PipelineError> {
+fn give_up(lake: &Lake, mut record: RunRecord, why: &PipelineError) -> Result<()> {
     tracing::warn!(run_id = record.run_id, "the run is given up: {why}");
     record.finished = Some(Outcome::Failed.name().to_owned());
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
@@ -76,7 +77,7 @@ impl Begun {
 
 /// Refuses two runs that would damage a lake. A sample's ids would replace those of the register. On an earlier day, newer filings
 /// would be missing from the listing and count as removed.
-fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<(), PipelineError> {
+fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<()> {
     let Some(commit) = lake.current()? else { return Ok(()) };
     let state = RunState::from_commit(&commit.state);
     let (asked, today) = (context.source.kind, context.today);
@@ -101,23 +102,13 @@ fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
     }
 }
 
-/// The unfinished run to resume. Its pipeline must be unchanged, and its day must not be in the future.
-fn unfinished(
-    lake: &Lake,
-    pipeline: &Pipeline,
-    fresh: &RunRecord,
-) -> Result<Option<RunRecord>, PipelineError> {
-    let record = lake.unfinished_run(&pipeline.spec.name)?;
-    Ok(record.filter(|record| record.pipeline_digest == pipeline.digest && record.today <= fresh.today))
-}
-
 async fn one_run(
     pipeline: &Pipeline,
     context: &RunContext<'_>,
     (lake, lock): (&Lake, &LakeLock),
     client: &Client,
     begun: Begun,
-) -> Result<RunSummary, PipelineError> {
+) -> Result<RunSummary> {
     let started = Instant::now();
     let before = Before::now(client);
     let began_on = eastern_day((context.now)());
@@ -132,15 +123,14 @@ async fn one_run(
         Err(error) if error.is_pause() => return nothing_done(&record, client, context, &error),
         other => other?,
     };
-    let mut run = begin(pipeline, context, (lake, lock), record, caps)?;
+    let mut run = begin(pipeline, context, (lake, lock, client), record, caps)?;
     if let Some(ended) = &run.state.ended
         && *ended == run.record.run_id
     {
         run.from = first_day(pipeline.spec.extract.days, run.record.today, &run.plan);
         return off_async_threads(|| end_published(run, before.requests_since(client), started));
     }
-    let Extracted { landing, read, requests, answered } =
-        extract(&mut run, client, caps, context, before).await?;
+    let Extracted { landing, read, requests, answered } = extract(&mut run, context, before).await?;
     let (reference, stopped) = match read {
         Ok(reference) => (reference, None),
         Err((reference, PipelineError::Client(error))) if error.is_pause() || day_has_turned(&error) => {
@@ -164,19 +154,22 @@ fn off_async_threads<T>(work: impl FnOnce() -> T) -> T {
 fn begin<'a>(
     pipeline: &'a Pipeline,
     context: &RunContext<'_>,
-    (lake, lock): (&'a Lake, &'a LakeLock),
+    (lake, lock, client): (&'a Lake, &'a LakeLock, &'a Client),
     record: RunRecord,
     caps: Allowance,
-) -> Result<Run<'a>, PipelineError> {
+) -> Result<Run<'a>> {
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
+    let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
     dir.write_record(&record)?;
     Ok(Run {
         pipeline,
         now: context.now,
         lake,
         lock,
+        client,
+        real_today: context.today,
         source: context.source.kind,
         from: record.today,
         record,
@@ -187,7 +180,7 @@ fn begin<'a>(
         counted_days: None,
         expected: BTreeMap::new(),
         needed: None,
-        is_plan_found: false,
+        is_plan_found,
         register: RegisterProgress::default(),
         enrich: None,
     })
@@ -199,7 +192,7 @@ fn nothing_done(
     client: &Client,
     context: &RunContext<'_>,
     error: &ClientError,
-) -> Result<RunSummary, PipelineError> {
+) -> Result<RunSummary> {
     let stopped = Stopped::by(error, RunPlan::of_record(record).left, client, context)?;
     let mut summary = RunSummary::empty(&record.pipeline, record.today);
     summary.run_id = record.run_id.clone();
@@ -210,9 +203,8 @@ fn nothing_done(
 }
 
 impl Run<'_> {
-    /// Stops the run early, after `answered` answers. Writes down how many requests it still needs, for a next run that cannot send
-    /// any. An estimate that was too low counts as 1.
-    fn stop_with(&mut self, answered: u64) -> Result<Option<u64>, PipelineError> {
+    /// Stops the run early, after `answered` answers; notes how many requests it still needs, at least 1, for the next run.
+    fn stop_with(&mut self, answered: u64) -> Result<Option<u64>> {
         let mut planned = self.planned();
         if let Some(needed) = self.needed {
             planned.left = Some(needed.saturating_sub(answered).max(1));

@@ -20,6 +20,8 @@ use std::path::Path;
 /// Businesses written at once.
 const BATCH_ROWS: usize = 16 * 1024;
 
+type Result<T, E = SampleLakeError> = std::result::Result<T, E>;
+
 /// Why the sample could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleLakeError {
@@ -35,7 +37,7 @@ pub enum SampleLakeError {
 }
 
 /// Limits of the account that reads the sample.
-pub fn sample_limits(sample: &SampleSource) -> PlanLimits {
+pub(crate) fn sample_limits(sample: &SampleSource) -> PlanLimits {
     let row = sample.plan.limits();
     PlanLimits {
         per_minute: sample.per_minute.unwrap_or(row.per_minute),
@@ -48,10 +50,7 @@ pub fn sample_limits(sample: &SampleSource) -> PlanLimits {
 /// Writes the sample as of `today` into a new lake at `root`, as its first snapshot.
 ///
 /// Only businesses of the daily window have details and officers: those of a full registry would fill the memory.
-///
-/// # Errors
-/// [`SampleLakeError::Lake`] when the disk fails; the others are bugs of the sample.
-pub fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<(), SampleLakeError> {
+pub(crate) fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date) -> Result<()> {
     let spec =
         SampleSpec { seed: sample.seed, today, days: sample.days, scale: sample.scale, shape: sample.shape };
     let before = window_start(today, sample.days);
@@ -63,15 +62,12 @@ pub fn write_sample_lake(root: &Path, sample: &SampleSource, today: Date) -> Res
 }
 
 /// Writes businesses into a new lake at `root`, as its first snapshot; those with `true` also with details and officers.
-///
-/// # Errors
-/// [`SampleLakeError`]
 pub fn write_lake(
     root: &Path,
     businesses: impl Iterator<Item = (SampleBusiness, bool)>,
     today: Date,
     at: Timestamp,
-) -> Result<(), SampleLakeError> {
+) -> Result<()> {
     let lake = Lake::open(root)?;
     let _lock = lake.lock("sample", "a sample")?;
     let mut staging = lake.stage("sample")?;
@@ -106,12 +102,7 @@ struct Batch {
 }
 
 impl Batch {
-    fn push(
-        &mut self,
-        business: SampleBusiness,
-        is_detailed: bool,
-        at: Timestamp,
-    ) -> Result<(), SampleLakeError> {
+    fn push(&mut self, business: SampleBusiness, is_detailed: bool, at: Timestamp) -> Result<()> {
         let SampleBusiness { detail, officers, .. } = business;
         let unreadable = || SampleLakeError::Record(detail.summary.id.clone());
         let filing = FilingRow::from_summary(&detail.summary, at).ok_or_else(unreadable)?;
@@ -127,7 +118,7 @@ impl Batch {
 }
 
 /// Stages the lists that the server returns; it computes its counts from the rows.
-fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), SampleLakeError> {
+fn stage_lists(staging: &mut Staging, today: Date) -> Result<()> {
     let counties = FLORIDA_COUNTIES.map(|name| {
         let county = County {
             key: county_key(name),
@@ -155,7 +146,7 @@ fn stage_lists(staging: &mut Staging, today: Date) -> Result<(), SampleLakeError
     stage(staging, &kinds)
 }
 
-fn stage<R: Row>(staging: &mut Staging, rows: &[R]) -> Result<(), SampleLakeError> {
+fn stage<R: Row>(staging: &mut Staging, rows: &[R]) -> Result<()> {
     staging.merge(R::TABLE, &R::batch(rows)?)?;
     Ok(())
 }

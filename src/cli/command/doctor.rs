@@ -7,15 +7,14 @@ use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT};
 use crate::cli::output::words::count;
 use crate::cli::session::Session;
-use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, RetryPolicy, StopSwitch};
+use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, StopSwitch};
 use crate::contract::account::Account;
 use crate::contract::eastern::day_start;
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::Plan;
 use crate::lake::{Lake, LakeError};
 use crate::pipeline::PipelineError;
-use crate::pipeline::config::file::Pipeline;
-use crate::pipeline::config::sql::check_sql;
+use crate::pipeline::config::file::{Pipeline, check_sql};
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -258,7 +257,7 @@ async fn account(session: &Session<'_>, lake: &Lake) -> Result<(Vec<Finding>, u6
     let ledger = Ledger::of(&state_dir(session, lake), base_url, &key);
     let bounds = Bounds { max_requests: Some(1), ..Bounds::default() };
     let mut config = ClientConfig::new(base_url);
-    config.retry = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
+    config.attempts = 1;
     let client = Client::new(config, key, Budget::new(ledger, now, bounds, stop), now)
         .map_err(|error| failed("key", access.with_context(error)))?;
     let mut findings = match client.account().await {

@@ -195,9 +195,9 @@ pub(crate) fn status(status: &LakeStatus, lake: &Lake) -> String {
                 "requests to {} with key {}: {} this minute, {} today, {} this month",
                 budget.service,
                 budget.keys.join(", "),
-                budget.minute,
-                budget.day,
-                budget.month
+                budget.used.minute,
+                budget.used.day,
+                budget.used.month
             )?;
         }
         runs(text, status)

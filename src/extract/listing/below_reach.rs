@@ -4,7 +4,7 @@
 //! within reach shows how many rows are below it. When that number of rows below it was read, none is missing, despite drift.
 
 use super::pager::{PageRead, PageSeen, Reader};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::query::row_set::Seen;
 use crate::extract::query::slice::Slice;
 use std::collections::HashSet;
@@ -14,7 +14,6 @@ use std::collections::HashSet;
 pub(crate) struct Tail {
     /// Rows below the page when it was read.
     rows: u64,
-    /// Last row of the page.
     last: i64,
 }
 
@@ -32,7 +31,7 @@ pub(crate) async fn look_below(
     slice: &Slice,
     seen: &HashSet<i64>,
     at_hand: Option<PageSeen>,
-) -> Result<(u64, Option<Tail>), ExtractError> {
+) -> Result<(u64, Option<Tail>)> {
     let offset = reader.plan.max_offset;
     let page = match at_hand {
         Some(page) => page,

@@ -5,7 +5,7 @@
 //! it.
 
 use super::pager::{PageRead, PageSeen, Reader};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
 use std::collections::HashSet;
@@ -13,13 +13,11 @@ use std::collections::HashSet;
 /// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;
 
-/// Where a walk is.
 pub(crate) struct Position {
     /// Newest day still to read.
     pub(crate) upper: Date,
     /// Rows of `upper` already read.
     pub(crate) offset: u32,
-    /// Ids read by this walk.
     pub(crate) seen: HashSet<i64>,
     /// The slice's total, by its first page.
     pub(crate) total: Option<u64>,
@@ -35,10 +33,11 @@ impl Position {
 
 /// Why a walk ended.
 pub(crate) enum End {
-    /// The listing is read.
     Listing,
     /// The day of its position is over reach. `deepest` is the last page within reach, if it was read.
-    OverReach { deepest: Option<PageSeen> },
+    OverReach {
+        deepest: Option<PageSeen>,
+    },
     /// Rows drifted more often than the walk could follow, or the API rejects a value of the filter.
     Adrift,
 }
@@ -63,7 +62,7 @@ pub(crate) async fn walk_within_reach(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     at: &mut Position,
-) -> Result<End, ExtractError> {
+) -> Result<End> {
     while at.upper >= slice.from {
         match read_pages(reader, slice, at).await? {
             Stop::Listing => break,
@@ -78,11 +77,7 @@ pub(crate) async fn walk_within_reach(
 }
 
 /// Reads the pages of one query, from a position until the listing or reach ends.
-async fn read_pages(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    at: &mut Position,
-) -> Result<Stop, ExtractError> {
+async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Position) -> Result<Stop> {
     let span = slice.between(slice.from, at.upper);
     let (mut day, mut rows_of_day) = (at.upper, at.offset);
     // One row of the query before is read again: it shows whether the two queries join.
@@ -138,7 +133,6 @@ fn joins(page: &PageSeen, at: &Position, must_join: bool) -> bool {
     begins_with_known || (!must_join && !repeats(page, at))
 }
 
-/// Whether a page has a row that the walk has already read.
 fn repeats(page: &PageSeen, at: &Position) -> bool {
     page.rows.iter().any(|(id, _)| at.seen.contains(id))
 }

@@ -2,15 +2,15 @@
 //!
 //! The two call each other: rows that cannot be matched are read again, and a reading that does not match is corrected by rank.
 
-use super::outcome::Walked;
 use super::pager::{PageRead, PageSeen, Reader};
+use super::range_state::Walked;
 use super::rank_search;
 use super::split_read::walk;
-use crate::extract::error::ExtractError;
-use crate::extract::plan::cost::price_full_read;
-use crate::extract::plan::outline::{DayRange, Outline};
+use crate::extract::error::Result;
+use crate::extract::plan::cost::{DayRange, Outline, price_full_read};
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 
 /// Times a day is read again before it is left incomplete.
 const MAX_READINGS: u32 = 3;
@@ -21,19 +21,17 @@ const MAX_SEARCHES: u32 = 4;
 /// Pages that a search may take, even for a small day.
 const LEAST_SEARCH: u64 = 12;
 
-/// One day of a reading.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DayReading {
-    /// The day.
-    pub day: Date,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DayReading {
+    pub(crate) day: Date,
     /// Rows by the API's total.
-    pub expected: u64,
+    pub(crate) expected: u64,
     /// Rows known, from this reading or from the lake.
-    pub held: u64,
+    pub(crate) held: u64,
     /// Whether the two were checked to be equal.
-    pub complete: bool,
+    pub(crate) complete: bool,
     /// Whether every row was read now, so that a row of the lake not among them is gone.
-    pub whole: bool,
+    pub(crate) whole: bool,
 }
 
 /// A day whose rows were all read.
@@ -50,11 +48,7 @@ pub(crate) fn matching_day(reader: &Reader<'_, '_>, day: Date) -> DayReading {
 }
 
 /// Whether rows drifted during a reading that is not complete: seen by it, or by the total now.
-pub(crate) async fn has_drifted(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    walked: &Walked,
-) -> Result<bool, ExtractError> {
+pub(crate) async fn has_drifted(reader: &mut Reader<'_, '_>, slice: &Slice, walked: &Walked) -> Result<bool> {
     let matches = reader.range.seen.count(slice) == walked.total;
     if !reader.range.drift.is_seen() && (matches || reader.total(slice).await? != walked.total) {
         reader.range.drift.note();
@@ -63,10 +57,7 @@ pub(crate) async fn has_drifted(
 }
 
 /// Forgets a day and reads it until it is complete.
-pub(crate) async fn read_day_again(
-    reader: &mut Reader<'_, '_>,
-    day: &Slice,
-) -> Result<DayReading, ExtractError> {
+pub(crate) async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayReading> {
     let mut total = 0;
     for _ in 0..MAX_READINGS {
         reader.range.seen.forget(day.to);
@@ -94,7 +85,7 @@ pub(crate) async fn reconcile_day(
     reader: &mut Reader<'_, '_>,
     day: &Slice,
     total: Option<u64>,
-) -> Result<DayReading, ExtractError> {
+) -> Result<DayReading> {
     match match_total(reader, day, total).await? {
         true => Ok(matching_day(reader, day.to)),
         false => read_day_again(reader, day).await,
@@ -102,11 +93,7 @@ pub(crate) async fn reconcile_day(
 }
 
 /// Makes the rows of a day match its total; returns whether they do.
-async fn match_total(
-    reader: &mut Reader<'_, '_>,
-    day: &Slice,
-    total: Option<u64>,
-) -> Result<bool, ExtractError> {
+async fn match_total(reader: &mut Reader<'_, '_>, day: &Slice, total: Option<u64>) -> Result<bool> {
     let mut left = most_requests(reader, day, total.unwrap_or(reader.range.seen.count(day)));
     if let Some(total) = total
         && rank_search::find(reader, day, Some(total), i64::MAX, &mut left).await?.is_some()
@@ -141,8 +128,7 @@ fn most_requests(reader: &Reader<'_, '_>, day: &Slice, rows: u64) -> u32 {
     u32::try_from(price_full_read(&[again], &|_| rows, &outline).max(LEAST_SEARCH)).unwrap_or(u32::MAX)
 }
 
-/// Removes known rows that a page would contain if they were still listed: between two of its rows, and before the first or after the
-/// last row of a day that begins or ends on it.
+/// Removes known rows that a page would contain if still listed: between its rows, and at the ends of days that it covers.
 pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &PageSeen, from_the_top: bool) {
     let days = days_of(page);
     for (at, (day, ids)) in days.iter().enumerate() {
@@ -153,7 +139,6 @@ pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &Pag
     }
 }
 
-/// The ids of a page by day, in order.
 fn days_of(page: &PageSeen) -> Vec<(Date, Vec<i64>)> {
     let mut days: Vec<(Date, Vec<i64>)> = Vec::new();
     for (id, day) in &page.rows {

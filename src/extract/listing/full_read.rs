@@ -1,11 +1,11 @@
 //! Reads day ranges completely, checks them, and finds the days that have changed.
 
 use super::day::{DayReading, complete_day, has_drifted, read_day_again, reconcile_day};
-use super::outcome::Expected;
 use super::pager::Reader;
+use super::range_state::Expected;
 use super::split_read::{is_within_reach_by_sector, read_hot_days, walk_after};
 use crate::contract::eastern::{days_newest_first, minus_days};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
@@ -17,7 +17,7 @@ pub(crate) async fn read(
     slice: &Slice,
     in_parts: bool,
     counted: &BTreeMap<Date, u64>,
-) -> Result<Vec<DayReading>, ExtractError> {
+) -> Result<Vec<DayReading>> {
     let expected: Expected =
         counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows as f64)).collect();
     let walked = match in_parts {
@@ -49,7 +49,7 @@ async fn wrong_days(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     counted: &BTreeMap<Date, u64>,
-) -> Result<BTreeSet<Date>, ExtractError> {
+) -> Result<BTreeSet<Date>> {
     let counted: Vec<(Date, u64)> =
         counted.range(slice.from..=slice.to).map(|(day, rows)| (*day, *rows)).collect();
     let differs = |(day, rows): &&(Date, u64)| reader.range.seen.count_on(*day) != *rows;
@@ -66,14 +66,13 @@ async fn wrong_days(
     Ok(wrong)
 }
 
-/// Reads days again under drift and checks each one alone. Hot days are read together with the days between them, as long as each
-/// sector is within reach.
+/// Reads days again under drift, each checked alone; hot days together with those between, if each sector is within reach.
 async fn read_again(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     expected: &Expected,
     is_complete: &(dyn Fn(Date) -> bool + Sync),
-) -> Result<Vec<DayReading>, ExtractError> {
+) -> Result<Vec<DayReading>> {
     let reach = f64::from(reader.plan.reach_rows());
     let is_hot = |day: Date| expected.get(&day).is_some_and(|rows| *rows > reach);
     let incomplete = days_newest_first(slice.from, slice.to).filter(|day| !is_complete(*day));
@@ -97,11 +96,7 @@ async fn read_again(
 }
 
 /// Forgets days and reads them by sectors, each of which is checked alone; returns the complete days.
-async fn read_together(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    expected: &Expected,
-) -> Result<Vec<Date>, ExtractError> {
+async fn read_together(reader: &mut Reader<'_, '_>, slice: &Slice, expected: &Expected) -> Result<Vec<Date>> {
     let days = || days_newest_first(slice.from, slice.to);
     days().for_each(|day| reader.range.seen.forget(day));
     reader.range.drift.begin_reading();
@@ -112,11 +107,7 @@ async fn read_together(
 }
 
 /// Finds the days whose rows do not match their totals, and makes them match.
-async fn repair(
-    reader: &mut Reader<'_, '_>,
-    slice: &Slice,
-    total: u64,
-) -> Result<Vec<DayReading>, ExtractError> {
+async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<Vec<DayReading>> {
     let days = || days_newest_first(slice.from, slice.to);
     let counts: BTreeMap<Date, u64> = days().map(|day| (day, reader.range.seen.count_on(day))).collect();
     let differing = find_changed(reader, slice, Some(total), &counts).await?;
@@ -130,14 +121,13 @@ async fn repair(
     Ok(repaired)
 }
 
-/// Days of a slice whose totals differ from their known rows, with these totals, found by bisection. The slice's total is requested if
-/// unknown.
+/// Days whose totals differ from their known rows, with these totals, by bisection. `total` is requested if unknown.
 pub(crate) async fn find_changed(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     total: Option<u64>,
     known: &BTreeMap<Date, u64>,
-) -> Result<BTreeMap<Date, u64>, ExtractError> {
+) -> Result<BTreeMap<Date, u64>> {
     let total = match total {
         Some(total) => total,
         None => reader.total(slice).await?,
@@ -153,7 +143,7 @@ async fn bisect(
     total: u64,
     known: &BTreeMap<Date, u64>,
     changed: &mut BTreeMap<Date, u64>,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     if known.range(slice.from..=slice.to).map(|(_, rows)| rows).sum::<u64>() == total {
         return Ok(());
     }

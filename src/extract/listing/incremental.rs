@@ -8,7 +8,7 @@
 use super::day::{DayReading, drop_skipped, matching_day, reconcile_day};
 use super::pager::{PageRead, PageSeen, Reader};
 use crate::contract::eastern::{days_newest_first, minus_days, plus_days};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ pub(crate) async fn read(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
     counts: &DayCounts<'_>,
-) -> Result<Vec<DayReading>, ExtractError> {
+) -> Result<Vec<DayReading>> {
     let held: BTreeMap<Date, u64> =
         days_newest_first(range.from, range.to).map(|day| (day, reader.range.seen.count_on(day))).collect();
     if let Some(total) = counts.changed.get(&range.to)
@@ -96,10 +96,10 @@ async fn reconcile_counted(
     reader: &mut Reader<'_, '_>,
     day: &Slice,
     total: Option<u64>,
-) -> Result<(DayReading, u64), ExtractError> {
-    let before = reader.fetcher.answered();
+) -> Result<(DayReading, u64)> {
+    let before = reader.fetcher.answered;
     let reading = reconcile_day(reader, day, total).await?;
-    Ok((reading, reader.fetcher.answered() - before))
+    Ok((reading, reader.fetcher.answered - before))
 }
 
 /// Reads each day from its newest row down to the first row that the lake has.
@@ -107,7 +107,7 @@ async fn read_newest_ends(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
     counts: &DayCounts<'_>,
-) -> Result<Vec<Span>, ExtractError> {
+) -> Result<Vec<Span>> {
     let mut spans: Vec<Span> = Vec::new();
     let mut upper = range.to;
     while upper >= range.from {
@@ -156,8 +156,7 @@ async fn read_newest_ends(
     Ok(spans)
 }
 
-/// Whether a page has no new row and skips no known one. If the first page of a range is unchanged and the total too, it need not be
-/// stored.
+/// Whether a page has no new row and skips no known one: as the first of a range, under the same total, it is not stored.
 fn is_unchanged(reader: &Reader<'_, '_>, page: &PageSeen) -> bool {
     let seen = &reader.range.seen;
     seen.gone().is_empty() && page.rows.iter().all(|(id, _)| seen.is_from_lake(*id))

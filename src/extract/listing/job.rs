@@ -6,11 +6,11 @@ use super::incremental::{self, DayCounts};
 use super::pager::Reader;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
-use crate::extract::error::{ExtractError, StoreError};
+use crate::extract::error::{ExtractError, Result, StoreError};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::extract::plan::change_rate::Pace;
+use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::ranges;
-use crate::extract::plan::outline::DayRange;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
@@ -22,76 +22,64 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const MAX_NEW_DAYS: u32 = 2;
 
 /// Stage name of days that are read completely again because of their age.
-pub const SETTLING: &str = "settling";
+pub(crate) const SETTLING: &str = "settling";
 
-/// What to read of one listing.
-pub struct ListingJob {
+pub(crate) struct ListingJob {
     /// Its name in the coverage table: `*`, or a type key.
-    pub label: &'static str,
+    pub(crate) label: &'static str,
     /// Stage for which its requests are counted.
-    pub stage: &'static str,
-    /// Filter of the listing.
-    pub filter: Filter,
+    pub(crate) stage: &'static str,
+    pub(crate) filter: Filter,
     /// Days never complete, newest first.
-    pub unread: Vec<DayRange>,
+    pub(crate) unread: Vec<DayRange>,
     /// Complete days whose rows have changed, or may have.
-    pub moved: BTreeSet<Date>,
+    pub(crate) moved: BTreeSet<Date>,
     /// Other complete days with their rows. Totals show which have changed.
-    pub proven: BTreeMap<Date, u64>,
+    pub(crate) proven: BTreeMap<Date, u64>,
     /// Complete days due for another full reading, newest first; counted for [`SETTLING`].
-    pub settling: Vec<DayRange>,
+    pub(crate) settling: Vec<DayRange>,
     /// Rows of each day, by the API's daily counts.
-    pub expected: BTreeMap<Date, u64>,
+    pub(crate) expected: BTreeMap<Date, u64>,
     /// Those of the changed days that were last read under drift: no count shows their changes.
-    pub drifted: BTreeSet<Date>,
+    pub(crate) drifted: BTreeSet<Date>,
     /// Nights since the complete days were read.
-    pub nights: u32,
+    pub(crate) nights: u32,
 }
 
 /// The result of reading one day range.
 #[derive(Debug)]
-pub struct Reading {
-    /// The listing.
-    pub label: &'static str,
+pub(crate) struct Reading {
+    pub(crate) label: &'static str,
     /// Its days, newest first.
-    pub days: Vec<DayReading>,
+    pub(crate) days: Vec<DayReading>,
     /// Day of each row read, by id.
-    pub rows: HashMap<i64, Date>,
+    pub(crate) rows: HashMap<i64, Date>,
     /// Rows of the lake that are no longer listed, on complete days that were not read completely now.
-    pub gone: BTreeMap<i64, Date>,
-    /// Pages with those rows.
-    pub pages: Vec<PageKey>,
-    /// Whether rows drifted during the reading.
-    pub is_drifted: bool,
+    pub(crate) gone: BTreeMap<i64, Date>,
+    pub(crate) pages: Vec<PageKey>,
+    pub(crate) is_drifted: bool,
 }
 
 /// Returns the rows that the lake lists on the days from the first to the second.
-pub type KnownRows<'r> = &'r mut dyn FnMut(Date, Date) -> Result<Vec<SeenRow>, StoreError>;
+pub(crate) type KnownRows<'r> = &'r mut dyn FnMut(Date, Date) -> Result<Vec<SeenRow>, StoreError>;
 
 /// What reading a listing needs in addition to its job.
-pub struct ReadContext<'r> {
-    /// Rows of the lake.
-    pub known: KnownRows<'r>,
-    /// The plan's limits; corrected while reading.
-    pub plan: &'r mut PlanLimits,
-    /// Values of the filters.
-    pub values: &'r FilterValues,
-    /// How rows are distributed; learned while reading.
-    pub shares: &'r mut Shares,
-    /// How often complete days change; learned while reading.
-    pub pace: &'r mut Pace,
+pub(crate) struct ReadContext<'r> {
+    pub(crate) known: KnownRows<'r>,
+    pub(crate) plan: &'r mut PlanLimits,
+    pub(crate) values: &'r FilterValues,
+    pub(crate) shares: &'r mut Shares,
+    pub(crate) pace: &'r mut Pace,
 }
 
-/// Reads a listing, newest days first, and hands over each day range as soon as it is read and checked.
-///
-/// # Errors
-/// A refusal, a spent budget, a broken archive. Day ranges handed over before remain valid.
-pub async fn extract_listing(
+/// Reads a listing, newest days first, and hands over each day range as soon as it is read and checked. Those handed over
+/// before an error remain valid.
+pub(crate) async fn extract_listing(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
     job: ListingJob,
-    hand_over: &mut (dyn FnMut(Reading) -> Result<(), ExtractError> + Send),
-) -> Result<(), ExtractError> {
+    hand_over: &mut (dyn FnMut(Reading) -> Result<()> + Send),
+) -> Result<()> {
     let ReadContext { known, plan, values, shares, pace } = context;
     let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
     let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());
@@ -130,7 +118,6 @@ pub async fn extract_listing(
     Ok(())
 }
 
-/// The rows of days over reach.
 fn over_reach(rows: Vec<SeenRow>, reach: u64) -> Vec<SeenRow> {
     let mut of_day: BTreeMap<Date, u64> = BTreeMap::new();
     for row in &rows {

@@ -46,9 +46,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - `drift`: whether rows change while they are read
-//! - `outcome`: the result of a walk, and what the parts of a range know of each other
-//! - `range_state`: what is known of the day range that is being read
+//! - `range_state`: what is known of the day range that is being read: drift, the result of a walk, rows
 //! - `pager`: reads and checks single pages
 //! - `date_walk`: the date walk, within reach
 //! - `below_reach`: the rows of a day below the last page within reach
@@ -63,16 +61,14 @@
 pub(super) mod below_reach;
 pub(super) mod date_walk;
 pub(super) mod day;
-pub(super) mod drift;
 pub(super) mod full_read;
 pub(super) mod incremental;
 pub(super) mod job;
-pub(super) mod outcome;
 pub(super) mod pager;
 pub(super) mod range_state;
 pub(super) mod rank_search;
 pub(super) mod residual;
 pub(super) mod split_read;
 
-pub use day::DayReading;
-pub use job::{KnownRows, ListingJob, ReadContext, Reading, SETTLING, extract_listing};
+pub(crate) use day::DayReading;
+pub(crate) use job::{ListingJob, ReadContext, Reading, SETTLING, extract_listing};

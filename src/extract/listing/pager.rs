@@ -6,7 +6,7 @@ use crate::contract::business::ACTIVE;
 use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::EntityType;
-use crate::extract::error::ExtractError;
+use crate::extract::error::{ExtractError, Result};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::extract::plan::change_rate::RefreshStats;
 use crate::extract::query::histogram::Shares;
@@ -18,15 +18,12 @@ use serde::Deserialize;
 
 /// One page, as far as a walk needs it.
 pub(crate) struct PageSeen {
-    /// The query's total.
     pub(crate) total: u64,
     /// Id and day of each row, in order.
     pub(crate) rows: Vec<(i64, Date)>,
 }
 
-/// The answer to a request for a page.
 pub(crate) enum PageRead {
-    /// The page.
     Rows(PageSeen),
     /// The offset is above the plan's max offset, which is now corrected.
     OverReach,
@@ -38,7 +35,6 @@ pub(crate) enum PageRead {
 pub(crate) enum RowState {
     /// Listed, in its current form.
     Listed(SeenRow),
-    /// Not listed any more.
     NotListed,
     /// The API has no details of it.
     Unknown,
@@ -47,10 +43,8 @@ pub(crate) enum RowState {
 /// Times a page that does not fit its request is requested again.
 const MOST_REPEATS: u32 = 2;
 
-/// Reads one listing.
 pub(crate) struct Reader<'r, 'a> {
     pub(crate) fetcher: &'r mut PageFetcher<'a>,
-    /// Stage for which requests are counted.
     pub(crate) stage: &'static str,
     pub(crate) plan: &'r mut PlanLimits,
     pub(crate) values: &'r FilterValues,
@@ -78,8 +72,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         Self { fetcher, stage, plan, values, listing, range, shares, refresh, interner }
     }
 
-    /// Reads the page of a slice at an offset.
-    pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead, ExtractError> {
+    pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
         let call = self.call(slice, offset);
         let has_values = slice.filter.has_values_of_records();
         let mut answer = self.fetch_valid(&call, slice, offset).await;
@@ -128,7 +121,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         call: &Call<Page<RawRecord>>,
         slice: &Slice,
         offset: u32,
-    ) -> Result<(Page<RawRecord>, PageKey), ExtractError> {
+    ) -> Result<(Page<RawRecord>, PageKey)> {
         let mut left = MOST_REPEATS;
         loop {
             let (page, key) = self.fetcher.ask(self.stage, call).await?;
@@ -184,7 +177,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Lowers the plan's max offset after the API rejected an offset within it.
-    fn learn_max_offset(&mut self, offset: u32, error: ExtractError) -> Result<(), ExtractError> {
+    fn learn_max_offset(&mut self, offset: u32, error: ExtractError) -> Result<()> {
         let reached = offset.saturating_sub(self.plan.rows_per_call);
         if reached == 0 || reached >= self.plan.max_offset {
             return Err(error);
@@ -195,14 +188,14 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The total of a slice; one request.
-    pub(crate) async fn total(&mut self, slice: &Slice) -> Result<u64, ExtractError> {
+    pub(crate) async fn total(&mut self, slice: &Slice) -> Result<u64> {
         let call = Call::search(&slice.search(1, 0));
         let (page, _) = self.fetcher.ask(self.stage, &call).await?;
         Ok(page.pagination.total)
     }
 
     /// Whether one day's slice lists a row, by its details; one request.
-    pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState, ExtractError> {
+    pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState> {
         let record = match self.fetcher.ask(self.stage, &Call::business(id)).await {
             Err(error) if error.is_refused_with(404) => return Ok(RowState::Unknown),
             answer => answer?.0.data,
@@ -219,13 +212,11 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.range.shares(self.shares)
     }
 
-    /// Rows that one query reaches.
     pub(crate) fn reach(&self) -> u64 {
         u64::from(self.plan.reach_rows())
     }
 }
 
-/// Whether default listings contain a record.
 fn is_active(record: &RawRecord) -> bool {
     #[derive(Deserialize)]
     struct Status {

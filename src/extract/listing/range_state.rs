@@ -1,13 +1,103 @@
 //! What is known of the day range that is being read: one value, replaced when the next range begins.
 
-use super::drift::Drift;
-use super::outcome::{ResidualSearch, Walked};
 use crate::extract::fetch::PageKey;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::row_set::Seen;
 use crate::extract::query::slice::Slice;
-use std::collections::BTreeMap;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, HashSet};
+
+/// What was noticed of drift: rows that arrive, leave or change while they are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Drift {
+    reading: bool,
+    range: bool,
+    range_before: bool,
+}
+
+impl Drift {
+    pub(crate) fn note(&mut self) {
+        (self.reading, self.range) = (true, true);
+    }
+
+    /// Begins another reading of the same day range.
+    pub(crate) fn begin_reading(&mut self) {
+        self.reading = false;
+    }
+
+    pub(crate) fn of_next_range(self) -> Self {
+        Self { range_before: self.range, ..Self::default() }
+    }
+
+    /// Whether rows drifted during the current reading.
+    pub(crate) fn is_seen(self) -> bool {
+        self.reading
+    }
+
+    /// Whether rows drifted during this day range.
+    pub(crate) fn is_in_range(self) -> bool {
+        self.range
+    }
+
+    /// Whether rows drifted during this day range or the one before. No sum over several queries proves anything then.
+    pub(crate) fn is_likely(self) -> bool {
+        self.range || self.range_before
+    }
+}
+
+/// Rows expected of a slice, by day; other days are unknown.
+pub(crate) type Expected = BTreeMap<Date, f64>;
+
+pub(crate) struct Walked {
+    /// The slice's total, by its first page.
+    pub(crate) total: u64,
+    /// Ranges of days, oldest to newest, in which drift may have hidden a row.
+    pub(crate) doubtful: Vec<(Date, Date)>,
+}
+
+impl Walked {
+    /// Whether it may have missed a row of a day.
+    pub(crate) fn doubts(&self, day: Date) -> bool {
+        self.doubtful.iter().any(|(from, to)| (*from..=*to).contains(&day))
+    }
+}
+
+/// The state of the search for rows of a day range that no part returned.
+pub(crate) struct ResidualSearch {
+    /// Parts by ZIP prefix or city that were read.
+    requested: HashSet<String>,
+    /// Requests left for single rows. Rows that are not found are reported as missing.
+    pub(crate) left: u32,
+    /// Rows of an earlier search that were not found; a search in a wider slice would miss the same.
+    pub(crate) given_up: u64,
+}
+
+/// Requests for finding single rows of a day range.
+const MOST_REQUESTS: u32 = 3_000;
+
+impl Default for ResidualSearch {
+    fn default() -> Self {
+        Self { requested: HashSet::new(), left: MOST_REQUESTS, given_up: 0 }
+    }
+}
+
+impl ResidualSearch {
+    pub(crate) fn note_requested(&mut self, part: &Slice) {
+        if part.filter.zip.is_some() || part.filter.city.is_some() {
+            self.requested.insert(part.to_string());
+        }
+    }
+
+    pub(crate) fn is_requested(&self, part: &Slice) -> bool {
+        self.requested.contains(&part.to_string())
+    }
+
+    /// Takes requests from those left.
+    pub(crate) fn spend(&mut self, requests: u64) {
+        self.left = self.left.saturating_sub(u32::try_from(requests).unwrap_or(u32::MAX));
+    }
+}
 
 /// Weight of a row of the same day, at most.
 const MOST_WEIGHT: u64 = 100;
@@ -15,11 +105,8 @@ const MOST_WEIGHT: u64 = 100;
 /// What is known of the day range that is being read.
 #[derive(Default)]
 pub(crate) struct RangeState {
-    /// Its rows.
     pub(crate) seen: Seen,
-    /// The pages with rows.
     pub(crate) pages: Vec<PageKey>,
-    /// Whether rows change while they are read.
     pub(crate) drift: Drift,
     /// Whether rows of one day came in another order than by id, so that a row's rank says nothing.
     pub(crate) unordered: bool,
@@ -27,14 +114,12 @@ pub(crate) struct RangeState {
     sample: Option<Vec<SeenRow>>,
     /// Rows of the lake on days over reach: they show under which addresses rows are.
     pub(crate) hints: Vec<SeenRow>,
-    /// The search for rows that no part returned.
     pub(crate) residual: ResidualSearch,
     /// Number of rows that left a part of their day and are still listed.
     pub(crate) kept: u64,
 }
 
 impl RangeState {
-    /// The state for the next day range.
     pub(crate) fn next(&self) -> Self {
         Self { drift: self.drift.of_next_range(), ..Self::default() }
     }
@@ -55,8 +140,7 @@ impl RangeState {
         self.seen.rows().filter(|row| !self.seen.is_from_lake(row.id))
     }
 
-    /// How rows are distributed, with `learned` from earlier ranges. Sectors and types by the sample, because later rows came by a filter;
-    /// addresses by all rows.
+    /// How rows are distributed, with `learned`: sectors and types by the sample, for later rows came by a filter; addresses by all.
     pub(crate) fn shares(&self, learned: &Shares) -> Shares {
         let mut fair = learned.clone();
         fair.learn(self.sample.iter().flatten());
@@ -88,5 +172,22 @@ impl RangeState {
         let mut hinted = Shares::default();
         hinted.learn(self.hints.iter().filter(|row| slice.holds(row) && !self.seen.has(row.id)));
         (hinted.rows > 0).then_some(hinted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_is_likely_until_a_day_range_without_it() {
+        let mut drift = Drift::default();
+        assert!(!drift.is_seen() && !drift.is_likely());
+        drift.note();
+        drift.begin_reading();
+        assert!(!drift.is_seen() && drift.is_in_range() && drift.is_likely(), "another reading of it");
+        drift = drift.of_next_range();
+        assert!(!drift.is_in_range() && drift.is_likely(), "the next range");
+        assert_eq!(drift.of_next_range(), Drift::default());
     }
 }

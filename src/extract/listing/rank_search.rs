@@ -6,7 +6,7 @@
 
 use super::date_walk::{Position, walk_within_reach};
 use super::pager::{PageRead, PageSeen, Reader, RowState};
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::query::histogram::zip3;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
@@ -39,26 +39,22 @@ impl Gap {
     }
 }
 
-/// The state of a search.
 pub(crate) struct Search<'s> {
     slice: &'s Slice,
-    /// The slice's total, once known.
     total: Option<u64>,
-    /// Whether rows drifted during the search.
     drifted: bool,
     /// Ids up to this one are below reach.
     deep: Option<i64>,
 }
 
-/// Corrects the known rows of one day's slice with ids below `newest`; those above are correct. Requests `left` pages at most. Returns
-/// the slice's total when the known rows now match it.
+/// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns the total when the rows now match it.
 pub(crate) async fn find(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     total: Option<u64>,
     newest: i64,
     left: &mut u32,
-) -> Result<Option<u64>, ExtractError> {
+) -> Result<Option<u64>> {
     let search = match look_for(reader, slice, total, newest, left).await? {
         Some(search) => search,
         None => return Ok(None),
@@ -80,7 +76,7 @@ pub(crate) async fn look_for<'s>(
     total: Option<u64>,
     newest: i64,
     left: &mut u32,
-) -> Result<Option<Search<'s>>, ExtractError> {
+) -> Result<Option<Search<'s>>> {
     let above = reader.range.seen.ids(slice, newest.saturating_sub(1), i64::MAX).count() as u64;
     let below = reader.range.seen.ids(slice, i64::MIN, newest).count() as u64;
     let mut search = Search { slice, total, drifted: false, deep: None };
@@ -100,7 +96,7 @@ async fn probe_gap(
     gap: Gap,
     open: &mut Vec<Gap>,
     left: &mut u32,
-) -> Result<bool, ExtractError> {
+) -> Result<bool> {
     let slice = search.slice;
     if search.total.is_some() {
         let known = reader.range.seen.ids(slice, gap.oldest, gap.newest).count() as u64;
@@ -146,7 +142,7 @@ async fn keep_changed(
     day: Date,
     dropped: Vec<SeenRow>,
     left: &mut u32,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     let listing = Slice { filter: reader.listing.clone(), from: day, to: day };
     for row in dropped {
         *left = left.saturating_sub(1);
@@ -213,7 +209,7 @@ async fn find_in_parts(
     total: u64,
     newest: i64,
     left: &mut u32,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     let mut totals: BTreeMap<String, u64> = BTreeMap::new();
     for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
         if !dimension.applies(&slice.filter) {

@@ -7,11 +7,11 @@
 //!    found may show a prefix with more rows.
 //! 3. For rows below reach: prefixes of names, then every ZIP prefix.
 
-use super::outcome::Walked;
 use super::pager::{PageRead, Reader};
+use super::range_state::Walked;
 use super::rank_search;
 use crate::contract::eastern::minus_days;
-use crate::extract::error::ExtractError;
+use crate::extract::error::Result;
 use crate::extract::plan::cost::{by_prefixes, by_ranks, until_found};
 use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split::{
@@ -21,12 +21,11 @@ use futures::future::LocalBoxFuture;
 
 /// Reads a slice, also its days over reach. It is passed in, because reading those days may need this search again.
 pub(crate) type Walk =
-    for<'w, 'r, 'a> fn(&'w mut Reader<'r, 'a>, &'w Slice) -> LocalBoxFuture<'w, Result<Walked, ExtractError>>;
+    for<'w, 'r, 'a> fn(&'w mut Reader<'r, 'a>, &'w Slice) -> LocalBoxFuture<'w, Result<Walked>>;
 
 /// Pages in which a missing row is found by its rank.
 const RANK_PAGES: u64 = 8;
 
-/// A search for the missing rows of a slice.
 struct Search<'s> {
     slice: &'s Slice,
     total: u64,
@@ -40,7 +39,7 @@ pub(crate) async fn find(
     total: u64,
     by_rank: bool,
     walk: Walk,
-) -> Result<(), ExtractError> {
+) -> Result<()> {
     let search = Search { slice, total, walk };
     if !search.is_open(reader) {
         return Ok(());
@@ -76,7 +75,7 @@ impl Search<'_> {
     }
 
     /// Reads a part for one request of those left.
-    async fn request(&self, reader: &mut Reader<'_, '_>, part: &Slice) -> Result<(), ExtractError> {
+    async fn request(&self, reader: &mut Reader<'_, '_>, part: &Slice) -> Result<()> {
         reader.range.residual.spend(1);
         reader.range.residual.note_requested(part);
         (self.walk)(reader, part).await.map(drop)
@@ -89,7 +88,7 @@ impl Search<'_> {
         reader: &mut Reader<'_, '_>,
         least: f64,
         otherwise: fn(f64) -> f64,
-    ) -> Result<(), ExtractError> {
+    ) -> Result<()> {
         let filter = &self.slice.filter;
         if filter.zip.is_some() || filter.city.is_some() {
             return Ok(());
@@ -114,14 +113,8 @@ impl Search<'_> {
         }
     }
 
-    /// Finds missing rows of a slice within the search. Bisects the days by their totals, reads small slices, and searches single days by
-    /// rank. What is found may show a prefix with more rows.
-    async fn find_rows(
-        &self,
-        reader: &mut Reader<'_, '_>,
-        slice: &Slice,
-        total: u64,
-    ) -> Result<(), ExtractError> {
+    /// Finds missing rows: bisects days by their totals, reads small slices, searches single days by rank. May show a new prefix.
+    async fn find_rows(&self, reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<()> {
         if !is_wanted(reader, slice, total) {
             return Ok(());
         }
@@ -144,12 +137,7 @@ impl Search<'_> {
         Box::pin(self.find_rows(reader, &older, total.saturating_sub(newer_total))).await
     }
 
-    async fn find_in_day(
-        &self,
-        reader: &mut Reader<'_, '_>,
-        day: &Slice,
-        total: u64,
-    ) -> Result<(), ExtractError> {
+    async fn find_in_day(&self, reader: &mut Reader<'_, '_>, day: &Slice, total: u64) -> Result<()> {
         let pages = reader.plan.pages_for(total);
         let wanted = missing(reader, day, total).saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES);
         let granted = (wanted as u32).min(reader.range.residual.left);
@@ -164,7 +152,7 @@ impl Search<'_> {
     }
 
     /// Requests prefixes of names, those of known rows first. If a prefix has more rows than were read, these are searched.
-    async fn request_name_prefixes(&self, reader: &mut Reader<'_, '_>) -> Result<(), ExtractError> {
+    async fn request_name_prefixes(&self, reader: &mut Reader<'_, '_>) -> Result<()> {
         let slice = self.slice;
         if slice.filter.name_prefix.is_some() || !self.is_open(reader) {
             return Ok(());
@@ -183,8 +171,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Requests every ZIP prefix outside Florida.
-    async fn request_all_zips(&self, reader: &mut Reader<'_, '_>) -> Result<(), ExtractError> {
+    async fn request_all_zips(&self, reader: &mut Reader<'_, '_>) -> Result<()> {
         if self.slice.filter.zip.is_some() || !self.is_open(reader) {
             return Ok(());
         }

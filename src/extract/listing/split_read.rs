@@ -10,14 +10,13 @@
 
 use super::below_reach::{Tail, look_below};
 use super::date_walk::{End, Position, walk_within_reach};
-use super::outcome::{Expected, Walked};
 use super::pager::{PageRead, PageSeen, Reader};
+use super::range_state::{Expected, Walked};
 use super::residual;
 use crate::contract::eastern::minus_days;
-use crate::extract::error::ExtractError;
-use crate::extract::plan::cost::{self, NEAR_REACH};
+use crate::extract::error::Result;
+use crate::extract::plan::cost::{self, NEAR_REACH, Outline};
 use crate::extract::plan::day_range::separate_hot_days;
-use crate::extract::plan::outline::Outline;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Slice;
 use crate::extract::query::split::{self, Dimension, Part};
@@ -26,14 +25,11 @@ use jiff::civil::Date;
 use std::collections::HashSet;
 
 /// Reads every row of a slice.
-pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked, ExtractError> {
+pub(crate) async fn walk(reader: &mut Reader<'_, '_>, slice: &Slice) -> Result<Walked> {
     walk_after(reader, slice, &Expected::new(), &HashSet::new()).await
 }
 
-fn walk_boxed<'w>(
-    reader: &'w mut Reader<'_, '_>,
-    slice: &'w Slice,
-) -> LocalBoxFuture<'w, Result<Walked, ExtractError>> {
+fn walk_boxed<'w>(reader: &'w mut Reader<'_, '_>, slice: &'w Slice) -> LocalBoxFuture<'w, Result<Walked>> {
     Box::pin(walk(reader, slice))
 }
 
@@ -44,7 +40,7 @@ pub(crate) async fn walk_after(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<Walked, ExtractError> {
+) -> Result<Walked> {
     let skipped = rows_among(reader, slice, head);
     let seen = if skipped > 0 { head.clone() } else { HashSet::new() };
     let mut at = Position::start(slice, skipped, seen);
@@ -60,18 +56,18 @@ pub(crate) async fn walk_after(
                 let (left, head) = (slice.between(slice.from, at.upper), std::mem::take(&mut at.seen));
                 // A page has the total of a day only when its query is that day.
                 let deepest = deepest.filter(|_| left.is_one_day());
-                let split = Box::pin(split(reader, &left, expected, &head, deepest)).await?;
-                if !split.is_complete {
-                    doubtful.push((split.oldest, at.upper));
+                let split = split(reader, &left, expected, &head, deepest);
+                let (oldest, is_complete) = Box::pin(split).await?;
+                if !is_complete {
+                    doubtful.push((oldest, at.upper));
                 }
-                (at.upper, at.offset) = (minus_days(split.oldest, 1), 0);
+                (at.upper, at.offset) = (minus_days(oldest, 1), 0);
             }
         }
     }
     Ok(Walked { total: at.total.unwrap_or(0), doubtful })
 }
 
-/// Rows of a slice among ids.
 fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32 {
     if ids.is_empty() {
         return 0;
@@ -80,18 +76,9 @@ fn rows_among(reader: &Reader<'_, '_>, slice: &Slice, ids: &HashSet<i64>) -> u32
     rows.filter(|row| ids.contains(&row.id) && slice.filter.matches(row)).count() as u32
 }
 
-/// The result of reading the newest days of a slice in parts.
-struct Split {
-    /// The oldest day read.
-    oldest: Date,
-    /// Whether it missed no row that was there all the time.
-    is_complete: bool,
-}
-
 /// What proves that no row was missed that was there all the time; a greater value is a better proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Proof {
-    /// Nothing.
     Missing,
     /// The rows equal the total, unless some drifted.
     Sum,
@@ -102,7 +89,6 @@ enum Proof {
 /// Days that are read in parts, and what is known of them.
 struct HotDays<'c> {
     slice: &'c Slice,
-    /// Their rows.
     total: u64,
     expected: &'c Expected,
     /// Rows already read of the newest day, which come first in it.
@@ -112,7 +98,6 @@ struct HotDays<'c> {
 }
 
 impl HotDays<'_> {
-    /// Expected rows of the days.
     fn rows_by_day(&self) -> impl Iterator<Item = f64> + '_ {
         self.expected.range(self.slice.from..=self.slice.to).map(|(_, rows)| *rows)
     }
@@ -127,12 +112,11 @@ impl HotDays<'_> {
     }
 }
 
-/// Reads days in parts.
 pub(crate) async fn read_hot_days(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     expected: &Expected,
-) -> Result<Walked, ExtractError> {
+) -> Result<Walked> {
     // A page takes one request, like a total, and also shows how rows are distributed.
     let total = match reader.page(slice, 0).await? {
         PageRead::Rows(page) => page.total,
@@ -145,14 +129,15 @@ pub(crate) async fn read_hot_days(
 }
 
 /// Reads the newest day of `left` in parts, together with other hot days unless drift is likely. `head` are the day's rows already read,
-/// which come first in it. `deepest` is its last page within reach, if read.
+/// which come first in it. `deepest` is its last page within reach, if read. Returns the oldest day read, and whether no row that was
+/// there all the time was missed.
 async fn split(
     reader: &mut Reader<'_, '_>,
     left: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
     deepest: Option<PageSeen>,
-) -> Result<Split, ExtractError> {
+) -> Result<(Date, bool)> {
     let day = left.on(left.to);
     let (mut total, mut tail) = look_below(reader, &day, head, deepest).await?;
     let expected = &corrected(&day, expected, total);
@@ -167,12 +152,12 @@ async fn split(
         (total, tail) = (reader.total(slice).await?, None);
     }
     let days = HotDays { slice, total, expected, head, tail };
-    Ok(Split { oldest, is_complete: cut_outermost(reader, &days).await? })
+    Ok((oldest, cut_outermost(reader, &days).await?))
 }
 
 /// Reads hot days that are no part of others; returns whether it missed no row that was there all the time. Rows may have drifted in
 /// one part while others were read: if a sum is the only proof, the total is requested again.
-async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<bool, ExtractError> {
+async fn cut_outermost(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<bool> {
     let proof = cut(reader, days).await?;
     if proof != Proof::Sum || days.tail.is_some() {
         return Ok(proof != Proof::Missing);
@@ -213,7 +198,7 @@ fn corrected(day: &Slice, expected: &Expected, total: u64) -> Expected {
 }
 
 /// Reads hot days by the parts with the least waste, then searches the rows that are missing.
-async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof, ExtractError> {
+async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof> {
     reader.range.begin_split();
     let shares = match reader.range.hinted(days.slice) {
         Some(hinted) => hinted,
@@ -249,11 +234,7 @@ async fn cut(reader: &mut Reader<'_, '_>, days: &HotDays<'_>) -> Result<Proof, E
 }
 
 /// Searches the rows that no part returned, unless the total has changed.
-async fn find_residual(
-    reader: &mut Reader<'_, '_>,
-    days: &HotDays<'_>,
-    unseen: u64,
-) -> Result<(), ExtractError> {
+async fn find_residual(reader: &mut Reader<'_, '_>, days: &HotDays<'_>, unseen: u64) -> Result<()> {
     if reader.total(days.slice).await? != days.total {
         reader.range.drift.note();
         return Ok(());
@@ -275,8 +256,7 @@ fn way_to_cut(reader: &Reader<'_, '_>, days: &HotDays<'_>, shares: &Shares) -> O
     cost::cut(&rows, &Outline { filter, shares, is_listed, plan: reader.plan })
 }
 
-/// The parts with their expected rows, largest first. Parts that need another split come later, when others have shown the addresses
-/// that exist; parts without expected rows come last.
+/// The parts with their expected rows: largest first, then those that need another split, then those without expected rows.
 fn parts(
     reader: &Reader<'_, '_>,
     days: &HotDays<'_>,
@@ -302,7 +282,7 @@ async fn read_range(
     slice: &Slice,
     expected: &Expected,
     head: &HashSet<i64>,
-) -> Result<Proof, ExtractError> {
+) -> Result<Proof> {
     let shares = reader.shares_now();
     let near = |day: Date| expected.get(&day).copied().unwrap_or(0.0) / NEAR_REACH;
     let outline = Outline::unlisted(&slice.filter, &shares, reader.plan);

@@ -11,11 +11,9 @@ const ASSUMED_DAYS: f64 = 5.0;
 
 /// Days, and the requests that refreshed them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Effort {
-    /// Days.
-    pub days: u64,
-    /// Requests.
-    pub requests: u64,
+pub(crate) struct Effort {
+    pub(crate) days: u64,
+    pub(crate) requests: u64,
 }
 
 impl Effort {
@@ -24,35 +22,34 @@ impl Effort {
     }
 
     /// Requests per day, when `assumed` were assumed.
-    pub fn of_day(self, assumed: f64) -> f64 {
+    pub(crate) fn of_day(self, assumed: f64) -> f64 {
         (self.requests as f64 + ASSUMED_DAYS * assumed) / (self.days as f64 + ASSUMED_DAYS)
     }
 }
 
 /// What one run found out about the complete days of a listing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefreshStats {
+pub(crate) struct RefreshStats {
     /// Days whose totals were compared, each once for every night since it was complete.
-    pub asked: u64,
+    pub(crate) asked: u64,
     /// Days that changed by those totals, with all their requests.
     #[serde(rename = "found")]
-    pub discovered: Effort,
-    /// Days known or likely to have changed, with at least as many rows as before. Requests are those that made the rows match the
-    /// total, without those that read new rows.
+    pub(crate) discovered: Effort,
+    /// Days known or likely to have changed that lost no rows, with the requests that made them match, new rows excluded.
     #[serde(rename = "grown")]
-    pub grew: Effort,
+    pub(crate) grew: Effort,
     /// The same, with fewer rows than before.
     #[serde(rename = "fallen")]
-    pub shrank: Effort,
+    pub(crate) shrank: Effort,
 }
 
 /// The last runs of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pace(VecDeque<RefreshStats>);
+pub(crate) struct Pace(VecDeque<RefreshStats>);
 
 impl Pace {
     /// Adds a run, unless it compared nothing.
-    pub fn note(&mut self, run: RefreshStats) {
+    pub(crate) fn note(&mut self, run: RefreshStats) {
         if run == RefreshStats::default() {
             return;
         }
@@ -63,28 +60,14 @@ impl Pace {
     }
 
     /// Probability that a day changed in the `nights` since it was complete; none before the first comparison.
-    pub fn discovered_after(&self, nights: u32) -> Option<f64> {
+    pub(crate) fn discovered_after(&self, nights: u32) -> Option<f64> {
         let asked: u64 = self.0.iter().map(|run| run.asked).sum();
-        let a_night = self.discovered().days as f64 / asked as f64;
+        let a_night = self.sum(|run| run.discovered).days as f64 / asked as f64;
         (asked > 0).then(|| 1.0 - (1.0 - a_night.min(1.0)).powi(nights as i32))
     }
 
-    /// Days that changed by their totals.
-    pub fn discovered(&self) -> Effort {
-        self.sum(|run| run.discovered)
-    }
-
-    /// Days known or likely to have changed, with at least as many rows as before.
-    pub fn grew(&self) -> Effort {
-        self.sum(|run| run.grew)
-    }
-
-    /// The same, with fewer rows than before.
-    pub fn shrank(&self) -> Effort {
-        self.sum(|run| run.shrank)
-    }
-
-    fn sum(&self, effort: impl Fn(&RefreshStats) -> Effort) -> Effort {
+    /// The efforts of one kind, of all runs.
+    pub(crate) fn sum(&self, effort: impl Fn(&RefreshStats) -> Effort) -> Effort {
         self.0.iter().map(effort).fold(Effort::default(), |sum, effort| Effort {
             days: sum.days + effort.days,
             requests: sum.requests + effort.requests,
@@ -99,7 +82,7 @@ mod tests {
     #[test]
     fn measured_requests_replace_the_assumption() {
         let mut pace = Pace::default();
-        assert_eq!((pace.discovered_after(1), pace.grew().of_day(3.0)), (None, 3.0));
+        assert_eq!((pace.discovered_after(1), pace.sum(|run| run.grew).of_day(3.0)), (None, 3.0));
         pace.note(RefreshStats::default());
         assert_eq!(pace, Pace::default(), "nothing was compared");
         let run = RefreshStats {
@@ -109,7 +92,7 @@ mod tests {
             ..RefreshStats::default()
         };
         pace.note(run);
-        assert_eq!(pace.grew().of_day(3.0), 1.5);
+        assert_eq!(pace.sum(|run| run.grew).of_day(3.0), 1.5);
         let near =
             |nights, likely: f64| pace.discovered_after(nights).is_some_and(|of| (of - likely).abs() < 1e-9);
         assert!(near(1, 0.1) && near(3, 0.271), "10% of the days each night");

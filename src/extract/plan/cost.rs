@@ -3,12 +3,38 @@
 //! Cost is measured in requests. *Waste* is the requests beyond full pages: half a page for each part, the waste of parts that
 //! have days over reach themselves, and the search for rows that no part returns.
 
-use super::outline::{DayRange, Outline};
 use crate::contract::eastern::{minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::extract::query::histogram::{Shares, USUAL_SECTORS};
+use crate::extract::query::slice::Filter;
 use crate::extract::query::split::{Dimension, LEAST_ROWS};
 use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+/// Consecutive days that are read together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct DayRange {
+    pub(crate) from: Date,
+    pub(crate) to: Date,
+    /// Whether it has hot days: days expected over reach. It is read in parts then.
+    pub(crate) in_parts: bool,
+}
+
+/// What is known of a query whose days are planned.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Outline<'a> {
+    pub(crate) filter: &'a Filter,
+    pub(crate) shares: &'a Shares,
+    /// Whether the lake lists its rows, so that their ZIP prefixes and cities are known.
+    pub(crate) is_listed: bool,
+    pub(crate) plan: &'a PlanLimits,
+}
+
+impl<'a> Outline<'a> {
+    pub(crate) fn unlisted(filter: &'a Filter, shares: &'a Shares, plan: &'a PlanLimits) -> Self {
+        Self { filter, shares, is_listed: false, plan }
+    }
+}
 
 /// The dimensions of a split, coarsest first.
 const CUTS: [Dimension; 4] = [Dimension::Sector, Dimension::Kind, Dimension::IndustryType, Dimension::Zip];
@@ -53,7 +79,7 @@ pub(crate) fn cost_of_hot_days(
 }
 
 /// Requests until `rows` rows are found, when parts are requested in order and a row is in each with a probability by its weight.
-pub fn until_found(weights: &[f64], rows: f64) -> f64 {
+pub(crate) fn until_found(weights: &[f64], rows: f64) -> f64 {
     let all: f64 = weights.iter().sum();
     let mut left = all;
     let mut asked = |weight: &f64| {
@@ -75,7 +101,11 @@ pub(crate) fn by_prefixes(rows: f64) -> f64 {
 }
 
 /// Requests to read day ranges completely: full pages, one row twice at every change of query, and the waste of reading in parts.
-pub fn price_full_read(ranges: &[DayRange], expected: &dyn Fn(Date) -> u64, outline: &Outline<'_>) -> u64 {
+pub(crate) fn price_full_read(
+    ranges: &[DayRange],
+    expected: &dyn Fn(Date) -> u64,
+    outline: &Outline<'_>,
+) -> u64 {
     let plan = outline.plan;
     let reach = u64::from(plan.reach_rows());
     let rows_on = |day: Date| expected(day) as f64;
@@ -96,7 +126,7 @@ pub fn price_full_read(ranges: &[DayRange], expected: &dyn Fn(Date) -> u64, outl
 }
 
 /// Requests to read days, newest first, each from its newest row down to a known one. `days` has the new and the known rows of each.
-pub fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
+pub(crate) fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
     let (mut pages, mut at) = (0, 0);
     while at < days.len() {
         let mut left = u64::from(plan.rows_per_call);
@@ -120,7 +150,7 @@ pub fn price_newest_ends(days: &[(u64, u64)], plan: &PlanLimits) -> u64 {
 }
 
 /// Requests to find one removed row of a day with `rows` rows: by bisecting the pages within reach, below it part by part.
-pub fn price_lost(rows: u64, plan: &PlanLimits) -> f64 {
+pub(crate) fn price_lost(rows: u64, plan: &PlanLimits) -> f64 {
     let (page, reach) = (u64::from(plan.rows_per_call), u64::from(plan.reach_rows()));
     let halvings = |rows: u64| (rows.max(page) as f64 / page as f64).log2().ceil();
     let deep = rows.saturating_sub(reach) as f64 / rows.max(1) as f64;
@@ -142,7 +172,6 @@ struct Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// The split with the least waste.
     fn least_waste(&self, outline: &Outline<'_>) -> Option<(f64, Dimension)> {
         let rest = self.after_its_head(outline);
         let wastes = self.left.iter().map(|way| (rest.waste(*way, outline), *way));
@@ -186,7 +215,6 @@ impl Cell<'_> {
         1.0 + out_of_state + parts.iter().map(of_part).sum::<f64>()
     }
 
-    /// Waste for the rows from outside Florida.
     fn waste_out_of_state(&self, outline: &Outline<'_>) -> f64 {
         let rows = self.rows_by_day.iter().sum::<f64>() * (1.0 - self.seen);
         let known = outline.shares.zip3s_out_of_state().into_iter().map(|share| share * rows);
@@ -208,7 +236,6 @@ impl Cell<'_> {
         asked + in_turn.min(by_ranks(rare)) + by_rank + by_prefixes((rows - within) * unseen)
     }
 
-    /// Waste for a range of days that may have hot days.
     fn waste_of_range(&self, outline: &Outline<'_>) -> f64 {
         let reach = f64::from(outline.plan.reach_rows()) * NEAR_REACH;
         let is_hot = |rows: &f64| *rows > reach;

@@ -1,13 +1,12 @@
 //! Which days are read together (pure): ranges of days, with hot days separated from quiet ones.
 
-use super::cost::cost_of_hot_days;
-use super::outline::{DayRange, Outline};
+use super::cost::{DayRange, Outline, cost_of_hot_days};
 use crate::contract::eastern::{minus_days, plus_days, span_days};
 use crate::contract::search::MAX_SPAN_DAYS;
 use jiff::civil::Date;
 
 /// The ranges of consecutive days in `days`, newest first, none longer than a search may span.
-pub fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
+pub(crate) fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
     let mut days: Vec<Date> = days.into_iter().collect();
     days.sort_unstable_by(|a, b| b.cmp(a));
     days.dedup();
@@ -24,7 +23,7 @@ pub fn ranges(days: impl IntoIterator<Item = Date>) -> Vec<(Date, Date)> {
 }
 
 /// The day ranges to read, newest first. Each has at most about `rows_at_once` rows; hot days are separated from quiet ones.
-pub fn plan_day_ranges(
+pub(crate) fn plan_day_ranges(
     days: impl IntoIterator<Item = Date>,
     expected: &dyn Fn(Date) -> f64,
     outline: &Outline<'_>,
@@ -49,8 +48,7 @@ fn cut_by_rows((from, to): (Date, Date), expected: &dyn Fn(Date) -> f64, most: f
     cut
 }
 
-/// Splits a range into hot ranges, which begin and end with a hot day, and the quiet days around them. A hot day is expected over
-/// reach.
+/// Splits a range into hot ranges, which begin and end with a day expected over reach, and the quiet days around them.
 pub(crate) fn separate_hot_days(
     (from, to): (Date, Date),
     expected: &dyn Fn(Date) -> f64,
@@ -74,8 +72,7 @@ pub(crate) fn separate_hot_days(
     ranges
 }
 
-/// The ranges in which hot days, newest first, are read: one range, unless two ranges without the longest quiet time between them
-/// cost less.
+/// The ranges in which hot days, newest first, are read: one, unless two without the longest quiet time between cost less.
 fn hot_ranges(hot: &[Date], expected: &dyn Fn(Date) -> f64, outline: &Outline<'_>) -> Vec<(Date, Date)> {
     let (Some(newest), Some(oldest)) = (hot.first().copied(), hot.last().copied()) else {
         return Vec::new();

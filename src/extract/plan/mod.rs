@@ -7,12 +7,10 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`outline`]: what is known of a query whose days are planned
-//! - [`cost`]: the split with the least cost, and the requests that reading takes
+//! - [`cost`]: what is known of a query, the split with the least cost, and the requests that reading takes
 //! - [`day_range`]: which days are read together
 //! - [`change_rate`]: how often days change after they were read, learned from earlier runs
 
 pub mod change_rate;
 pub mod cost;
 pub mod day_range;
-pub mod outline;

@@ -36,26 +36,22 @@ const USUAL_ONCE: f64 = 1.0;
 
 /// How often each value of a filter occurs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shares {
-    /// Rows counted.
-    pub rows: u64,
-    /// By sector.
-    pub sector: BTreeMap<String, u64>,
-    /// By type.
-    pub kind: BTreeMap<String, u64>,
+pub(crate) struct Shares {
+    pub(crate) rows: u64,
+    pub(crate) sector: BTreeMap<String, u64>,
+    pub(crate) kind: BTreeMap<String, u64>,
     /// By the first three digits of the ZIP code.
-    pub zip3: BTreeMap<String, u64>,
+    pub(crate) zip3: BTreeMap<String, u64>,
     /// By city, of rows without a ZIP code.
     #[serde(rename = "abroad", default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub no_zip_cities: BTreeMap<String, u64>,
+    pub(crate) no_zip_cities: BTreeMap<String, u64>,
 }
 
 /// Cities of rows without a ZIP code that are counted, at most.
 const MOST_NO_ZIP_CITIES: usize = 1_000;
 
 impl Shares {
-    /// Counts rows.
-    pub fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
+    pub(crate) fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
         for row in rows {
             self.rows += 1;
             *self.sector.entry(row.sector.to_string()).or_default() += 1;
@@ -70,7 +66,6 @@ impl Shares {
         }
     }
 
-    /// Share of a sector, 0 to 1.
     pub(crate) fn of_sector(&self, key: &str) -> f64 {
         self.share(&self.sector, key).unwrap_or(1.0 / USUAL_SECTORS as f64)
     }
@@ -80,13 +75,11 @@ impl Shares {
         self.share(&self.no_zip_cities, city).unwrap_or(0.0)
     }
 
-    /// Share of a type, 0 to 1.
     pub(crate) fn of_kind(&self, kind: EntityType) -> f64 {
         let usual = || USUAL_KINDS.iter().find(|(known, _)| *known == kind).map_or(0.0, |(_, share)| *share);
         self.share(&self.kind, kind.key()).unwrap_or_else(usual)
     }
 
-    /// Share of a ZIP prefix of three digits, 0 to 1.
     pub(crate) fn of_zip3(&self, prefix: &str) -> f64 {
         let usual = || match is_of_florida(prefix) {
             true => (1.0 - USUAL_ZIP3) / FLORIDA_ZIP3.len() as f64,
@@ -99,7 +92,6 @@ impl Shares {
         (self.rows > 0).then(|| counts.get(key).copied().unwrap_or(0) as f64 / self.rows as f64)
     }
 
-    /// Shares of the sectors.
     pub(crate) fn sectors(&self) -> Vec<f64> {
         match self.rows {
             0 => one_heavy(USUAL_HEAVIEST, USUAL_SECTORS),
@@ -107,7 +99,6 @@ impl Shares {
         }
     }
 
-    /// Shares of the types.
     pub(crate) fn kinds(&self) -> Vec<f64> {
         match self.rows {
             0 => USUAL_KINDS.iter().map(|(_, share)| *share).collect(),
@@ -115,7 +106,6 @@ impl Shares {
         }
     }
 
-    /// Shares of the ZIP prefixes of Florida.
     pub(crate) fn zip3s_of_florida(&self) -> Vec<f64> {
         match self.rows {
             0 => one_heavy(USUAL_ZIP3, FLORIDA_ZIP3.len()),
@@ -137,8 +127,7 @@ impl Shares {
         one_heavy(USUAL_DIGIT, 10)
     }
 
-    /// Share of rows with a ZIP prefix that no row had so far, after `more` rows: the Good–Turing estimate, the share of prefixes
-    /// that occurred once.
+    /// Share of rows with a new ZIP prefix after `more` rows: the Good–Turing estimate, the share of prefixes that occurred once.
     pub(crate) fn unseen_zip3(&self, more: f64) -> f64 {
         let once = match self.rows {
             0 => USUAL_ONCE,
@@ -158,7 +147,6 @@ fn one_heavy(heaviest: f64, values: usize) -> Vec<f64> {
     std::iter::once(heaviest).chain(std::iter::repeat_n(other, values - 1)).collect()
 }
 
-/// Whether a ZIP prefix of three digits is in Florida.
 pub(crate) fn is_of_florida(prefix: &str) -> bool {
     FLORIDA_ZIP3.contains(&prefix)
 }

@@ -10,32 +10,27 @@ use std::sync::Arc;
 
 /// The fields of a row that a filter can compare. Repeated texts are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenRow {
+pub(crate) struct SeenRow {
     /// The business id; a negative number made from the text of a record without a readable id.
-    pub id: i64,
-    /// Filing date.
-    pub filed_date: Date,
-    /// Type key.
-    pub entity_type: Arc<str>,
-    /// Sector key.
-    pub sector: Arc<str>,
-    /// Industry type key.
-    pub industry_type: Arc<str>,
+    pub(crate) id: i64,
+    pub(crate) filed_date: Date,
+    pub(crate) entity_type: Arc<str>,
+    pub(crate) sector: Arc<str>,
+    pub(crate) industry_type: Arc<str>,
     /// ZIP code as sent.
-    pub zip: Arc<str>,
+    pub(crate) zip: Arc<str>,
     /// City as sent.
-    pub city: Arc<str>,
+    pub(crate) city: Arc<str>,
     /// First three characters of the name, upper case.
-    pub name_prefix: Arc<str>,
+    pub(crate) name_prefix: Arc<str>,
 }
 
 /// Keeps one copy of equal texts.
 #[derive(Debug, Default)]
-pub struct Interner(HashSet<Arc<str>>);
+pub(crate) struct Interner(HashSet<Arc<str>>);
 
 impl Interner {
-    /// The shared copy of a text.
-    pub fn share(&mut self, text: &str) -> Arc<str> {
+    pub(crate) fn share(&mut self, text: &str) -> Arc<str> {
         if let Some(known) = self.0.get(text) {
             return Arc::clone(known);
         }
@@ -45,14 +40,14 @@ impl Interner {
     }
 
     /// The shared copy of the first three characters of a name, upper case.
-    pub fn share_prefix(&mut self, name: &str) -> Arc<str> {
+    pub(crate) fn share_prefix(&mut self, name: &str) -> Arc<str> {
         let start: String = name.chars().flat_map(char::to_uppercase).take(3).collect();
         self.share(&start)
     }
 
     /// The row of a record. A field that is missing or has another type reads as empty. An unreadable date is taken from the row
     /// before, because a listing is ordered by date.
-    pub fn read(&mut self, record: &RawValue, date_before: Date) -> SeenRow {
+    pub(crate) fn read(&mut self, record: &RawValue, date_before: Date) -> SeenRow {
         let loose: Loose = serde_json::from_str(record.get()).unwrap_or_default();
         let industry = |name: &str| text(loose.industry.as_ref().and_then(|industry| industry.get(name)));
         SeenRow {

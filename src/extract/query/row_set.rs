@@ -8,7 +8,7 @@ use std::ops::Bound::Excluded;
 
 /// The rows of one listing, each once: those that the API listed, and those of the lake that are not known to be removed.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     rows: HashMap<i64, SeenRow>,
     by_day: BTreeMap<Date, BTreeSet<i64>>,
     /// Ids of the lake, and whether the API has listed them in this reading.
@@ -19,7 +19,7 @@ pub struct Seen {
 
 impl Seen {
     /// Adds a row that the API listed; replaces an earlier copy.
-    pub fn insert(&mut self, row: SeenRow) {
+    pub(crate) fn insert(&mut self, row: SeenRow) {
         if let Some(shown) = self.from_lake.get_mut(&row.id) {
             *shown = true;
         }
@@ -28,7 +28,7 @@ impl Seen {
     }
 
     /// Adds a row of the lake, unless the API has listed it.
-    pub fn insert_known(&mut self, row: SeenRow) {
+    pub(crate) fn insert_known(&mut self, row: SeenRow) {
         if !self.rows.contains_key(&row.id) {
             self.from_lake.insert(row.id, false);
             self.put(row);
@@ -36,23 +36,26 @@ impl Seen {
     }
 
     /// Marks the rows of the lake as not listed in this reading: a page without changes is not stored.
-    pub fn forget_shown(&mut self) {
+    pub(crate) fn forget_shown(&mut self) {
         self.from_lake.values_mut().for_each(|shown| *shown = false);
     }
 
-    /// Whether it contains a row.
-    pub fn has(&self, id: i64) -> bool {
+    pub(crate) fn has(&self, id: i64) -> bool {
         self.rows.contains_key(&id)
     }
 
-    /// Whether a row came from the lake.
-    pub fn is_from_lake(&self, id: i64) -> bool {
+    pub(crate) fn is_from_lake(&self, id: i64) -> bool {
         self.from_lake.contains_key(&id)
     }
 
-    /// Removes the rows of one day's query with ids between two ids, both exclusive, that are not in `shown`: the API lists nothing
-    /// else there. Returns the removed rows of the lake.
-    pub fn drop_between(&mut self, cell: &Slice, oldest: i64, newest: i64, shown: &[i64]) -> Vec<SeenRow> {
+    /// Removes a day's rows between two ids, both exclusive, that are not in `shown`. Returns the removed rows of the lake.
+    pub(crate) fn drop_between(
+        &mut self,
+        cell: &Slice,
+        oldest: i64,
+        newest: i64,
+        shown: &[i64],
+    ) -> Vec<SeenRow> {
         let shown: HashSet<i64> = shown.iter().copied().collect();
         let absent: Vec<i64> = self.ids(cell, oldest, newest).filter(|id| !shown.contains(id)).collect();
         let mut dropped = Vec::new();
@@ -67,25 +70,29 @@ impl Seen {
     }
 
     /// Adds a removed row of the lake again, in its current form: it is still listed.
-    pub fn keep(&mut self, row: SeenRow) {
+    pub(crate) fn keep(&mut self, row: SeenRow) {
         self.gone.remove(&row.id);
         self.put(row);
     }
 
     /// Ids of one day's query between two ids, both exclusive, newest first.
-    pub fn ids<'s>(&'s self, cell: &'s Slice, oldest: i64, newest: i64) -> impl Iterator<Item = i64> + 's {
+    pub(crate) fn ids<'s>(
+        &'s self,
+        cell: &'s Slice,
+        oldest: i64,
+        newest: i64,
+    ) -> impl Iterator<Item = i64> + 's {
         let between = self.by_day.get(&cell.to).filter(|_| oldest < newest);
         let ids = between.into_iter().flat_map(move |ids| ids.range((Excluded(oldest), Excluded(newest))));
         ids.rev().copied().filter(|id| self.rows.get(id).is_some_and(|row| cell.filter.matches(row)))
     }
 
-    /// Ids of the lake that the API no longer lists, and their day.
-    pub fn gone(&self) -> &BTreeMap<i64, Date> {
+    pub(crate) fn gone(&self) -> &BTreeMap<i64, Date> {
         &self.gone
     }
 
     /// Ids of a day that the API listed.
-    pub fn shown_on(&self, day: Date) -> impl Iterator<Item = i64> + '_ {
+    pub(crate) fn shown_on(&self, day: Date) -> impl Iterator<Item = i64> + '_ {
         let ids = self.by_day.get(&day).into_iter().flatten().copied();
         ids.filter(|id| self.from_lake.get(id).copied().unwrap_or(true))
     }
@@ -102,7 +109,7 @@ impl Seen {
     }
 
     /// Removes all rows of a day, before it is read again.
-    pub fn forget(&mut self, day: Date) {
+    pub(crate) fn forget(&mut self, day: Date) {
         for id in self.by_day.remove(&day).unwrap_or_default() {
             self.rows.remove(&id);
             self.from_lake.remove(&id);
@@ -111,30 +118,26 @@ impl Seen {
     }
 
     /// Distinct rows of the days `from` to `to`.
-    pub fn count_between(&self, from: Date, to: Date) -> u64 {
+    pub(crate) fn count_between(&self, from: Date, to: Date) -> u64 {
         self.by_day.range(from..=to).map(|(_, ids)| ids.len() as u64).sum()
     }
 
-    /// Distinct rows of a day.
-    pub fn count_on(&self, day: Date) -> u64 {
+    pub(crate) fn count_on(&self, day: Date) -> u64 {
         self.count_between(day, day)
     }
 
-    /// Distinct rows of a slice.
-    pub fn count(&self, slice: &Slice) -> u64 {
+    pub(crate) fn count(&self, slice: &Slice) -> u64 {
         if slice.filter == Default::default() {
             return self.count_between(slice.from, slice.to);
         }
         self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
     }
 
-    /// All rows.
-    pub fn rows(&self) -> impl Iterator<Item = &SeenRow> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &SeenRow> {
         self.rows.values()
     }
 
-    /// Rows of the days `from` to `to`.
-    pub fn rows_of(&self, from: Date, to: Date) -> impl Iterator<Item = &SeenRow> {
+    pub(crate) fn rows_of(&self, from: Date, to: Date) -> impl Iterator<Item = &SeenRow> {
         self.by_day.range(from..=to).flat_map(|(_, ids)| ids.iter().filter_map(|id| self.rows.get(id)))
     }
 }

@@ -7,34 +7,30 @@ use crate::contract::search::{BusinessSearch, StatusFilter};
 use jiff::civil::{Date, date};
 
 /// The oldest day of a slice without a start; only a name search may have none.
-pub const ANY_AGE: Date = date(1, 1, 1);
+pub(crate) const ANY_AGE: Date = date(1, 1, 1);
 
 /// The filters of a query, without its days. The empty filter is the untyped listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Business type.
-    pub kind: Option<EntityType>,
+pub(crate) struct Filter {
+    pub(crate) kind: Option<EntityType>,
     /// Sector, or `sector.type` key.
-    pub industry: Option<String>,
-    /// City name.
-    pub city: Option<String>,
+    pub(crate) industry: Option<String>,
+    pub(crate) city: Option<String>,
     /// ZIP code or its first 3 or 4 digits.
-    pub zip: Option<String>,
-    /// Prefix of the name.
-    pub name_prefix: Option<String>,
-    /// Whether dissolved businesses are included; needs a name prefix. When set, the prefix is the query itself, not a part of a
-    /// wider one.
-    pub status: Option<StatusFilter>,
+    pub(crate) zip: Option<String>,
+    pub(crate) name_prefix: Option<String>,
+    /// Whether dissolved businesses are included. Needs a name prefix, which then is the query itself, not a part of a wider one.
+    pub(crate) status: Option<StatusFilter>,
 }
 
 impl Filter {
     /// Whether it contains a value from a record, which the API may reject as a parameter.
-    pub fn has_values_of_records(&self) -> bool {
+    pub(crate) fn has_values_of_records(&self) -> bool {
         self.city.is_some() || (self.name_prefix.is_some() && self.status.is_none())
     }
 
     /// Whether the API would list this row under the filter.
-    pub fn matches(&self, row: &SeenRow) -> bool {
+    pub(crate) fn matches(&self, row: &SeenRow) -> bool {
         self.kind.is_none_or(|kind| kind.key() == &*row.entity_type)
             && self.industry.as_ref().is_none_or(|key| **key == *row.sector || **key == *row.industry_type)
             && self.city.as_ref().is_none_or(|city| city.eq_ignore_ascii_case(&row.city))
@@ -51,48 +47,38 @@ fn begins_with(name: &str, prefix: &str) -> bool {
 
 /// One filter over the filing dates `from` to `to`, both inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Slice {
-    /// Its filter.
-    pub filter: Filter,
-    /// Oldest day.
-    pub from: Date,
-    /// Newest day.
-    pub to: Date,
+pub(crate) struct Slice {
+    pub(crate) filter: Filter,
+    pub(crate) from: Date,
+    pub(crate) to: Date,
 }
 
 impl Slice {
-    /// The same filter on one day.
-    pub fn on(&self, day: Date) -> Self {
+    pub(crate) fn on(&self, day: Date) -> Self {
         Self { from: day, to: day, ..self.clone() }
     }
 
-    /// The same filter on other days.
-    pub fn between(&self, from: Date, to: Date) -> Self {
+    pub(crate) fn between(&self, from: Date, to: Date) -> Self {
         Self { from, to, ..self.clone() }
     }
 
-    /// The same days under another filter.
-    pub fn under(&self, filter: Filter) -> Self {
+    pub(crate) fn under(&self, filter: Filter) -> Self {
         Self { filter, ..self.clone() }
     }
 
-    /// Whether it is a single day.
-    pub fn is_one_day(&self) -> bool {
+    pub(crate) fn is_one_day(&self) -> bool {
         self.from == self.to
     }
 
-    /// The number of its days.
-    pub fn days(&self) -> u32 {
+    pub(crate) fn days(&self) -> u32 {
         span_days(self.from, self.to)
     }
 
-    /// Whether a row matches it.
-    pub fn holds(&self, row: &SeenRow) -> bool {
+    pub(crate) fn holds(&self, row: &SeenRow) -> bool {
         self.from <= row.filed_date && row.filed_date <= self.to && self.filter.matches(row)
     }
 
-    /// The search for one of its pages.
-    pub fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
+    pub(crate) fn search(&self, limit: u32, offset: u32) -> BusinessSearch {
         let filter = self.filter.clone();
         BusinessSearch {
             q: filter.name_prefix,

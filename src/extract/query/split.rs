@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A filter by which a query is split into narrower ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Dimension {
+pub(crate) enum Dimension {
     /// `industry` by sector: every record has one, usually a published one.
     Sector,
     /// `type`: statewide counts have a seventh value, so it may not be exhaustive.
@@ -21,16 +21,14 @@ pub enum Dimension {
 
 /// The published values of the filters, from the reference stage.
 #[derive(Debug, Clone, Default)]
-pub struct FilterValues {
+pub(crate) struct FilterValues {
     /// Sectors with their types.
-    pub sectors: Vec<(String, Vec<String>)>,
-    /// Type keys.
-    pub kinds: Vec<EntityType>,
+    pub(crate) sectors: Vec<(String, Vec<String>)>,
+    pub(crate) kinds: Vec<EntityType>,
 }
 
 impl FilterValues {
-    /// The values in the lists of the API.
-    pub fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
+    pub(crate) fn of(industries: &Industries, entity_types: &[EntityTypeEntry]) -> Self {
         let sectors = industries.sectors.iter();
         Self {
             sectors: sectors.map(|sector| (sector.sector.clone(), sector.types.clone())).collect(),
@@ -44,7 +42,6 @@ impl FilterValues {
     }
 }
 
-/// A narrower filter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) filter: Filter,
@@ -111,7 +108,6 @@ pub(crate) fn parts(
     parts
 }
 
-/// A filter with a ZIP prefix added.
 pub(crate) fn under_zip(filter: &Filter, zip: String) -> Filter {
     Filter { zip: Some(zip), ..filter.clone() }
 }
@@ -128,8 +124,7 @@ fn zips(filter: &Filter, rows: u64, shares: &Shares) -> Vec<(String, f64)> {
     florida.chain(others).map(|zip| (zip.clone(), shares.of_zip3(&zip))).collect()
 }
 
-/// The parts of a query with addresses outside Florida, largest first: by known ZIP prefix, and by city for rows without a ZIP
-/// code.
+/// The parts with addresses outside Florida, largest first: by known ZIP prefix; by city for rows without a ZIP code.
 pub(crate) fn known_out_of_state(filter: &Filter, shares: &Shares) -> Vec<Part> {
     let prefixes = shares.out_of_state().into_iter();
     let prefixes = prefixes.map(|zip| Part { share: shares.of_zip3(&zip), filter: under_zip(filter, zip) });

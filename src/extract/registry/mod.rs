@@ -9,7 +9,7 @@
 
 pub mod prefixes;
 
-use super::error::ExtractError;
+use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
 use super::listing::pager::Reader;
 use super::listing::split_read::walk;
@@ -23,36 +23,29 @@ use crate::contract::search::StatusFilter;
 use jiff::civil::Date;
 use prefixes::{NamePrefix, text};
 
-/// Stage name of the register.
-pub const REGISTER: &str = "register";
+pub(crate) const REGISTER: &str = "register";
 
 /// Readings of a prefix before it is left incomplete.
 const READINGS: u32 = 2;
 
-/// A prefix to read.
 #[derive(Debug, Clone, Copy)]
-pub struct PrefixJob {
-    /// The prefix.
-    pub prefix: NamePrefix,
+pub(crate) struct PrefixJob {
+    pub(crate) prefix: NamePrefix,
     /// Whether to read fictitious names; a listing without a type excludes them.
-    pub is_fictitious: bool,
-    /// Active businesses, or also dissolved ones.
-    pub status: StatusFilter,
-    /// Newest filing date.
-    pub to: Date,
+    pub(crate) is_fictitious: bool,
+    pub(crate) status: StatusFilter,
+    pub(crate) to: Date,
 }
 
-/// The result of reading a prefix.
 #[derive(Debug)]
-pub struct PrefixReading {
+pub(crate) struct PrefixReading {
     /// Rows by the API's total.
-    pub expected: u64,
+    pub(crate) expected: u64,
     /// Distinct rows read.
-    pub held: u64,
+    pub(crate) held: u64,
     /// Whether these are all rows.
-    pub is_proven: bool,
-    /// Pages with the rows.
-    pub pages: Vec<PageKey>,
+    pub(crate) is_proven: bool,
+    pub(crate) pages: Vec<PageKey>,
 }
 
 impl PrefixJob {
@@ -65,32 +58,26 @@ impl PrefixJob {
         };
         Slice { filter, from: ANY_AGE, to: self.to }
     }
-
-    /// Whether the API may reject the prefix because of its characters.
-    fn is_odd(&self) -> bool {
-        self.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric())
-    }
 }
 
 /// Reads all names with a prefix; none when the API rejects the prefix.
-///
-/// # Errors
-/// A refusal, a spent budget, a broken archive.
-pub async fn read_prefix(
+pub(crate) async fn read_prefix(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
     values: &FilterValues,
     shares: &mut Shares,
     job: &PrefixJob,
-) -> Result<Option<PrefixReading>, ExtractError> {
+) -> Result<Option<PrefixReading>> {
     let slice = job.slice();
+    // The API may reject other characters.
+    let is_odd = job.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric());
     let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
     let mut reading = PrefixReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
     for _ in 0..READINGS {
         reader.range.seen = Seen::default();
         reader.range.drift.begin_reading();
         let walked = match walk(&mut reader, &slice).await {
-            Err(error) if job.is_odd() && error.is_rejected_query() => return Ok(None),
+            Err(error) if is_odd && error.is_rejected_query() => return Ok(None),
             other => other?,
         };
         reading.expected = walked.total;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The first two characters of a name, upper case.
-pub type NamePrefix = [char; 2];
+pub(crate) type NamePrefix = [char; 2];
 
 /// First characters, most frequent first.
 const USUAL_FIRST: &str = "ASCMBTPLDGEFRHNJWIVKOUYZQX1234567890";
@@ -47,35 +47,29 @@ const FICTITIOUS_ALONE: f64 = 0.02;
 
 /// Predicts how many names have a prefix, from the names known so far.
 #[derive(Debug, Clone, Default)]
-pub struct PrefixModel {
+pub(crate) struct PrefixModel {
     /// Names by prefix: of all types except fictitious, and of fictitious names.
     names: [BTreeMap<NamePrefix, u64>; 2],
-    /// Characters that occur in names.
     letters: BTreeSet<char>,
     /// Prefixes of words inside names.
     words: BTreeMap<NamePrefix, u64>,
     words_seen: u64,
 }
 
-/// A prefix and its expected rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Guess {
-    /// The prefix.
-    pub prefix: NamePrefix,
-    /// Whether these are fictitious names.
-    pub is_fictitious: bool,
-    /// Rows expected.
-    pub rows: f64,
+pub(crate) struct Guess {
+    pub(crate) prefix: NamePrefix,
+    pub(crate) is_fictitious: bool,
+    pub(crate) rows: f64,
 }
 
 /// The first two characters of a name, upper case; none for a name of one.
-pub fn prefix_of(name: &str) -> Option<NamePrefix> {
+pub(crate) fn prefix_of(name: &str) -> Option<NamePrefix> {
     let mut letters = name.chars().map(upper);
     Some([letters.next()?, letters.next()?])
 }
 
-/// A prefix as text.
-pub fn text(prefix: NamePrefix) -> String {
+pub(crate) fn text(prefix: NamePrefix) -> String {
     prefix.iter().collect()
 }
 
@@ -90,19 +84,19 @@ fn upper(letter: char) -> char {
 
 impl PrefixModel {
     /// Counts the name of a row.
-    pub fn note_prefix(&mut self, name: &str, is_fictitious: bool) {
+    pub(crate) fn note_prefix(&mut self, name: &str, is_fictitious: bool) {
         if let Some(prefix) = prefix_of(name) {
             *self.names[usize::from(is_fictitious)].entry(prefix).or_default() += 1;
         }
     }
 
     /// Sets the number of rows that a prefix was found to have.
-    pub fn set_count(&mut self, prefix: NamePrefix, is_fictitious: bool, rows: u64) {
+    pub(crate) fn set_count(&mut self, prefix: NamePrefix, is_fictitious: bool, rows: u64) {
         self.names[usize::from(is_fictitious)].insert(prefix, rows);
     }
 
     /// Learns the characters of a name and the prefixes of its words.
-    pub fn note_letters(&mut self, name: &str) {
+    pub(crate) fn note_letters(&mut self, name: &str) {
         let mut before = ' ';
         let mut letters = name.chars().map(upper).filter(|letter| !letter.is_control()).peekable();
         while let Some(letter) = letters.next() {
@@ -119,9 +113,8 @@ impl PrefixModel {
         }
     }
 
-    /// Every prefix not requested yet, most expected rows first. `total` is the number of businesses. A `thorough` guess does not
-    /// count a prefix as rare because no word has it.
-    pub fn guesses(
+    /// Prefixes not requested yet, most expected rows first. If `thorough`, one that no word inside names has is not rarer for that.
+    pub(crate) fn guesses(
         &self,
         total: u64,
         thorough: bool,

@@ -1,9 +1,9 @@
 //! Reads and checks a pipeline file. An error names the line.
 
 use super::spec::{ChecksSpec, PipelineSpec};
-use crate::aggregate::AggregateError;
+use crate::aggregate::{AggregateError, check_aggregate, check_condition, load_aggregates};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
-use crate::pipeline::error::{PipelineError, SpecError};
+use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
@@ -11,23 +11,18 @@ use toml::de::DeTable;
 /// A pipeline file read and checked.
 #[derive(Debug, Clone)]
 pub struct Pipeline {
-    /// Its values.
+    /// What it says.
     pub spec: PipelineSpec,
     /// Digest of what it reads. A run resumes only while this is unchanged; budget, checks, aggregates and report may change.
-    pub digest: String,
+    pub(crate) digest: String,
     /// Its folder, which its own paths are relative to.
-    pub folder: PathBuf,
-    /// The file.
-    pub path: PathBuf,
-    /// Its text.
+    pub(crate) folder: PathBuf,
+    pub(crate) path: PathBuf,
     text: String,
 }
 
 impl Pipeline {
     /// Reads a pipeline file.
-    ///
-    /// # Errors
-    /// `Unreadable`; `Wrong` with the line and, for a wrong word, the nearest right one.
     pub fn read(path: &Path) -> Result<Self, SpecError> {
         let text = std::fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
         let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
@@ -42,25 +37,19 @@ impl Pipeline {
     }
 
     /// Adds the file to an error of its SQL; returns other errors unchanged.
-    pub fn with_file(&self, error: PipelineError) -> PipelineError {
-        match error {
-            PipelineError::Aggregate(error) => self.with_sql_file(error),
-            other => other,
-        }
-    }
-
-    fn with_sql_file(&self, error: AggregateError) -> PipelineError {
+    pub(crate) fn with_file(&self, error: PipelineError) -> PipelineError {
         let folder = self.folder.join(&self.spec.aggregates.folder);
         match error {
-            AggregateError::Condition { .. } => {
+            PipelineError::Aggregate(error @ AggregateError::Condition { .. }) => {
                 wrong_at(&self.path, &self.text, "enrich.where", error.to_string()).into()
             }
-            AggregateError::Unreadable { path, source }
+            PipelineError::Aggregate(AggregateError::Unreadable { path, source })
                 if path == folder && source.kind() == io::ErrorKind::NotFound =>
             {
                 SpecError::NoAggregates { path: self.path.clone(), folder }.into()
             }
-            other => PipelineError::Aggregate(other.of_folder(&folder)),
+            PipelineError::Aggregate(error) => PipelineError::Aggregate(error.of_folder(&folder)),
+            other => other,
         }
     }
 }
@@ -71,7 +60,6 @@ const LONGEST_NAME: usize = 40;
 /// Days of the longest window that a pipeline file may claim.
 const LONGEST_WINDOW: u32 = 3_660;
 
-/// Minutes of a year.
 const A_YEAR: u64 = 525_600;
 
 /// A dotted key, and what is wrong with its value.
@@ -201,6 +189,26 @@ fn nearest_of<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&
     let scored = words.map(|word| (strsim::jaro_winkler(wrong, word), word));
     let (score, word) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (score > 0.6).then_some(word)
+}
+
+/// Names and SQL of the aggregates; none where the pipeline disables them.
+pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, String)>>> {
+    let spec = &pipeline.spec.aggregates;
+    match spec.enabled {
+        true => Ok(Some(load_aggregates(&pipeline.folder.join(&spec.folder))?)),
+        false => Ok(None),
+    }
+}
+
+/// Runs the SQL of a pipeline on empty tables, so that errors show before a request is spent.
+pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
+    for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
+        check_aggregate(&name, &sql)?;
+    }
+    if let Some(spec) = &pipeline.spec.enrich {
+        check_condition(&spec.condition)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

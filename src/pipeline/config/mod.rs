@@ -3,9 +3,7 @@
 //! # Files, in reading order
 //!
 //! - [`spec`]: the keys of a file, typed
-//! - `file`: reading a file; errors with their line
-//! - [`sql`]: its SQL, checked before a request is spent
+//! - `file`: reading a file; errors with their line; its SQL
 
 pub mod file;
 pub mod spec;
-pub mod sql;

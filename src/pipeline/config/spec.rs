@@ -295,8 +295,7 @@ pub struct RetentionSpec {
 }
 
 impl RetentionSpec {
-    /// The rules for snapshots.
-    pub const fn retention(&self) -> Retention {
+    pub(crate) const fn retention(&self) -> Retention {
         Retention { last: self.last, daily: self.daily, weekly: self.weekly, monthly: self.monthly }
     }
 }

@@ -10,11 +10,10 @@ use crate::lake::{Commit, TableDelta};
 use crate::normalize::{normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::due::{Known, LookUps, due};
 use crate::pipeline::publish::summary::EnrichSummary;
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
-use jiff::civil::Date;
 use std::collections::BTreeSet;
 
 /// Look-ups that are merged together.
@@ -37,11 +36,10 @@ impl Run<'_> {
         &mut self,
         spec: &EnrichSpec,
         asker: &mut PageFetcher<'_>,
-        real_today: Date,
         landing: &mut Landing,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let commit = self.lake.current()?;
-        let plan = self.enrich_plan(spec, commit.as_ref(), real_today)?;
+        let plan = self.enrich_plan(spec, commit.as_ref())?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
         // Look-ups of an earlier part of this run are in the lake.
         let is_done = |id: &i64| known.asked_at(*id).is_some_and(|at| at >= self.record.started_at);
@@ -52,7 +50,7 @@ impl Run<'_> {
             unknown: done.iter().filter(|id| known.is_without(**id)).count() as u64,
             left: due.len() as u64 + plan.beyond,
         };
-        self.needed = Some(asker.answered() + due.len() as u64 * if spec.officers { 2 } else { 1 });
+        self.needed = Some(asker.answered + due.len() as u64 * if spec.officers { 2 } else { 1 });
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
@@ -79,16 +77,10 @@ impl Run<'_> {
         result
     }
 
-    /// What this run looks up: as in its record, or selected now. When a run resumes on a later day, the lake may have newer businesses,
-    /// which come first, so they are selected anew.
-    fn enrich_plan(
-        &mut self,
-        spec: &EnrichSpec,
-        commit: Option<&Commit>,
-        real_today: Date,
-    ) -> Result<LookUps, PipelineError> {
+    /// What this run looks up: as in its record. On a later day it is selected anew, because newer businesses come first.
+    fn enrich_plan(&mut self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<LookUps> {
         let mut planned = self.planned();
-        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == real_today) {
+        if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {
             return Ok(look_ups);
         }
         let due = due(self.lake, commit, spec, &self.state.enrich, (self.now)())?;
@@ -108,7 +100,7 @@ impl Run<'_> {
         landing: &mut Landing,
         looked_up: &mut LookedUp,
         summary: &mut EnrichSummary,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         summary.looked_up += 1;
         summary.left -= 1;
         looked_up.count += 1;
@@ -144,7 +136,7 @@ impl Run<'_> {
         known: &Known,
         landing: &mut Landing,
         looked_up: &mut LookedUp,
-    ) -> Result<Option<i32>, PipelineError> {
+    ) -> Result<Option<i32>> {
         let (page, place) = landing.page(key)?;
         match normalize_detail(&page.body, page.received_at, &place) {
             Ok(rows) => {
@@ -166,7 +158,7 @@ impl Run<'_> {
 }
 
 /// The rows of a page of officers.
-fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<OfficerRow>, PipelineError> {
+fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<OfficerRow>> {
     let (page, place) = landing.page(key)?;
     let rows = normalize_officers(&page.body, id, page.received_at, &place);
     landing.note_unknown(rows.unknown_fields);
@@ -175,7 +167,7 @@ fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<Offi
 }
 
 impl LookedUp {
-    fn land(self, landing: &mut Landing) -> Result<(), PipelineError> {
+    fn land(self, landing: &mut Landing) -> Result<()> {
         if self.count == 0 {
             return Ok(());
         }

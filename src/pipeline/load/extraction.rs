@@ -2,31 +2,27 @@
 
 use super::landing::Landing;
 use super::page_store::Pages;
-use crate::client::{Allowance, Client};
+use crate::client::Client;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{ListingJob, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{
-    Reference, extract_daily_counts, extract_reference, find_plan, plan_is_known,
-};
+use crate::extract::reference::{REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan};
 use crate::lake::Quarantine;
 use crate::pipeline::context::{Run, RunContext};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
-use crate::pipeline::plan::lake_view::{Coverage, KnownRows, staged_coverage};
+use crate::pipeline::plan::lake_view::{Coverage, KnownRows, by_listing, staged_coverage_rows};
 use crate::pipeline::plan::refresh_cost::{listing_price, settling_price};
-use crate::pipeline::plan::stage::REFERENCE;
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
-/// What a run has read.
 pub(crate) struct Extracted {
     pub(crate) landing: Landing,
     pub(crate) read: Result<Option<Reference>, Interrupted>,
@@ -43,48 +39,44 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// The counters now.
     pub(crate) fn now(client: &Client) -> Self {
         Self { sent: client.budget().sent(), retried: client.retried() }
     }
 
-    /// Requests sent since then.
     pub(crate) fn requests_since(self, client: &Client) -> Requests {
         let (sent, retried) = (client.budget().sent() - self.sent, client.retried() - self.retried);
         Requests { sent, retried, ..Requests::default() }
     }
 }
 
-/// Reads and lands everything that the run needs; `before` is what was sent before it began. The archive's index is freed at the end, for
-/// it grows with the pages.
+/// Reads and lands all that the run needs, then frees the archive's index. `before` is what was sent before it began.
 pub(crate) async fn extract(
     run: &mut Run<'_>,
-    client: &Client,
-    caps: Allowance,
     context: &RunContext<'_>,
     before: Before,
-) -> Result<Extracted, PipelineError> {
+) -> Result<Extracted> {
+    let client = run.client;
     let asked_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
     let archive = pages.clone();
     let staging = run.lake.stage(&run.record.run_id)?;
     let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
     let mut asker = PageFetcher::new(client, &mut pages, context.now, context.tell);
-    let read = run.read(&mut asker, client, caps, context.today, &mut landing).await;
+    let read = run.read(&mut asker, &mut landing).await;
     if let Err((_, PipelineError::Client(refused))) = &read {
         asker.invalidate_refusal(refused)?;
     }
     let finished = asker.finish().await;
     let mut by_stage: BTreeMap<String, u64> =
-        asker.sent_by_stage().iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
+        asker.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry(REFERENCE.to_owned()).or_default() += asked_for_account;
-    let requests = Requests { replayed: asker.replayed(), by_stage, ..before.requests_since(client) };
+    let requests = Requests { replayed: asker.replayed, by_stage, ..before.requests_since(client) };
     (context.spent)(&requests);
     finished?;
     archive.archive().sync()?;
     landing.end()?;
     landing.quarantine.as_ref().map_or(Ok(()), Quarantine::sync)?;
-    Ok(Extracted { landing, read, requests, answered: asker.answered() })
+    Ok(Extracted { landing, read, requests, answered: asker.answered })
 }
 
 /// What was read before an error, and the error.
@@ -95,17 +87,13 @@ impl Run<'_> {
     async fn read(
         &mut self,
         asker: &mut PageFetcher<'_>,
-        client: &Client,
-        caps: Allowance,
-        real_today: Date,
         landing: &mut Landing,
     ) -> Result<Option<Reference>, Interrupted> {
         let early = |error: ExtractError| (None, PipelineError::from(error));
         let pipeline = self.pipeline;
-        self.is_plan_found = plan_is_known(caps, self.state.plan, &pipeline.spec.plan);
         if let Some(spec) = &pipeline.spec.enrich {
             return self
-                .read_enrich(spec, asker, real_today, landing)
+                .read_enrich(spec, asker, landing)
                 .await
                 .map(|()| None)
                 .map_err(|error| (None, error));
@@ -114,8 +102,8 @@ impl Run<'_> {
         let result = match &pipeline.spec.registry {
             Some(spec) => self.read_register(spec, asker, &reference, landing).await,
             None => {
-                self.read_counts(asker, real_today).await.map_err(early)?;
-                self.read_listings(asker, client, &reference, real_today, landing).await
+                self.read_counts(asker).await.map_err(early)?;
+                self.read_listings(asker, &reference, landing).await
             }
         };
         match result {
@@ -125,17 +113,13 @@ impl Run<'_> {
     }
 
     /// Reads counts of days, and the plan's numbers where they must be measured.
-    async fn read_counts(
-        &mut self,
-        asker: &mut PageFetcher<'_>,
-        real_today: Date,
-    ) -> Result<(), ExtractError> {
+    async fn read_counts(&mut self, asker: &mut PageFetcher<'_>) -> Result<(), ExtractError> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.counts = extract_daily_counts(asker, days).await?;
         self.counted_days = Some(days);
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
-            find_plan(asker, &mut self.plan, given, counted, real_today).await?;
+            find_plan(asker, &mut self.plan, given, counted, self.real_today).await?;
             self.is_plan_found = true;
         }
         Ok(())
@@ -144,17 +128,15 @@ impl Run<'_> {
     async fn read_listings(
         &mut self,
         asker: &mut PageFetcher<'_>,
-        client: &Client,
         reference: &Reference,
-        real_today: Date,
         landing: &mut Landing,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let filings = landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
-        let oldest = window_start(real_today, self.plan.window_days);
+        let oldest = window_start(self.real_today, self.plan.window_days);
         self.from = first_day(self.pipeline.spec.extract.days, self.record.today, &self.plan).max(oldest);
-        let coverage = staged_coverage(&landing.staging)?;
-        let jobs = self.plan_listings(&coverage, client, reference, asker.answered())?;
+        let coverage = by_listing(staged_coverage_rows(&landing.staging)?);
+        let jobs = self.plan_listings(&coverage, reference, asker.answered)?;
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
         for (listing, job) in jobs {
             let label = listing.label();
@@ -176,16 +158,19 @@ impl Run<'_> {
     fn plan_listings(
         &mut self,
         coverage: &Coverage,
-        client: &Client,
         reference: &Reference,
         answered: u64,
-    ) -> Result<Vec<(Listing, ListingJob)>, PipelineError> {
+    ) -> Result<Vec<(Listing, ListingJob)>> {
         let inputs = PlanInputs {
             coverage,
             state: &self.state,
             counts: &self.counts,
             plan: &self.plan,
-            remaining: within_bounds(client.budget().remaining()?, &self.pipeline.spec.budget, &self.plan),
+            remaining: within_bounds(
+                self.client.budget().remaining()?,
+                &self.pipeline.spec.budget,
+                &self.plan,
+            ),
             from: self.from,
             today: self.record.today,
         };

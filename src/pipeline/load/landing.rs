@@ -1,7 +1,6 @@
 //! Turns readings into rows of the next snapshot: raw pages → rows and rejects → the lake's spill and coverage.
 
-use super::answer_times::{CameAt, came_at};
-use super::page_store::Pages;
+use super::page_store::{CameAt, Pages, came_at};
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
@@ -9,10 +8,10 @@ use crate::extract::fetch::PageKey;
 use crate::extract::listing::Reading;
 use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
 use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
 use crate::pipeline::plan::stale_days::SETTLED_DAYS;
-use crate::pipeline::state::provenance::{Journal, JournalReading, JournalStep, key_of, page_of};
+use crate::pipeline::state::provenance::{Journal, JournalDay, JournalReading, JournalStep, key_of, page_of};
 use crate::table::{CoverageRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -21,15 +20,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 /// Rows of a batch for the spill.
 const BATCH_ROWS: usize = 8 * 1024;
 
-/// What has landed so far.
 pub(crate) struct Landing {
     pub(crate) today: Date,
     pub(crate) staging: Staging,
     /// Where records go that could not be normalized; none in a replay.
     pub(crate) quarantine: Option<Quarantine>,
-    /// How the snapshot is made.
     pub(crate) journal: Journal,
-    /// Coverage of the days read.
     pub(crate) coverage: Vec<CoverageRow>,
     /// Listing label and day of every complete day.
     pub(crate) complete: BTreeSet<(String, Date)>,
@@ -54,7 +50,7 @@ impl Landing {
             today,
             staging,
             quarantine,
-            journal: Journal::new(today),
+            journal: Journal { today, ..Journal::default() },
             coverage: Vec::new(),
             complete: BTreeSet::new(),
             read_whole: BTreeSet::new(),
@@ -69,7 +65,7 @@ impl Landing {
     }
 
     /// Lands a reading and records it in the journal. Rows of incomplete days stay in the archive and do not land.
-    pub(crate) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<(), PipelineError> {
+    pub(crate) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<()> {
         let mut entry = JournalReading::of(reading, now);
         let mut skipped = BTreeSet::new();
         self.land_rows(&entry, &mut |id, day| {
@@ -86,8 +82,7 @@ impl Landing {
         Ok(())
     }
 
-    /// Lands a step of a journal again.
-    pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<(), PipelineError> {
+    pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<()> {
         match step {
             JournalStep::Listing(entry) => {
                 self.land_rows(entry, &mut |id, day| !entry.skipped.contains(&(id, day)))
@@ -99,15 +94,12 @@ impl Landing {
         }
     }
 
-    fn land_rows(
-        &mut self,
-        entry: &JournalReading,
-        counts: &mut dyn FnMut(i64, Date) -> bool,
-    ) -> Result<(), PipelineError> {
-        let complete = entry.complete_days();
+    fn land_rows(&mut self, entry: &JournalReading, counts: &mut dyn FnMut(i64, Date) -> bool) -> Result<()> {
+        let complete = entry.days.iter().map(|day| day.reading).filter(|day| day.complete);
+        let complete: BTreeSet<Date> = complete.map(|day| day.day).collect();
         let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
         let mut batch = Vec::new();
-        for key in entry.keys() {
+        for key in entry.pages.iter().map(key_of) {
             for row in self.rows_of(&key)? {
                 let day = row.filed_date;
                 if complete.contains(&day) && counts(row.business_id, day) {
@@ -123,14 +115,13 @@ impl Landing {
         Ok(())
     }
 
-    /// Lands the pages of a prefix. Every row is observed on its own. Where dissolved businesses were requested too, a row is listed if
-    /// it is active; `note` receives every row.
+    /// Lands the pages of a prefix. With dissolved businesses, a row is listed if it is active. `note` receives every row.
     pub(crate) fn land_prefix(
         &mut self,
         pages: &[PageKey],
         with_dissolved: bool,
         note: &mut dyn FnMut(&FilingRow),
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let mut batch = Vec::new();
         for key in pages {
             for mut row in self.rows_of(key)? {
@@ -146,8 +137,7 @@ impl Landing {
         Ok(())
     }
 
-    /// Spills a batch that has at least `least` rows.
-    fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<(), PipelineError> {
+    fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<()> {
         if batch.len() >= least {
             self.staging.spill_filings(FilingRow::batch(&std::mem::take(batch))?)?;
         }
@@ -155,14 +145,13 @@ impl Landing {
     }
 
     /// A page of the archive, and the slice and offset of its request.
-    pub(crate) fn page(&self, key: &PageKey) -> Result<(RawPage, Place), PipelineError> {
+    pub(crate) fn page(&self, key: &PageKey) -> Result<(RawPage, Place)> {
         let place = Place { slice: key.target.clone(), offset: offset_of(&key.target) };
         let pages = self.pages.as_ref();
         let gone = || PipelineError::PageGone { target: key.target.clone() };
         Ok((pages.ok_or_else(gone)?.page(key)?, place))
     }
 
-    /// Counts unknown fields.
     pub(crate) fn note_unknown(&mut self, fields: UnknownFields) {
         for (field, count) in fields {
             *self.unknown_fields.entry(field).or_default() += count;
@@ -170,14 +159,14 @@ impl Landing {
     }
 
     /// Ends the landing: records when lists and counts arrived, and frees the archive, whose index grows with the pages read.
-    pub(crate) fn end(&mut self) -> Result<(), PipelineError> {
+    pub(crate) fn end(&mut self) -> Result<()> {
         if let Some(pages) = self.pages.take() {
             self.lists_came = came_at(&pages)?;
         }
         Ok(())
     }
 
-    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>, PipelineError> {
+    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>> {
         let (page, place) = self.page(key)?;
         let normalized = normalize_page(&page.body, page.received_at, &place);
         self.note_unknown(normalized.unknown_fields);
@@ -189,7 +178,7 @@ impl Landing {
     }
 
     /// Writes a record to the quarantine, once, even if it is on two pages.
-    pub(crate) fn quarantine(&mut self, reject: &Reject) -> Result<(), PipelineError> {
+    pub(crate) fn quarantine(&mut self, reject: &Reject) -> Result<()> {
         if self.rejected.insert(blake3::hash(reject.record.as_bytes())) {
             tracing::warn!(
                 slice = reject.slice,
@@ -204,9 +193,9 @@ impl Landing {
     }
 
     fn cover(&mut self, entry: &JournalReading, landed: &HashMap<Date, HashSet<i64>>) {
-        for day in &entry.days {
+        for JournalDay { reading: day, seen } in &entry.days {
             let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
-            let not_landed = day.seen.saturating_sub(landed_now);
+            let not_landed = seen.saturating_sub(landed_now);
             let landed = if day.complete { day.held.saturating_sub(not_landed) } else { 0 };
             self.coverage.push(CoverageRow {
                 filed_date: day.day,
@@ -233,7 +222,7 @@ impl Landing {
     }
 
     /// Writes the coverage of the days read into the next snapshot. A settled day stays settled as long as it is complete.
-    pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta, PipelineError> {
+    pub(crate) fn stage_coverage(&mut self) -> Result<TableDelta> {
         let before = staged_coverage_rows(&self.staging)?;
         let settled = before.into_iter().filter(|row| row.settled);
         let settled: BTreeSet<(Date, String)> =

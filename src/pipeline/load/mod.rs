@@ -3,15 +3,13 @@
 //! # Files, in reading order
 //!
 //! - `extraction`: what a run reads, in order
-//! - `page_store`: the archive of raw pages, asked before the API
+//! - `page_store`: the archive of raw pages, asked before the API; when lists arrived
 //! - `landing`: readings → rows, rejects and coverage
 //! - `registry`: reading the register by prefix of a name
 //! - `enrich`: looking up selected businesses
-//! - `answer_times`: when lists and counts arrived
 //! - `reference_tables`: lists and counts → their tables
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
-pub(super) mod answer_times;
 pub(super) mod enrich;
 pub(super) mod extraction;
 pub(super) mod landing;

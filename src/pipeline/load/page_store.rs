@@ -1,10 +1,14 @@
 //! The run's archive of raw pages. Extraction asks it before it spends a request.
 
+use crate::client::Call;
+use crate::contract::param::MAX_DAYS;
 use crate::extract::error::StoreError;
 use crate::extract::fetch::{PageKey, PageStore, StoredPage};
 use crate::lake::{RawArchive, RawPage};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
+use crate::table::Table;
 use jiff::Timestamp;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A handle on the archive. Extraction writes through one while landing reads through another.
@@ -12,7 +16,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct Pages(Arc<Mutex<RawArchive>>);
 
 impl Pages {
-    /// A handle on an open archive.
     pub(crate) fn new(archive: RawArchive) -> Self {
         Self(Arc::new(Mutex::new(archive)))
     }
@@ -23,7 +26,7 @@ impl Pages {
     }
 
     /// A page that must exist.
-    pub(crate) fn page(&self, key: &PageKey) -> Result<RawPage, PipelineError> {
+    pub(crate) fn page(&self, key: &PageKey) -> Result<RawPage> {
         let page = self.archive().get(&key.target, key.occurrence)?;
         page.ok_or_else(|| PipelineError::PageGone { target: key.target.clone() })
     }
@@ -38,5 +41,55 @@ impl PageStore for Pages {
     fn keep(&mut self, key: &PageKey, status: u16, at: Timestamp, body: &[u8]) -> Result<(), StoreError> {
         let kept = self.archive().append(&key.target, key.occurrence, status, at, body);
         Ok(kept.map_err(PipelineError::from)?)
+    }
+}
+
+/// When the answers arrived that tables are made from.
+pub(crate) type CameAt = BTreeMap<Table, Timestamp>;
+
+/// When lists and counts arrived, as far as a run's archive has them.
+pub(crate) fn came_at(pages: &Pages) -> Result<CameAt> {
+    let mut came = CameAt::new();
+    let mut note = |target: &str, tables: &[Table]| -> Result<()> {
+        if let Some(page) = pages.archive().get(target, 0)? {
+            for table in tables {
+                let newest = came.entry(*table).or_insert(page.received_at);
+                *newest = page.received_at.max(*newest);
+            }
+        }
+        Ok(())
+    };
+    note(Call::entity_types().target(), &[Table::EntityTypes])?;
+    note(Call::industries().target(), &[Table::IndustryTypes, Table::IndustrySegments])?;
+    note(Call::counties().target(), &[Table::Counties])?;
+    note(Call::stats().target(), &[Table::MonthlyCounts, Table::Statewide, Table::TypeSplit])?;
+    // Each run requests its own number of days.
+    for days in 1..=MAX_DAYS {
+        note(Call::daily_counts(days).target(), &[Table::DailyCounts])?;
+    }
+    Ok(came)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lake::RawArchive;
+    use crate::pipeline::load::recount::tests::at;
+
+    #[test]
+    fn the_archive_has_the_time_of_each_answer() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mut archive = RawArchive::open(root.path()).expect("an archive");
+        for (target, second) in [("/v1/fl/stats", 4), ("/v1/fl/filings/daily?days=31", 5), ("/v1/me", 6)] {
+            archive.append(target, 0, 200, at(second), b"{}").expect("kept");
+        }
+        let came = came_at(&Pages::new(archive)).expect("instants");
+        let expected = [
+            (Table::DailyCounts, at(5)),
+            (Table::MonthlyCounts, at(4)),
+            (Table::Statewide, at(4)),
+            (Table::TypeSplit, at(4)),
+        ];
+        assert_eq!(came, CameAt::from(expected));
     }
 }

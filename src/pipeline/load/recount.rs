@@ -3,7 +3,7 @@
 use crate::contract::business::ACTIVE;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::listing::Listing;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::Counted;
 use crate::table::{CoverageRow, FilingColumns, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
@@ -21,8 +21,7 @@ pub(crate) struct LakeCounts {
 }
 
 impl LakeCounts {
-    /// Counts the rows of filings files as of a day.
-    pub(crate) fn of(files: &[PathBuf], today: Date) -> Result<Self, PipelineError> {
+    pub(crate) fn of(files: &[PathBuf], today: Date) -> Result<Self> {
         let mut counts = Self::default();
         for file in files {
             let columns = ["filed_date", "entity_type", "status", "listed"];
@@ -78,11 +77,13 @@ impl LakeCounts {
     }
 
     /// Coverage rows of complete days, corrected for rows that have since changed their day or type. A day stays complete if the API
-    /// counts only the rows that are left, or if nothing can show that it changed. Otherwise it must be read again.
+    /// counts only the rows that are left, or if nothing can show that it changed. Otherwise it must be read again: since `from` it can be.
     pub(crate) fn follow_moves(
         &self,
         coverage: Vec<CoverageRow>,
-        context: &MoveContext<'_>,
+        from: Date,
+        counted: &BTreeMap<Date, i64>,
+        read_now: &BTreeSet<(Date, String)>,
     ) -> Vec<CoverageRow> {
         let follow = |row: CoverageRow| {
             let left = self.listed_of(&row);
@@ -90,26 +91,16 @@ impl LakeCounts {
                 return None;
             }
             let expected = row.expected - (row.landed - left);
-            let is_read = context.read_now.contains(&(row.filed_date, row.entity_type.clone()));
+            let is_read = read_now.contains(&(row.filed_date, row.entity_type.clone()));
             let is_untyped = row.entity_type == Listing::Untyped.label();
-            let counted = context.counted.get(&row.filed_date).filter(|_| is_untyped);
+            let counted = counted.get(&row.filed_date).filter(|_| is_untyped);
             let fits = !is_read && counted.is_none_or(|counted| *counted == expected);
-            let complete = fits || row.filed_date < context.from;
+            let complete = fits || row.filed_date < from;
             let expected = if complete { expected } else { row.expected };
             Some(CoverageRow { landed: left, expected, complete, ..row })
         };
         coverage.into_iter().filter_map(follow).collect()
     }
-}
-
-/// What shows whether a day is complete without the rows that changed their day.
-pub(crate) struct MoveContext<'t> {
-    /// Oldest day that can be read again.
-    pub(crate) from: Date,
-    /// The API's counts, of the untyped listing.
-    pub(crate) counted: BTreeMap<Date, i64>,
-    /// Days read by this run.
-    pub(crate) read_now: &'t BTreeSet<(Date, String)>,
 }
 
 fn bits(is_dissolved: bool, is_fictitious: bool, is_later: bool) -> usize {
@@ -122,6 +113,10 @@ pub(crate) mod tests {
     use crate::table::{self, FilingRow, write_rows};
     use jiff::Timestamp;
     use jiff::civil::date;
+
+    pub(crate) fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).expect("an instant")
+    }
 
     pub(crate) fn filing(id: i64, day: Date, kind: &str, status: &str) -> FilingRow {
         let (entity_type, status, listed) = (kind.to_owned(), status.to_owned(), status == ACTIVE);
@@ -183,8 +178,7 @@ pub(crate) mod tests {
                 BTreeSet::new()
             };
             let counted = counted.map(|rows| (filed_date, rows)).into_iter().collect();
-            let rows = counts
-                .follow_moves(vec![covered(filed_date)], &MoveContext { from, counted, read_now: &read_now });
+            let rows = counts.follow_moves(vec![covered(filed_date)], from, &counted, &read_now);
             let row = rows.first().expect("a row that follows");
             (row.expected, row.landed, row.complete)
         };

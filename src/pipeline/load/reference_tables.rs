@@ -3,12 +3,12 @@
 //! Their rows have a day, but no time. A resumed run may merge answers that are older than those of another run of the same day. So the
 //! time of each answer decides: an older answer only adds rows that the newer one lacks. The tables are the same in either order.
 
-use super::answer_times::CameAt;
 use super::landing::Landing;
+use super::page_store::CameAt;
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
 use crate::lake::{Staging, TableDelta};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::newest_lists::NewestLists;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{
@@ -18,15 +18,14 @@ use crate::table::{
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
-/// Merges the lists and counts of a day. The state of the parent snapshot has the times of those merged before.
+/// Merges the lists and counts of the run's day. The state of the parent snapshot has the times of those merged before.
 pub(crate) fn merge_lists(
-    day: Date,
     (reference, counts): (&Reference, &[DailyCount]),
     landing: &mut Landing,
     deltas: &mut BTreeMap<String, TableDelta>,
-) -> Result<(), PipelineError> {
-    let parent = landing.staging.parent();
-    let newest = RunState::of(parent).lists;
+) -> Result<()> {
+    let newest = RunState::of(landing.staging.parent()).lists;
+    let day = landing.today;
     let (came, staging) = (&landing.lists_came, &mut landing.staging);
     let mut lists = Lists { day, came, newest: &newest, staging, deltas };
     let (stats, industries) = (&reference.stats, &reference.industries);
@@ -52,7 +51,7 @@ struct Lists<'a> {
 
 impl Lists<'_> {
     /// Merges rows into their table. Rows of the table that may be newer replace them.
-    fn add<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<(), PipelineError> {
+    fn add<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let mut rows: Vec<R> = rows.into_iter().collect();
         let read = rows.len() as u64;
         if self.newest.may_be_newer(self.day, R::TABLE, self.came.get(&R::TABLE).copied()) {
@@ -71,16 +70,12 @@ impl Lists<'_> {
 mod tests {
     use super::*;
     use crate::lake::Lake;
+    use crate::pipeline::load::recount::tests::at;
     use crate::table::Table;
-    use jiff::Timestamp;
     use jiff::civil::date;
     use std::path::Path;
 
     const DAY: Date = date(2026, 11, 20);
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
 
     fn statewide(businesses_total: i64) -> StatewideRow {
         StatewideRow {

@@ -13,7 +13,7 @@ use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
 use crate::extract::registry::{PrefixJob, PrefixReading, read_prefix};
 use crate::pipeline::config::spec::RegistrySpec;
 use crate::pipeline::context::Run;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::plan::registry_estimate::{Question, known_names, register_price};
 use crate::pipeline::plan::stale_days::MAX_DAYS_AHEAD;
 use crate::pipeline::publish::summary::RegisterSummary;
@@ -27,7 +27,7 @@ impl Run<'_> {
         asker: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         self.state.register.begin(spec.status, self.record.today, spec.max_age_days);
         if spec.status == RegisterStatus::Active && self.state.register.status == Some(RegisterStatus::All) {
             tracing::warn!(
@@ -41,7 +41,7 @@ impl Run<'_> {
         self.register.total = u64::try_from(reference.stats.businesses_total).unwrap_or(0);
         let now = (self.register.total, self.record.today);
         let price = register_price(spec, &self.state.register, names.clone(), now, &self.plan);
-        self.needed = Some(asker.answered() + price.requests);
+        self.needed = Some(asker.answered + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
         self.register.left = if result.is_ok() { 0 } else { question.left(&names).asked.ceil() as u64 };
@@ -55,7 +55,7 @@ impl Run<'_> {
         reference: &Reference,
         landing: &mut Landing,
         names: &mut PrefixModel,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
         let status = self.state.register.status.unwrap_or(spec.status).filter();
         let mut to = plus_days(self.record.today, MAX_DAYS_AHEAD);
@@ -91,7 +91,7 @@ impl Run<'_> {
         job: &PrefixJob,
         reading: &PrefixReading,
         names: &mut PrefixModel,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let PrefixJob { prefix: start, is_fictitious, .. } = *job;
         let mut is_mixed = false;
         landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {

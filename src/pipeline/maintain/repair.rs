@@ -7,7 +7,7 @@ use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{
     Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
 };
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
@@ -35,16 +35,13 @@ pub(crate) struct Action {
     pub(crate) done: String,
 }
 
-/// Repairs the lake as far as possible, and returns what was done.
-///
-/// # Errors
-/// What the lake returns while writing. Damage that could not be repaired is in the result.
+/// Repairs the lake as far as possible, and returns what was done and what could not be repaired.
 pub(crate) fn repair(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
     (now, today): (Timestamp, Date),
-) -> Result<Repaired, PipelineError> {
+) -> Result<Repaired> {
     let mut repair = Repair { lake, lock, now, done: Repaired::default() };
     repair.small_things()?;
     let lost = repair.tables()?;
@@ -78,7 +75,7 @@ impl Repair<'_> {
     }
 
     /// Repairs commits, marks, and the records of runs; tables depend on them.
-    fn small_things(&mut self) -> Result<(), PipelineError> {
+    fn small_things(&mut self) -> Result<()> {
         for problem in self.lake.audit()?.problems {
             if let Some(done) = self.lake.repair_small_file(self.lock, &problem, self.now)? {
                 self.note(problem.path, &problem.what, done);
@@ -87,9 +84,8 @@ impl Repair<'_> {
         Ok(())
     }
 
-    /// Repairs files of tables, oldest first, since a snapshot is rebuilt on top of the one before. Returns those that neither a copy nor
-    /// archived pages restored.
-    fn tables(&mut self) -> Result<Vec<DamagedFile>, PipelineError> {
+    /// Repairs files of tables, oldest first, since snapshots are rebuilt on each other. Returns those that were not restored.
+    fn tables(&mut self) -> Result<Vec<DamagedFile>> {
         let mut lost = Vec::new();
         for file in self.lake.damaged_files()? {
             const WHAT: &str = "missing or damaged";
@@ -118,7 +114,7 @@ impl Repair<'_> {
     }
 
     /// Rebuilds the snapshot that first had the file, and takes the file from there if it is equal byte for byte.
-    fn made_from_pages(&self, file: &DamagedFile) -> Result<String, PipelineError> {
+    fn made_from_pages(&self, file: &DamagedFile) -> Result<String> {
         let refuse = |run_id: &str, why: &str| PipelineError::NotReplayable {
             run_id: run_id.to_owned(),
             why: why.to_owned(),
@@ -134,13 +130,7 @@ impl Repair<'_> {
         restored.map(|()| origin.run_id)
     }
 
-    fn leave_out(
-        &mut self,
-        newest: &Commit,
-        lost: &[DamagedFile],
-        run_id: &str,
-        today: Date,
-    ) -> Result<(), PipelineError> {
+    fn leave_out(&mut self, newest: &Commit, lost: &[DamagedFile], run_id: &str, today: Date) -> Result<()> {
         let run = self.lake.run(run_id)?;
         let mut record = RunRecord::begun(run_id, REPAIR, (self.now, today));
         run.write_record(&record)?;
@@ -211,8 +201,7 @@ fn month_of(file: &DamagedFile) -> Option<Month> {
 /// A prefix, and whether fictitious names are meant.
 type Reading = (NamePrefix, bool);
 
-/// Since when each prefix counts as read with its current number of rows: the time of the oldest such commit. Commits of pruned snapshots
-/// count too; damaged ones do not.
+/// Since when each prefix counts as read with its current rows: the time of the oldest such commit, pruned ones included.
 fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeError> {
     let mut times: BTreeMap<Reading, (u64, Timestamp)> = BTreeMap::new();
     for snapshot in lake.commits()? {
@@ -231,13 +220,12 @@ fn read_since(lake: &Lake) -> Result<BTreeMap<Reading, (u64, Timestamp)>, LakeEr
     Ok(times)
 }
 
-/// Prefixes that count as read, but have fewer rows in these files of filings. A row that was added after its prefix was read does not
-/// count.
+/// Prefixes that count as read, but have fewer rows in these files. Rows added after their prefix was read do not count.
 fn starts_with_losses(
     register: &RegisterState,
     read_since: &BTreeMap<Reading, (u64, Timestamp)>,
     filings: &[PathBuf],
-) -> Result<BTreeSet<Reading>, PipelineError> {
+) -> Result<BTreeSet<Reading>> {
     let listed_alone = register.status == Some(RegisterStatus::Active);
     let mut left: BTreeMap<Reading, u64> = BTreeMap::new();
     for file in filings {
@@ -301,12 +289,9 @@ fn loss(file: &DamagedFile, starts: &BTreeSet<Reading>) -> String {
 mod tests {
     use super::*;
     use crate::contract::reference::EntityType;
+    use crate::pipeline::load::recount::tests::at;
     use crate::table::{FilingRow, write_rows};
     use jiff::civil::date;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
 
     fn filing(id: i64, name: &str, kind: EntityType, listed: bool, seen: i64) -> FilingRow {
         let plain =

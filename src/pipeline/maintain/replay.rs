@@ -4,12 +4,10 @@ use crate::client::Call;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
-use crate::pipeline::publish::aggregates::add_up;
-use crate::pipeline::publish::merge::{Facts, merge};
+use crate::pipeline::publish::merge::{add_up, merge};
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::provenance::{Journal, JournalStep};
 use jiff::Timestamp;
@@ -30,20 +28,16 @@ pub(crate) struct Replayed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct ReplayedSnapshot {
     pub(crate) snapshot: u64,
-    /// Archived pages that were read.
     pub(crate) pages: u64,
     /// Files that are equal byte for byte.
     pub(crate) equal: u64,
-    /// Files that differ.
     pub(crate) different: Vec<DifferentFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DifferentFile {
     pub(crate) table: String,
-    /// The committed file, if any.
     pub(crate) committed: Option<String>,
-    /// The rebuilt file, if any.
     pub(crate) replayed: Option<String>,
 }
 
@@ -53,17 +47,13 @@ impl Replayed {
     }
 }
 
-/// Rebuilds every snapshot of a run and compares it with its commit. With `publish`, a different result becomes a new snapshot, if the
-/// run's snapshot is still the current one.
-///
-/// # Errors
-/// `NotReplayable`, `PageGone`; the lake's errors, [`crate::lake::LakeError::Pruned`] when a parent's tables are gone.
+/// Rebuilds every snapshot of a run and compares it. With `publish`, a different result becomes a snapshot, if none came since.
 pub(crate) fn replay(
     lake: &Lake,
     lock: &LakeLock,
     run_id: &str,
     publish: Option<(Timestamp, Date)>,
-) -> Result<Replayed, PipelineError> {
+) -> Result<Replayed> {
     let refuse = |why: &str| PipelineError::NotReplayable { run_id: run_id.to_owned(), why: why.to_owned() };
     let commits = commits_of(lake, run_id)?;
     let Some(last) = commits.last() else {
@@ -90,7 +80,7 @@ pub(crate) fn replay(
 }
 
 /// The commits of a run, oldest first, with those pending review.
-fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>, PipelineError> {
+fn commits_of(lake: &Lake, run_id: &str) -> Result<Vec<Commit>> {
     let mut commits = Vec::new();
     for snapshot in lake.commits()?.into_iter().chain(lake.pending_snapshots()?) {
         let (_, commit) = lake.snapshot(snapshot)?;
@@ -108,13 +98,13 @@ pub(crate) struct Remade {
 }
 
 /// Rebuilds a snapshot under its own number.
-pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade, PipelineError> {
+pub(crate) fn remake(lake: &Lake, commit: &Commit) -> Result<Remade> {
     let (dir, journal) = sources(lake, commit)?;
     let staging = lake.stage_on(Base::Again(commit), &commit.run_id)?;
     fill(&dir, &journal, staging)
 }
 
-fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineError> {
+fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
     let dir = lake.run(&commit.run_id)?;
     let journal = dir.journal(commit.snapshot)?;
     let refuse = |why: String| PipelineError::NotReplayable { run_id: commit.run_id.clone(), why };
@@ -127,7 +117,7 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal), PipelineEr
     }
 }
 
-fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, PipelineError> {
+fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
     let pages = Pages::new(dir.raw_read_only()?);
     let mut landing = Landing::new(journal.today, staging, None, pages.clone());
     for step in &journal.steps {
@@ -139,15 +129,8 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
             true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
             false => Vec::new(),
         };
-        let covered = journal.follows_listed.then(|| staged_coverage_rows(&landing.staging)).transpose()?;
-        let facts = Facts {
-            today: journal.today,
-            observed_at,
-            lists: reference.as_ref().map(|reference| (reference, &counts[..])),
-            covered: covered.as_deref(),
-            readable_from: journal.readable_from,
-        };
-        merge(&mut landing, &facts)?;
+        let lists = reference.as_ref().map(|reference| (reference, &counts[..]));
+        merge(&mut landing, journal, observed_at, lists)?;
     }
     let mut staging = landing.staging;
     if let Some(aggregates) = &journal.aggregates {
@@ -159,7 +142,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade, Pip
 }
 
 /// The lists as the run got them.
-fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
+fn reference(pages: &Pages) -> Result<Reference> {
     Ok(Reference {
         entity_types: answer(pages, &Call::entity_types())?.data,
         industries: answer(pages, &Call::industries())?.data,
@@ -168,19 +151,13 @@ fn reference(pages: &Pages) -> Result<Reference, PipelineError> {
     })
 }
 
-fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T, PipelineError> {
+fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T> {
     let page = pages.page(&PageKey { target: call.target().to_owned(), occurrence: 0 })?;
     Ok(call.decode(&page.body)?)
 }
 
 /// Rebuilds a snapshot under the next number, on top of its own parent's tables, and publishes it.
-fn publish_again(
-    lake: &Lake,
-    _lock: &LakeLock,
-    commit: &Commit,
-    now: Timestamp,
-    today: Date,
-) -> Result<u64, PipelineError> {
+fn publish_again(lake: &Lake, _lock: &LakeLock, commit: &Commit, now: Timestamp, today: Date) -> Result<u64> {
     let (dir, journal) = sources(lake, commit)?;
     let staging = lake.stage_on(Base::Instead(commit), &commit.run_id)?;
     let made = fill(&dir, &journal, staging)?;

@@ -2,7 +2,7 @@
 
 use crate::client::{AccountUsed, ClientError, Ledger};
 use crate::lake::{Commit, Lake};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
@@ -12,7 +12,6 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Number of runs that are shown.
 const LAST_RUNS: usize = 10;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,7 +23,6 @@ pub(crate) struct SnapshotStatus {
     pub(crate) requests_sent: u64,
 }
 
-/// Coverage of one day of one listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct DayStatus {
     pub(crate) day: Date,
@@ -32,7 +30,6 @@ pub(crate) struct DayStatus {
     pub(crate) entity_type: String,
     /// Rows the API reports.
     pub(crate) expected: i64,
-    /// Rows of it in the lake.
     pub(crate) landed: i64,
     pub(crate) complete: bool,
 }
@@ -46,25 +43,12 @@ pub(crate) struct RunStatus {
     pub(crate) finished: Option<String>,
 }
 
-/// Requests one account has used, by this host's ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct BudgetStatus {
-    pub(crate) service: String,
-    /// Digests of the account's keys.
-    pub(crate) keys: Vec<String>,
-    /// Used in the last 60 s.
-    pub(crate) minute: u32,
-    pub(crate) day: u32,
-    pub(crate) month: u32,
-}
-
 /// How far the register has been read, by the newest snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct RegisterReading {
     pub(crate) status: RegisterStatus,
     /// Complete prefixes.
     pub(crate) starts: u64,
-    /// Rows of them.
     pub(crate) rows: u64,
     /// Oldest day on which one of them was read.
     pub(crate) oldest_read: Option<Date>,
@@ -82,13 +66,14 @@ pub(crate) struct LakeStatus {
     pub(crate) register: Option<RegisterReading>,
     /// Coverage, newest day first.
     pub(crate) coverage: Vec<DayStatus>,
-    pub(crate) budgets: Vec<BudgetStatus>,
+    /// Requests each account has used, by this host's ledgers.
+    pub(crate) budgets: Vec<AccountUsed>,
     /// Last runs, newest first.
     pub(crate) runs: Vec<RunStatus>,
 }
 
 /// Returns the status of a lake, and of the ledgers in the host's state folder.
-pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<LakeStatus, PipelineError> {
+pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<LakeStatus> {
     let current = lake.current()?;
     let mut snapshots = Vec::new();
     for number in lake.kept_snapshots()?.into_iter().rev() {
@@ -103,6 +88,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     }
     let rows = current.iter().flat_map(|commit| &commit.tables);
     let coverage = coverage_rows(lake, current.as_ref())?;
+    let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
     let runs = lake.runs()?.into_iter().rev().take(LAST_RUNS);
     Ok(LakeStatus {
         snapshot: current.as_ref().map(|commit| commit.snapshot),
@@ -119,7 +105,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
                 complete: row.complete,
             })
             .collect(),
-        budgets: budgets(state, now)?,
+        budgets: Ledger::accounts(state, now).map_err(unreadable)?,
         runs: runs
             .map(|run| RunStatus {
                 run_id: run.run_id,
@@ -139,17 +125,4 @@ fn register(commit: &Commit) -> Option<RegisterReading> {
         rows: state.rows(),
         oldest_read: state.read.values().flat_map(BTreeMap::keys).min().copied(),
     })
-}
-
-fn budgets(state: &Path, now: Timestamp) -> Result<Vec<BudgetStatus>, PipelineError> {
-    let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
-    let accounts = Ledger::accounts(state, now).map_err(unreadable)?;
-    let used = |account: AccountUsed| BudgetStatus {
-        service: account.service,
-        keys: account.keys,
-        minute: account.used.minute,
-        day: account.used.day,
-        month: account.used.month,
-    };
-    Ok(accounts.into_iter().map(used).collect())
 }

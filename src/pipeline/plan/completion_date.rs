@@ -21,7 +21,6 @@ pub(crate) struct SpendableBudget {
 }
 
 impl SpendableBudget {
-    /// What the account may still spend.
     pub(crate) fn of(client: &Client) -> Result<Self, ClientError> {
         let budget = client.budget();
         let (remaining, allowance) = (budget.remaining()?, budget.per_window()?);
@@ -69,37 +68,23 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_fits_is_complete_today_and_a_larger_one_takes_days() {
-        let today = date(2026, 7, 10);
-        assert_eq!(complete_on(900, today, &budget(900, 9_000)), Some(today));
-        assert_eq!(complete_on(901, today, &budget(900, 9_000)), Some(date(2026, 7, 11)));
-        assert_eq!(complete_on(2_900, today, &budget(900, 9_000)), Some(date(2026, 7, 12)));
-    }
-
-    #[test]
-    fn a_spent_month_delays_the_run_to_the_next_month() {
-        let today = date(2026, 7, 10);
-        assert_eq!(complete_on(150, today, &budget(900, 100)), Some(date(2026, 8, 1)));
-        assert_eq!(complete_on(1_150, today, &budget(900, 100)), Some(date(2026, 8, 2)));
-    }
-
-    #[test]
-    fn a_run_with_its_own_limit_counts_as_one_a_day() {
+    fn completion_counts_days_months_pauses_and_limits_of_a_run() {
         let bounded = SpendableBudget { per_run: Some(12), idle_days: 1, ..budget(900, 9_000) };
-        assert_eq!(complete_on(24, date(2026, 7, 10), &bounded), Some(date(2026, 7, 12)));
-    }
-
-    #[test]
-    fn a_pause_over_midnight_delays_the_run() {
         let paused = SpendableBudget { idle_days: 2, ..budget(900, 9_000) };
-        assert_eq!(complete_on(1, date(2026, 7, 10), &paused), Some(date(2026, 7, 12)));
-    }
-
-    #[test]
-    fn an_account_without_requests_never_completes() {
         let mut none = budget(0, 0);
         none.allowance.per_day = 0;
-        assert_eq!(complete_on(1, date(2026, 7, 10), &none), None);
+        for (requests, budget, expected, why) in [
+            (900, budget(900, 9_000), Some(date(2026, 7, 10)), "it fits today"),
+            (901, budget(900, 9_000), Some(date(2026, 7, 11)), "a larger one takes days"),
+            (2_900, budget(900, 9_000), Some(date(2026, 7, 12)), "a larger one takes days"),
+            (150, budget(900, 100), Some(date(2026, 8, 1)), "a spent month delays it to the next"),
+            (1_150, budget(900, 100), Some(date(2026, 8, 2)), "a spent month delays it to the next"),
+            (24, bounded, Some(date(2026, 7, 12)), "a run with its own limit counts as one a day"),
+            (1, paused, Some(date(2026, 7, 12)), "a pause over midnight delays it"),
+            (1, none, None, "an account without requests never completes"),
+        ] {
+            assert_eq!(complete_on(requests, date(2026, 7, 10), &budget), expected, "{requests}: {why}");
+        }
     }
 
     proptest! {

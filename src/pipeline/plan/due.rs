@@ -6,8 +6,8 @@
 use crate::aggregate::choose_businesses;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::EnrichSpec;
-use crate::pipeline::error::PipelineError;
-use crate::pipeline::state::enrich::EnrichState;
+use crate::pipeline::error::Result;
+use crate::pipeline::state::run_state::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
 use arrow::array::{Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::record_batch::RecordBatch;
@@ -44,7 +44,7 @@ pub(crate) fn due(
     spec: &EnrichSpec,
     state: &EnrichState,
     now: Timestamp,
-) -> Result<Vec<i64>, PipelineError> {
+) -> Result<Vec<i64>> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
     let chosen = choose_businesses(&spec.condition, &lake.open_snapshot(commit).tables()?)?;
     let known = Known::of(lake, Some(commit), &chosen, state)?;
@@ -61,7 +61,6 @@ pub(crate) struct Known {
     without: HashMap<i64, Timestamp>,
     /// When its filing last changed, other than by a look-up.
     changed: HashMap<i64, Timestamp>,
-    /// Businesses whose details count officers.
     counts_officers: HashSet<i64>,
     /// Businesses whose officers were requested, with or without a result.
     has_officers: HashSet<i64>,
@@ -70,12 +69,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    pub(crate) fn of(
-        lake: &Lake,
-        commit: Option<&Commit>,
-        ids: &[i64],
-        state: &EnrichState,
-    ) -> Result<Self, PipelineError> {
+    pub(crate) fn of(lake: &Lake, commit: Option<&Commit>, ids: &[i64], state: &EnrichState) -> Result<Self> {
         let mut known = Self::default();
         let Some(commit) = commit else { return Ok(known) };
         let wanted: HashSet<i64> = ids.iter().copied().collect();
@@ -145,7 +139,6 @@ impl Known {
         self.fetched.get(&id).max(self.without.get(&id)).copied()
     }
 
-    /// Whether the API did not know a business.
     pub(crate) fn is_without(&self, id: i64) -> bool {
         self.without.contains_key(&id)
     }
@@ -166,10 +159,7 @@ fn instant(column: &TimestampMicrosecondArray, row: usize) -> Option<Timestamp> 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
+    use crate::pipeline::load::recount::tests::at;
 
     #[test]
     fn a_look_up_is_due_once_and_again_only_for_a_reason() {

@@ -5,10 +5,9 @@ use super::due::due;
 use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
-use super::lake_view::read_coverage;
-use super::refresh_cost::{listing_price, settling_price};
+use super::lake_view::{by_listing, coverage_rows};
+use super::refresh_cost::{StagePrice, listing_price, settling_price};
 use super::registry_estimate::{known_names, register_price};
-use super::stage::{REFERENCE, StagePrice};
 use super::stale_days::Need;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
@@ -20,12 +19,12 @@ use crate::extract::ExtractError;
 use crate::extract::detail::{DETAILS, OFFICERS};
 use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
-use crate::extract::reference::{plan_is_known, plan_limits};
+use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
 use crate::lake::Commit;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
 use crate::pipeline::context::{RunContext, make_client};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
 use jiff::civil::Date;
@@ -59,7 +58,7 @@ pub struct Price {
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.
-pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price, PipelineError> {
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price> {
     let lake = &context.lake;
     let client = make_client(pipeline, context)?;
     let account = client.account().await?;
@@ -71,7 +70,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     {
         return Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages));
     }
-    let coverage = read_coverage(lake, commit.as_ref())?;
+    let coverage = by_listing(coverage_rows(lake, commit.as_ref())?);
     let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
     let counted = counted_days(pipeline.spec.extract.days, is_known);
     let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;
@@ -99,7 +98,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
         }
         Question::Nothing => {}
     }
-    let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new("counts", 0, 1)];
+    let mut stages = vec![StagePrice::new(REFERENCE, 0, 5), StagePrice::new(COUNTS, 0, 1)];
     for price in listings.iter().map(|listing| listing_price(*listing, &inputs, &forecast)) {
         add(&mut stages, price);
     }
@@ -107,7 +106,6 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages))
 }
 
-/// Adds a listing's cost to its stage.
 fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
     match stages.iter_mut().find(|stage| stage.name == price.name) {
         Some(stage) => {
@@ -126,7 +124,7 @@ async fn stages_without_days(
     client: &Client,
     (commit, state): (Option<&Commit>, &RunState),
     plan: &PlanLimits,
-) -> Result<Option<Vec<StagePrice>>, PipelineError> {
+) -> Result<Option<Vec<StagePrice>>> {
     let lake = &context.lake;
     if let Some(spec) = &pipeline.spec.enrich {
         let due = due(lake, commit, spec, &state.enrich, (context.now)())?;
@@ -192,7 +190,7 @@ fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
     }
 }
 
-async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T, PipelineError> {
+async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T> {
     Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
 }
 

@@ -8,7 +8,7 @@ use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::change_rate::Pace;
-use crate::extract::plan::outline::Outline;
+use crate::extract::plan::cost::Outline;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::slice::Filter;
 use crate::pipeline::state::run_state::RunState;
@@ -16,7 +16,6 @@ use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// What is known before a run reads.
 pub(crate) struct PlanInputs<'a> {
     pub(crate) coverage: &'a Coverage,
     pub(crate) state: &'a RunState,
@@ -31,18 +30,15 @@ pub(crate) struct PlanInputs<'a> {
 static NO_DAYS: BTreeMap<Date, KnownDay> = BTreeMap::new();
 static NO_SHARES: LazyLock<Shares> = LazyLock::new(Shares::default);
 
-/// The filter of a listing.
 pub(crate) fn filter(listing: Listing) -> Filter {
     Filter { kind: listing.kind(), ..Filter::default() }
 }
 
 impl PlanInputs<'_> {
-    /// What the lake has of each day of a listing.
     pub(crate) fn days(&self, listing: Listing) -> &BTreeMap<Date, KnownDay> {
         self.coverage.get(listing.label()).unwrap_or(&NO_DAYS)
     }
 
-    /// Rows that the lake has of a day.
     pub(crate) fn known_rows(&self, listing: Listing, day: Date) -> u64 {
         self.days(listing).get(&day).map_or(0, |known| known.expected)
     }
@@ -105,7 +101,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::contract::plan::Plan;
 
-    /// What inputs of a test are made from.
     #[derive(Default)]
     pub(crate) struct Facts {
         pub(crate) coverage: Coverage,

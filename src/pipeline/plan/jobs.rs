@@ -10,8 +10,8 @@ use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
 use crate::extract::listing::ListingJob;
+use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::plan_day_ranges;
-use crate::extract::plan::outline::DayRange;
 use crate::lake::RunRecord;
 use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec};
 use jiff::civil::Date;
@@ -29,7 +29,6 @@ pub(crate) fn listings(spec: &PipelineSpec) -> Vec<Listing> {
     }
 }
 
-/// Name of the stage that reads a listing.
 pub(crate) fn stage(listing: Listing) -> &'static str {
     if listing.is_fictitious() { "fictitious" } else { "filings" }
 }
@@ -62,8 +61,7 @@ pub(crate) fn first_day(days: Days, today: Date, plan: &PlanLimits) -> Date {
     }
 }
 
-/// Number of days whose counts a run requests: those it reads. An unknown plan is measured by the number of counts that arrive, so all
-/// are requested.
+/// Number of days whose counts a run requests: those it reads; all where their number shows the plan's window.
 pub(crate) fn counted_days(days: Days, is_plan_known: bool) -> u32 {
     match days {
         Days::Last(days) if is_plan_known => days.clamp(1, MAX_DAYS),
@@ -97,7 +95,10 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
     let rows = |day: Date| expected.get(&day).copied().or_else(|| guess(day)).unwrap_or(usual) as f64;
     let filter = filter(listing);
     let outline = inputs.outline(listing, &filter, false);
-    let at_once = bound.unwrap_or_else(|| rows_at_once(reach, &expected));
+    // Where days are beyond reach there is no limit: a range that is read in parts costs half a page for each part.
+    let usual_bound =
+        if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { f64::INFINITY };
+    let at_once = bound.unwrap_or(usual_bound);
     unread.extend(plan_day_ranges(rest, &rows, &outline, at_once));
     unread.sort_by_key(|range| std::cmp::Reverse(range.to));
     planned.day_ranges.insert(listing.label().to_owned(), unread.clone());
@@ -137,8 +138,7 @@ pub(crate) fn listing_need(listing: Listing, inputs: &PlanInputs<'_>) -> Need {
     need
 }
 
-/// Rows of each counted day. A day that was complete before has its old rows plus the change of its count, whatever else the API
-/// counts.
+/// Rows of each counted day. A day that was complete before has its old rows plus the change of its count.
 fn expected(listing: Listing, inputs: &PlanInputs<'_>) -> BTreeMap<Date, u64> {
     if listing != Listing::Untyped {
         return BTreeMap::new();
@@ -188,12 +188,6 @@ fn rows_within_budget(inputs: &PlanInputs<'_>, need: &Need, likely: &BTreeMap<Da
     let affordable = u64::from(inputs.remaining.day.min(inputs.remaining.month));
     let fits = inputs.plan.pages_for(rows) * 5 / 4 + 50 <= affordable;
     (!fits).then(|| ((affordable / 3).max(1) * u64::from(inputs.plan.rows_per_call)) as f64)
-}
-
-/// Most rows of a day range in any other run. Where days are beyond reach there is no limit: a range that is read in parts costs half a
-/// page for each part.
-fn rows_at_once(reach: u64, expected: &BTreeMap<Date, u64>) -> f64 {
-    if expected.values().all(|rows| *rows <= reach) { ROWS_IN_MEMORY } else { f64::INFINITY }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::contract::eastern::{day_of_epoch, days_newest_first};
 use crate::contract::listing::Listing;
 use crate::extract::query::row::{Interner, SeenRow};
 use crate::lake::{Commit, Lake, Month, Staging};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::table::{CoverageRow, FilingColumns, Row, Table, read_rows, read_table};
 use arrow::record_batch::RecordBatch;
 use jiff::civil::Date;
@@ -15,17 +15,8 @@ use std::path::PathBuf;
 /// Coverage of a snapshot by listing label and day.
 pub(crate) type Coverage = BTreeMap<String, BTreeMap<Date, KnownDay>>;
 
-/// The coverage of the newest snapshot; empty for a new lake.
-pub(crate) fn read_coverage(lake: &Lake, commit: Option<&Commit>) -> Result<Coverage, PipelineError> {
-    Ok(by_listing(coverage_rows(lake, commit)?))
-}
-
-/// The coverage that the next snapshot begins with.
-pub(crate) fn staged_coverage(staging: &Staging) -> Result<Coverage, PipelineError> {
-    Ok(by_listing(staged_coverage_rows(staging)?))
-}
-
-fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
+/// Coverage rows as the coverage of a snapshot.
+pub(crate) fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
     let mut coverage = Coverage::new();
     for row in rows {
         let expected = u64::try_from(row.expected).unwrap_or(0);
@@ -36,7 +27,7 @@ fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
 }
 
 /// Rows of the coverage table of a snapshot.
-pub(crate) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>, PipelineError> {
+pub(crate) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<CoverageRow>> {
     let Some(commit) = commit else { return Ok(Vec::new()) };
     let mut rows = Vec::new();
     for batch in lake.open_snapshot(commit).rows(Table::Coverage)? {
@@ -46,12 +37,11 @@ pub(crate) fn coverage_rows(lake: &Lake, commit: Option<&Commit>) -> Result<Vec<
 }
 
 /// Rows of the coverage table that the next snapshot begins with.
-pub(crate) fn staged_coverage_rows(staging: &Staging) -> Result<Vec<CoverageRow>, PipelineError> {
+pub(crate) fn staged_coverage_rows(staging: &Staging) -> Result<Vec<CoverageRow>> {
     read_coverage_files(&staging.sound_table(Table::Coverage)?)
 }
 
-/// Rows of coverage files.
-pub(crate) fn read_coverage_files(files: &[PathBuf]) -> Result<Vec<CoverageRow>, PipelineError> {
+pub(crate) fn read_coverage_files(files: &[PathBuf]) -> Result<Vec<CoverageRow>> {
     let mut rows = Vec::new();
     for file in files {
         rows.extend(read_rows::<CoverageRow>(file)?);
@@ -86,7 +76,7 @@ impl KnownRows {
     }
 
     /// Rows listed on the days `from` to `to`.
-    pub(crate) fn between(&mut self, from: Date, to: Date) -> Result<Vec<SeenRow>, PipelineError> {
+    pub(crate) fn between(&mut self, from: Date, to: Date) -> Result<Vec<SeenRow>> {
         let months: BTreeSet<Month> = days_newest_first(from, to).filter_map(Month::of).collect();
         let of_months = |file: &&PathBuf| {
             let mut folders = file.components().filter_map(|part| part.as_os_str().to_str());
@@ -107,7 +97,7 @@ impl KnownRows {
         batch: &RecordBatch,
         (from, to): (Date, Date),
         rows: &mut Vec<SeenRow>,
-    ) -> Result<(), PipelineError> {
+    ) -> Result<()> {
         let columns = FilingColumns::new(batch);
         let (ids, dates, listed) = (columns.business_id()?, columns.filed_date()?, columns.listed()?);
         let (kinds, sectors) = (columns.entity_type()?, columns.industry_sector()?);

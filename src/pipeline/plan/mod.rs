@@ -8,9 +8,8 @@
 //! - `due`: which businesses must be looked up
 //! - `jobs`: the listings of a pipeline, and what is read of each
 //! - `forecast`: expected rows of days not read yet
-//! - `refresh_cost`: the cost of reading and updating days
+//! - `refresh_cost`: a stage and its cost; the cost of reading and updating days
 //! - `registry_estimate`: the cost of reading the register
-//! - `stage`: a stage and its cost
 //! - `completion_date`: when a run that does not fit a day will be complete
 //! - `estimate`: the estimate of a run
 
@@ -23,5 +22,4 @@ pub(super) mod jobs;
 pub(super) mod lake_view;
 pub(super) mod refresh_cost;
 pub(super) mod registry_estimate;
-pub(crate) mod stage;
 pub(crate) mod stale_days;

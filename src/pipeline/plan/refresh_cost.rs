@@ -1,10 +1,8 @@
-//! The cost of a listing (pure): reading unread days, updating complete days whose count changed, and finding those that changed
-//! among days without a count.
+//! The cost of a listing (pure): reading unread days, updating changed ones, finding the changed ones without a count.
 
 use super::forecast::Forecast;
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{RunPlan, job, listing_need, stage};
-use super::stage::StagePrice;
 use super::stale_days::Need;
 use crate::contract::eastern::{days_newest_first, span_days};
 use crate::contract::listing::Listing;
@@ -12,7 +10,28 @@ use crate::extract::listing::SETTLING;
 use crate::extract::plan::cost::{price_full_read, price_lost, price_newest_ends};
 use crate::extract::plan::day_range::ranges;
 use jiff::civil::Date;
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// One stage of a run and its cost.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StagePrice {
+    /// Name of the stage.
+    pub name: String,
+    /// Queries, each read to its end.
+    pub slices: u64,
+    /// Rows that it reads.
+    pub rows: u64,
+    /// Requests that it sends.
+    pub requests: u64,
+}
+
+impl StagePrice {
+    /// A stage that sends `requests` for `rows` rows, one query each.
+    pub(crate) fn new(name: &str, rows: u64, requests: u64) -> Self {
+        Self { name: name.to_owned(), slices: requests, rows, requests }
+    }
+}
 
 /// Hardly any filing arrives on older days: they all change equally often.
 const OLD_DAYS: u32 = 60;
@@ -69,8 +88,8 @@ fn of_days(listing: Listing, growth: &BTreeMap<Date, u64>, inputs: &PlanInputs<'
     let fit = |day: &Date| {
         let of_lost = price_lost(known(*day), inputs.plan);
         match shrank(*day) {
-            true => pace.shrank().of_day(of_lost),
-            false => pace.grew().of_day(USUALLY_LOSING * of_lost),
+            true => pace.sum(|run| run.shrank).of_day(of_lost),
+            false => pace.sum(|run| run.grew).of_day(USUALLY_LOSING * of_lost),
         }
     };
     read + growth.keys().map(fit).sum::<f64>().round() as u64
@@ -94,7 +113,7 @@ fn of_uncounted(listing: Listing, need: &Need, inputs: &PlanInputs<'_>) -> u64 {
         let mean = rows / days.len() as u64;
         // One page reads the newest end of a day that grew.
         let assumed = 1.0 + counted.losing * (price_lost(mean, inputs.plan) - 1.0).max(0.0);
-        1 + (changed * (halvings + pace.discovered().of_day(assumed))).round() as u64
+        1 + (changed * (halvings + pace.sum(|run| run.discovered).of_day(assumed))).round() as u64
     };
     ranges(need.proven.keys().copied()).into_iter().map(price).sum()
 }
@@ -118,7 +137,6 @@ impl Changes {
         Self { changed: share(changed, changes.len()), losing: share(losing, changed) }
     }
 
-    /// How likely it is that a day changed.
     fn likely(&self, inputs: &PlanInputs<'_>, day: Date) -> f64 {
         inputs.change(day).map_or(self.changed, |change| if change == 0 { 0.0 } else { 1.0 })
     }
@@ -132,8 +150,7 @@ mod tests {
     use crate::pipeline::plan::inputs::tests::Facts;
     use jiff::civil::date;
 
-    /// The cost of a morning after the morning `before`: of April 30, which grew by 10 rows, and May 1, which lost 1, and of 61 days
-    /// without counts. Each day has 1,000 rows.
+    /// The cost of a morning: April 30 grew by 10 rows, May 1 lost 1, 61 days have no counts. Each day has 1,000 rows.
     fn prices(before: RefreshStats) -> (u64, u64) {
         let (first, grew, shrank) = (date(2026, 3, 1), date(2026, 4, 30), date(2026, 5, 1));
         let mut facts = Facts::default();

@@ -1,6 +1,6 @@
 //! Which prefixes of names are searched next, and what is left of the register (pure, but for reading the lake's names).
 
-use super::stage::StagePrice;
+use super::refresh_cost::StagePrice;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::cost::until_found;
@@ -8,7 +8,7 @@ use crate::extract::registry::REGISTER;
 use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::RegistrySpec;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::{
     RegisterProgress, RegisterState, RegisterStatus, UnprovenStart, label,
 };
@@ -104,8 +104,7 @@ impl Question<'_> {
         left
     }
 
-    /// Share of all rows that prefixes not read can have. When a reading equalled the total, they had none, so only businesses filed
-    /// since then count.
+    /// Share of all rows that unread prefixes can have: none of those counted when a reading equalled the total.
     fn share_since_complete(&self, held: u64, total: u64) -> f64 {
         match self.state.whole.filter(|then| held >= *then) {
             Some(then) => total.saturating_sub(then) as f64 / total.max(1) as f64,
@@ -127,7 +126,7 @@ impl Question<'_> {
 }
 
 /// What the names in the lake show about prefixes.
-pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel, PipelineError> {
+pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel> {
     let mut model = PrefixModel::default();
     let Some(commit) = commit else { return Ok(model) };
     for file in lake.open_snapshot(commit).files(Table::Filings.name())? {
@@ -144,8 +143,7 @@ pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Prefix
     Ok(model)
 }
 
-/// The cost of what is left of the register: full pages, half a page for each prefix that has names, and a request for each other
-/// prefix.
+/// The cost of what is left: full pages, half a page for each prefix with names, a request for each other prefix.
 pub(crate) fn register_price(
     spec: &RegistrySpec,
     state: &RegisterState,

@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A day is this young while filings still arrive: 98.9% of them have arrived after 15 days.
 const STILL_FILLING_DAYS: u32 = 15;
 
-/// Ages in days at which a day is read again from its first row to its last. Nothing else finds rows that changed, or that came and
-/// went.
+/// Ages in days at which a day is read completely again. Nothing else finds rows that changed, or that came and went.
 const SETTLING_AGES: [u32; 2] = [14, 30];
 
 /// Days, both ends included, after which a day has settled: its last settling age has passed.
@@ -23,7 +22,6 @@ const RECENT_DAYS: u32 = 7;
 /// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KnownDay {
-    /// Rows the API reports.
     pub(crate) expected: u64,
     pub(crate) complete: bool,
 }
@@ -31,7 +29,6 @@ pub(crate) struct KnownDay {
 /// What is to be read of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Need {
-    /// Incomplete days.
     pub(crate) unread: BTreeSet<Date>,
     /// Days whose count changed.
     pub(crate) moved: BTreeSet<Date>,
@@ -43,8 +40,7 @@ pub(crate) struct Need {
     pub(crate) settling: BTreeSet<Date>,
 }
 
-/// What is to be read of a window. `count_moved` returns whether the API's count of a day has changed since the day was complete;
-/// none without such a count.
+/// What is to be read of a window. `count_moved`: whether a day's count changed since it was complete; none without a count.
 pub(crate) fn need(
     (from, today): (Date, Date),
     known: &BTreeMap<Date, KnownDay>,
@@ -73,8 +69,7 @@ pub(crate) fn need(
     need
 }
 
-/// Whether a day, last read completely on `read`, has since reached a settling age. The oldest day of a window does not wait: tomorrow
-/// it cannot be read.
+/// Whether a day has reached a settling age since it was read. The oldest day does not wait: tomorrow it cannot be read.
 fn is_due((from, day): (Date, Date), read: Date, today: Date) -> bool {
     let age = |on: Date| span_days(day, on).saturating_sub(1);
     let passed = SETTLING_AGES.iter().any(|due| age(read) < *due && *due <= age(today));

@@ -7,7 +7,7 @@ use crate::contract::eastern::{day_of_epoch, minus_days, plus_days};
 use crate::contract::listing::Listing;
 use crate::lake::{Month, MonthFiles};
 use crate::pipeline::context::Run;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::stale_days::{MAX_DAYS_AHEAD, SETTLED_DAYS};
 use crate::table::{FilingColumns, Table, read_parquet};
@@ -20,16 +20,8 @@ use std::path::PathBuf;
 /// No business of the register was filed before.
 const FIRST_DAY: Date = date(1800, 1, 1);
 
-const FILED_EARLY: &str = "filed before 1800";
-const FILED_LATE: &str = "filed more than a year from now";
-const DISSOLVED_BEFORE: &str = "dissolved before they were filed";
-
 /// What the checks compare of the snapshot that a run is about to publish.
-pub(crate) fn evidence(
-    run: &Run<'_>,
-    landing: &Landing,
-    summary: &RunSummary,
-) -> Result<Evidence, PipelineError> {
+pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -> Result<Evidence> {
     let staging = &landing.staging;
     let filings = summary.rows.get(Table::Filings.name());
     let before = staging.parent().and_then(|commit| commit.tables.get(Table::Filings.name()));
@@ -87,8 +79,7 @@ fn miscounted(
     .collect()
 }
 
-/// Aggregates whose sum differs from their source's.
-fn wrong_sums(landing: &Landing) -> Result<Vec<(String, i64, i64)>, PipelineError> {
+fn wrong_sums(landing: &Landing) -> Result<Vec<(String, i64, i64)>> {
     let tables = landing.staging.files();
     let mut wrong = Vec::new();
     for (name, sql) in landing.journal.aggregates.iter().flatten() {
@@ -114,7 +105,7 @@ struct Seen {
 
 impl Seen {
     /// Adds files; returns their number of listed rows.
-    fn read(&mut self, files: &[PathBuf]) -> Result<u64, PipelineError> {
+    fn read(&mut self, files: &[PathBuf]) -> Result<u64> {
         let mut listed_rows = 0;
         for file in files {
             let columns = ["entity_type", "filed_date", "dissolved_date", "listed"];
@@ -125,7 +116,7 @@ impl Seen {
         Ok(listed_rows)
     }
 
-    fn add(&mut self, batch: &RecordBatch) -> Result<u64, PipelineError> {
+    fn add(&mut self, batch: &RecordBatch) -> Result<u64> {
         let columns = FilingColumns::new(batch);
         let (filed, dissolved) = (columns.filed_date()?, columns.dissolved_date()?);
         let (kinds, listed) = (columns.entity_type()?, columns.listed()?);
@@ -144,9 +135,9 @@ impl Seen {
 
     fn note_dates(&mut self, filed: Date, dissolved_before: bool) {
         let odd = [
-            (FILED_EARLY, filed < FIRST_DAY),
-            (FILED_LATE, filed > self.limit),
-            (DISSOLVED_BEFORE, dissolved_before),
+            ("filed before 1800", filed < FIRST_DAY),
+            ("filed more than a year from now", filed > self.limit),
+            ("dissolved before they were filed", dissolved_before),
         ];
         for (what, _) in odd.into_iter().filter(|(_, is_odd)| *is_odd) {
             *self.odd.entry(what).or_default() += 1;

@@ -3,7 +3,6 @@
 use crate::pipeline::config::spec::{ChecksSpec, OnFailure};
 use jiff::civil::Date;
 
-/// What the checks compare.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Evidence {
     pub(crate) quarantined: u64,
@@ -41,19 +40,21 @@ pub(crate) struct MonthRows {
     pub(crate) after: u64,
 }
 
-/// A check that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) what: String,
     pub(crate) then: OnFailure,
 }
 
-/// All findings, in a fixed order.
 pub(crate) fn findings(spec: &ChecksSpec, evidence: &Evidence) -> Vec<Finding> {
+    let some = |number: u64, what: &str| (number > 0).then(|| format!("{number} {what}"));
     let checks = [
-        (spec.quarantine, quarantine(evidence)),
-        (spec.unknown_fields, unknown_fields(evidence)),
-        (spec.incomplete_days, incomplete_days(evidence)),
+        (
+            spec.quarantine,
+            some(evidence.quarantined, "records could not be normalized and are in quarantine"),
+        ),
+        (spec.unknown_fields, some(evidence.unknown_fields, "unknown field values were kept in `extra`")),
+        (spec.incomplete_days, some(evidence.incomplete_days, "days are incomplete")),
         (spec.missing_businesses, evidence.missing_businesses.clone()),
         (spec.counts, counts(evidence)),
         (spec.vanished, vanished(evidence, spec.max_vanished_percent)),
@@ -70,24 +71,8 @@ pub(crate) fn verdict(found: &[Finding]) -> OnFailure {
     found.iter().map(|finding| finding.then).max().unwrap_or(OnFailure::Tell)
 }
 
-/// The findings of one severity.
 pub(crate) fn findings_that(found: &[Finding], then: OnFailure) -> Vec<String> {
     found.iter().filter(|finding| finding.then == then).map(|finding| finding.what.clone()).collect()
-}
-
-fn quarantine(evidence: &Evidence) -> Option<String> {
-    let rows = evidence.quarantined;
-    (rows > 0).then(|| format!("{rows} records could not be normalized and are in quarantine"))
-}
-
-fn unknown_fields(evidence: &Evidence) -> Option<String> {
-    let values = evidence.unknown_fields;
-    (values > 0).then(|| format!("{values} unknown field values were kept in `extra`"))
-}
-
-fn incomplete_days(evidence: &Evidence) -> Option<String> {
-    let days = evidence.incomplete_days;
-    (days > 0).then(|| format!("{days} days are incomplete"))
 }
 
 fn counts(evidence: &Evidence) -> Option<String> {
@@ -110,38 +95,33 @@ fn vanished(evidence: &Evidence, limit: f64) -> Option<String> {
 }
 
 fn drop_of_months(evidence: &Evidence, limit: f64) -> Option<String> {
-    let shrunk: Vec<String> = evidence
-        .settled_months
-        .iter()
-        .filter(|month| share(month.before.saturating_sub(month.after), month.before) > limit)
-        .map(|month| format!("{} from {} to {}", month.month, month.before, month.after))
-        .collect();
-    (!shrunk.is_empty()).then(|| {
-        format!(
-            "settled months list fewer filings by more than max_drop_percent = {limit}: {}",
-            shrunk.join(", ")
-        )
-    })
+    let is_shrunk =
+        |month: &&MonthRows| share(month.before.saturating_sub(month.after), month.before) > limit;
+    let shrunk = evidence.settled_months.iter().filter(is_shrunk);
+    let shown = shrunk.map(|month| format!("{} from {} to {}", month.month, month.before, month.after));
+    all(&format!("settled months list fewer filings by more than max_drop_percent = {limit}"), shown)
 }
 
 fn keys(evidence: &Evidence) -> Option<String> {
-    let shown = |(table, rows): &(String, u64)| format!("{rows} in {table}");
-    let tables: Vec<String> = evidence.repeated_keys.iter().map(shown).collect();
-    (!tables.is_empty())
-        .then(|| format!("rows that share their key with another or have none: {}", tables.join(", ")))
+    let shown = evidence.repeated_keys.iter().map(|(table, rows)| format!("{rows} in {table}"));
+    all("rows that share their key with another or have none", shown)
 }
 
 fn dates(evidence: &Evidence) -> Option<String> {
-    let shown = |(what, rows): &(&str, u64)| format!("{rows} {what}");
-    let odd: Vec<String> = evidence.odd_dates.iter().map(shown).collect();
-    (!odd.is_empty()).then(|| format!("filings with impossible dates: {}", odd.join(", ")))
+    let shown = evidence.odd_dates.iter().map(|(what, rows)| format!("{rows} {what}"));
+    all("filings with impossible dates", shown)
 }
 
 fn sums(evidence: &Evidence) -> Option<String> {
     let shown =
-        |(name, sum, source): &(String, i64, i64)| format!("agg_{name} has {sum}, its source {source}");
-    let wrong: Vec<String> = evidence.sums.iter().map(shown).collect();
-    (!wrong.is_empty()).then(|| format!("aggregates do not add up: {}", wrong.join(", ")))
+        evidence.sums.iter().map(|(name, sum, source)| format!("agg_{name} has {sum}, its source {source}"));
+    all("aggregates do not add up", shown)
+}
+
+/// A finding with all its cases; none without a case.
+fn all(what: &str, cases: impl Iterator<Item = String>) -> Option<String> {
+    let cases: Vec<String> = cases.collect();
+    (!cases.is_empty()).then(|| format!("{what}: {}", cases.join(", ")))
 }
 
 fn share(part: u64, all: u64) -> f64 {

@@ -1,9 +1,8 @@
 //! The end of a run: merge, aggregates, checks, commit, summary.
 
-use super::aggregates::{add_up, has_filings};
 use super::check_input::evidence;
 use super::checks::{findings, findings_that, verdict};
-use super::merge::merge_landed;
+use super::merge::{add_up, has_filings, merge_landed};
 use super::report::write_report;
 use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
 use crate::contract::eastern::days_newest_first;
@@ -13,10 +12,10 @@ use crate::extract::PlanOverride;
 use crate::extract::reference::Reference;
 use crate::lake::{Commit, CommitInfo, PruneRules};
 use crate::normalize::OpenValues;
+use crate::pipeline::config::file::aggregates_of;
 use crate::pipeline::config::spec::OnFailure;
-use crate::pipeline::config::sql::aggregates_of;
 use crate::pipeline::context::{Run, Stopped};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
@@ -29,22 +28,16 @@ use std::time::Instant;
 /// How a run ended whose snapshot is pending review.
 const HELD: &str = "held";
 
-/// How the reading ended.
 pub(crate) struct Finished {
     /// Lists and counts; none when the run stopped before they were read.
     pub(crate) reference: Option<Reference>,
-    /// Why it stopped early, if it did.
     pub(crate) stopped: Option<Stopped>,
     pub(crate) requests: Requests,
     pub(crate) started: Instant,
 }
 
 /// Merges what landed, checks it, and publishes it if anything differs from the newest snapshot.
-pub(crate) fn publish(
-    mut run: Run<'_>,
-    mut landing: Landing,
-    done: Finished,
-) -> Result<RunSummary, PipelineError> {
+pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) -> Result<RunSummary> {
     run.remember(&landing);
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
@@ -78,11 +71,7 @@ pub(crate) fn publish(
 }
 
 /// Ends a run that was killed after its commit.
-pub(crate) fn end_published(
-    mut run: Run<'_>,
-    requests: Requests,
-    started: Instant,
-) -> Result<RunSummary, PipelineError> {
+pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Instant) -> Result<RunSummary> {
     let mut summary = RunSummary::empty(&run.record.pipeline, run.record.today);
     summary.run_id = run.record.run_id.clone();
     summary.requests = requests;
@@ -95,11 +84,7 @@ pub(crate) fn end_published(
 }
 
 /// Computes the aggregates, runs the checks, and publishes the snapshot or leaves it for review.
-fn publish_checked(
-    run: &Run<'_>,
-    mut landing: Landing,
-    summary: &mut RunSummary,
-) -> Result<(), PipelineError> {
+fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary) -> Result<()> {
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
     if let Some(aggregates) = &landing.journal.aggregates {
         add_up(aggregates, &mut landing.staging, &run.dir.path().join("aggregates"))?;
@@ -139,19 +124,17 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 }
 
 /// Writes the journal, and publishes the snapshot.
-fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let commit = landing.staging.commit(commit_info(run, summary))?;
-    summary.snapshot = Some(commit.snapshot);
+    summary.snapshot = Some(landing.staging.commit(commit_info(run, summary))?.snapshot);
     summary.outcome = Outcome::Complete;
     Ok(())
 }
 
 /// Leaves the snapshot for review. Readers still see the one before.
-fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(), PipelineError> {
+fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let held = landing.staging.commit_pending(commit_info(run, summary))?;
-    let number = held.snapshot;
+    let number = landing.staging.commit_pending(commit_info(run, summary))?.snapshot;
     tracing::warn!(
         "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
     );
@@ -178,8 +161,7 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     }
 }
 
-/// Whether the state must be published though no row differs: for a prefix without names, a business that the API does not know, or a
-/// day that was read again.
+/// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.
 fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
     let before = RunState::of(parent);
     before.register != run.state.register
@@ -189,7 +171,7 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
 }
 
 /// Writes the catalogue of the newest snapshot, and the report with what this run did.
-fn show(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
+fn show(run: &Run<'_>, summary: &RunSummary) -> Result<()> {
     let Some(commit) = run.lake.current()? else { return Ok(()) };
     write_catalog(run.lake, &commit)?;
     if run.pipeline.spec.report.enabled {
@@ -198,9 +180,8 @@ fn show(run: &Run<'_>, summary: &RunSummary) -> Result<(), PipelineError> {
     Ok(())
 }
 
-/// Sets the outcome, prunes old snapshots, and closes the run unless it paused. A run with incomplete days, or whose snapshot is
-/// pending review, has ended.
-fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<(), PipelineError> {
+/// Sets the outcome, prunes old snapshots, and closes the run unless it paused. Incomplete days and a review do not keep it open.
+fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
     let is_behind = summary.coverage.complete < summary.coverage.days
         || summary
             .register
@@ -213,20 +194,14 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Re
         run.record.finished =
             Some(if summary.held.is_some() { HELD } else { summary.outcome.name() }.to_owned());
     }
-    summary.pruned = retain(run)?;
+    let spec = &run.pipeline.spec.retention;
+    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
+    summary.pruned = run.lake.prune(run.lock, &rules, (run.now)())?.snapshots;
     summary.elapsed_secs = started.elapsed().as_secs_f64();
     show(run, summary)?;
     run.dir.write_summary(summary)?;
     run.dir.close(&mut run.record)?;
     Ok(())
-}
-
-/// Prunes by the pipeline's `[retention]`.
-fn retain(run: &Run<'_>) -> Result<Vec<u64>, PipelineError> {
-    let spec = &run.pipeline.spec.retention;
-    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
-    let pruning = run.lake.prune(run.lock, &rules, (run.now)())?;
-    Ok(pruning.snapshots)
 }
 
 /// The coverage of the window, by the rows of the coverage table.

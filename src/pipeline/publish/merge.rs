@@ -1,104 +1,117 @@
 //! Merges what a run read into the tables of the next snapshot. A replay merges the same way.
 
+use crate::aggregate::{head_comment, run_aggregate};
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
-use crate::lake::{Month, TableDelta};
+use crate::lake::{Month, Staging, TableDelta};
 use crate::pipeline::context::Run;
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
-use crate::pipeline::load::recount::{LakeCounts, MoveContext};
+use crate::pipeline::load::recount::LakeCounts;
 use crate::pipeline::load::reference_tables::merge_lists;
 use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::state::provenance::Journal;
 use crate::table::{CoverageRow, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// What the tables are merged from, next to what landed.
-pub(crate) struct Facts<'a> {
-    pub(crate) today: Date,
-    /// The time of observation.
-    pub(crate) observed_at: Timestamp,
-    /// Lists and counts, where they were read.
-    pub(crate) lists: Option<(&'a Reference, &'a [DailyCount])>,
-    /// The coverage before, where it is recounted from the tables.
-    pub(crate) covered: Option<&'a [CoverageRow]>,
-    /// Oldest day that can be read again, where coverage follows rows that changed their day.
-    pub(crate) readable_from: Option<Date>,
-}
+/// Row changes by table, and the rows counted where coverage is recounted from the tables.
+type Merged = (BTreeMap<String, TableDelta>, Option<LakeCounts>);
 
 /// Merges what the run read, and records in the journal how.
 pub(super) fn merge_landed(
     run: &Run<'_>,
     landing: &mut Landing,
     reference: Option<&Reference>,
-) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+) -> Result<Merged> {
     let spec = &run.pipeline.spec;
     let observed_at = (run.now)();
     let follows_listed = spec.registry.is_some() || spec.enrich.is_some();
-    landing.journal.merged_at = Some(observed_at);
-    landing.journal.has_lists = reference.is_some();
-    landing.journal.follows_listed = follows_listed;
-    landing.journal.counted_days = run.counted_days.unwrap_or(0);
-    landing.journal.silent_about = spec.enrich.is_some().then(|| "businesses that were looked up".to_owned());
-    let covered = follows_listed.then(|| staged_coverage_rows(&landing.staging)).transpose()?;
+    let journal = Journal {
+        merged_at: Some(observed_at),
+        has_lists: reference.is_some(),
+        counted_days: run.counted_days.unwrap_or(0),
+        follows_listed,
+        readable_from: (!follows_listed).then_some(run.from),
+        silent_about: spec.enrich.is_some().then(|| "businesses that were looked up".to_owned()),
+        ..std::mem::take(&mut landing.journal)
+    };
     let lists = reference.map(|reference| (reference, &run.counts[..]));
-    let readable_from = (!follows_listed).then_some(run.from);
-    landing.journal.readable_from = readable_from;
-    let today = run.record.today;
-    merge(landing, &Facts { today, observed_at, lists, covered: covered.as_deref(), readable_from })
+    let merged = merge(landing, &journal, observed_at, lists);
+    landing.journal = journal;
+    merged
 }
 
-/// Merges what landed, and the lists and counts, into the next snapshot.
+/// Merges what landed, and the lists and counts where they were read, into the next snapshot, as its journal says.
 pub(crate) fn merge(
     landing: &mut Landing,
-    facts: &Facts<'_>,
-) -> Result<(BTreeMap<String, TableDelta>, Option<LakeCounts>), PipelineError> {
+    journal: &Journal,
+    observed_at: Timestamp,
+    lists: Option<(&Reference, &[DailyCount])>,
+) -> Result<Merged> {
     landing.end()?;
     let mut deltas = std::mem::take(&mut landing.looked_up);
-    let filings = landing.staging.merge_filings(&landing.days_to_compare(), facts.observed_at)?;
-    let counts = facts.covered.map(|covered| count_listed(landing, facts.today, covered)).transpose()?;
-    if let Some(from) = facts.readable_from {
-        follow_moves(landing, facts, from)?;
+    let filings = landing.staging.merge_filings(&landing.days_to_compare(), observed_at)?;
+    let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
+    if let Some(from) = journal.readable_from {
+        follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;
     }
     deltas.insert(Table::Filings.name().to_owned(), filings);
     deltas.insert(Table::Coverage.name().to_owned(), landing.stage_coverage()?);
-    if let Some((reference, counts)) = facts.lists {
-        merge_lists(facts.today, (reference, counts), landing, &mut deltas)?;
+    if let Some(lists) = lists {
+        merge_lists(lists, landing, &mut deltas)?;
     }
     Ok((deltas, counts))
 }
 
 /// Corrects the coverage of rows that did not come from their day's listing.
-fn count_listed(
-    landing: &mut Landing,
-    today: Date,
-    covered: &[CoverageRow],
-) -> Result<LakeCounts, PipelineError> {
+fn count_listed(landing: &mut Landing) -> Result<LakeCounts> {
     let files = landing.staging.files().remove(Table::Filings.name()).unwrap_or_default();
-    let counts = LakeCounts::of(&files, today)?;
-    landing.coverage.extend(counts.corrected(covered.to_vec()));
+    let counts = LakeCounts::of(&files, landing.today)?;
+    landing.coverage.extend(counts.corrected(staged_coverage_rows(&landing.staging)?));
     Ok(counts)
 }
 
-/// Corrects the coverage of days whose rows now have another day.
-fn follow_moves(landing: &mut Landing, facts: &Facts<'_>, from: Date) -> Result<(), PipelineError> {
+/// Corrects the coverage of days whose rows now have another day. Days since `from` can be read again.
+fn follow_moves(landing: &mut Landing, counts: &[DailyCount], from: Date) -> Result<()> {
     let months = landing.staging.changed_months();
     let files: Vec<PathBuf> = months.values().flat_map(|files| files.after.iter().cloned()).collect();
-    let listed = LakeCounts::of(&files, facts.today)?;
+    let listed = LakeCounts::of(&files, landing.today)?;
     let key = |row: &CoverageRow| (row.filed_date, row.entity_type.clone());
     let read_now: BTreeSet<(Date, String)> = landing.coverage.iter().map(key).collect();
     let mut coverage = staged_coverage_rows(&landing.staging)?;
     coverage.retain(|row| !read_now.contains(&key(row)));
     coverage.extend(landing.coverage.iter().cloned());
     coverage.retain(|row| Month::of(row.filed_date).is_some_and(|month| months.contains_key(&month)));
-    let counts = facts.lists.map_or(&[][..], |(_, counts)| counts);
     let counted = counts.iter().map(|count| (count.date, count.count)).collect();
-    for row in listed.follow_moves(coverage, &MoveContext { from, counted, read_now: &read_now }) {
+    for row in listed.follow_moves(coverage, from, &counted, &read_now) {
         tracing::info!(day = %row.filed_date, listing = row.entity_type, row.landed, "rows changed their day");
         landing.coverage.retain(|before| key(before) != key(&row));
         landing.coverage.push(row);
     }
     Ok(())
+}
+
+pub(crate) fn has_filings(staging: &Staging) -> bool {
+    staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
+}
+
+/// Computes all aggregates of the next snapshot. `out` is a folder for temporary files.
+pub(crate) fn add_up(aggregates: &[(String, String)], staging: &mut Staging, out: &Path) -> Result<()> {
+    if !has_filings(staging) {
+        // A pipeline of lists and counts has nothing to aggregate.
+        staging.retain_aggregates(&BTreeSet::new());
+        return Ok(());
+    }
+    let tables = staging.sound_files()?;
+    let unwritten = |source| PipelineError::Write { path: out.to_owned(), source };
+    std::fs::create_dir_all(out).map_err(unwritten)?;
+    for (name, sql) in aggregates {
+        let made = run_aggregate(name, sql, &tables, out)?;
+        staging.aggregate_file(name, &made.path, &head_comment(sql))?;
+    }
+    staging.retain_aggregates(&aggregates.iter().map(|(name, _)| name.clone()).collect());
+    std::fs::remove_dir_all(out).map_err(unwritten)
 }

@@ -4,14 +4,12 @@
 //! # Files, in reading order
 //!
 //! - `finish`: the order of steps, the commit, and the end of a run
-//! - `merge`: merging what was read into the tables
-//! - `aggregates`: computing the aggregates
+//! - `merge`: merging what was read into the tables; computing the aggregates
 //! - `check_input`: what the checks compare
 //! - `checks`: the checks (pure)
 //! - [`summary`]: what a run did
 //! - [`report`]: the report of a snapshot
 
-pub(super) mod aggregates;
 mod check_input;
 mod checks;
 pub(super) mod finish;

@@ -4,30 +4,19 @@ use super::summary::RunSummary;
 use crate::aggregate::read_figures;
 use crate::export::catalog::write_catalog;
 use crate::lake::{Commit, Lake, LakeError};
-use crate::pipeline::error::PipelineError;
+use crate::pipeline::error::Result;
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
 use std::path::PathBuf;
 
-/// Writes the catalogue and the report of a snapshot that becomes the current one without a run: by a rollback, an accepted review, a
-/// replay or a repair.
-///
-/// # Errors
-/// Files that cannot be read or written.
-pub fn write_shown(lake: &Lake, commit: &Commit) -> Result<(), PipelineError> {
+/// Writes catalogue and report of a snapshot that no run made current: by a rollback, an accepted review, a replay, a repair.
+pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<()> {
     write_catalog(lake, commit)?;
     write_report(lake, commit, None)?;
     Ok(())
 }
 
 /// Writes the report of a snapshot; `run` is the summary of the run that made it, where it is known.
-///
-/// # Errors
-/// Files that cannot be read or written.
-pub fn write_report(
-    lake: &Lake,
-    commit: &Commit,
-    run: Option<&RunSummary>,
-) -> Result<PathBuf, PipelineError> {
+pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary>) -> Result<PathBuf> {
     let snapshot = lake.open_snapshot(commit);
     let paths = |table: &String| Ok((table.clone(), snapshot.paths(table)?));
     let tables = commit.tables.keys().map(paths).collect::<Result<_, LakeError>>()?;

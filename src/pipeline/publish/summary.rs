@@ -36,10 +36,10 @@ impl Outcome {
 }
 
 /// Exit code of a run that paused: run it again to resume.
-pub const EXIT_RUN_AGAIN: u8 = 5;
+pub(crate) const EXIT_RUN_AGAIN: u8 = 5;
 
 /// Exit code of a run whose snapshot is not published because a check failed.
-pub const EXIT_CHECK_FAILED: u8 = 7;
+pub(crate) const EXIT_CHECK_FAILED: u8 = 7;
 
 /// Requests of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! What a run learned about days, for the next run.
 
-use super::read_backoff::ReadBackoff;
+use super::run_state::ReadBackoff;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
 use crate::pipeline::context::Run;
@@ -27,8 +27,7 @@ impl Run<'_> {
         state.backoffs.retain(|_, days| !days.is_empty());
     }
 
-    /// Remembers the counts of complete days, as of their reading. If the lake had the day before, its rows show by how many it
-    /// changed since the counts arrived.
+    /// Remembers the counts of complete days as of their reading, changed as the lake's rows show since the counts arrived.
     fn remember_counts(&mut self, landing: &Landing) {
         let untyped =
             landing.coverage.iter().filter(|row| row.entity_type == Listing::Untyped.label() && row.complete);

@@ -12,14 +12,9 @@ const REMEMBERED_DAYS: usize = 7;
 /// When the newest merged answers arrived, by day and table. Only the newest days are kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct NewestLists(BTreeMap<Date, BTreeMap<String, Timestamp>>);
+pub(crate) struct NewestLists(BTreeMap<Date, BTreeMap<String, Timestamp>>);
 
 impl NewestLists {
-    /// Whether nothing is remembered.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether a table may hold a newer answer of `day` than one that arrived at `came`. Days older than those remembered may.
     pub(crate) fn may_be_newer(&self, day: Date, table: Table, came: Option<Timestamp>) -> bool {
         match self.0.get(&day) {
@@ -46,11 +41,8 @@ impl NewestLists {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::load::recount::tests::at;
     use jiff::civil::date;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).expect("an instant")
-    }
 
     #[test]
     fn only_a_newer_answer_of_the_same_day_and_table_is_newer() {

@@ -2,7 +2,7 @@
 //! archived pages, without the API, the pipeline file or the planner.
 
 use crate::extract::fetch::PageKey;
-use crate::extract::listing::Reading;
+use crate::extract::listing::{DayReading, Reading};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// How one snapshot was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
-    /// The Eastern day of the run.
     pub(crate) today: Date,
     /// What landed, in order.
     pub(crate) steps: Vec<JournalStep>,
     /// When the tables were merged; none before that.
     pub(crate) merged_at: Option<Timestamp>,
-    /// Whether lists were merged too.
     pub(crate) has_lists: bool,
     /// Number of days whose counts were merged; 0 where none were requested.
     pub(crate) counted_days: u32,
@@ -43,12 +41,10 @@ pub(crate) enum JournalStep {
 /// A request's occurrence in the run, and its target.
 pub(crate) type JournalPage = (u32, String);
 
-/// The journal's name of a page.
 pub(crate) fn page_of(key: &PageKey) -> JournalPage {
     (key.occurrence, key.target.clone())
 }
 
-/// The page of a journal's name.
 pub(crate) fn key_of((occurrence, target): &JournalPage) -> PageKey {
     PageKey { target: target.clone(), occurrence: *occurrence }
 }
@@ -76,27 +72,16 @@ pub(crate) struct JournalReading {
     pub(crate) skipped: BTreeSet<(i64, Date)>,
 }
 
-/// What a reading found of a day.
+/// What a reading found of a day; `held` are the rows that the lake has of it in the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JournalDay {
-    pub(crate) day: Date,
-    /// Rows the API reports.
-    pub(crate) expected: u64,
-    /// Rows of it that the lake has in the end.
-    pub(crate) held: u64,
+    #[serde(flatten)]
+    pub(crate) reading: DayReading,
     /// Rows of it on the pages.
     pub(crate) seen: u64,
-    /// Whether it is complete.
-    pub(crate) complete: bool,
-    /// Whether every row of it was read.
-    pub(crate) whole: bool,
 }
 
 impl Journal {
-    pub(crate) fn new(today: Date) -> Self {
-        Self { today, ..Self::default() }
-    }
-
     /// Whether counts of days were merged. Readings of the register and look-ups request none.
     pub(crate) fn has_counts(&self) -> bool {
         self.counted_days > 0
@@ -109,14 +94,8 @@ impl JournalReading {
         for day in reading.rows.values() {
             *seen.entry(*day).or_default() += 1;
         }
-        let days = reading.days.iter().map(|day| JournalDay {
-            day: day.day,
-            expected: day.expected,
-            held: day.held,
-            seen: seen.get(&day.day).copied().unwrap_or(0),
-            complete: day.complete,
-            whole: day.whole,
-        });
+        let seen_on = |day: Date| seen.get(&day).copied().unwrap_or(0);
+        let days = reading.days.iter().map(|day| JournalDay { reading: *day, seen: seen_on(day.day) });
         Self {
             label: reading.label.to_owned(),
             at,
@@ -125,14 +104,5 @@ impl JournalReading {
             gone: reading.gone.clone(),
             skipped: BTreeSet::new(),
         }
-    }
-
-    pub(crate) fn keys(&self) -> impl Iterator<Item = PageKey> {
-        self.pages.iter().map(key_of)
-    }
-
-    /// Complete days: their rows land.
-    pub(crate) fn complete_days(&self) -> BTreeSet<Date> {
-        self.days.iter().filter(|day| day.complete).map(|day| day.day).collect()
     }
 }

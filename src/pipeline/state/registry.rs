@@ -20,8 +20,7 @@ pub enum RegisterStatus {
 }
 
 impl RegisterStatus {
-    /// The filter that asks for them.
-    pub const fn filter(self) -> StatusFilter {
+    pub(crate) const fn filter(self) -> StatusFilter {
         match self {
             Self::Active => StatusFilter::Active,
             Self::All => StatusFilter::All,
@@ -42,7 +41,7 @@ pub struct Counted {
 
 impl Counted {
     /// All that a total may count, the widest first.
-    pub fn choices() -> impl Iterator<Item = Self> {
+    pub(crate) fn choices() -> impl Iterator<Item = Self> {
         let choice =
             |bits: u8| Self { dissolved: bits & 4 == 0, fictitious: bits & 2 == 0, later: bits & 1 == 0 };
         (0..8).map(choice)
@@ -52,24 +51,20 @@ impl Counted {
 /// Rows of each prefix, by the day it was read.
 type Reads = BTreeMap<Date, BTreeMap<String, u64>>;
 
-/// How far the register has been read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RegisterState {
+#[serde(default)]
+pub(crate) struct RegisterState {
     /// Which businesses were requested.
-    #[serde(default)]
-    pub status: Option<RegisterStatus>,
+    pub(crate) status: Option<RegisterStatus>,
     /// Complete prefixes, by listing.
-    #[serde(default)]
-    pub read: BTreeMap<String, Reads>,
+    pub(crate) read: BTreeMap<String, Reads>,
     /// Prefixes that the API refuses to search.
-    #[serde(default)]
-    pub refused: BTreeSet<String>,
+    pub(crate) refused: BTreeSet<String>,
     /// What `businesses_total` counts, once a complete reading has shown it.
-    #[serde(default)]
-    pub counted: Option<Counted>,
+    pub(crate) counted: Option<Counted>,
     /// Rows of all prefixes when a complete reading last equalled the total.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) whole: Option<u64>,
 }
 
 /// What a run did of the register.
@@ -81,7 +76,6 @@ pub(crate) struct RegisterProgress {
     pub(crate) empty: u64,
     /// Prefixes likely to have names that were not read.
     pub(crate) left: u64,
-    /// Incomplete prefixes.
     pub(crate) unproven: Vec<UnprovenStart>,
     /// Whether an untyped listing returned fictitious names.
     pub(crate) untyped_has_fictitious: bool,
@@ -107,7 +101,7 @@ pub(crate) fn label(is_fictitious: bool) -> &'static str {
 
 impl RegisterState {
     /// Prepares a reading: forgets prefixes that were read for active businesses only, or more than `max_age_days` ago.
-    pub fn begin(&mut self, status: RegisterStatus, today: Date, max_age_days: Option<u32>) {
+    pub(crate) fn begin(&mut self, status: RegisterStatus, today: Date, max_age_days: Option<u32>) {
         if self.status == Some(RegisterStatus::Active) && status == RegisterStatus::All {
             self.read.clear();
         }
@@ -123,21 +117,20 @@ impl RegisterState {
     }
 
     /// Whether a prefix was read, or cannot be.
-    pub fn is_read(&self, start: NamePrefix, is_fictitious: bool) -> bool {
+    pub(crate) fn is_read(&self, start: NamePrefix, is_fictitious: bool) -> bool {
         let start = text(start);
         let reads = self.read.get(label(is_fictitious));
         self.refused.contains(&start)
             || reads.is_some_and(|reads| reads.values().any(|starts| starts.contains_key(&start)))
     }
 
-    /// Records a complete prefix.
-    pub fn finish(&mut self, start: NamePrefix, is_fictitious: bool, day: Date, rows: u64) {
+    pub(crate) fn finish(&mut self, start: NamePrefix, is_fictitious: bool, day: Date, rows: u64) {
         let reads = self.read.entry(label(is_fictitious).to_owned()).or_default();
         reads.entry(day).or_default().insert(text(start), rows);
     }
 
     /// Every complete prefix, whether of fictitious names, and its rows.
-    pub fn starts(&self) -> impl Iterator<Item = (NamePrefix, bool, u64)> + '_ {
+    pub(crate) fn starts(&self) -> impl Iterator<Item = (NamePrefix, bool, u64)> + '_ {
         let of_label = |(label, reads): (&String, &'_ Reads)| {
             let is_fictitious = label == self::label(true);
             reads
@@ -150,7 +143,7 @@ impl RegisterState {
     }
 
     /// Forgets prefixes, so that they are due again. The flag says whether fictitious names are meant.
-    pub fn forget(&mut self, lost: &BTreeSet<(NamePrefix, bool)>) {
+    pub(crate) fn forget(&mut self, lost: &BTreeSet<(NamePrefix, bool)>) {
         for (label, reads) in &mut self.read {
             let is_fictitious = label == self::label(true);
             let is_lost =
@@ -163,13 +156,11 @@ impl RegisterState {
         self.read.retain(|_, reads| !reads.is_empty());
     }
 
-    /// Rows of all prefixes.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.read.values().flat_map(BTreeMap::values).flat_map(BTreeMap::values).sum()
     }
 
-    /// Whether the register was never read.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.read.is_empty() && self.refused.is_empty()
     }
 }

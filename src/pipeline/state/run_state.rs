@@ -1,70 +1,62 @@
 //! The state of a lake after a run, stored in its commit: data and state change together.
 
-use super::enrich::EnrichState;
 use super::newest_lists::NewestLists;
-use super::read_backoff::ReadBackoff;
 use super::registry::RegisterState;
-use super::source_kind::SourceKind;
+use crate::contract::eastern::span_days;
 use crate::contract::plan::PlanLimits;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::query::histogram::Shares;
 use crate::lake::Commit;
 use crate::normalize::OpenValues;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// State of a lake after a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunState {
+#[serde(default)]
+pub(crate) struct RunState {
     /// What filled the lake.
-    #[serde(default)]
-    pub source: Option<SourceKind>,
+    pub(crate) source: Option<SourceKind>,
     /// Newest day of a run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub as_of: Option<Date>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) as_of: Option<Date>,
     /// The plan's numbers as measured.
-    #[serde(default)]
-    pub plan: Option<PlanLimits>,
+    pub(crate) plan: Option<PlanLimits>,
     /// Values seen so far in columns without a fixed set of values.
-    #[serde(default)]
-    pub open_values: OpenValues,
+    pub(crate) open_values: OpenValues,
     /// Number of rows with each value, by listing.
-    #[serde(default)]
-    pub shares: BTreeMap<String, Shares>,
+    pub(crate) shares: BTreeMap<String, Shares>,
     /// How often complete days change, by listing.
-    #[serde(default)]
-    pub pace: BTreeMap<String, Pace>,
-    /// The API's count of each day when it was last read completely. A different count means that the day has changed, whatever
-    /// the API counts.
-    #[serde(default)]
-    pub counts: BTreeMap<Date, i64>,
+    pub(crate) pace: BTreeMap<String, Pace>,
+    /// The API's count of each day when it was last read completely. A different count means that the day has changed.
+    pub(crate) counts: BTreeMap<Date, i64>,
     /// By listing, days that drifted while they were read. No count shows rows that came and went during the reading.
-    #[serde(default, rename = "stirred", skip_serializing_if = "BTreeMap::is_empty")]
-    pub drifted: BTreeMap<String, BTreeSet<Date>>,
+    #[serde(rename = "stirred", skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) drifted: BTreeMap<String, BTreeSet<Date>>,
     /// By listing, days whose last reading was incomplete.
-    #[serde(default, rename = "vain", skip_serializing_if = "BTreeMap::is_empty")]
-    pub backoffs: BTreeMap<String, BTreeMap<Date, ReadBackoff>>,
+    #[serde(rename = "vain", skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) backoffs: BTreeMap<String, BTreeMap<Date, ReadBackoff>>,
     /// The run that ended with this commit; none where it stopped early and can resume.
-    #[serde(default)]
-    pub ended: Option<String>,
-    /// How far the register has been read.
-    #[serde(default, skip_serializing_if = "RegisterState::is_empty")]
-    pub register: RegisterState,
-    /// Results of look-ups that are not rows.
-    #[serde(default, skip_serializing_if = "EnrichState::is_empty")]
-    pub enrich: EnrichState,
+    pub(crate) ended: Option<String>,
+    #[serde(skip_serializing_if = "RegisterState::is_empty")]
+    pub(crate) register: RegisterState,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) enrich: EnrichState,
     /// By listing, the day on which each day was last read from its first row to its last.
-    #[serde(default)]
-    pub read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
+    pub(crate) read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
     /// When the merged lists and counts arrived.
-    #[serde(default, skip_serializing_if = "NewestLists::is_empty")]
-    pub lists: NewestLists,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) lists: NewestLists,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl RunState {
     /// The state in a commit. An unreadable one counts as empty, for it only saves requests.
-    pub fn from_commit(state: &serde_json::Value) -> Self {
+    pub(crate) fn from_commit(state: &serde_json::Value) -> Self {
         serde_json::from_value(state.clone()).unwrap_or_default()
     }
 
@@ -74,9 +66,65 @@ impl RunState {
     }
 }
 
+/// What kind of API filled a lake; a lake never holds rows of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// The sample that the program serves itself.
+    Embedded,
+    /// An account's API.
+    Account,
+}
+
+impl std::fmt::Display for SourceKind {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::Embedded => "the embedded sample",
+            Self::Account => "an account's API",
+        })
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct EnrichState {
+    /// Businesses without a detail record, and when they were looked up.
+    pub(crate) without: BTreeMap<i64, Timestamp>,
+    /// Businesses whose detail record counts officers, but whose list of officers is empty.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) without_officers: BTreeSet<i64>,
+    /// Runs that looked businesses up. Their changes do not make a look-up due.
+    pub(crate) runs: BTreeSet<String>,
+}
+
+/// Most days between two readings of a day.
+const LONGEST_PAUSE: u32 = 14;
+
+/// Incomplete readings of a day, one after another. A row that nothing finds is likely to stay out of reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ReadBackoff {
+    pub(crate) times: u32,
+    pub(crate) on: Date,
+}
+
+impl ReadBackoff {
+    /// The backoff after one more incomplete reading.
+    pub(crate) fn after(before: Option<Self>, on: Date) -> Self {
+        Self { times: before.map_or(0, |backoff| backoff.times) + 1, on }
+    }
+
+    /// Whether the day is skipped today. After the first incomplete reading it is read at once, for rows may only have changed
+    /// during the reading; then after 2, 4, 8 and 14 days.
+    pub(crate) fn is_backing_off(self, today: Date) -> bool {
+        let pause = 1 << self.times.saturating_sub(1).min(4);
+        self.times > 1 && span_days(self.on, today) <= LONGEST_PAUSE.min(pause)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::eastern::plus_days;
     use jiff::civil::date;
 
     #[test]
@@ -92,5 +140,17 @@ mod tests {
             serde_json::json!({ "*": { "2026-11-20": { "times": 1, "on": "2026-11-20" } } })
         );
         assert_eq!(RunState::from_commit(&written), state);
+    }
+
+    #[test]
+    fn pauses_grow_with_each_incomplete_reading() {
+        let on = date(2026, 7, 1);
+        let mut backoff = ReadBackoff::after(None, on);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            pauses.push((0..40).find(|nights| !backoff.is_backing_off(plus_days(on, *nights))));
+            backoff = ReadBackoff::after(Some(backoff), on);
+        }
+        assert_eq!(pauses, [Some(0), Some(2), Some(4), Some(8), Some(14), Some(14)]);
     }
 }
