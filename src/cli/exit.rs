@@ -166,13 +166,13 @@ fn aggregate(error: &AggregateError) -> u8 {
 fn export(error: &ExportError) -> u8 {
     match error {
         ExportError::Lake(error) => lake(error),
-        ExportError::Table(_) | ExportError::Write { .. } | ExportError::Duckdb { .. } => STORAGE,
-        ExportError::NoSnapshot { .. }
+        ExportError::Table(_) | ExportError::Write(..) | ExportError::Duckdb(..) => STORAGE,
+        ExportError::NoSnapshot(_)
         | ExportError::NoTable { .. }
         | ExportError::WrongTarget { .. }
-        | ExportError::Overtaken { .. }
-        | ExportError::NoDuckdb { .. }
-        | ExportError::Foreign { .. } => SETTINGS,
+        | ExportError::Overtaken(..)
+        | ExportError::NoDuckdb(..)
+        | ExportError::Foreign(..) => SETTINGS,
     }
 }
 

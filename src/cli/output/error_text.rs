@@ -164,16 +164,16 @@ fn of_export(error: &ExportError) -> Option<String> {
     match error {
         ExportError::Lake(error) => of_lake(error),
         ExportError::Table(error) => of_table(error),
-        ExportError::Write { source, .. } => of_io(source),
-        ExportError::NoSnapshot { .. } => some(MAKE_SNAPSHOT),
+        ExportError::Write(_, source) => of_io(source),
+        ExportError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
         ExportError::NoTable { near, .. } => near.as_ref().map(|near| format!("did you mean {near}?")),
-        ExportError::Overtaken { .. } => some("run the same command again"),
-        ExportError::NoDuckdb { .. } => some(
+        ExportError::Overtaken(..) => some("run the same command again"),
+        ExportError::NoDuckdb(..) => some(
             "install DuckDB's command line program (https://duckdb.org, or `pip install duckdb-cli`), \
              or give its path with --duckdb",
         ),
-        ExportError::Foreign { .. } => some("export to another folder"),
-        ExportError::WrongTarget { .. } | ExportError::Duckdb { .. } => None,
+        ExportError::Foreign(..) => some("export to another folder"),
+        ExportError::WrongTarget { .. } | ExportError::Duckdb(..) => None,
     }
 }
 
