@@ -7,8 +7,7 @@ use super::super::error::Violation;
 use super::super::id::ZipPrefix;
 use super::super::plan::PlanLimits;
 use super::super::reference::EntityType;
-use super::argument::Arguments;
-use super::checked_page::CheckedPage;
+use super::argument::{Arguments, CheckedPage};
 use super::query::join;
 use jiff::civil::Date;
 
