@@ -1,8 +1,7 @@
 //! Commands, and the flags that every command has.
 
-use super::env_errors::{named, named_path};
 use super::subcommands::{ExportCommand, KeysCommand, ServeArguments, SnapshotCommand};
-use super::values::{day, verbosity};
+use super::values::{day, named, named_path, verbosity};
 use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;

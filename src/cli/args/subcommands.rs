@@ -1,12 +1,12 @@
 //! Flags and subcommands of `serve`, `snapshot`, `keys` and `export`.
 
-use super::env_errors::{named, named_path};
-use super::values::{connections, limits, plan, table_name, web_address};
+use super::values::{connections, named, named_path, plan, table_name, web_address};
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
 use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand, value_parser};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Flags of `serve`.
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub struct ServeArguments {
     #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
     pub metrics: Option<String>,
     /// Limits for every account, for test instances, such as `per_minute=1000,per_day=9000`
-    #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(limits), value_name = "LIMIT=N,...")]
+    #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(LimitOverride::from_str), value_name = "LIMIT=N,...")]
     pub plan_override: Option<LimitOverride>,
     /// Most connections at once; a further client gets 503
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
@@ -38,10 +38,7 @@ pub enum SnapshotCommand {
     /// Every snapshot: number, day, rows, size, state
     List,
     /// One snapshot: tables, files, checks, state
-    Show {
-        /// Its number
-        snapshot: u64,
-    },
+    Show(Numbered),
     /// Rows that differ between two snapshots, by table and key
     Diff {
         /// Number of the older one
@@ -50,27 +47,25 @@ pub enum SnapshotCommand {
         after: u64,
     },
     /// Never prune a snapshot
-    Pin {
-        /// Its number
-        snapshot: u64,
-    },
+    Pin(Numbered),
     /// Allow a snapshot to be pruned again
-    Unpin {
-        /// Its number
-        snapshot: u64,
-    },
+    Unpin(Numbered),
     /// Publish the tables of an old snapshot as a new one
     Rollback {
         /// Number of the old one
         snapshot: u64,
     },
     /// Publish a snapshot that is pending review
-    Accept {
-        /// Its number
-        snapshot: u64,
-    },
+    Accept(Numbered),
     /// Delete the tables of old snapshots; never of the newest or a pinned one
     Prune(PruneFlags),
+}
+
+/// One snapshot.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Numbered {
+    /// Its number
+    pub snapshot: u64,
 }
 
 /// Retention rules. A snapshot that no rule keeps is deleted.

@@ -2,8 +2,7 @@
 
 use crate::cli::args::KeysCommand;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::stdout::print_json;
-use crate::cli::output::words::lines;
+use crate::cli::output::words::{lines, print_json};
 use crate::cli::session::Session;
 use crate::serve::{KeyFile, KeyRequest, KeysError};
 use secrecy::ExposeSecret;

@@ -1,7 +1,6 @@
 //! `status` and `report`: the contents of the lake.
 
-use crate::cli::context::open_lake::{no_snapshot, open_lake};
-use crate::cli::context::state_dir::existing_state_dir;
+use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::text;

@@ -80,12 +80,12 @@ fn without_number(text: &str) -> String {
 
 fn of_command(error: &CommandError) -> Option<String> {
     match error {
-        CommandError::Hinted { hint, .. } => Some(hint.clone()),
-        CommandError::Run { source, .. } => of_command(source),
+        CommandError::Hinted(_, hint) => Some(hint.clone()),
+        CommandError::Run(source, _) => of_command(source),
         CommandError::Pipeline(error) => of_pipeline(error),
         CommandError::Lake(error) => of_lake(error),
         CommandError::Export(error) => of_export(error),
-        CommandError::Io { source, .. } => of_io(source),
+        CommandError::Io(_, source) => of_io(source),
         CommandError::Bug(_) => {
             Some("this is a bug in sunlake: report it with the command and its log".to_owned())
         }
@@ -105,11 +105,7 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
         PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
-        PipelineError::OutsideContract(_)
-        | PipelineError::Bug(_)
-        | PipelineError::CheckFailed { .. }
-        | PipelineError::PageGone { .. }
-        | PipelineError::NotReplayable { .. } => None,
+        _ => None,
     }
 }
 
@@ -132,11 +128,7 @@ fn of_client(error: &ClientError) -> Option<String> {
         }
         ClientError::GaveUp { last, .. } => of_client(last),
         ClientError::Ledger { source, .. } => of_io(source),
-        ClientError::Refused { .. }
-        | ClientError::Busy { .. }
-        | ClientError::Transport { .. }
-        | ClientError::OutsideContract { .. }
-        | ClientError::Settings(_) => None,
+        _ => None,
     }
 }
 
@@ -153,10 +145,7 @@ fn of_lake(error: &LakeError) -> Option<String> {
         }
         LakeError::Overtaken { .. } => some("run the pipeline again: the next run reads the same changes"),
         LakeError::Damaged { .. } => some(REPAIR),
-        LakeError::Remote { .. }
-        | LakeError::Name { .. }
-        | LakeError::Schema { .. }
-        | LakeError::Arrow { .. } => None,
+        _ => None,
     }
 }
 
@@ -220,13 +209,10 @@ fn of_aggregate(error: &AggregateError) -> Option<String> {
     }
 }
 
+/// The hint of a file of the lake: a file of a table that is missing can be repaired.
 fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
-    if is_lost(path, source) { some(REPAIR) } else { of_io(source) }
-}
-
-/// Whether a file of a table is missing.
-fn is_lost(path: &Path, source: &io::Error) -> bool {
-    source.kind() == io::ErrorKind::NotFound && path.extension().is_some_and(|found| found == "parquet")
+    let is_table = path.extension().is_some_and(|found| found == "parquet");
+    if is_table && source.kind() == io::ErrorKind::NotFound { some(REPAIR) } else { of_io(source) }
 }
 
 fn of_io(source: &io::Error) -> Option<String> {
@@ -283,25 +269,22 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_of_aggregates_has_the_key_that_turns_them_off_as_hint() {
+    fn a_wrong_aggregate_has_the_key_or_the_cast_that_rights_it_as_hint() {
         let (path, folder) = (PathBuf::from("p.toml"), PathBuf::from("aggregates"));
-        let error = PipelineError::from(SpecError::NoAggregates { path, folder });
-        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
-        assert!(hint.contains("[aggregates] enabled = false"), "{hint}");
-    }
-
-    #[test]
-    fn a_column_of_another_type_has_the_types_to_cast_to_as_hint() {
         let (aggregate, column, dtype) = ("mine".to_owned(), "gap".to_owned(), "duration".to_owned());
-        let error = PipelineError::from(AggregateError::ColumnType { aggregate, column, dtype });
-        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
-        assert!(hint.contains("cast the column to BIGINT"), "{hint}");
+        for (error, says) in [
+            (SpecError::NoAggregates { path, folder }.into(), "[aggregates] enabled = false"),
+            (AggregateError::ColumnType { aggregate, column, dtype }.into(), "cast the column to BIGINT"),
+        ] {
+            let hint = ErrorText::of(&CommandError::Pipeline(error)).hint.expect("a hint");
+            assert!(hint.contains(says), "{hint}");
+        }
     }
 
     #[test]
     fn the_words_of_a_library_are_cut_to_their_first_line() {
         let source = io::Error::other("wrong header\n  at byte 3\n");
-        let error = CommandError::Io { what: "cannot read x".to_owned(), source };
+        let error = CommandError::Io("cannot read x".to_owned(), source);
         let text = ErrorText::of(&error).to_string();
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("error: cannot read x: wrong header"), "{text}");

@@ -31,7 +31,8 @@ pub(crate) fn start_log(common: &Common) -> Log {
         .with_target("sunlake", LevelFilter::INFO)
         // The answers of the embedded API are in the raw pages.
         .with_target("sunlake::serve", LevelFilter::WARN);
-    let stderr = LinesAbove { bar: log.bar.clone(), writer: std::io::stderr };
+    let bar = log.bar.clone();
+    let stderr = move || LinesAbove { bar: bar.clone(), writer: std::io::stderr };
     let to_stderr = match common.log_format {
         LogFormat::Text => {
             let ansi = std::io::stderr().is_terminal();
@@ -39,7 +40,8 @@ pub(crate) fn start_log(common: &Common) -> Log {
         }
         LogFormat::Json => fmt::layer().json().with_writer(stderr).with_filter(shown).boxed(),
     };
-    let to_run = fmt::layer().json().with_writer(log.run.clone()).with_filter(of_run);
+    let run = log.run.clone();
+    let to_run = fmt::layer().json().with_writer(move || run.clone()).with_filter(of_run);
     if let Err(error) = tracing_subscriber::registry().with(to_stderr).with(to_run).try_init() {
         // Tests start several commands in one process; the first log stays.
         tracing::debug!(%error, "the log was set up before");

@@ -2,8 +2,7 @@
 //!
 //! # Files, in reading order
 //!
-//! - `stdout`: results, as text or as one JSON object
-//! - `words`: numbers with their nouns, and lists
+//! - `words`: results on stdout, numbers with their nouns, and lists
 //! - `text`: the results of `run`, `plan` and `status` as text
 //! - `error_text`: an error with its causes and its hint
 //! - `log`: the log on stderr
@@ -14,6 +13,5 @@ pub(super) mod error_text;
 pub(super) mod log;
 pub(super) mod progress;
 pub(super) mod run_log;
-pub(super) mod stdout;
 pub(super) mod text;
 pub(super) mod words;

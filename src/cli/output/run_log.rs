@@ -4,7 +4,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use tracing_subscriber::fmt::MakeWriter;
 
 /// Most bytes that one process writes into the log of a run.
 const MOST_BYTES: usize = 4 << 20;
@@ -93,14 +92,6 @@ impl Write for RunLog {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
-    }
-}
-
-impl MakeWriter<'_> for RunLog {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        self.clone()
     }
 }
 
