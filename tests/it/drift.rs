@@ -2,7 +2,7 @@
 
 use crate::support::command::{Sunlake, shipped};
 use crate::support::http::send;
-use crate::support::lake::{self, Cells};
+use crate::support::lake::{self, Cells, point};
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, Plan, STARTER};
@@ -22,12 +22,6 @@ type Rows = BTreeMap<i64, Cells>;
 fn versions() -> Vec<PathBuf> {
     let snapshots = source::moving().lake.join("snapshots");
     lake::names(&snapshots).iter().map(|number| snapshots.join(number)).collect()
-}
-
-fn point(link: &Path, at: &Path) {
-    let next = link.with_file_name("next");
-    std::os::unix::fs::symlink(at, &next).expect("a link");
-    std::fs::rename(next, link).expect("swapped");
 }
 
 /// Rows that the API lists under no type, of the days of a plan's window.

@@ -1,6 +1,6 @@
 //! Full disks, kills at any moment, and readers who look while runs publish.
 
-use crate::support::command::{Finished, Running, Sunlake};
+use crate::support::command::{Finished, Running, Sunlake, sunlake};
 use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
 use crate::support::proxy::Proxy;
@@ -46,7 +46,7 @@ impl Ground {
 
 /// Claims what a lake that something happened to must be: it opens, and its newest snapshot is sound.
 fn assert_sound(lake: &Path, when: &str) {
-    let on = |command: &str| Sunlake::new([command.as_ref(), "--lake".as_ref(), lake.as_os_str()]).finish();
+    let on = |command: &str| sunlake(lake, &[command]);
     let status = on("status");
     assert!(status.stderr.is_empty(), "{when}{}", status.shown());
     match has_commit(lake) {

@@ -374,7 +374,8 @@ fn a_run_that_does_not_fit_reads_the_newest_days_and_says_when_it_will_be_comple
                 max_offset = 2000\nwindow_days = 90\n[aggregates]\nenabled = false\n";
     let pipeline = scratch.file("p.toml", text);
     let command = |what: &str| {
-        Sunlake::new([what.as_ref(), pipeline.as_os_str(), "--lake".as_ref(), scratch.lake().as_os_str()])
+        Sunlake::on(&scratch.lake(), [what])
+            .args([&pipeline])
             .args(["--json", "--base-url", &proxy.url(), "--today", source.today])
             .env("SUNLAKE_API_KEY", &server.key)
             .finish()

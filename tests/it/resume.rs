@@ -1,7 +1,7 @@
 //! Kills, signals and spent budgets cost nothing: what came stays, what was asked is not asked again, and the lake ends up
 //! as one undisturbed run leaves it.
 
-use crate::support::command::{Running, Sunlake, project};
+use crate::support::command::{Running, Sunlake, project, sunlake};
 use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
 use crate::support::proxy::{Proxy, Reply};
@@ -327,7 +327,7 @@ fn a_kill_while_the_lake_is_published_leaves_the_old_or_the_new_snapshot_complet
 }
 
 fn verify(lake: &Path) {
-    Sunlake::new(["verify".as_ref(), "--lake".as_ref(), lake.as_os_str()]).finish().exits(0);
+    sunlake(lake, &["verify"]).exits(0);
 }
 
 #[test]

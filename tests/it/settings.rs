@@ -1,6 +1,6 @@
 //! Settings that cannot work are reported before the first request: what is wrong, where, and the way out.
 
-use crate::support::command::{Sunlake, shipped};
+use crate::support::command::{Sunlake, shipped, sunlake};
 use crate::support::proxy::Proxy;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
@@ -161,9 +161,7 @@ fn a_wrong_variable_is_named() {
 #[test]
 fn a_lake_that_is_not_there_is_named_and_not_made() {
     let scratch = Scratch::new();
-    let on_it = |arguments: &[&str]| {
-        Sunlake::new(arguments).args(["--lake".as_ref(), scratch.lake().as_os_str()]).finish()
-    };
+    let on_it = |arguments: &[&str]| sunlake(&scratch.lake(), arguments);
     let lake = scratch.lake().to_string_lossy().into_owned();
     for arguments in [&["status"][..], &["snapshot", "list"]] {
         let done = on_it(arguments).exits(0);
@@ -239,17 +237,11 @@ fn a_price_costs_three_requests_at_most_and_a_run_then_spends_about_as_much() {
     let proxy = Proxy::counting(server.address);
     let scratch = Scratch::new();
     let command = |what: &str| {
-        let (pipeline, lake) = (shipped("backfill.toml"), scratch.lake());
-        Sunlake::new([
-            what.as_ref(),
-            pipeline.as_os_str(),
-            "--lake".as_ref(),
-            lake.as_os_str(),
-            "--json".as_ref(),
-        ])
-        .args(["--base-url", &proxy.url(), "--today", source::small().today])
-        .env("SUNLAKE_API_KEY", &server.key)
-        .finish()
+        Sunlake::on(&scratch.lake(), [what, "--json"])
+            .args([shipped("backfill.toml")])
+            .args(["--base-url", &proxy.url(), "--today", source::small().today])
+            .env("SUNLAKE_API_KEY", &server.key)
+            .finish()
     };
     let price = command("plan").exits(0).json();
     assert!(proxy.log().len() <= 3, "{:?}", proxy.targets());

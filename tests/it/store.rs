@@ -10,7 +10,6 @@ use crate::support::server::{AGENCY, ApiServer, create_key};
 use crate::support::source::{self, Source};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,17 +45,13 @@ impl Coast {
     fn run_of(&self, pipeline: &Path, machine: &str) -> Sunlake {
         let run = Sunlake::run(pipeline, Path::new(&self.bucket.lake()))
             .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
-            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
-        self.bucket.opened_by(run)
+            .env("SUNLAKE_API_KEY", &self.server.key);
+        self.bucket.opened_by(run, &self.work(machine))
     }
 
     /// Another command on a machine.
     fn command(&self, machine: &str, arguments: &[&str]) -> Sunlake {
-        let command = Sunlake::new(arguments)
-            .args(["--lake", &self.bucket.lake()])
-            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
-        self.bucket.opened_by(command)
+        self.bucket.opened_by(Sunlake::on(Path::new(&self.bucket.lake()), arguments), &self.work(machine))
     }
 
     /// Claims that a machine that never saw the lake finds all rows in it, and nothing wrong.
@@ -97,7 +92,7 @@ fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
         "it knows what the lake has: {price}"
     );
     let mut served = coast.serve("five");
-    let address = address(&mut served);
+    let address = served.address().expect("an address");
     let headers = [("Authorization", format!("Bearer {}", key(&coast)))];
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let stats = http::send(address, "GET", "/v1/fl/stats", &headers).expect("an answer").json();
@@ -130,12 +125,6 @@ impl Coast {
 
 fn key(coast: &Coast) -> String {
     std::fs::read_to_string(coast.scratch.path("key")).expect("a key")
-}
-
-fn address(served: &mut Running) -> SocketAddr {
-    let line = served.line();
-    let address = line.strip_prefix("listening http://").and_then(|text| text.parse().ok());
-    address.unwrap_or_else(|| panic!("the server said {line:?}"))
 }
 
 #[test]

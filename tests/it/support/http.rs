@@ -58,9 +58,7 @@ fn exchange(
     headers: &[(&str, &str)],
     body: Option<&[u8]>,
 ) -> std::io::Result<Answer> {
-    let mut stream = TcpStream::connect(to)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let mut connection = Connection::open(to)?;
     let mut head = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         head.push_str(&format!("Host: {to}\r\n"));
@@ -72,8 +70,8 @@ fn exchange(
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("\r\n");
-    stream.write_all(&[head.as_bytes(), body.unwrap_or_default()].concat())?;
-    read_answer(&mut BufReader::new(stream), method == "HEAD")
+    connection.write(&[head.as_bytes(), body.unwrap_or_default()].concat())?;
+    read_answer(&mut connection.stream, method == "HEAD")
 }
 
 /// A connection that is kept for one request after another.
