@@ -1,7 +1,7 @@
 //! Text files as RFC 4180 defines them, one for each table. A spreadsheet that opens one runs no formula of it.
 
 use super::error::ExportError;
-use super::outlet::{Pending, check_folder};
+use super::outlet::{Pending, check_target};
 use super::snapshot::{selected_tables, snapshot};
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
@@ -34,7 +34,7 @@ pub(crate) fn export_csv(
     names: &[String],
     raw: bool,
 ) -> Result<(Commit, Vec<CsvFile>), ExportError> {
-    check_folder(folder)?;
+    check_target(folder, "folder")?;
     let commit = snapshot(lake, number)?;
     let tables = selected_tables(&commit, names)?;
     let mut pending = Vec::new();

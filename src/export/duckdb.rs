@@ -22,7 +22,7 @@ pub(crate) fn export_duckdb(
     names: &[String],
     program: &Path,
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
-    outlet::check_file(file)?;
+    outlet::check_target(file, "file")?;
     let commit = snapshot(lake, number)?;
     let selected = selected_tables(&commit, names)?;
     let mut tables = describe(lake, &commit)?;

@@ -96,19 +96,16 @@ pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), Exp
     pending.publish()
 }
 
-/// Fails if `path` is a file.
-pub(super) fn check_folder(path: &Path) -> Result<(), ExportError> {
-    match fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
-        true => Err(ExportError::WrongTarget { path: path.to_owned(), found: "file", wanted: "folder" }),
-        false => Ok(()),
-    }
-}
-
-/// Fails if `path` is a folder.
-pub(super) fn check_file(path: &Path) -> Result<(), ExportError> {
-    match path.is_dir() {
-        true => Err(ExportError::WrongTarget { path: path.to_owned(), found: "folder", wanted: "file" }),
-        false => Ok(()),
+/// Fails if `path` is there and not what is wanted: a `folder` or a `file`.
+pub(super) fn check_target(path: &Path, wanted: &'static str) -> Result<(), ExportError> {
+    let found = match fs::metadata(path) {
+        Ok(there) if there.is_dir() => "folder",
+        Ok(_) => "file",
+        Err(_) => return Ok(()),
+    };
+    match found == wanted {
+        true => Ok(()),
+        false => Err(ExportError::WrongTarget { path: path.to_owned(), found, wanted }),
     }
 }
 
@@ -168,11 +165,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, absent) = (folder.path().join("file"), folder.path().join("absent"));
         fs::write(&file, b"rows").expect("a file");
-        assert!(check_folder(folder.path()).is_ok() && check_folder(&absent).is_ok());
-        assert!(check_file(&file).is_ok() && check_file(&absent).is_ok());
-        let error = check_folder(&file).expect_err("a file").to_string();
+        assert!(check_target(folder.path(), "folder").is_ok() && check_target(&absent, "folder").is_ok());
+        assert!(check_target(&file, "file").is_ok() && check_target(&absent, "file").is_ok());
+        let error = check_target(&file, "folder").expect_err("a file").to_string();
         assert!(error.contains("is a file; a folder is wanted"), "{error}");
-        let error = check_file(folder.path()).expect_err("a folder").to_string();
+        let error = check_target(folder.path(), "file").expect_err("a folder").to_string();
         assert!(error.contains("is a folder; a file is wanted"), "{error}");
     }
 

@@ -1,12 +1,12 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
+use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
 use crate::cli::context::open_lake::{open_lake, state_dir};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
-use crate::cli::output::text;
 use crate::cli::session::{Session, Signals};
 use crate::client::StopSwitch;
 use crate::lake::Lake;
@@ -29,7 +29,7 @@ pub(crate) async fn run(session: &Session<'_>, file: &Path, log: &Log) -> Result
     let (started, probe) = (Instant::now(), RunProbe::default());
     match published(session, file, log, &probe).await {
         Ok((summary, lake)) => {
-            session.report(&summary, || text::run(&summary, lake.root()))?;
+            session.report(&summary, || run_text::run(&summary, lake.root()))?;
             Ok(summary.exit_code)
         }
         Err(error) => {
@@ -80,7 +80,7 @@ pub(crate) async fn plan(session: &Session<'_>, file: &Path, log: &Log) -> Resul
         Ok(estimate::price(&pipeline, context).await?)
     })
     .await?;
-    session.report(&price, || text::price(&price))
+    session.report(&price, || run_text::price(&price))
 }
 
 /// Runs `work` with the source of the pipeline, and stops it on a signal. Starts the embedded API if the pipeline reads it.

@@ -96,25 +96,24 @@ fn of_command(error: &CommandError) -> Option<String> {
 
 fn of_pipeline(error: &PipelineError) -> Option<String> {
     match error {
-        PipelineError::Spec(error) => of_spec(error),
+        PipelineError::Spec(SpecError::Unreadable { hint, .. } | SpecError::Wrong { hint, .. }) => {
+            Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
+        }
+        PipelineError::Spec(SpecError::NoAggregates { .. }) => {
+            some("make the folder, or set `[aggregates] enabled = false`")
+        }
         PipelineError::Client(error) => of_client(error),
         PipelineError::Lake(error) => of_lake(error),
         PipelineError::Table(error) => of_table(error),
-        PipelineError::Aggregate(error) => of_aggregate(error),
+        PipelineError::Aggregate(AggregateError::ColumnType { .. }) => {
+            some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
+        }
+        PipelineError::Aggregate(AggregateError::Unreadable { source, .. }) => of_io(source),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
         PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         _ => None,
-    }
-}
-
-fn of_spec(error: &SpecError) -> Option<String> {
-    match error {
-        SpecError::Unreadable { hint, .. } | SpecError::Wrong { hint, .. } => {
-            Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
-        }
-        SpecError::NoAggregates { .. } => some("make the folder, or set `[aggregates] enabled = false`"),
     }
 }
 
@@ -172,18 +171,17 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
         ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
         ServeError::Load(LoadError::Unreadable { path, source }) => of_lake_file(path, source),
-        ServeError::Keys(error) => of_keys(error),
-        _ => None,
-    }
-}
-
-fn of_keys(error: &KeysError) -> Option<String> {
-    match error {
-        KeysError::NoFile(..) => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
-        KeysError::Digest(_) => some("revoke the key, and create another: `sunlake keys revoke ID`"),
-        KeysError::TooMany(..) => some("revoke a key: `sunlake keys revoke ID`"),
-        KeysError::OtherPlan(..) => some("give the plan of the key file, or change the key file"),
-        KeysError::NoKey(_) => some("list the keys: `sunlake keys list`"),
+        ServeError::Keys(KeysError::NoFile(..)) => {
+            some("create a key: `sunlake keys create --account NAME --plan PLAN`")
+        }
+        ServeError::Keys(KeysError::Digest(_)) => {
+            some("revoke the key, and create another: `sunlake keys revoke ID`")
+        }
+        ServeError::Keys(KeysError::TooMany(..)) => some("revoke a key: `sunlake keys revoke ID`"),
+        ServeError::Keys(KeysError::OtherPlan(..)) => {
+            some("give the plan of the key file, or change the key file")
+        }
+        ServeError::Keys(KeysError::NoKey(_)) => some("list the keys: `sunlake keys list`"),
         _ => None,
     }
 }
@@ -195,16 +193,6 @@ fn of_table(error: &TableError) -> Option<String> {
         TableError::UnsupportedType { .. } => {
             some("cast the column to an integer, text, date or UTC timestamp")
         }
-        _ => None,
-    }
-}
-
-fn of_aggregate(error: &AggregateError) -> Option<String> {
-    match error {
-        AggregateError::ColumnType { .. } => {
-            some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
-        }
-        AggregateError::Unreadable { source, .. } => of_io(source),
         _ => None,
     }
 }

@@ -3,7 +3,6 @@
 //! # Files, in reading order
 //!
 //! - `words`: results on stdout, numbers with their nouns, and lists
-//! - `text`: the results of `run`, `plan` and `status` as text
 //! - `error_text`: an error with its causes and its hint
 //! - `log`: the log on stderr
 //! - `progress`: the progress bar, and log lines next to it
@@ -13,5 +12,4 @@ pub(super) mod error_text;
 pub(super) mod log;
 pub(super) mod progress;
 pub(super) mod run_log;
-pub(super) mod text;
 pub(super) mod words;

@@ -47,3 +47,8 @@ pub(crate) fn list(numbers: &[u64]) -> String {
 pub(crate) fn snapshots(numbers: &[u64]) -> String {
     format!("{} {}", noun(numbers.len() as u64, "snapshot"), list(numbers))
 }
+
+/// A number of prefixes.
+pub(crate) fn prefixes(number: u64) -> String {
+    if number == 1 { "1 prefix".to_owned() } else { format!("{number} prefixes") }
+}
