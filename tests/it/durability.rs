@@ -34,9 +34,7 @@ impl Ground {
     }
 
     fn run(&self, lake: &Path) -> Sunlake {
-        Sunlake::run(&self.pipeline, lake)
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
+        Sunlake::run(&self.pipeline, lake).asking(&self.proxy.url(), self.source.today, &self.server.key)
     }
 
     fn rows(&self) -> BTreeMap<i64, Cells> {

@@ -43,8 +43,7 @@ impl Living {
         let text = "name = \"daily\"\n[plan]\nrows_per_call = 50\nmax_offset = 1000\nwindow_days = 30\n\
                     [aggregates]\nenabled = false\n";
         Sunlake::run(&self.scratch.file("daily.toml", text), &self.scratch.lake())
-            .args(["--base-url", &self.server.url(), "--today", self.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
+            .asking(&self.server.url(), self.today, &self.server.key)
             .finish()
     }
 

@@ -1,9 +1,10 @@
 //! Settings that cannot work are reported before the first request: what is wrong, where, and the way out.
 
 use crate::support::command::{Sunlake, shipped, sunlake};
-use crate::support::proxy::Proxy;
+use crate::support::proxy::Reply;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
+use crate::support::weather::Weather;
 use crate::support::{lake, source};
 
 const KEY: &str = "flb_0000000000000000000000000000000000000000000000000000000000000000";
@@ -233,18 +234,13 @@ fn the_key_may_come_from_a_file_and_flags_from_variables() {
 
 #[test]
 fn a_price_costs_three_requests_at_most_and_a_run_then_spends_about_as_much() {
-    let server = ApiServer::generous(source::small(), AGENCY);
-    let proxy = Proxy::counting(server.address);
-    let scratch = Scratch::new();
+    let weather = Weather::new(|_| Reply::Forward);
     let command = |what: &str| {
-        Sunlake::on(&scratch.lake(), [what, "--json"])
-            .args([shipped("backfill.toml")])
-            .args(["--base-url", &proxy.url(), "--today", source::small().today])
-            .env("SUNLAKE_API_KEY", &server.key)
-            .finish()
+        let command = Sunlake::on(&weather.scratch.lake(), [what, "--json"]).args([shipped("backfill.toml")]);
+        weather.asking(command, weather.source.today).finish()
     };
     let price = command("plan").exits(0).json();
-    assert!(proxy.log().len() <= 3, "{:?}", proxy.targets());
+    assert!(weather.proxy.log().len() <= 3, "{:?}", weather.proxy.targets());
     for key in
         ["pipeline", "today", "plan", "remaining", "stages", "requests", "lower_bound", "minutes", "fits"]
     {

@@ -43,9 +43,11 @@ impl Coast {
     }
 
     fn run_of(&self, pipeline: &Path, machine: &str) -> Sunlake {
-        let run = Sunlake::run(pipeline, Path::new(&self.bucket.lake()))
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key);
+        let run = Sunlake::run(pipeline, Path::new(&self.bucket.lake())).asking(
+            &self.proxy.url(),
+            self.source.today,
+            &self.server.key,
+        );
         self.bucket.opened_by(run, &self.work(machine))
     }
 
@@ -105,11 +107,11 @@ fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
 
 impl Coast {
     fn run_plan(&self, machine: &str) -> Value {
-        let plan = self
-            .command(machine, &["plan", "--json"])
-            .args([&self.pipeline])
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key);
+        let plan = self.command(machine, &["plan", "--json"]).args([&self.pipeline]).asking(
+            &self.proxy.url(),
+            self.source.today,
+            &self.server.key,
+        );
         plan.finish().exits(0).json()
     }
 

@@ -87,6 +87,11 @@ impl Sunlake {
         self
     }
 
+    /// With an address of the API, an Eastern day and a key.
+    pub(crate) fn asking(self, base_url: &str, today: &str, key: &str) -> Self {
+        self.args(["--base-url", base_url, "--today", today]).env("SUNLAKE_API_KEY", key)
+    }
+
     pub(crate) fn within(mut self, folder: &Path) -> Self {
         self.command.current_dir(folder);
         self
