@@ -40,18 +40,8 @@ pub(crate) fn send(
     exchange(to, method, target, headers, None)
 }
 
-/// Sends a request with a body.
-pub(crate) fn send_body(
-    to: SocketAddr,
-    method: &str,
-    target: &str,
-    headers: &[(&str, &str)],
-    body: &[u8],
-) -> std::io::Result<Answer> {
-    exchange(to, method, target, headers, Some(body))
-}
-
-fn exchange(
+/// Sends a request.
+pub(crate) fn exchange(
     to: SocketAddr,
     method: &str,
     target: &str,
