@@ -93,11 +93,11 @@ fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
         (&"filings".into(), &0.into()),
         "it knows what the lake has: {price}"
     );
-    let mut served = coast.serve("five");
+    let (mut served, key) = coast.serve("five");
     let address = served.address().expect("an address");
-    let headers = [("Authorization", format!("Bearer {}", key(&coast)))];
-    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let stats = http::send(address, "GET", "/v1/fl/stats", &headers).expect("an answer").json();
+    let authorization = format!("Bearer {key}");
+    let stats = http::send(address, "GET", "/v1/fl/stats", &[("Authorization", &authorization)]);
+    let stats = stats.expect("an answer").json();
     let listed = lake::filings(&coast.source.lake)
         .values()
         .filter(|row| row["listed"].as_deref() == Some("true"))
@@ -115,18 +115,14 @@ impl Coast {
         plan.finish().exits(0).json()
     }
 
-    fn serve(&self, machine: &str) -> Running {
+    /// A server on a machine, and a key of it.
+    fn serve(&self, machine: &str) -> (Running, String) {
         let key = create_key(&self.scratch, "team", "enterprise", &["data"]);
-        std::fs::write(self.scratch.path("key"), key).expect("a key");
         let keys = self.scratch.path("keys.toml");
         let serve =
             self.command(machine, &["serve", "--listen", "127.0.0.1:0", "--today", self.source.today]);
-        serve.args(["--keys".as_ref(), keys.as_os_str()]).start()
+        (serve.args(["--keys".as_ref(), keys.as_os_str()]).start(), key)
     }
-}
-
-fn key(coast: &Coast) -> String {
-    std::fs::read_to_string(coast.scratch.path("key")).expect("a key")
 }
 
 #[test]
