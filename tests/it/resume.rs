@@ -219,17 +219,15 @@ fn two_hundred_kills_at_random_moments_cost_a_request_each_at_most() {
 #[test]
 fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
     let weather = Weather::new(|_| Reply::Forward);
-    let (proxy, scratch, pipeline) = (&weather.proxy, &weather.scratch, weather.pipeline(""));
-    let command =
-        |lake: &str| weather.asking(Sunlake::run(&pipeline, &scratch.path(lake)), weather.source.today);
-    let quick = command("quick").finish().complete();
+    let (proxy, scratch) = (&weather.proxy, &weather.scratch);
+    let quick = weather.run_into(&scratch.path("quick")).finish().complete();
     let before = proxy.log().len();
     let mut answered = 0;
     proxy.follow(move |_| {
         answered += 1;
         if answered <= 10 { Reply::Slow(Duration::from_millis(200)) } else { Reply::Hold }
     });
-    let run = command("slow").start();
+    let run = weather.run_into(&scratch.path("slow")).start();
     // Requests go out while none of those before them has an answer.
     proxy.wait_for_requests(before + 13);
     assert!(proxy.log().len() <= before + 10 + 8, "they are bounded");

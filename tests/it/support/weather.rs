@@ -6,7 +6,7 @@ use super::proxy::{Proxy, Reply, Request};
 use super::scratch::Scratch;
 use super::server::{AGENCY, ApiServer};
 use super::source::{self, Source};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A served source, a proxy that misbehaves before it, and a lake.
 pub(crate) struct Weather {
@@ -14,6 +14,7 @@ pub(crate) struct Weather {
     pub(crate) server: ApiServer,
     pub(crate) proxy: Proxy,
     pub(crate) scratch: Scratch,
+    daily: PathBuf,
 }
 
 impl Weather {
@@ -27,7 +28,14 @@ impl Weather {
     ) -> Self {
         let server = ApiServer::generous(source, AGENCY);
         let proxy = Proxy::scripted(server.address, script);
-        Self { source, server, proxy, scratch: Scratch::new() }
+        let scratch = Scratch::new();
+        let daily = scratch.file("daily.toml", "name = \"daily\"\n[aggregates]\nenabled = false\n");
+        Self { source, server, proxy, scratch, daily }
+    }
+
+    /// A run into a lake. Its pipeline file is never rewritten, so several may run at once.
+    pub(crate) fn run_into(&self, lake: &Path) -> Sunlake {
+        self.asking(Sunlake::run(&self.daily, lake), self.source.today)
     }
 
     /// A run with further lines in its pipeline file.
