@@ -97,10 +97,8 @@ fn without_its_last_row(body: String) -> String {
 
 #[test]
 fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_run_and_the_next() {
-    let is_page =
-        |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");
     let mut spoiled = 0;
-    let weather = Weather::new(move |request| match is_page(request) && spoiled == 0 {
+    let weather = Weather::new(move |request| match is_first_page(request) && spoiled == 0 {
         true => {
             spoiled += 1;
             Reply::Change(without_its_last_row)
@@ -110,7 +108,7 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
     weather.run("").complete();
     weather.assert_complete();
 
-    let weather = Weather::new(move |request| match is_page(request) {
+    let weather = Weather::new(move |request| match is_first_page(request) {
         true => Reply::Change(without_its_last_row),
         false => Reply::Forward,
     });
@@ -119,6 +117,10 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
     weather.proxy.follow(|_| Reply::Forward);
     weather.run("").complete();
     weather.assert_complete();
+}
+
+fn is_first_page(request: &Request) -> bool {
+    request.target.contains("offset=0") && request.target.contains("businesses?")
 }
 
 fn with_a_nameless_row(body: String) -> String {
@@ -168,9 +170,7 @@ fn a_run_as_of_a_day_before_the_lake_s_own_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_run_of_an_earlier_day_that_fails_its_checks_for_good_does_not_keep_later_days_from_being_read() {
-    let is_page =
-        |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");
-    let weather = Weather::new(move |request| match is_page(request) {
+    let weather = Weather::new(move |request| match is_first_page(request) {
         true => Reply::Change(with_a_nameless_row),
         false => Reply::Forward,
     });

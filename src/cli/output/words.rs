@@ -38,14 +38,10 @@ pub(crate) fn noun(number: u64, singular: &str) -> String {
     if number == 1 { singular.to_owned() } else { format!("{singular}s") }
 }
 
-/// Numbers with commas between.
-pub(crate) fn list(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-}
-
 /// Snapshots by number, such as `snapshots 1, 2`.
 pub(crate) fn snapshots(numbers: &[u64]) -> String {
-    format!("{} {}", noun(numbers.len() as u64, "snapshot"), list(numbers))
+    let list = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    format!("{} {list}", noun(numbers.len() as u64, "snapshot"))
 }
 
 /// A number of prefixes.
