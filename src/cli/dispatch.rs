@@ -5,9 +5,8 @@ use super::command;
 use super::exit::{self, CommandError};
 use super::output::error_text::ErrorText;
 use super::output::log::{Log, start_log};
-use super::output::stdout::{print, print_json};
-use super::session::Session;
-use super::world::World;
+use super::output::words::{print, print_json};
+use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
 use clap::CommandFactory;
 use std::io::Write;
@@ -57,7 +56,7 @@ fn report_error(error: &CommandError, json: bool) {
     let _ = std::io::stderr().lock().write_all(text.to_string().as_bytes());
     if json {
         let _ = match error {
-            CommandError::Run { summary, .. } => print_json(summary),
+            CommandError::Run(_, summary) => print_json(summary),
             _ => print_json(&text.json(error.code())),
         };
     }

@@ -31,49 +31,31 @@ pub const STORAGE: u8 = 9;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-pub enum CommandError {
+pub(crate) enum CommandError {
     /// A flag, a variable or a file of settings.
     #[error("{0}")]
     Settings(String),
-    /// A run or a plan.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
-    /// The lake.
     #[error(transparent)]
     Lake(#[from] LakeError),
-    /// An export.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// An error whose way out depends on the flags or variables in use.
-    #[error("{source}")]
-    Hinted {
-        /// What failed.
-        source: Box<CommandError>,
-        /// The way out.
-        hint: String,
-    },
-    /// A run that published nothing.
-    #[error("{source}")]
-    Run {
-        /// What it did until then.
-        summary: Box<RunSummary>,
-        /// Why it failed.
-        source: Box<CommandError>,
-    },
+    /// An error whose way out, the text, depends on the flags or variables in use.
+    #[error("{0}")]
+    Hinted(#[source] Box<CommandError>, String),
+    /// A run that published nothing, and what it did until then.
+    #[error("{0}")]
+    Run(#[source] Box<CommandError>, Box<RunSummary>),
     /// The server or its keys.
     #[error("{0}")]
     Serve(#[from] ServeError),
     /// A file of the lake that is not what was committed.
     #[error("{0}")]
     Damaged(String),
-    /// A file or a stream.
-    #[error("{what}: {source}")]
-    Io {
-        /// What failed.
-        what: String,
-        /// The system's error.
-        source: std::io::Error,
-    },
+    /// What failed, and the system's error.
+    #[error("{0}: {1}")]
+    Io(String, #[source] std::io::Error),
     /// A state that cannot happen.
     #[error("{0}")]
     Bug(String),
@@ -81,22 +63,21 @@ pub enum CommandError {
 
 impl CommandError {
     /// The same error with a hint.
-    #[must_use]
-    pub fn hint(self, hint: impl Into<String>) -> Self {
-        Self::Hinted { source: Box::new(self), hint: hint.into() }
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self::Hinted(Box::new(self), hint.into())
     }
 
     /// The exit code.
-    pub fn code(&self) -> u8 {
+    pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Settings(_) => SETTINGS,
             Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),
             Self::Lake(error) => lake(error),
             Self::Export(error) => export(error),
-            Self::Io { .. } | Self::Damaged(_) => STORAGE,
+            Self::Io(..) | Self::Damaged(_) => STORAGE,
             Self::Bug(_) => BUG,
-            Self::Run { source, .. } | Self::Hinted { source, .. } => source.code(),
+            Self::Run(source, _) | Self::Hinted(source, _) => source.code(),
         }
     }
 }
@@ -166,13 +147,13 @@ fn aggregate(error: &AggregateError) -> u8 {
 fn export(error: &ExportError) -> u8 {
     match error {
         ExportError::Lake(error) => lake(error),
-        ExportError::Table(_) | ExportError::Write { .. } | ExportError::Duckdb { .. } => STORAGE,
-        ExportError::NoSnapshot { .. }
+        ExportError::Table(_) | ExportError::Write(..) | ExportError::Duckdb(..) => STORAGE,
+        ExportError::NoSnapshot(_)
         | ExportError::NoTable { .. }
         | ExportError::WrongTarget { .. }
-        | ExportError::Overtaken { .. }
-        | ExportError::NoDuckdb { .. }
-        | ExportError::Foreign { .. } => SETTINGS,
+        | ExportError::Overtaken(..)
+        | ExportError::NoDuckdb(..)
+        | ExportError::Foreign(..) => SETTINGS,
     }
 }
 

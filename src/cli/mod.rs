@@ -3,10 +3,9 @@
 //! # Files, in reading order
 //!
 //! - `args`: the command line as typed
-//! - `world`: clock, environment and randomness, as values from `main`
 //! - [`exit`]: errors of commands and their exit codes
 //! - `output`: results, errors, log and progress
-//! - `session`: the flags, the world and the day of one invocation
+//! - `session`: one invocation: its flags, its day, and clock, environment, randomness and signals
 //! - `context`: the lake, the API and the state folder
 //! - `command`: the commands, a file each
 //! - `dispatch`: one command from its flags to its exit code
@@ -18,11 +17,10 @@ mod dispatch;
 pub mod exit;
 mod output;
 mod session;
-mod world;
 
 pub use args::{
-    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, PruneFlags, Selection, ServeArguments,
-    SnapshotCommand,
+    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
+    ServeArguments, SnapshotCommand,
 };
 pub use dispatch::carry_out;
-pub use world::World;
+pub use session::World;

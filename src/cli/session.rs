@@ -1,13 +1,31 @@
-//! One invocation: its flags, its world and its day, and how it reports a result.
+//! One invocation: its flags, its day, and what it has from outside: clock, environment, randomness and signals.
 
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::output::stdout::{print, print_json};
-use super::world::World;
+use super::output::words::{print, print_json};
 use crate::lake::{Lake, LakeError, LakeLock};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a command takes from outside the program.
+pub struct World {
+    /// The clock.
+    pub now: fn() -> Timestamp,
+    /// Reads an environment variable.
+    pub variable: fn(&str) -> Option<String>,
+    /// The environment variables whose names have one of these prefixes.
+    pub variables: fn(&[&str]) -> Vec<(String, String)>,
+    /// Name of this process and its host.
+    pub holder: fn() -> String,
+    /// Peak memory of the process in bytes; 0 where the system does not report it.
+    pub peak_rss_bytes: fn() -> u64,
+    /// Number of files the process may have open; `None` where the system does not report it.
+    pub max_open_files: fn() -> Option<u64>,
+    /// 256 random bits.
+    pub random: fn() -> Result<[u8; 32], std::io::Error>,
+}
 
 /// What every command needs.
 #[derive(Clone, Copy)]
@@ -26,7 +44,7 @@ impl Session<'_> {
     /// 256 random bits for `purpose`.
     pub(super) fn random(&self, purpose: &str) -> Result<[u8; 32], CommandError> {
         (self.world.random)()
-            .map_err(|source| CommandError::Io { what: format!("no random bits for {purpose}"), source })
+            .map_err(|source| CommandError::Io(format!("no random bits for {purpose}"), source))
     }
 
     /// The lock of a lake, under a run id that ends with `purpose`.
@@ -47,5 +65,29 @@ impl Session<'_> {
             false => print(&text())?,
         }
         Ok(exit::DONE)
+    }
+}
+
+/// The two signals that stop a command.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// Listens from now on; the signals no longer end the process.
+    pub(crate) fn listen() -> Result<Self, CommandError> {
+        let failed = |source| CommandError::Io("cannot listen for signals".to_owned(), source);
+        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        Ok(Self { interrupt, terminate })
+    }
+
+    /// Waits for the next signal.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
     }
 }

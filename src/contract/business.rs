@@ -9,8 +9,8 @@ pub const ACTIVE: &str = "active";
 
 /// Sector and type of a business.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Industry {
-    /// Sector key.
     pub sector: String,
     /// `<sector>.<type_name>`.
     #[serde(rename = "type")]
@@ -19,12 +19,12 @@ pub struct Industry {
 
 /// Summary record of a listing. Every field is required; texts are kept as sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Summary {
     /// Service id; its digits form a positive integer.
     pub id: String,
     /// State document number, 6 to 12 letters or digits.
     pub document_number: String,
-    /// Business name.
     pub name: String,
     /// One of the six types; kept as text.
     pub entity_type: String,
@@ -32,17 +32,13 @@ pub struct Summary {
     pub company_type: String,
     /// Business status; an open set.
     pub status: String,
-    /// Filing date.
     pub filed_date: jiff::civil::Date,
     /// Null for an active business; its form is not documented, so it is kept as text.
     pub dissolved_date: Option<String>,
-    /// City as filed.
     pub city: String,
-    /// ZIP code.
     pub zip: String,
     /// County name; may be empty for an address outside Florida.
     pub county: String,
-    /// Industry.
     pub industry: Industry,
     /// Public page of the business.
     pub url: String,
@@ -77,30 +73,25 @@ pub struct Address {
 
 /// Detail record: a summary, and fields that only a look-up returns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Detail {
-    /// All summary fields.
     #[serde(flatten)]
     pub summary: Summary,
-    /// Principal address.
     pub principal_address: Address,
     /// Mailing address; its fields are not documented, so those of an address are expected.
     pub mailing_address: Option<Address>,
-    /// Name of the registered agent.
     pub registered_agent_name: String,
     /// Two-letter code of the state of formation.
     pub formation_state: String,
-    /// Year of the last annual report.
     pub last_annual_report_year: i32,
-    /// Number of officers.
     pub officer_count: i32,
-    /// Number of licenses.
     pub license_count: i32,
 }
 
 /// An officer: name and title, never contact data.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Officer {
-    /// Name of the officer.
     pub name: String,
     /// Title code or words.
     pub title: String,

@@ -8,40 +8,34 @@ use std::collections::BTreeMap;
 
 /// Businesses filed on one day.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct DailyCount {
-    /// The day.
     pub date: Date,
-    /// Businesses filed that day.
     pub count: i64,
 }
 
 /// Counts of one county.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct County {
     /// Key in capitals, for the county path.
     pub key: String,
-    /// Display name.
     pub name: String,
-    /// Filings of the last 7 days.
     pub filings_last_7_days: i64,
-    /// Filings of the last 30 days.
     pub filings_last_30_days: i64,
     /// Filings of the 30 days before the last 30.
     pub filings_previous_30_days: i64,
-    /// Active businesses.
     pub active_businesses: i64,
 }
 
 /// Statewide filing counts of four windows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct StatsFilings {
-    /// Last 7 days.
     pub last_7_days: i64,
-    /// Last 30 days.
     pub last_30_days: i64,
     /// The 30 days before the last 30.
     pub previous_30_days: i64,
-    /// Last 365 days.
     pub last_365_days: i64,
 }
 
@@ -60,27 +54,23 @@ pub struct MonthlyCount {
 
 /// Count of one business type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct TypeCount {
-    /// The type.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its filings.
     pub n: i64,
 }
 
 /// `data` of the stats endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Stats {
     /// All businesses of the register.
     pub businesses_total: i64,
-    /// Newest filing date.
     pub latest_filing_date: Date,
     /// ISO 8601 timestamp in UTC.
     pub updated_at: String,
-    /// Counts of four windows.
     pub filings: StatsFilings,
-    /// Counts by month.
     pub monthly: Vec<MonthlyCount>,
-    /// Split by type of the last 30 days.
     pub type_split_30d: Vec<TypeCount>,
 }

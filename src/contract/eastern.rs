@@ -5,8 +5,7 @@
 use jiff::civil::Date;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
-/// Time zone of the API's days.
-pub const EASTERN_ZONE: &str = "America/New_York";
+const EASTERN_ZONE: &str = "America/New_York";
 /// The day whose number is 0.
 const EPOCH: Date = Date::constant(1970, 1, 1);
 

@@ -58,11 +58,10 @@ impl std::fmt::Display for Message {
 
 /// Body of every failed call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct ErrorBody {
-    /// The HTTP status.
     #[serde(rename = "statusCode")]
     pub status_code: u16,
-    /// What went wrong.
     pub message: Message,
     /// Link to the full reference in Markdown.
     pub docs_url: String,

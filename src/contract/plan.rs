@@ -16,8 +16,9 @@ pub enum Plan {
     Enterprise,
 }
 
-/// The limits of a plan. Requests are counted per account, rows per call.
+/// The limits of a plan. Requests are counted per account, rows per call; days and months are Eastern ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct PlanLimits {
     /// Most rows of a call; a larger `limit` is reduced to it.
     pub rows_per_call: u32,
@@ -25,11 +26,8 @@ pub struct PlanLimits {
     pub max_offset: u32,
     /// Length of the daily window in days; today counts as day 1.
     pub window_days: u32,
-    /// Requests a minute.
     pub per_minute: u32,
-    /// Requests an Eastern day.
     pub per_day: u32,
-    /// Requests an Eastern calendar month.
     pub per_month: u32,
 }
 

@@ -9,18 +9,14 @@ use serde::{Deserialize, Serialize};
 /// Records keep their type as text, because a count may name a seventh (`other`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[expect(missing_docs, reason = "`label` has the words of each")]
 pub enum EntityType {
-    /// Limited liability company.
     Llc,
-    /// Corporation.
     Corporation,
-    /// Partnership.
     Partnership,
-    /// Nonprofit.
     Nonprofit,
     /// Fictitious name; listed only when asked for by type.
     Fictitious,
-    /// Trust.
     Trust,
 }
 
@@ -61,19 +57,18 @@ impl EntityType {
 
 /// One entry of the entity type list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct EntityTypeEntry {
     /// Value of the `type` parameter.
     pub key: String,
-    /// Display label.
     pub label: String,
 }
 
 /// A sector and its types, each of the form `<sector>.<type_name>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Sector {
-    /// Key of the sector.
     pub sector: String,
-    /// Its types.
     pub types: Vec<String>,
 }
 
@@ -90,9 +85,8 @@ pub struct Segment {
 
 /// `data` of the industries endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Industries {
-    /// Every sector.
     pub sectors: Vec<Sector>,
-    /// Every segment.
     pub segments: Vec<Segment>,
 }

@@ -1,8 +1,7 @@
 //! The catalogue of a snapshot: `datapackage.json`, `TABLES.md` and `views.sql`, each replaced atomically.
 
-use super::described::{Described, DescribedColumn, describe};
+use super::described::{Described, DescribedColumn, describe, partitioning, quoted, text_of, write_comments};
 use super::error::ExportError;
-use super::sql::{partitioning, quoted, text_of, write_comments};
 use crate::lake::{Commit, FileEntry, Lake};
 use arrow::datatypes::DataType;
 use serde_json::{Value, json};
@@ -10,10 +9,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 /// Writes the catalogue of a snapshot; returns the paths of its files.
-///
-/// # Errors
-/// A file of the snapshot cannot be read, or the disk fails.
-pub fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, ExportError> {
+pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, ExportError> {
     let tables = describe(lake, commit)?;
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
     package.push('\n');
@@ -22,9 +18,10 @@ pub fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, Expor
         ("TABLES.md", dictionary(commit, &tables)),
         ("views.sql", views(lake, commit, &tables)),
     ];
-    let written =
-        texts.iter().map(|(name, text)| Ok(lake.write_file(&format!("catalog/{name}"), text.as_bytes())?));
-    written.collect()
+    texts
+        .iter()
+        .map(|(name, text)| Ok(lake.write_file(&format!("catalog/{name}"), text.as_bytes())?))
+        .collect()
 }
 
 /// A Frictionless data package with a resource for each table, and paths relative to the lake.
@@ -85,14 +82,7 @@ fn lake_path(commit: &Commit, file: &FileEntry) -> String {
 }
 
 fn field(column: &DescribedColumn) -> Value {
-    let kind = match &column.kind {
-        DataType::Int32 | DataType::Int64 => "integer",
-        DataType::Float64 => "number",
-        DataType::Boolean => "boolean",
-        DataType::Date32 => "date",
-        DataType::Timestamp(..) => "datetime",
-        _ => "string",
-    };
+    let (kind, _) = type_words(&column.kind);
     let mut field = json!({"name": column.name, "type": kind, "description": column.meaning});
     if !column.nullable {
         field["constraints"] = json!({"required": true});
@@ -131,7 +121,7 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
             writeln!(text, "| column | type | null | meaning |\n| --- | --- | --- | --- |")?;
             for column in &table.columns {
                 let null = if column.nullable { "yes" } else { "" };
-                let (kind, meaning) = (type_word(&column.kind), escaped(&column.meaning));
+                let (kind, meaning) = (type_words(&column.kind).1, escaped(&column.meaning));
                 writeln!(text, "| `{}` | {kind} | {null} | {meaning} |", column.name)?;
             }
         }
@@ -139,15 +129,16 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
     })
 }
 
-fn type_word(kind: &DataType) -> &'static str {
+/// The name of a type in a data package, and in the dictionary.
+fn type_words(kind: &DataType) -> (&'static str, &'static str) {
     match kind {
-        DataType::Int32 => "int32",
-        DataType::Int64 => "int64",
-        DataType::Float64 => "double",
-        DataType::Boolean => "boolean",
-        DataType::Date32 => "date",
-        DataType::Timestamp(..) => "timestamp",
-        _ => "text",
+        DataType::Int32 => ("integer", "int32"),
+        DataType::Int64 => ("integer", "int64"),
+        DataType::Float64 => ("number", "double"),
+        DataType::Boolean => ("boolean", "boolean"),
+        DataType::Date32 => ("date", "date"),
+        DataType::Timestamp(..) => ("datetime", "timestamp"),
+        _ => ("string", "text"),
     }
 }
 

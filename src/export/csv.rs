@@ -1,7 +1,7 @@
 //! Text files as RFC 4180 defines them, one for each table. A spreadsheet that opens one runs no formula of it.
 
 use super::error::ExportError;
-use super::outlet::{Pending, check_folder};
+use super::outlet::{Pending, check_target};
 use super::snapshot::{selected_tables, snapshot};
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
@@ -14,46 +14,35 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Options of an export to text files.
-#[derive(Debug, Clone, Default)]
-pub struct CsvExport {
-    /// The snapshot; none for the newest.
-    pub snapshot: Option<u64>,
-    /// Tables and aggregates by name; all of them when empty.
-    pub tables: Vec<String>,
-    /// Leaves cells as they are, even those that a spreadsheet would run as a formula.
-    pub raw: bool,
-}
-
 /// A written file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CsvFile {
-    /// The table.
-    pub table: String,
-    /// The file.
-    pub path: PathBuf,
+#[derive(Serialize)]
+pub(crate) struct CsvFile {
+    pub(crate) table: String,
+    pub(crate) path: PathBuf,
     /// Rows without the header line.
-    pub rows: u64,
+    pub(crate) rows: u64,
 }
 
 /// Writes `<folder>/<table>.csv` for each table of a snapshot. No file gets its name before all are complete.
 ///
-/// # Errors
-/// [`ExportError::NoTable`] and [`ExportError::WrongTarget`]; errors of the lake and of the target's disk.
-pub fn export_csv(
+/// No `number` is the newest snapshot, no `names` are all tables and aggregates. `raw` leaves cells as they are, even those
+/// that a spreadsheet would run as a formula.
+pub(crate) fn export_csv(
     lake: &Lake,
     folder: &Path,
-    export: &CsvExport,
+    number: Option<u64>,
+    names: &[String],
+    raw: bool,
 ) -> Result<(Commit, Vec<CsvFile>), ExportError> {
-    check_folder(folder)?;
-    let commit = snapshot(lake, export.snapshot)?;
-    let tables = selected_tables(&commit, &export.tables)?;
+    check_target(folder, "folder")?;
+    let commit = snapshot(lake, number)?;
+    let tables = selected_tables(&commit, names)?;
     let mut pending = Vec::new();
     let mut files = Vec::new();
     for table in tables {
         let path = folder.join(format!("{table}.csv"));
         let mut file = Pending::new(&path)?;
-        let rows = write_table(lake, &commit, &table, export.raw, &mut file, &path)?;
+        let rows = write_table(lake, &commit, &table, raw, &mut file)?;
         pending.push(file);
         files.push(CsvFile { table, path, rows });
     }
@@ -67,9 +56,7 @@ fn write_table(
     table: &str,
     raw: bool,
     out: &mut Pending,
-    path: &Path,
 ) -> Result<u64, ExportError> {
-    let failed = || ExportError::write(path);
     let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
     let snapshot = lake.open_snapshot(commit);
     let mut rows = 0;
@@ -79,18 +66,18 @@ fn write_table(
         if at == 0 {
             let schema = Footer::open(&file)?.schema().clone();
             let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            write!(out, "{}\r\n", names.join(",")).map_err(failed())?;
+            out.put(format!("{}\r\n", names.join(",")).as_bytes())?;
         }
         for batch in read_parquet(&file, None)? {
             let batch = batch?;
-            write_batch(out, &batch, raw, path)?;
+            write_batch(out, &batch, raw)?;
             rows += batch.num_rows() as u64;
         }
     }
     Ok(rows)
 }
 
-fn write_batch(out: &mut Pending, batch: &RecordBatch, raw: bool, path: &Path) -> Result<(), ExportError> {
+fn write_batch(out: &mut Pending, batch: &RecordBatch, raw: bool) -> Result<(), ExportError> {
     let mut line = Vec::new();
     for row in 0..batch.num_rows() {
         line.clear();
@@ -101,7 +88,7 @@ fn write_batch(out: &mut Pending, batch: &RecordBatch, raw: bool, path: &Path) -
             write_cell(&mut line, column.as_ref(), row, raw)?;
         }
         line.extend_from_slice(b"\r\n");
-        out.write_all(&line).map_err(ExportError::write(path))?;
+        out.put(&line)?;
     }
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Tables and columns of a snapshot in words: tables from the column dictionary, aggregates from the footers of their files.
+//! They are written into `DuckDB`'s SQL as comments.
 
 use super::error::ExportError;
-use crate::lake::{Commit, FileEntry, Lake};
+use crate::lake::{Commit, FileEntry, Lake, TableManifest};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use arrow::datatypes::DataType;
 use std::collections::BTreeMap;
+use std::fmt::{self, Write};
 
 /// A table or an aggregate of a snapshot.
-#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Described {
     /// Folder name.
     pub(super) name: String,
@@ -25,7 +26,6 @@ pub(super) struct Described {
 }
 
 /// A column of a table or an aggregate.
-#[derive(Debug, Clone, PartialEq)]
 pub(super) struct DescribedColumn {
     pub(super) name: String,
     pub(super) kind: DataType,
@@ -43,29 +43,18 @@ impl Described {
 pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, ExportError> {
     let mut described = Vec::new();
     for table in Table::ALL {
-        if let Some(manifest) = commit.tables.get(table.name()).filter(|manifest| !manifest.files.is_empty())
-        {
-            described.push(Described {
-                rows: manifest.rows,
-                files: manifest.files.clone(),
-                ..of_table(table)
-            });
-        }
+        let manifest = commit.tables.get(table.name()).filter(|manifest| !manifest.files.is_empty());
+        described.extend(manifest.map(|manifest| of_table(table, manifest)));
     }
-    for (name, manifest) in &commit.tables {
-        if Table::from_name(name).is_some() {
-            continue;
-        }
+    for (name, manifest) in commit.tables.iter().filter(|(name, _)| Table::from_name(name).is_none()) {
         if let Some(first) = lake.open_snapshot(commit).paths(name)?.first() {
-            let footer = Footer::open(first)?;
-            let (rows, files) = (manifest.rows, manifest.files.clone());
-            described.push(Described { rows, files, ..of_aggregate(name, &footer) });
+            described.push(of_aggregate(name, &Footer::open(first)?, manifest));
         }
     }
     Ok(described)
 }
 
-fn of_table(table: Table) -> Described {
+fn of_table(table: Table, manifest: &TableManifest) -> Described {
     let columns = columns(table).iter().map(|column| DescribedColumn {
         name: column.name.to_owned(),
         kind: column.kind.data_type(),
@@ -79,12 +68,12 @@ fn of_table(table: Table) -> Described {
         columns: columns.collect(),
         key: table.key().iter().map(|name| (*name).to_owned()).collect(),
         is_partitioned: table.is_partitioned(),
-        rows: 0,
-        files: Vec::new(),
+        rows: manifest.rows,
+        files: manifest.files.clone(),
     }
 }
 
-fn of_aggregate(name: &str, footer: &Footer) -> Described {
+fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
     let head = Head::parse(footer.key_value(ABOUT_KEY).unwrap_or_default());
     let columns = footer.schema().fields().iter().map(|field| DescribedColumn {
         name: field.name().clone(),
@@ -94,13 +83,13 @@ fn of_aggregate(name: &str, footer: &Footer) -> Described {
     });
     Described {
         name: name.to_owned(),
-        about: head.question.clone(),
-        notes: head.notes.clone(),
         columns: columns.collect(),
+        about: head.question,
+        notes: head.notes,
         key: Vec::new(),
         is_partitioned: false,
-        rows: 0,
-        files: Vec::new(),
+        rows: manifest.rows,
+        files: manifest.files.clone(),
     }
 }
 
@@ -148,6 +137,37 @@ fn append(text: &mut String, more: &str) {
         text.push(' ');
     }
     text.push_str(more);
+}
+
+/// A text made by writing to it.
+pub(super) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = write(&mut text);
+    text
+}
+
+/// A text as an SQL literal.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Options of `read_parquet` for the files of a table.
+pub(super) const fn partitioning(table: &Described) -> &'static str {
+    match table.is_partitioned {
+        true => "hive_partitioning = true, hive_types = {'filed_month': VARCHAR}",
+        false => "hive_partitioning = false",
+    }
+}
+
+/// Writes the comments of a table or a view, and of its columns.
+pub(super) fn write_comments(sql: &mut String, kind: &str, table: &Described) -> fmt::Result {
+    let name = &table.name;
+    writeln!(sql, "COMMENT ON {kind} {name} IS {};", quoted(&table.about))?;
+    for column in table.columns.iter().filter(|column| !column.meaning.is_empty()) {
+        writeln!(sql, "COMMENT ON COLUMN {name}.\"{}\" IS {};", column.name, quoted(&column.meaning))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

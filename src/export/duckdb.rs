@@ -1,51 +1,40 @@
 //! A DuckDB file with the tables and aggregates of a snapshot, made by the `duckdb` command line program.
 
-use super::described::{Described, describe};
+use super::described::{Described, describe, partitioning, quoted, text_of, write_comments};
 use super::error::ExportError;
 use super::outlet;
 use super::snapshot::{selected_tables, snapshot};
-use super::sql::{partitioning, quoted, text_of, write_comments};
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-
-/// Options of an export to a database file.
-#[derive(Debug, Clone)]
-pub struct DuckdbExport {
-    /// The snapshot; none for the newest.
-    pub snapshot: Option<u64>,
-    /// Tables and aggregates by name; all of them when empty.
-    pub tables: Vec<String>,
-    /// The `duckdb` program: a path, or a name to look for.
-    pub program: PathBuf,
-}
 
 /// Makes the database under another name, and names it `file` when every table has its rows. Returns rows by table.
 ///
-/// # Errors
-/// [`ExportError::NoDuckdb`] without the program, [`ExportError::Duckdb`] if it fails, [`ExportError::WrongTarget`]; errors of
-/// the lake and of the target's disk.
-pub fn export_duckdb(
+/// No `number` is the newest snapshot, no `names` are all tables and aggregates. `program` is the path of `duckdb`, or a name
+/// to look for.
+pub(crate) fn export_duckdb(
     lake: &Lake,
     file: &Path,
-    export: &DuckdbExport,
+    number: Option<u64>,
+    names: &[String],
+    program: &Path,
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
-    outlet::check_file(file)?;
-    let commit = snapshot(lake, export.snapshot)?;
-    let selected = selected_tables(&commit, &export.tables)?;
+    outlet::check_target(file, "file")?;
+    let commit = snapshot(lake, number)?;
+    let selected = selected_tables(&commit, names)?;
     let mut tables = describe(lake, &commit)?;
     tables.retain(|table| selected.contains(&table.name));
     let sql = statements(lake, &commit, &tables)?;
     let made = outlet::free_path_near(file)?;
-    let counts = run(&export.program, &made, &sql)?;
+    let counts = run(program, &made, &sql)?;
     for table in &tables {
         let found = counts.get(&table.name).copied().unwrap_or(0);
         if found != table.rows {
             let reason = format!("{} has {found} rows there, {} in the lake", table.name, table.rows);
-            return Err(ExportError::Duckdb { program: export.program.clone(), reason });
+            return Err(ExportError::Duckdb(program.to_owned(), reason));
         }
     }
     outlet::publish(made, file)?;
@@ -54,14 +43,12 @@ pub fn export_duckdb(
 
 /// The statements that make the tables, then a table of the snapshot, and that print the rows of each table.
 fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<String, ExportError> {
-    let mut files = BTreeMap::new();
-    for table in tables {
-        files.insert(&table.name, file_list(lake, commit, table)?);
-    }
+    let files: Vec<String> =
+        tables.iter().map(|table| file_list(lake, commit, table)).collect::<Result<_, _>>()?;
     Ok(text_of(|sql| {
         writeln!(sql, "SET TimeZone = 'UTC';")?;
-        for table in tables {
-            let (name, options, files) = (&table.name, partitioning(table), &files[&table.name]);
+        for (table, files) in tables.iter().zip(&files) {
+            let (name, options) = (&table.name, partitioning(table));
             writeln!(sql, "CREATE TABLE {name} AS SELECT * FROM read_parquet([{files}], {options});")?;
             write_comments(sql, "TABLE", table)?;
         }
@@ -90,7 +77,7 @@ fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, 
 
 /// Runs `sql` on `database` with the program; returns the names and numbers that it printed.
 fn run(program: &Path, database: &Path, sql: &str) -> Result<BTreeMap<String, u64>, ExportError> {
-    let failed = |reason: String| ExportError::Duckdb { program: program.to_owned(), reason };
+    let failed = |reason: String| ExportError::Duckdb(program.to_owned(), reason);
     let mut child = Command::new(program)
         .args(["-batch", "-bail", "-init", "/dev/null", "-csv", "-noheader"])
         .arg(database)
@@ -98,7 +85,7 @@ fn run(program: &Path, database: &Path, sql: &str) -> Result<BTreeMap<String, u6
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|source| ExportError::NoDuckdb { program: program.to_owned(), source })?;
+        .map_err(|error| ExportError::NoDuckdb(program.to_owned(), error))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that ends early writes the reason to stderr.
         let _ = stdin.write_all(sql.as_bytes());

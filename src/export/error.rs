@@ -14,79 +14,37 @@ pub enum ExportError {
     /// A file of the lake.
     #[error(transparent)]
     Table(#[from] TableError),
-    /// The target's disk.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The lake has no snapshot.
-    #[error("the lake {lake} has no snapshot yet")]
-    NoSnapshot {
-        /// The lake.
-        lake: String,
-    },
-    /// The snapshot does not have the table.
+    /// A file that the target's disk does not take.
+    #[error("cannot write {path}: {1}", path = .0.display())]
+    Write(PathBuf, #[source] io::Error),
+    /// The lake, by its address, has no snapshot.
+    #[error("the lake {0} has no snapshot yet")]
+    NoSnapshot(String),
+    /// The snapshot does not have the table; `near` has the nearest name, if one is near.
     #[error("snapshot {snapshot} has no table {table}; it has {}", known.join(", "))]
-    NoTable {
-        /// The snapshot.
-        snapshot: u64,
-        /// The table asked for.
-        table: String,
-        /// The tables of the snapshot.
-        known: Vec<String>,
-        /// The table with the nearest name, if one is near.
-        near: Option<String>,
-    },
+    #[expect(missing_docs, reason = "the message says what each field is")]
+    NoTable { snapshot: u64, table: String, known: Vec<String>, near: Option<String> },
     /// The target is a file instead of a folder, or a folder instead of a file.
     #[error("{} is a {found}; a {wanted} is wanted", path.display())]
-    WrongTarget {
-        /// The target.
-        path: PathBuf,
-        /// Its kind.
-        found: &'static str,
-        /// The kind that the export writes.
-        wanted: &'static str,
-    },
-    /// Another export made the same version first.
-    #[error("another export made version {version} of {} at the same time", path.display())]
-    Overtaken {
-        /// The version.
-        version: u64,
-        /// The target.
-        path: PathBuf,
-    },
+    #[expect(missing_docs, reason = "the message says what each field is")]
+    WrongTarget { path: PathBuf, found: &'static str, wanted: &'static str },
+    /// Another export made the same version of the target first.
+    #[error("another export made version {0} of {path} at the same time", path = .1.display())]
+    Overtaken(u64, PathBuf),
     /// The `duckdb` program cannot be started.
-    #[error("cannot start {}: {source}", program.display())]
-    NoDuckdb {
-        /// The program.
-        program: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The `duckdb` program failed.
-    #[error("{} failed: {reason}", program.display())]
-    Duckdb {
-        /// The program.
-        program: PathBuf,
-        /// What it printed.
-        reason: String,
-    },
-    /// The target was not made by an export of this lake.
-    #[error("{} is not what this lake exported: {what}", path.display())]
-    Foreign {
-        /// The target.
-        path: PathBuf,
-        /// The difference.
-        what: String,
-    },
+    #[error("cannot start {program}: {1}", program = .0.display())]
+    NoDuckdb(PathBuf, #[source] io::Error),
+    /// The `duckdb` program failed, and printed the reason.
+    #[error("{program} failed: {1}", program = .0.display())]
+    Duckdb(PathBuf, String),
+    /// The target was not made by an export of this lake; the text says the difference.
+    #[error("{path} is not what this lake exported: {1}", path = .0.display())]
+    Foreign(PathBuf, String),
 }
 
 impl ExportError {
     pub(super) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Write { path, source }
+        move |source| Self::Write(path, source)
     }
 }

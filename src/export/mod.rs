@@ -7,21 +7,19 @@
 //! - `error`: why an export failed
 //! - `outlet`: files outside the lake, complete or absent
 //! - `snapshot`: the snapshot and the tables to export
-//! - `described`: tables and columns of a snapshot in words
-//! - `sql`: literals, comments and options of DuckDB's SQL
-//! - [`catalog`]: `datapackage.json`, `TABLES.md` and `views.sql`
-//! - [`csv`]: a text file for each table, safe to open in a spreadsheet
-//! - [`duckdb`]: a DuckDB database file, made by the `duckdb` program
-//! - [`delta`]: a Delta Lake table of `filings`, a version for each snapshot
+//! - `described`: tables and columns of a snapshot in words, and as comments in DuckDB's SQL
+//! - `catalog`: `datapackage.json`, `TABLES.md` and `views.sql`
+//! - `csv`: a text file for each table, safe to open in a spreadsheet
+//! - `duckdb`: a DuckDB database file, made by the `duckdb` program
+//! - `delta`: a Delta Lake table of `filings`, a version for each snapshot
 
-pub mod catalog;
-pub mod csv;
-pub mod delta;
+pub(crate) mod catalog;
+pub(crate) mod csv;
+pub(crate) mod delta;
 mod described;
-pub mod duckdb;
+pub(crate) mod duckdb;
 mod error;
 mod outlet;
 mod snapshot;
-mod sql;
 
 pub use error::ExportError;

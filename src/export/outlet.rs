@@ -19,10 +19,12 @@ pub(super) struct Pending {
 impl Pending {
     /// Begins the file that will be `path`; makes its folder if it is missing.
     pub(super) fn new(path: &Path) -> Result<Self, ExportError> {
-        let folder = folder_of(path);
-        fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
-        let file = temporary().tempfile_in(folder).map_err(ExportError::write(path))?;
-        Ok(Self { file: BufWriter::with_capacity(1 << 18, file), path: path.to_owned() })
+        Ok(Self { file: BufWriter::with_capacity(1 << 18, temporary_near(path)?), path: path.to_owned() })
+    }
+
+    /// Appends bytes.
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
+        self.file.write_all(bytes).map_err(ExportError::write(&self.path))
     }
 
     /// Sets the time of its last change.
@@ -58,21 +60,9 @@ impl Pending {
     }
 }
 
-impl Write for Pending {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
 /// A free path in the folder of `path`, for a file of another program; the file is deleted when the path is dropped.
 pub(super) fn free_path_near(path: &Path) -> Result<TempPath, ExportError> {
-    let folder = folder_of(path);
-    fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
-    let made = temporary().tempfile_in(folder).map_err(ExportError::write(path))?.into_temp_path();
+    let made = temporary_near(path)?.into_temp_path();
     // The name is reserved; the other program makes the file itself.
     fs::remove_file(&made).map_err(ExportError::write(&made))?;
     Ok(made)
@@ -96,38 +86,37 @@ pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), Exp
     if fs::metadata(to).is_ok_and(|found| found.len() == length) {
         return Ok(());
     }
-    let folder = folder_of(to);
-    fs::create_dir_all(folder).map_err(failed())?;
+    fs::create_dir_all(folder_of(to)).map_err(failed())?;
     if !copy && fs::hard_link(from, to).is_ok() {
         return sync_folder(to);
     }
     let mut pending = Pending::new(to)?;
     let mut source = File::open(from).map_err(failed())?;
-    io::copy(&mut source, &mut pending).map_err(failed())?;
+    io::copy(&mut source, &mut pending.file).map_err(failed())?;
     pending.publish()
 }
 
-/// Fails if `path` is a file.
-pub(super) fn check_folder(path: &Path) -> Result<(), ExportError> {
-    match fs::metadata(path).is_ok_and(|found| !found.is_dir()) {
-        true => Err(ExportError::WrongTarget { path: path.to_owned(), found: "file", wanted: "folder" }),
-        false => Ok(()),
+/// Fails if `path` is there and not what is wanted: a `folder` or a `file`.
+pub(super) fn check_target(path: &Path, wanted: &'static str) -> Result<(), ExportError> {
+    let found = match fs::metadata(path) {
+        Ok(there) if there.is_dir() => "folder",
+        Ok(_) => "file",
+        Err(_) => return Ok(()),
+    };
+    match found == wanted {
+        true => Ok(()),
+        false => Err(ExportError::WrongTarget { path: path.to_owned(), found, wanted }),
     }
 }
 
-/// Fails if `path` is a folder.
-pub(super) fn check_file(path: &Path) -> Result<(), ExportError> {
-    match path.is_dir() {
-        true => Err(ExportError::WrongTarget { path: path.to_owned(), found: "folder", wanted: "file" }),
-        false => Ok(()),
-    }
-}
-
-fn temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
+/// A file without a name in the folder of `path`, which is made if it is missing.
+fn temporary_near(path: &Path) -> Result<NamedTempFile, ExportError> {
+    let folder = folder_of(path);
+    fs::create_dir_all(folder).map_err(ExportError::write(folder))?;
     // Other users may read an export, unlike most temporary files.
-    builder.prefix(".tmp-").permissions(fs::Permissions::from_mode(0o644));
-    builder
+    let readable = fs::Permissions::from_mode(0o644);
+    let made = tempfile::Builder::new().prefix(".tmp-").permissions(readable).tempfile_in(folder);
+    made.map_err(ExportError::write(path))
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -161,11 +150,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a/b.csv");
         let mut pending = Pending::new(&path).expect("begun");
-        pending.write_all(b"half").expect("written");
+        pending.put(b"half").expect("written");
         drop(pending);
         assert!(names(&folder.path().join("a")).is_empty());
         let mut pending = Pending::new(&path).expect("begun");
-        pending.write_all(b"complete").expect("written");
+        pending.put(b"complete").expect("written");
         pending.publish().expect("published");
         assert_eq!(fs::read(&path).expect("a file"), b"complete");
         assert_eq!(names(&folder.path().join("a")), ["b.csv"]);
@@ -176,11 +165,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, absent) = (folder.path().join("file"), folder.path().join("absent"));
         fs::write(&file, b"rows").expect("a file");
-        assert!(check_folder(folder.path()).is_ok() && check_folder(&absent).is_ok());
-        assert!(check_file(&file).is_ok() && check_file(&absent).is_ok());
-        let error = check_folder(&file).expect_err("a file").to_string();
+        assert!(check_target(folder.path(), "folder").is_ok() && check_target(&absent, "folder").is_ok());
+        assert!(check_target(&file, "file").is_ok() && check_target(&absent, "file").is_ok());
+        let error = check_target(&file, "folder").expect_err("a file").to_string();
         assert!(error.contains("is a file; a folder is wanted"), "{error}");
-        let error = check_file(folder.path()).expect_err("a folder").to_string();
+        let error = check_target(folder.path(), "file").expect_err("a folder").to_string();
         assert!(error.contains("is a folder; a file is wanted"), "{error}");
     }
 
@@ -190,7 +179,7 @@ mod tests {
         let path = folder.path().join("0.json");
         for (text, got) in [("one", true), ("two", false)] {
             let mut pending = Pending::new(&path).expect("begun");
-            pending.write_all(text.as_bytes()).expect("written");
+            pending.put(text.as_bytes()).expect("written");
             assert_eq!(pending.publish_if_absent().expect("tried"), got);
         }
         assert_eq!(fs::read(&path).expect("a file"), b"one");

@@ -7,7 +7,7 @@ use crate::lake::{Commit, Lake};
 pub(super) fn snapshot(lake: &Lake, number: Option<u64>) -> Result<Commit, ExportError> {
     match number {
         Some(number) => Ok(lake.present_or_pending(number)?),
-        None => lake.current()?.ok_or_else(|| ExportError::NoSnapshot { lake: lake.to_string() }),
+        None => lake.current()?.ok_or_else(|| ExportError::NoSnapshot(lake.to_string())),
     }
 }
 

@@ -12,12 +12,7 @@ use std::path::Path;
 fn doctor(lake: &Path) -> Sunlake {
     let pipelines = shipped("daily.toml");
     let pipelines = pipelines.parent().expect("a folder");
-    Sunlake::new(["doctor", "--json"]).args([
-        "--lake".as_ref(),
-        lake.as_os_str(),
-        "--pipelines".as_ref(),
-        pipelines.as_os_str(),
-    ])
+    Sunlake::on(lake, ["doctor", "--json"]).args(["--pipelines".as_ref(), pipelines.as_os_str()])
 }
 
 /// What was found about a subject: its verdict and its words.

@@ -2,7 +2,7 @@
 
 use crate::support::command::{Sunlake, shipped};
 use crate::support::http::send;
-use crate::support::lake::{self, Cells};
+use crate::support::lake::{self, Cells, point};
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, Plan, STARTER};
@@ -22,12 +22,6 @@ type Rows = BTreeMap<i64, Cells>;
 fn versions() -> Vec<PathBuf> {
     let snapshots = source::moving().lake.join("snapshots");
     lake::names(&snapshots).iter().map(|number| snapshots.join(number)).collect()
-}
-
-fn point(link: &Path, at: &Path) {
-    let next = link.with_file_name("next");
-    std::os::unix::fs::symlink(at, &next).expect("a link");
-    std::fs::rename(next, link).expect("swapped");
 }
 
 /// Rows that the API lists under no type, of the days of a plan's window.
@@ -110,8 +104,7 @@ fn read_while_it_moves(plan: Plan, every: usize) {
     let proxy = moving(&server, versions, every);
     let run = || {
         Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
-            .args(["--base-url", &proxy.url(), "--today", TODAY])
-            .env("SUNLAKE_API_KEY", &server.key)
+            .asking(&proxy.url(), TODAY, &server.key)
             .finish()
     };
     let summary = run().json();
@@ -143,10 +136,7 @@ fn rows_that_stay_are_kept_while_others_move_and_days_are_brought_up_to_date() {
     let states = states(&shown, &versions, STARTER);
     let server = ApiServer::generous(&shown, STARTER);
     let run = |address: &str| {
-        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
-            .args(["--base-url", address, "--today", TODAY])
-            .env("SUNLAKE_API_KEY", &server.key)
-            .finish()
+        Sunlake::run(&shipped("backfill.toml"), &scratch.lake()).asking(address, TODAY, &server.key).finish()
     };
     run(&server.url()).complete();
     let rest = versions[1..].to_vec();
@@ -191,8 +181,7 @@ fn a_row_that_took_the_place_of_another_between_pages_is_found_by_the_counts_of_
         }
     });
     Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
-        .args(["--base-url", &proxy.url(), "--today", source.today])
-        .env("SUNLAKE_API_KEY", &server.key)
+        .asking(&proxy.url(), source.today, &server.key)
         .finish()
         .complete();
     assert!(SWAPPED.load(Ordering::SeqCst), "a page holds rows of two days: {:#?}", proxy.targets());

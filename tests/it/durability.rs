@@ -1,52 +1,22 @@
 //! Full disks, kills at any moment, and readers who look while runs publish.
 
-use crate::support::command::{Finished, Running, Sunlake};
+use crate::support::command::{Finished, Running, Sunlake, sunlake};
 use crate::support::dice::Dice;
-use crate::support::lake::{self, Cells, files_below_if_there};
-use crate::support::proxy::Proxy;
+use crate::support::lake::{self, files_below_if_there};
+use crate::support::proxy::Reply;
 use crate::support::scratch::Scratch;
-use crate::support::server::{AGENCY, ApiServer};
-use crate::support::source::{self, Source};
+use crate::support::source;
+use crate::support::weather::Weather;
 use crate::support::{PATIENCE, python, wait_for};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A served source that runs are made from, whatever happens to them.
-struct Ground {
-    source: &'static Source,
-    server: ApiServer,
-    proxy: Proxy,
-    scratch: Scratch,
-    pipeline: PathBuf,
-}
-
-impl Ground {
-    fn new() -> Self {
-        let source = source::small();
-        let server = ApiServer::generous(source, AGENCY);
-        let proxy = Proxy::counting(server.address);
-        let scratch = Scratch::new();
-        let pipeline = scratch.file("daily.toml", "name = \"daily\"\n[aggregates]\nenabled = false\n");
-        Self { source, server, proxy, scratch, pipeline }
-    }
-
-    fn run(&self, lake: &Path) -> Sunlake {
-        Sunlake::run(&self.pipeline, lake)
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
-    }
-
-    fn rows(&self) -> BTreeMap<i64, Cells> {
-        lake::filings(&self.source.lake)
-    }
-}
-
 /// Claims what a lake that something happened to must be: it opens, and its newest snapshot is sound.
 fn assert_sound(lake: &Path, when: &str) {
-    let on = |command: &str| Sunlake::new([command.as_ref(), "--lake".as_ref(), lake.as_os_str()]).finish();
+    let on = |command: &str| sunlake(lake, &[command]);
     let status = on("status");
     assert!(status.stderr.is_empty(), "{when}{}", status.shown());
     match has_commit(lake) {
@@ -64,20 +34,20 @@ fn has_commit(lake: &Path) -> bool {
 
 #[test]
 fn a_file_size_limit_ends_a_run_with_9_and_one_line_and_the_next_run_resumes() {
-    let ground = Ground::new();
+    let ground = Weather::new(|_| Reply::Forward);
     let lake = ground.scratch.lake();
     let mut stopped = 0;
     for kibibytes in [4, 16, 32, 48] {
         // A write beyond the limit is refused like one on a full disk; the signal that comes with it is not wanted.
         let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kibibytes * 2);
-        let ended = ground.run(&lake).through(&["sh", "-c", &limit, "sh"]).finish();
+        let ended = ground.run_into(&lake).through(&["sh", "-c", &limit, "sh"]).finish();
         assert_sound(&lake, &format!("{kibibytes} KiB"));
         assert_reported_in_one_line(ended, "too large");
         stopped += 1;
     }
     let sent = ground.proxy.targets().len();
-    ground.run(&lake).finish().exits(0);
-    lake::assert_same(&lake::filings(&lake), &ground.rows(), "with room again");
+    ground.run_into(&lake).finish().exits(0);
+    lake::assert_same(&lake::filings(&lake), &lake::filings(&ground.source.lake), "with room again");
     let mut distinct = ground.proxy.targets();
     distinct.sort();
     distinct.dedup();
@@ -114,12 +84,13 @@ cp -a "$disk/lake" "$disk.kept"
 #[test]
 #[ignore = "mounts a small disk, which wants user namespaces or root; 10 s"]
 fn a_full_disk_ends_a_run_with_9_and_the_next_run_resumes_when_there_is_room() {
-    let ground = Ground::new();
+    let ground = Weather::new(|_| Reply::Forward);
     let disk = ground.scratch.path("disk");
     std::fs::create_dir_all(&disk).expect("a folder");
     let script = ground.scratch.file("small-disk.sh", SMALL_DISK);
     let wrapped = ["unshare", "-Urm", "sh", &script.to_string_lossy(), &disk.to_string_lossy()];
-    let ended = ground.run(&disk.join("lake")).names_itself("SUNLAKE").through(&wrapped).finish().exits(0);
+    let ended =
+        ground.run_into(&disk.join("lake")).names_itself("SUNLAKE").through(&wrapped).finish().exits(0);
     let codes: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split(' ').collect()).collect();
     let full = codes.iter().filter(|words| words[1] == "9").count();
     assert!(full >= 3, "{}", ended.shown());
@@ -131,22 +102,26 @@ fn a_full_disk_ends_a_run_with_9_and_the_next_run_resumes_when_there_is_room() {
     let lines: Vec<&str> = reported.lines().filter(|line| line.starts_with("error: ")).collect();
     assert_eq!(lines.len(), full, "{reported}");
     assert!(lines.iter().all(|line| line.contains("No space left")), "{reported}");
-    lake::assert_same(&lake::filings(&disk.with_extension("kept")), &ground.rows(), "with room again");
+    lake::assert_same(
+        &lake::filings(&disk.with_extension("kept")),
+        &lake::filings(&ground.source.lake),
+        "with room again",
+    );
 }
 
 /// Kills this number of runs at random moments, half of them while they merge and publish; a run that ended before is no kill, and a
 /// lake that is done is left for a new one. Gives how many runs were started, and how many lakes were finished.
 fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
-    let ground = Ground::new();
-    let expected = ground.rows();
-    let calm = ground.run(&ground.scratch.path("calm")).finish();
+    let ground = Weather::new(|_| Reply::Forward);
+    let expected = lake::filings(&ground.source.lake);
+    let calm = ground.run_into(&ground.scratch.path("calm")).finish();
     let whole_millis = calm.took.as_millis().try_into().unwrap_or(u64::MAX);
     calm.complete();
     let (mut dice, mut started, mut killed, mut finished) = (Dice::new(seed), 0, 0, 0);
     let mut lake = ground.scratch.path("lake-0");
     while killed < kills {
         started += 1;
-        let mut run = ground.run(&lake).start();
+        let mut run = ground.run_into(&lake).start();
         let pause = match dice.below(2) {
             0 => Duration::from_millis(dice.below(whole_millis + whole_millis / 5)),
             _ => {
@@ -164,7 +139,7 @@ fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
         assert_sound(&lake, &when);
         if has_commit(&lake) {
             // Now and then a run ends before the kill, or finds nothing left to do.
-            ground.run(&lake).finish().exits(0);
+            ground.run_into(&lake).finish().exits(0);
             lake::assert_same(&lake::filings(&lake), &expected, &when);
             assert_sound(&lake, &when);
             std::fs::remove_dir_all(&lake).expect("removed");
@@ -172,7 +147,7 @@ fn kill_runs(kills: u64, seed: u64) -> (u64, u64) {
             lake = ground.scratch.path(&format!("lake-{finished}"));
         }
     }
-    ground.run(&lake).finish().exits(0);
+    ground.run_into(&lake).finish().exits(0);
     lake::assert_same(&lake::filings(&lake), &expected, "in the end");
     (started, finished)
 }
@@ -206,11 +181,11 @@ fn five_hundred_killed_runs() {
 
 #[test]
 fn of_runs_that_start_at_once_on_one_folder_one_writes_and_the_others_exit_with_8() {
-    let ground = Ground::new();
+    let ground = Weather::new(|_| Reply::Forward);
     let lake = ground.scratch.lake();
     // Whichever gets the folder waits for an answer until the others have ended.
     ground.proxy.hold_after(10);
-    let mut runs: Vec<Running> = (0..4).map(|_| ground.run(&lake).start()).collect();
+    let mut runs: Vec<Running> = (0..4).map(|_| ground.run_into(&lake).start()).collect();
     wait_for("the end of all but one", PATIENCE, || {
         (runs.iter_mut().map(Running::is_running).filter(|is_running| *is_running).count() <= 1).then_some(())
     });
@@ -223,7 +198,7 @@ fn of_runs_that_start_at_once_on_one_folder_one_writes_and_the_others_exit_with_
     writing.finish().complete();
     assert_eq!(lake::commits(&lake).len(), 1);
     assert_sound(&lake, "after all");
-    lake::assert_same(&lake::filings(&lake), &ground.rows(), "after all");
+    lake::assert_same(&lake::filings(&lake), &lake::filings(&ground.source.lake), "after all");
 }
 
 /// Publishes one day after another while DuckDB reads; returns the snapshots it saw, and how often the link changed

@@ -1,17 +1,16 @@
 //! Rows that change where they stand, on the morning on which others leave or come.
 
 use crate::support::command::{Finished, Sunlake};
+use crate::support::details::write_rows;
 use crate::support::lake::{self, Cells};
 use crate::support::scratch::Scratch;
 use crate::support::server::{ApiServer, STARTER};
 use crate::support::source::{self, Source};
 use crate::support::{PATIENCE, wait_for};
 use jiff::civil::Date;
-use parquet::arrow::ArrowWriter;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use sunlake::table::{FilingRow, Row, read_rows};
+use std::path::PathBuf;
+use sunlake::table::{FilingRow, read_rows};
 
 /// The rows that one query reaches under Starter.
 const REACH: usize = 1_050;
@@ -31,7 +30,7 @@ impl Living {
         let scratch = Scratch::new();
         let shown = scratch.path("shown");
         std::fs::create_dir_all(&shown).expect("a folder");
-        copy(&lake::current(&source.lake), &shown.join("0"));
+        lake::copy_tree(&lake::current(&source.lake), &shown.join("0"));
         std::os::unix::fs::symlink(shown.join("0"), shown.join("current")).expect("a link");
         let served = Source { lake: shown.clone(), today: source.today };
         let server = ApiServer::generous(&served, STARTER);
@@ -44,8 +43,7 @@ impl Living {
         let text = "name = \"daily\"\n[plan]\nrows_per_call = 50\nmax_offset = 1000\nwindow_days = 30\n\
                     [aggregates]\nenabled = false\n";
         Sunlake::run(&self.scratch.file("daily.toml", text), &self.scratch.lake())
-            .args(["--base-url", &self.server.url(), "--today", self.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
+            .asking(&self.server.url(), self.today, &self.server.key)
             .finish()
     }
 
@@ -54,7 +52,7 @@ impl Living {
         let before = self.shown.join(self.versions.to_string());
         self.versions += 1;
         let next = self.shown.join(self.versions.to_string());
-        copy(&before, &next);
+        lake::copy_tree(&before, &next);
         let mut of_month: BTreeMap<String, Vec<FilingRow>> = BTreeMap::new();
         for file in lake::files_below(&before.join("filings")) {
             for mut row in read_rows::<FilingRow>(&file).expect("rows") {
@@ -64,14 +62,12 @@ impl Living {
         }
         std::fs::remove_dir_all(next.join("filings")).expect("removed");
         for (month, rows) in of_month {
-            write(&next.join("filings").join(format!("filed_month={month}")), &rows);
+            write_rows(&next.join("filings").join(format!("filed_month={month}")), &rows);
         }
         let etag = || self.server.get("/v1/fl/stats").header("etag").map(str::to_owned);
         let shown_before = etag();
         let link = self.server.scratch.path("served").join("current");
-        let swapped = link.with_file_name("next");
-        std::os::unix::fs::symlink(&next, &swapped).expect("a link");
-        std::fs::rename(&swapped, &link).expect("swapped");
+        lake::point(&link, &next);
         wait_for("the changed filings", PATIENCE, || (etag() != shown_before).then_some(()));
     }
 
@@ -116,26 +112,6 @@ impl Living {
         assert!(rows.len() > REACH + 200, "{} rows are not deep enough", rows.len());
         rows.split_off(REACH + 10)
     }
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
-        let target = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(std::fs::copy(entry.path(), target).expect("copied")),
-        }
-    }
-}
-
-fn write(folder: &Path, rows: &[FilingRow]) {
-    let batch = FilingRow::batch(rows).expect("a batch");
-    std::fs::create_dir_all(folder).expect("a folder");
-    let file = File::create(folder.join("part.parquet")).expect("a file");
-    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
-    writer.write(&batch).expect("written");
-    writer.close().expect("closed");
 }
 
 fn dissolve(row: &mut FilingRow) {

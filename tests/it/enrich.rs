@@ -169,8 +169,7 @@ fn officers_that_the_api_does_not_list_are_asked_for_once() {
     let enrich = scratch.file("enrich.toml", &format!("name = \"enrich\"\n{choice}{off}"));
     let run = |pipeline: &Path| {
         Sunlake::run(pipeline, &scratch.lake())
-            .args(["--base-url", &proxy.url(), "--today", source.today])
-            .env("SUNLAKE_API_KEY", &server.key)
+            .asking(&proxy.url(), source.today, &server.key)
             .finish()
             .exits(0)
             .json()
@@ -197,9 +196,7 @@ fn a_slow_api_is_asked_about_the_next_businesses_ahead() {
         "name = \"enrich\"\n[enrich]\nwhere = \"listed\"\nlimit = 30\n[aggregates]\nenabled = false\n",
     );
     let run = |pipeline: &Path, lake: &str| {
-        Sunlake::run(pipeline, &scratch.path(lake))
-            .args(["--base-url", &proxy.url(), "--today", source.today])
-            .env("SUNLAKE_API_KEY", &server.key)
+        Sunlake::run(pipeline, &scratch.path(lake)).asking(&proxy.url(), source.today, &server.key)
     };
     for lake in ["quick", "slow"] {
         run(&days, lake).finish().exits(0);

@@ -1,6 +1,6 @@
 //! What leaves the lake is what is in it: the catalogue, text files, a DuckDB file, a Delta table with its history.
 
-use crate::support::command::{Finished, Sunlake};
+use crate::support::command::{Finished, sunlake};
 use crate::support::lake::{commits, names};
 use crate::support::python;
 use crate::support::scratch::Scratch;
@@ -9,10 +9,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn export(source: &Source, arguments: &[&str]) -> Finished {
-    Sunlake::new(["export"])
-        .args(arguments)
-        .args(["--lake".as_ref(), source.lake.as_os_str(), "--json".as_ref()])
-        .finish()
+    sunlake(&source.lake, &[&["export"], arguments, &["--json"]].concat())
 }
 
 fn text(path: &Path) -> &str {

@@ -1,59 +1,14 @@
 //! What the network, the API and the records do to a run, and what it does then.
 
-use crate::support::command::{Finished, Sunlake, state_next_to};
+use crate::support::command::{Sunlake, state_next_to};
 use crate::support::proxy::{Proxy, Reply, Request};
 use crate::support::scratch::Scratch;
-use crate::support::server::{AGENCY, ApiServer};
-use crate::support::source::{self, Source};
+use crate::support::source;
+use crate::support::weather::Weather;
 use crate::support::{http, lake};
 use serde_json::Value;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
-
-/// A served source, a proxy that misbehaves before it, and a lake.
-struct Weather {
-    source: &'static Source,
-    server: ApiServer,
-    proxy: Proxy,
-    scratch: Scratch,
-}
-
-impl Weather {
-    fn new(script: impl FnMut(&Request) -> Reply + Send + 'static) -> Self {
-        let source = source::small();
-        let server = ApiServer::generous(source, AGENCY);
-        let proxy = Proxy::scripted(server.address, script);
-        Self { source, server, proxy, scratch: Scratch::new() }
-    }
-
-    /// A run with further lines in its pipeline file.
-    fn command(&self, lines: &str) -> Sunlake {
-        self.command_of(self.source.today, lines)
-    }
-
-    /// The same as of a day.
-    fn command_of(&self, today: &str, lines: &str) -> Sunlake {
-        let text = format!("name = \"backfill\"\n{lines}\n[aggregates]\nenabled = false\n");
-        let pipeline = self.scratch.file("backfill.toml", &text);
-        Sunlake::run(&pipeline, &self.scratch.lake())
-            .args(["--base-url", &self.proxy.url(), "--today", today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
-    }
-
-    fn run(&self, lines: &str) -> Finished {
-        self.command(lines).finish()
-    }
-
-    fn assert_complete(&self) {
-        let found = lake::filings(&self.scratch.lake());
-        lake::assert_same(&found, &lake::filings(&self.source.lake), "after the faults");
-    }
-
-    fn assert_nothing_published(&self) {
-        assert!(lake::commits(&self.scratch.lake()).is_empty());
-        assert!(self.scratch.lake().join("current").symlink_metadata().is_err());
-    }
-}
 
 fn html(status: u16) -> Reply {
     let page = "<html><body><h1>Bad gateway</h1></body></html>".to_owned();
@@ -129,18 +84,21 @@ fn a_refusal_whose_cause_is_gone_does_not_end_the_next_run_too() {
     }
 }
 
+/// A body of JSON with a change.
+fn changed(body: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut value = serde_json::from_str(body).expect("JSON");
+    change(&mut value);
+    value.to_string()
+}
+
 fn without_its_last_row(body: String) -> String {
-    let mut page: Value = serde_json::from_str(&body).expect("a page");
-    page["data"].as_array_mut().map(Vec::pop);
-    page.to_string()
+    changed(&body, |page| drop(page["data"].as_array_mut().map(Vec::pop)))
 }
 
 #[test]
 fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_run_and_the_next() {
-    let is_page =
-        |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");
     let mut spoiled = 0;
-    let weather = Weather::new(move |request| match is_page(request) && spoiled == 0 {
+    let weather = Weather::new(move |request| match is_first_page(request) && spoiled == 0 {
         true => {
             spoiled += 1;
             Reply::Change(without_its_last_row)
@@ -150,7 +108,7 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
     weather.run("").complete();
     weather.assert_complete();
 
-    let weather = Weather::new(move |request| match is_page(request) {
+    let weather = Weather::new(move |request| match is_first_page(request) {
         true => Reply::Change(without_its_last_row),
         false => Reply::Forward,
     });
@@ -161,12 +119,16 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
     weather.assert_complete();
 }
 
+fn is_first_page(request: &Request) -> bool {
+    request.target.contains("offset=0") && request.target.contains("businesses?")
+}
+
 fn with_a_nameless_row(body: String) -> String {
-    let mut page: Value = serde_json::from_str(&body).expect("a page");
-    if let Some(row) = page["data"].get_mut(0) {
-        row["name"] = Value::Null;
-    }
-    page.to_string()
+    changed(&body, |page| {
+        if let Some(row) = page["data"].get_mut(0) {
+            row["name"] = Value::Null;
+        }
+    })
 }
 
 #[test]
@@ -208,9 +170,7 @@ fn a_run_as_of_a_day_before_the_lake_s_own_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_run_of_an_earlier_day_that_fails_its_checks_for_good_does_not_keep_later_days_from_being_read() {
-    let is_page =
-        |request: &Request| request.target.contains("offset=0") && request.target.contains("businesses?");
-    let weather = Weather::new(move |request| match is_page(request) {
+    let weather = Weather::new(move |request| match is_first_page(request) {
         true => Reply::Change(with_a_nameless_row),
         false => Reply::Forward,
     });
@@ -235,12 +195,8 @@ fn sql_that_cannot_run_is_reported_before_the_first_request() {
     std::fs::create_dir(weather.scratch.path("aggregates")).expect("a folder");
     weather.scratch.file("aggregates/mine.sql", "SELECT kounty FROM filings");
     let pipeline = weather.scratch.file("backfill.toml", "name = \"backfill\"\n");
-    Sunlake::run(&pipeline, &weather.scratch.lake())
-        .args(["--base-url", &weather.proxy.url(), "--today", weather.source.today])
-        .env("SUNLAKE_API_KEY", &weather.server.key)
-        .finish()
-        .exits(3)
-        .says("mine.sql");
+    let run = Sunlake::run(&pipeline, &weather.scratch.lake());
+    weather.asking(run, weather.source.today).finish().exits(3).says("mine.sql");
     assert!(weather.proxy.log().is_empty(), "nothing was asked for");
 }
 
@@ -329,25 +285,14 @@ fn an_absurd_retry_after_ends_the_run_at_once_and_holds_the_next_one_back() {
 
 #[test]
 fn a_spent_day_ends_the_run_in_good_order() {
-    let source = source::small();
-    let server = ApiServer::generous(source, AGENCY);
     // The account record says that three requests are left today.
-    let proxy = Proxy::scripted(server.address, |request| match request.target.as_str() {
-        "/v1/me" => Reply::Change(|body| {
-            let mut account: Value = serde_json::from_str(&body).expect("an account");
-            account["remaining"]["day"] = 3.into();
-            account.to_string()
-        }),
+    let weather = Weather::new(|request| match request.target.as_str() {
+        "/v1/me" => Reply::Change(|body| changed(&body, |account| account["remaining"]["day"] = 3.into())),
         _ => Reply::Forward,
     });
-    let scratch = Scratch::new();
-    let pipeline = scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
-    let done = Sunlake::run(&pipeline, &scratch.lake())
-        .args(["--base-url", &proxy.url(), "--today", source.today])
-        .env("SUNLAKE_API_KEY", &server.key)
-        .finish()
-        .exits(5);
-    assert_eq!(proxy.targets().len(), 3, "{:?}{}", proxy.targets(), done.shown());
+    let done = weather.run("").exits(5);
+    let targets = weather.proxy.targets();
+    assert_eq!(targets.len(), 3, "{targets:?}{}", done.shown());
     assert!(done.took < Duration::from_secs(20), "it does not wait for tomorrow{}", done.shown());
     let summary = done.json();
     assert!(summary["go_on_after"].is_string(), "{summary}");
@@ -356,28 +301,25 @@ fn a_spent_day_ends_the_run_in_good_order() {
 #[test]
 fn a_run_that_does_not_fit_reads_the_newest_days_and_says_when_it_will_be_complete() {
     let source = source::large();
-    let server = ApiServer::generous(source, AGENCY);
     // Of 400 requests a day and 100,000 a month 150 are left today.
-    let proxy = Proxy::scripted(server.address, |request| match request.target.as_str() {
+    let weather = Weather::over(source, |request| match request.target.as_str() {
         "/v1/me" => Reply::Change(|body| {
-            let mut account: Value = serde_json::from_str(&body).expect("an account");
-            account["limits"]["perDay"] = 400.into();
-            account["limits"]["perMonth"] = 100_000.into();
-            account["remaining"]["day"] = 150.into();
-            account["remaining"]["month"] = 90_000.into();
-            account.to_string()
+            changed(&body, |account| {
+                account["limits"]["perDay"] = 400.into();
+                account["limits"]["perMonth"] = 100_000.into();
+                account["remaining"]["day"] = 150.into();
+                account["remaining"]["month"] = 90_000.into();
+            })
         }),
         _ => Reply::Forward,
     });
-    let scratch = Scratch::new();
-    let text = "name = \"p\"\n[budget]\nkeep_per_day = 50\n[extract]\ndays = 35\n[plan]\nrows_per_call = 100\n\
-                max_offset = 2000\nwindow_days = 90\n[aggregates]\nenabled = false\n";
-    let pipeline = scratch.file("p.toml", text);
+    let pipeline = weather.pipeline(
+        "[budget]\nkeep_per_day = 50\n[extract]\ndays = 35\n[plan]\nrows_per_call = 100\n\
+         max_offset = 2000\nwindow_days = 90",
+    );
     let command = |what: &str| {
-        Sunlake::new([what.as_ref(), pipeline.as_os_str(), "--lake".as_ref(), scratch.lake().as_os_str()])
-            .args(["--json", "--base-url", &proxy.url(), "--today", source.today])
-            .env("SUNLAKE_API_KEY", &server.key)
-            .finish()
+        let command = Sunlake::on(&weather.scratch.lake(), [what, "--json"]).args([&pipeline]);
+        weather.asking(command, source.today).finish()
     };
     let price = command("plan").exits(0).json();
     let today: jiff::civil::Date = source.today.parse().expect("a day");
@@ -401,9 +343,9 @@ fn a_run_that_does_not_fit_reads_the_newest_days_and_says_when_it_will_be_comple
     let newest = missing.max().expect("a day");
     assert!(newest < "2026-01-05", "the newest days come first: {coverage}");
     // A second run the same day sends nothing and reports the same.
-    let before = proxy.log().len();
+    let before = weather.proxy.log().len();
     let again = command("run").exits(5).json();
-    assert_eq!(proxy.log().len(), before, "{again}");
+    assert_eq!(weather.proxy.log().len(), before, "{again}");
     assert_eq!(again["complete_on"], summary["complete_on"], "{again}");
 }
 
@@ -573,26 +515,25 @@ fn a_register_that_lost_most_of_its_rows_is_not_published() {
     // The next morning every listing is half empty, and every count of it says so.
     weather.proxy.follow(|request| match request.target.as_str() {
         "/v1/me" => Reply::Forward,
-        target if target.starts_with("/v1/fl/businesses?") => Reply::Change(|body| {
-            let mut page: Value = serde_json::from_str(&body).expect("a page");
-            page["data"] = Value::Array(Vec::new());
-            page["pagination"]["total"] = 0.into();
-            page["pagination"]["has_more"] = false.into();
-            page.to_string()
-        }),
-        target if target.starts_with("/v1/fl/filings/daily/") => Reply::Change(|body| {
-            let mut page: Value = serde_json::from_str(&body).expect("a page");
-            page["data"] = Value::Array(Vec::new());
-            page["pagination"]["total"] = 0.into();
-            page["pagination"]["has_more"] = false.into();
-            page.to_string()
-        }),
+        target
+            if ["/v1/fl/businesses?", "/v1/fl/filings/daily/"]
+                .iter()
+                .any(|path| target.starts_with(path)) =>
+        {
+            Reply::Change(|body| {
+                changed(&body, |page| {
+                    page["data"] = Value::Array(Vec::new());
+                    page["pagination"]["total"] = 0.into();
+                    page["pagination"]["has_more"] = false.into();
+                })
+            })
+        }
         target if target.starts_with("/v1/fl/filings/daily") => Reply::Change(|body| {
-            let mut page: Value = serde_json::from_str(&body).expect("counts");
-            for day in page["data"].as_array_mut().into_iter().flatten() {
-                day["count"] = 0.into();
-            }
-            page.to_string()
+            changed(&body, |counts| {
+                for day in counts["data"].as_array_mut().into_iter().flatten() {
+                    day["count"] = 0.into();
+                }
+            })
         }),
         _ => Reply::Forward,
     });

@@ -1,8 +1,8 @@
 //! Snapshots listed, compared, rolled back to, accepted and pruned; tables replayed from archived pages; damage
 //! right.
 
-use crate::support::command::{Finished, Sunlake};
-use crate::support::lake::{self, files_below};
+use crate::support::command::{Finished, Sunlake, sunlake};
+use crate::support::lake::{self, damage, files_below, part};
 use crate::support::scratch::Scratch;
 use crate::support::server::create_key;
 use crate::support::source::{self, sample_pipeline};
@@ -11,10 +11,6 @@ use crate::verify::copy;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
-    Sunlake::new(arguments).args(["--lake".as_ref(), lake.as_os_str()]).finish()
-}
 
 fn reported(lake: &Path, arguments: &[&str]) -> Value {
     sunlake(lake, &[arguments, &["--json"]].concat()).exits(0).json()
@@ -249,20 +245,6 @@ fn a_held_snapshot_waits_for_a_person_and_its_run_is_over() {
     assert_eq!(again["outcome"], "unchanged", "{again}");
 }
 
-/// A file of a table of a snapshot.
-fn part(lake: &Path, snapshot: u64, table: &str) -> PathBuf {
-    files_below(&lake.join(format!("snapshots/{snapshot:06}")).join(table)).pop().expect("a file")
-}
-
-fn damage(path: &Path) -> Vec<u8> {
-    let whole = std::fs::read(path).expect("a file");
-    let mut bytes = whole.clone();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 4;
-    std::fs::write(path, bytes).expect("damage");
-    whole
-}
-
 fn actions(repaired: &Value) -> BTreeMap<String, String> {
     let actions = repaired["actions"].as_array().expect("actions").iter();
     let text = |action: &Value, field: &str| action[field].as_str().expect("text").to_owned();
@@ -353,18 +335,12 @@ fn nothing_is_made_or_served_from_a_damaged_file() {
     assert_eq!(lake::commits(&lake).len(), 2);
     create_key(&scratch, "acme", "agency", &["data"]);
     let keys = scratch.path("keys.toml");
-    let serve = || {
-        Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", "2026-03-20"])
-            .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
-            .start()
-    };
+    let serve = || Sunlake::serve(&lake, &keys).args(["--today", "2026-03-20"]).start();
     let refused = serve().finish();
     assert!(refused.stderr.contains(&name), "{}", refused.shown());
     std::fs::write(&filings, &whole).expect("repaired");
     let mut served = serve();
-    let line = served.line();
-    let address =
-        line.strip_prefix("listening http://").and_then(|text| text.parse().ok()).expect("an address");
+    let address = served.address().expect("an address");
     assert_eq!(http::send(address, "GET", "/readyz", &[]).expect("an answer").status, 200);
 }
 

@@ -6,6 +6,7 @@ use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source;
+use crate::support::weather::Weather;
 use std::path::Path;
 
 /// The key as it is, encoded as header values carry it, and as debuggers print bytes.
@@ -79,12 +80,9 @@ fn the_search_finds_a_key_in_every_form() {
 
 #[test]
 fn neither_output_nor_lake_holds_the_key_of_a_run_however_it_ends() {
-    let source = source::small();
-    let server = ApiServer::generous(source, AGENCY);
-    let proxy = Proxy::counting(server.address);
-    let scratch = Scratch::new();
-    let pipeline =
-        scratch.file("p.toml", "name = \"p\"\n[budget]\nattempts = 2\n[aggregates]\nenabled = false\n");
+    let weather = Weather::new(|_| Reply::Forward);
+    let Weather { source, server, proxy, scratch, .. } = &weather;
+    let pipeline = weather.pipeline("[budget]\nattempts = 2");
     let run = |base_url: &str, format: &str| {
         Sunlake::run(&pipeline, &scratch.lake())
             .args(["--base-url", base_url, "--today", source.today, "-vv", "--log-format", format])

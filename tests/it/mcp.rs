@@ -16,7 +16,7 @@ fn owned(headers: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 fn send(server: &ApiServer, method: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-    http::send_body(server.address, method, "/mcp", headers, body)
+    http::exchange(server.address, method, "/mcp", headers, Some(body))
         .unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
@@ -155,7 +155,13 @@ fn a_request_that_is_no_post_of_json_from_here_with_a_key_is_refused_with_the_er
     }
     for size in [64 * 1024 + 1, 200_000, 3_000_000] {
         let large = vec![b' '; size];
-        match http::send_body(server.address, "POST", "/mcp", &[("Authorization", &key), json_type], &large) {
+        match http::exchange(
+            server.address,
+            "POST",
+            "/mcp",
+            &[("Authorization", &key), json_type],
+            Some(&large),
+        ) {
             Ok(answer) => is_error_body(&answer, 413, "65536 bytes"),
             // Far too much is not read to its end; the sender may see the connection close instead.
             Err(error) => assert!(size > 1_000_000, "{size} bytes: {error}"),

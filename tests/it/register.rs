@@ -1,6 +1,6 @@
 //! The complete register: every business of any age, read by name prefix, over as long as it takes.
 
-use crate::support::command::{Finished, Sunlake, project};
+use crate::support::command::{Sunlake, project, sunlake};
 use crate::support::lake::{self, Cells};
 use crate::support::scratch::Scratch;
 use jiff::civil::{Date, date};
@@ -91,11 +91,7 @@ fn every_business_of_any_age_is_read_once_and_compared_with_the_total() {
     assert_eq!((&register["missing"], &register["left"]), (&0.into(), &0.into()), "{register}");
     assert_eq!(register["counted"]["dissolved"], true, "what the total counts is learned: {register}");
     assert_eq!(summary["checks"], Value::Array(Vec::new()), "{summary}");
-    let status = Sunlake::new(["status", "--json"])
-        .args(["--lake".as_ref(), scratch.lake().as_os_str()])
-        .finish()
-        .exits(0)
-        .json();
+    let status = sunlake(&scratch.lake(), &["status", "--json"]).exits(0).json();
     assert_eq!(status["register"]["rows"], truth.len());
     let again = SMALL.run(&pipeline, &scratch.lake()).finish().exits(0).json();
     assert_eq!(again["outcome"], "unchanged", "{again}");
@@ -200,18 +196,10 @@ fn days_read_before_stay_comparable_and_their_aggregates_count_what_they_counted
     assert_eq!(next["rows"]["filings"]["read"], 0, "the days are complete as before: {next}");
 }
 
-fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
-    Sunlake::new(arguments).args(["--lake".as_ref(), lake.as_os_str()]).finish()
-}
-
 /// Damages the filings of the oldest month of the first snapshot; returns their file and its bytes.
 fn damage_oldest_filings(lake: &Path) -> (PathBuf, Vec<u8>) {
     let path = lake::files_below(&lake.join("snapshots/000001/filings")).remove(0);
-    let whole = std::fs::read(&path).expect("a file");
-    let mut bytes = whole.clone();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 4;
-    std::fs::write(&path, bytes).expect("damage");
+    let whole = lake::damage(&path);
     (path, whole)
 }
 
@@ -261,9 +249,8 @@ fn plan_prices_what_is_left_of_the_register() {
     let scratch = Scratch::new();
     let pipeline = SMALL.pipeline(&scratch, "registry", "[registry]\nfictitious = false");
     let plan = || {
-        let arguments = ["plan".as_ref(), pipeline.as_os_str(), "--lake".as_ref()];
-        let done = Sunlake::new(arguments).args([scratch.lake()]).args(["--json", "--today", "2026-03-20"]);
-        done.finish().exits(0).json()
+        let plan = Sunlake::on(&scratch.lake(), ["plan", "--json", "--today", "2026-03-20"]);
+        plan.args([&pipeline]).finish().exits(0).json()
     };
     let price = plan();
     let rows = SMALL.truth().len() as u64;

@@ -1,13 +1,14 @@
 //! Kills, signals and spent budgets cost nothing: what came stays, what was asked is not asked again, and the lake ends up
 //! as one undisturbed run leaves it.
 
-use crate::support::command::{Running, Sunlake, project};
+use crate::support::command::{Running, Sunlake, project, sunlake};
 use crate::support::dice::Dice;
 use crate::support::lake::{self, Cells, files_below_if_there};
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
-use crate::support::server::{AGENCY, ApiServer, Plan, STARTER};
+use crate::support::server::{ApiServer, Plan, STARTER};
 use crate::support::source::{self, Source};
+use crate::support::weather::Weather;
 use crate::support::{PATIENCE, wait_for};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -55,9 +56,7 @@ impl Story {
     }
 
     fn command_into(&self, lake: &Path) -> Sunlake {
-        Sunlake::run(&self.pipeline, lake)
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
+        Sunlake::run(&self.pipeline, lake).asking(&self.proxy.url(), self.source.today, &self.server.key)
     }
 
     /// Starts a run and waits until `answered` of its requests have their answer and the next one waits for its own.
@@ -219,24 +218,16 @@ fn two_hundred_kills_at_random_moments_cost_a_request_each_at_most() {
 
 #[test]
 fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
-    let source = source::small();
-    let server = ApiServer::generous(source, AGENCY);
-    let proxy = Proxy::counting(server.address);
-    let scratch = Scratch::new();
-    let pipeline = scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
-    let command = |lake: &str| {
-        Sunlake::run(&pipeline, &scratch.path(lake))
-            .args(["--base-url", &proxy.url(), "--today", source.today])
-            .env("SUNLAKE_API_KEY", &server.key)
-    };
-    let quick = command("quick").finish().complete();
+    let weather = Weather::new(|_| Reply::Forward);
+    let (proxy, scratch) = (&weather.proxy, &weather.scratch);
+    let quick = weather.run_into(&scratch.path("quick")).finish().complete();
     let before = proxy.log().len();
     let mut answered = 0;
     proxy.follow(move |_| {
         answered += 1;
         if answered <= 10 { Reply::Slow(Duration::from_millis(200)) } else { Reply::Hold }
     });
-    let run = command("slow").start();
+    let run = weather.run_into(&scratch.path("slow")).start();
     // Requests go out while none of those before them has an answer.
     proxy.wait_for_requests(before + 13);
     assert!(proxy.log().len() <= before + 10 + 8, "they are bounded");
@@ -253,26 +244,18 @@ fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
 
 #[test]
 fn a_signal_while_pages_are_asked_ahead_loses_none_of_them() {
-    let source = source::small();
-    let server = ApiServer::generous(source, AGENCY);
-    let proxy = Proxy::scripted(server.address, |request| match request.number {
+    let weather = Weather::new(|request| match request.number {
         1..=10 => Reply::Slow(Duration::from_millis(200)),
         _ => Reply::Hold,
     });
-    let scratch = Scratch::new();
-    let pipeline = scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
-    let command = || {
-        Sunlake::run(&pipeline, &scratch.lake())
-            .args(["--base-url", &proxy.url(), "--today", source.today])
-            .env("SUNLAKE_API_KEY", &server.key)
-    };
-    let run = command().start();
+    let proxy = &weather.proxy;
+    let run = weather.command("").start();
     proxy.wait_for_requests(13);
     run.terminate();
     proxy.follow(|_| Reply::Forward);
     proxy.release();
     run.finish().exits(5);
-    command().finish().complete();
+    weather.run("").complete();
     let distinct: std::collections::BTreeSet<String> = proxy.targets().into_iter().collect();
     assert_eq!(distinct.len(), proxy.targets().len(), "{:#?}", proxy.targets());
 }
@@ -327,7 +310,7 @@ fn a_kill_while_the_lake_is_published_leaves_the_old_or_the_new_snapshot_complet
 }
 
 fn verify(lake: &Path) {
-    Sunlake::new(["verify".as_ref(), "--lake".as_ref(), lake.as_os_str()]).finish().exits(0);
+    sunlake(lake, &["verify"]).exits(0);
 }
 
 #[test]
@@ -423,8 +406,7 @@ impl OneAccount {
 
     fn run(&self, lake: &str) -> Running {
         Sunlake::run(&self.pipeline, &self.scratch.path(lake))
-            .args(["--base-url", &self.proxy.url(), "--today", source::small().today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
+            .asking(&self.proxy.url(), source::small().today, &self.server.key)
             .start()
     }
 }

@@ -308,6 +308,18 @@ fn outcome(server: &ApiServer, key: &str, call: &ToolCall) -> (u16, String) {
     }
 }
 
+/// Claims that each of [`CALLS`] gets its status over REST and MCP, and the same words but for the seconds to wait.
+fn assert_outcomes(server: &ApiServer, key: &str, due: [u16; 5]) {
+    for (target, due) in CALLS.into_iter().zip(due) {
+        let rest = server.get_with(target, key);
+        let (status, reported) = outcome(server, key, &ToolCall::of_target(target).expect("a tool"));
+        assert_eq!((rest.status, status), (due, due), "{key} {target}: {reported}");
+        if ![200, 429].contains(&due) {
+            assert_eq!(reported, message(&rest), "{key} {target}");
+        }
+    }
+}
+
 #[test]
 fn checks_come_in_the_same_order_over_rest_and_mcp() {
     let server = ApiServer::strict(source::small(), STARTER);
@@ -323,15 +335,7 @@ fn checks_come_in_the_same_order_over_rest_and_mcp() {
         _ => [429; 5],
     };
     for key in ["", "wrong", &narrow, &server.key] {
-        for (target, due) in CALLS.into_iter().zip(due(key)) {
-            let rest = server.get_with(target, key);
-            let call = ToolCall::of_target(target).expect("a tool");
-            let (status, reported) = outcome(&server, key, &call);
-            assert_eq!((rest.status, status), (due, due), "{key} {target}: {reported}");
-            if status != 429 {
-                assert_eq!(reported, message(&rest), "{key} {target}");
-            }
-        }
+        assert_outcomes(&server, key, due(key));
     }
     // What calls nothing needs no scope, and is over the limit like everything else.
     for (key, due) in [("wrong", 401), (narrow.as_str(), 429), (&server.key, 429)] {
@@ -358,14 +362,7 @@ fn below_the_limits_scope_comes_before_rules_and_a_plan_without_access_before_al
     for (key, due) in
         [(&closed, [403; 5]), (&narrow, [200, 403, 403, 403, 403]), (&server.key, [200, 200, 400, 403, 404])]
     {
-        for (target, due) in CALLS.into_iter().zip(due) {
-            let rest = server.get_with(target, key);
-            let (status, reported) = outcome(&server, key, &ToolCall::of_target(target).expect("a tool"));
-            assert_eq!((rest.status, status), (due, due), "{target}: {reported}");
-            if due != 200 {
-                assert_eq!(reported, message(&rest), "{target}");
-            }
-        }
+        assert_outcomes(&server, key, due);
     }
     for method in ["tools/list", "server/discover", "tools/nothing"] {
         let answer = ask_with(&server, &closed, Era::Standalone, method, json!({}));

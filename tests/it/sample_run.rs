@@ -75,11 +75,7 @@ fn shipped_sample_needs_no_key_and_prints_one_object_with_the_documented_keys() 
 fn a_run_without_json_prints_a_summary_for_people() {
     let scratch = Scratch::new();
     let pipeline = scratch.file("sample.toml", &sample_pipeline(10, 0.02));
-    let done =
-        Sunlake::new(["run".as_ref(), pipeline.as_os_str(), "--lake".as_ref(), scratch.lake().as_os_str()])
-            .args(["--today", TODAY])
-            .finish()
-            .exits(0);
+    let done = Sunlake::on(&scratch.lake(), ["run", "--today", TODAY]).args([&pipeline]).finish().exits(0);
     for words in ["complete", "requests", "filings", "20 of 20 days"] {
         assert!(done.stdout.contains(words), "{words:?}{}", done.shown());
     }

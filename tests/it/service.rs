@@ -84,11 +84,7 @@ fn neither_a_restart_nor_a_kill_forgives_a_request() {
 fn one_server_at_a_time_counts_in_a_lake() {
     let server = ApiServer::strict(source::small(), STARTER);
     let (lake, keys) = (server.scratch.path("served"), server.scratch.path("keys.toml"));
-    Sunlake::new(["serve", "--listen", "127.0.0.1:0"])
-        .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
-        .finish()
-        .says("another server counts its requests")
-        .exits(3);
+    Sunlake::serve(&lake, &keys).finish().says("another server counts its requests").exits(3);
 }
 
 #[test]
@@ -100,11 +96,7 @@ fn disk_failure_of_serve_and_keys_exits_with_9() {
     // A folder in the place of a file fails like a full disk, for root too.
     std::fs::create_dir_all(lake.join("state/usage.jsonl")).expect("a folder");
     std::os::unix::fs::symlink(snapshot, lake.join("current")).expect("a link");
-    Sunlake::new(["serve", "--listen", "127.0.0.1:0"])
-        .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
-        .finish()
-        .exits(9)
-        .says("usage.jsonl");
+    Sunlake::serve(&lake, &keys).finish().exits(9).says("usage.jsonl");
     let lock = scratch.path("keys.toml.lock");
     std::fs::remove_file(&lock).and_then(|()| std::fs::create_dir(&lock)).expect("a folder");
     Sunlake::new(["keys", "create", "--account", "acme", "--plan", "starter", "--keys"])
@@ -285,11 +277,6 @@ fn a_new_snapshot_under_load_drops_no_request_and_is_served_soon() {
     let numbers: Vec<String> = lake::names(&snapshots).into_iter().collect();
     assert!(numbers.len() >= 2, "{numbers:?}");
     let link = server.scratch.path("served").join("current");
-    let point_at = |number: &str| {
-        let next = server.scratch.path("next");
-        std::os::unix::fs::symlink(snapshots.join(number), &next).expect("a link");
-        std::fs::rename(next, &link).expect("swapped");
-    };
     let total = || server.get("/v1/fl/stats").json()["data"]["businesses_total"].as_u64().expect("a total");
     let stop = AtomicBool::new(false);
     let newest = total();
@@ -298,7 +285,7 @@ fn a_new_snapshot_under_load_drops_no_request_and_is_served_soon() {
             (0..4).map(|_| scope.spawn(|| keep_asking(server.address, &server.key, &stop))).collect();
         for number in [&numbers[0], &numbers[numbers.len() - 1]] {
             let before = total();
-            point_at(number);
+            lake::point(&link, &snapshots.join(number));
             wait_for("the other snapshot", PATIENCE, || (total() != before).then_some(()));
         }
         stop.store(true, Ordering::Relaxed);

@@ -1,9 +1,10 @@
 //! Settings that cannot work are reported before the first request: what is wrong, where, and the way out.
 
-use crate::support::command::{Sunlake, shipped};
-use crate::support::proxy::Proxy;
+use crate::support::command::{Sunlake, shipped, sunlake};
+use crate::support::proxy::Reply;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
+use crate::support::weather::Weather;
 use crate::support::{lake, source};
 
 const KEY: &str = "flb_0000000000000000000000000000000000000000000000000000000000000000";
@@ -11,28 +12,14 @@ const KEY: &str = "flb_000000000000000000000000000000000000000000000000000000000
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 #[test]
-fn a_wrong_word_in_a_pipeline_names_its_line_and_the_nearest_right_one() {
-    let scratch = Scratch::new();
-    for (text, line, word) in [
-        ("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n", "line 4", "keep_per_day"),
-        ("name = \"p\"\n[extrct]\ndays = 3\n", "line 2", "extract"),
-        ("name = \"p\"\n[extract]\ndays = 3\ntypes = [\"lcc\"]\n", "line 4", "llc"),
-        ("name = \"p\"\n[checks]\nquarantine = \"fial\"\n", "line 3", "fail"),
-        ("name = \"p\"\n[source.sample]\nplan = \"agencey\"\n", "line 3", "agency"),
-    ] {
-        let pipeline = scratch.file("p.toml", text);
-        let done = Sunlake::run(&pipeline, &scratch.lake())
-            .args(["--base-url", NOWHERE])
-            .env("SUNLAKE_API_KEY", KEY);
-        done.finish().exits(3).says(line).says("p.toml").says(&format!("did you mean `{word}`?"));
-    }
-    assert!(!scratch.lake().join("commits").exists());
-}
-
-#[test]
-fn a_wrong_value_names_its_line_and_what_is_right() {
+fn a_wrong_word_or_value_in_a_pipeline_names_its_line_and_what_is_right() {
     let scratch = Scratch::new();
     for (text, line, right) in [
+        ("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n", "line 4", "did you mean `keep_per_day`?"),
+        ("name = \"p\"\n[extrct]\ndays = 3\n", "line 2", "did you mean `extract`?"),
+        ("name = \"p\"\n[extract]\ndays = 3\ntypes = [\"lcc\"]\n", "line 4", "did you mean `llc`?"),
+        ("name = \"p\"\n[checks]\nquarantine = \"fial\"\n", "line 3", "did you mean `fail`?"),
+        ("name = \"p\"\n[source.sample]\nplan = \"agencey\"\n", "line 3", "did you mean `agency`?"),
         ("name = \"p\"\n[extract]\ndays = 0\n", "line 3", "window"),
         ("name = \"p\"\n[extract]\ndays = \"month\"\n", "line 3", "window"),
         ("name = \"Bad Name\"\n", "line 1", "lower-case"),
@@ -43,8 +30,9 @@ fn a_wrong_value_names_its_line_and_what_is_right() {
         let done = Sunlake::run(&pipeline, &scratch.lake())
             .args(["--base-url", NOWHERE])
             .env("SUNLAKE_API_KEY", KEY);
-        done.finish().exits(3).says(line).says(right);
+        done.finish().exits(3).says(line).says("p.toml").says(right);
     }
+    assert!(!scratch.lake().join("commits").exists());
 }
 
 #[test]
@@ -80,23 +68,18 @@ fn an_error_of_sql_has_one_line_with_its_file_and_at_most_a_hint() {
 #[test]
 fn a_missing_key_or_address_says_how_to_give_one() {
     let scratch = Scratch::new();
-    let backfill = shipped("backfill.toml");
-    let no_key = Sunlake::run(&backfill, &scratch.lake()).args(["--base-url", NOWHERE]).finish().exits(3);
-    no_key.says("SUNLAKE_API_KEY").says("SUNLAKE_API_KEY_FILE");
-    let no_address = Sunlake::run(&backfill, &scratch.lake()).env("SUNLAKE_API_KEY", KEY).finish().exits(3);
+    let run = || Sunlake::run(&shipped("backfill.toml"), &scratch.lake());
+    let nowhere = || run().args(["--base-url", NOWHERE]);
+    nowhere().finish().exits(3).says("SUNLAKE_API_KEY").says("SUNLAKE_API_KEY_FILE");
+    let no_address = run().env("SUNLAKE_API_KEY", KEY).finish().exits(3);
     no_address.says("--base-url").says("SUNLAKE_BASE_URL");
-    let empty =
-        Sunlake::run(&backfill, &scratch.lake()).args(["--base-url", NOWHERE]).env("SUNLAKE_API_KEY", " ");
-    empty.finish().exits(3).says("SUNLAKE_API_KEY: ").says("empty");
+    let empty = nowhere().env("SUNLAKE_API_KEY", " ").finish().exits(3);
+    empty.says("SUNLAKE_API_KEY: ").says("empty");
     let file = scratch.file("key", "\n");
-    let empty_file = Sunlake::run(&backfill, &scratch.lake())
-        .args(["--base-url", NOWHERE])
-        .env("SUNLAKE_API_KEY", "")
-        .env("SUNLAKE_API_KEY_FILE", &file.to_string_lossy());
-    empty_file.finish().exits(3).says("empty").says(&file.to_string_lossy());
-    let no_file = Sunlake::run(&backfill, &scratch.lake())
-        .args(["--base-url", NOWHERE])
-        .env("SUNLAKE_API_KEY_FILE", "/nonexistent/key");
+    let file = file.to_string_lossy();
+    let empty_file = nowhere().env("SUNLAKE_API_KEY", "").env("SUNLAKE_API_KEY_FILE", &file);
+    empty_file.finish().exits(3).says("empty").says(&file);
+    let no_file = nowhere().env("SUNLAKE_API_KEY_FILE", "/nonexistent/key");
     no_file.finish().exits(3).says("/nonexistent/key");
 }
 
@@ -161,9 +144,7 @@ fn a_wrong_variable_is_named() {
 #[test]
 fn a_lake_that_is_not_there_is_named_and_not_made() {
     let scratch = Scratch::new();
-    let on_it = |arguments: &[&str]| {
-        Sunlake::new(arguments).args(["--lake".as_ref(), scratch.lake().as_os_str()]).finish()
-    };
+    let on_it = |arguments: &[&str]| sunlake(&scratch.lake(), arguments);
     let lake = scratch.lake().to_string_lossy().into_owned();
     for arguments in [&["status"][..], &["snapshot", "list"]] {
         let done = on_it(arguments).exits(0);
@@ -235,24 +216,13 @@ fn the_key_may_come_from_a_file_and_flags_from_variables() {
 
 #[test]
 fn a_price_costs_three_requests_at_most_and_a_run_then_spends_about_as_much() {
-    let server = ApiServer::generous(source::small(), AGENCY);
-    let proxy = Proxy::counting(server.address);
-    let scratch = Scratch::new();
+    let weather = Weather::new(|_| Reply::Forward);
     let command = |what: &str| {
-        let (pipeline, lake) = (shipped("backfill.toml"), scratch.lake());
-        Sunlake::new([
-            what.as_ref(),
-            pipeline.as_os_str(),
-            "--lake".as_ref(),
-            lake.as_os_str(),
-            "--json".as_ref(),
-        ])
-        .args(["--base-url", &proxy.url(), "--today", source::small().today])
-        .env("SUNLAKE_API_KEY", &server.key)
-        .finish()
+        let command = Sunlake::on(&weather.scratch.lake(), [what, "--json"]).args([shipped("backfill.toml")]);
+        weather.asking(command, weather.source.today).finish()
     };
     let price = command("plan").exits(0).json();
-    assert!(proxy.log().len() <= 3, "{:?}", proxy.targets());
+    assert!(weather.proxy.log().len() <= 3, "{:?}", weather.proxy.targets());
     for key in
         ["pipeline", "today", "plan", "remaining", "stages", "requests", "lower_bound", "minutes", "fits"]
     {

@@ -10,7 +10,6 @@ use crate::support::server::{AGENCY, ApiServer, create_key};
 use crate::support::source::{self, Source};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,19 +43,17 @@ impl Coast {
     }
 
     fn run_of(&self, pipeline: &Path, machine: &str) -> Sunlake {
-        let run = Sunlake::run(pipeline, Path::new(&self.bucket.lake()))
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key)
-            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
-        self.bucket.opened_by(run)
+        let run = Sunlake::run(pipeline, Path::new(&self.bucket.lake())).asking(
+            &self.proxy.url(),
+            self.source.today,
+            &self.server.key,
+        );
+        self.bucket.opened_by(run, &self.work(machine))
     }
 
     /// Another command on a machine.
     fn command(&self, machine: &str, arguments: &[&str]) -> Sunlake {
-        let command = Sunlake::new(arguments)
-            .args(["--lake", &self.bucket.lake()])
-            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
-        self.bucket.opened_by(command)
+        self.bucket.opened_by(Sunlake::on(Path::new(&self.bucket.lake()), arguments), &self.work(machine))
     }
 
     /// Claims that a machine that never saw the lake finds all rows in it, and nothing wrong.
@@ -96,11 +93,11 @@ fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
         (&"filings".into(), &0.into()),
         "it knows what the lake has: {price}"
     );
-    let mut served = coast.serve("five");
-    let address = address(&mut served);
-    let headers = [("Authorization", format!("Bearer {}", key(&coast)))];
-    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let stats = http::send(address, "GET", "/v1/fl/stats", &headers).expect("an answer").json();
+    let (mut served, key) = coast.serve("five");
+    let address = served.address().expect("an address");
+    let authorization = format!("Bearer {key}");
+    let stats = http::send(address, "GET", "/v1/fl/stats", &[("Authorization", &authorization)]);
+    let stats = stats.expect("an answer").json();
     let listed = lake::filings(&coast.source.lake)
         .values()
         .filter(|row| row["listed"].as_deref() == Some("true"))
@@ -110,32 +107,22 @@ fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
 
 impl Coast {
     fn run_plan(&self, machine: &str) -> Value {
-        let plan = self
-            .command(machine, &["plan", "--json"])
-            .args([&self.pipeline])
-            .args(["--base-url", &self.proxy.url(), "--today", self.source.today])
-            .env("SUNLAKE_API_KEY", &self.server.key);
+        let plan = self.command(machine, &["plan", "--json"]).args([&self.pipeline]).asking(
+            &self.proxy.url(),
+            self.source.today,
+            &self.server.key,
+        );
         plan.finish().exits(0).json()
     }
 
-    fn serve(&self, machine: &str) -> Running {
+    /// A server on a machine, and a key of it.
+    fn serve(&self, machine: &str) -> (Running, String) {
         let key = create_key(&self.scratch, "team", "enterprise", &["data"]);
-        std::fs::write(self.scratch.path("key"), key).expect("a key");
         let keys = self.scratch.path("keys.toml");
         let serve =
             self.command(machine, &["serve", "--listen", "127.0.0.1:0", "--today", self.source.today]);
-        serve.args(["--keys".as_ref(), keys.as_os_str()]).start()
+        (serve.args(["--keys".as_ref(), keys.as_os_str()]).start(), key)
     }
-}
-
-fn key(coast: &Coast) -> String {
-    std::fs::read_to_string(coast.scratch.path("key")).expect("a key")
-}
-
-fn address(served: &mut Running) -> SocketAddr {
-    let line = served.line();
-    let address = line.strip_prefix("listening http://").and_then(|text| text.parse().ok());
-    address.unwrap_or_else(|| panic!("the server said {line:?}"))
 }
 
 #[test]

@@ -31,10 +31,8 @@ impl Coast {
     }
 
     fn on(&self, machine: &str, arguments: &[&str]) -> Finished {
-        let command = Sunlake::new(arguments)
-            .args(["--lake", &self.bucket.lake()])
-            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
-        self.bucket.opened_by(command).finish()
+        let command = Sunlake::on(Path::new(&self.bucket.lake()), arguments);
+        self.bucket.opened_by(command, &self.work(machine)).finish()
     }
 
     fn reported(&self, machine: &str, arguments: &[&str]) -> Value {
@@ -44,10 +42,8 @@ impl Coast {
     /// A run of the sample on a machine, with further lines in its pipeline file.
     fn run(&self, machine: &str, today: &str, lines: &str) -> Finished {
         let pipeline = self.scratch.file("sample.toml", &format!("{}{lines}", sample_pipeline(60, 0.1)));
-        let run = Sunlake::run(&pipeline, Path::new(&self.bucket.lake()))
-            .args(["--today", today])
-            .env("SUNLAKE_WORK", &self.work(machine).to_string_lossy());
-        self.bucket.opened_by(run).finish()
+        let run = Sunlake::run(&pipeline, Path::new(&self.bucket.lake())).args(["--today", today]);
+        self.bucket.opened_by(run, &self.work(machine)).finish()
     }
 
     /// The folder of a snapshot that a machine downloaded and checked against its commit.

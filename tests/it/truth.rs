@@ -26,8 +26,7 @@ fn backfill(source: &Source, plan: Plan, most: f64) {
     let server = ApiServer::generous(source, plan);
     let scratch = Scratch::new();
     let summary = Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
-        .args(["--base-url", &server.url(), "--today", source.today])
-        .env("SUNLAKE_API_KEY", &server.key)
+        .asking(&server.url(), source.today, &server.key)
         .finish()
         .complete();
     let expected = within_window(source, plan.window_days);
@@ -77,8 +76,7 @@ fn counts_of_the_api_and_rows_of_the_lake_agree_day_by_day() {
     let server = ApiServer::generous(source, AGENCY);
     let scratch = Scratch::new();
     Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
-        .args(["--base-url", &server.url(), "--today", source.today])
-        .env("SUNLAKE_API_KEY", &server.key)
+        .asking(&server.url(), source.today, &server.key)
         .finish()
         .complete();
     let mut compared = 0;

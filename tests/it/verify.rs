@@ -1,7 +1,7 @@
 //! `sunlake verify` says which file is not what its commit says, and nothing else.
 
-use crate::support::command::{Finished, Sunlake};
-use crate::support::lake::{files_below, names};
+use crate::support::command::{Finished, sunlake};
+use crate::support::lake::{copy_tree, files_below, names, part};
 use crate::support::scratch::Scratch;
 use crate::support::source;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,12 @@ use std::path::{Path, PathBuf};
 /// A lake whose files are its own, so that they can be damaged.
 pub(crate) fn copy(scratch: &Scratch) -> PathBuf {
     let (from, to) = (&source::history().lake, scratch.lake());
-    for file in files_below(from) {
-        let inside = file.strip_prefix(from).expect("a file of the lake");
-        let target = to.join(inside);
-        std::fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
-        match std::fs::read_link(&file) {
-            Ok(link) => std::os::unix::fs::symlink(link, &target).expect("a link"),
-            Err(_) => drop(std::fs::copy(&file, &target).expect("a copy")),
-        }
-    }
+    copy_tree(from, &to);
     to
 }
 
 fn verify(lake: &Path, arguments: &[&str]) -> Finished {
-    Sunlake::new(["verify".as_ref(), "--lake".as_ref(), lake.as_os_str()]).args(arguments).finish()
-}
-
-/// A file of a table of the newest snapshot.
-fn part(lake: &Path, table: &str) -> PathBuf {
-    files_below(&lake.join("snapshots/000002").join(table)).pop().expect("a file")
+    sunlake(lake, &[&["verify"], arguments].concat())
 }
 
 #[test]
@@ -50,7 +37,7 @@ fn a_flipped_byte_is_found_wherever_it_is() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
     for table in ["filings", "coverage", "agg_county_type_day", "statewide"] {
-        let path = part(&lake, table);
+        let path = part(&lake, 2, table);
         let sound = std::fs::read(&path).expect("a file");
         for at in [4, sound.len() / 2, sound.len() - 5] {
             let mut bytes = sound.clone();
@@ -75,7 +62,7 @@ fn a_flipped_byte_is_found_wherever_it_is() {
 fn a_truncated_a_missing_and_a_strange_file_are_named() {
     let scratch = Scratch::new();
     let lake = copy(&scratch);
-    let (torn, missing) = (part(&lake, "filings"), part(&lake, "agg_type_month"));
+    let (torn, missing) = (part(&lake, 2, "filings"), part(&lake, 2, "agg_type_month"));
     let bytes = std::fs::read(&torn).expect("a file");
     std::fs::write(&torn, &bytes[..bytes.len() / 2]).expect("damage");
     std::fs::remove_file(&missing).expect("damage");
@@ -100,11 +87,7 @@ fn a_lake_without_a_snapshot_says_how_to_make_one() {
     let scratch = Scratch::new();
     verify(&scratch.lake(), &[]).exits(3).says("sunlake run");
     verify(&scratch.lake(), &["--repair"]).exits(3).says("sunlake run");
-    Sunlake::new(["snapshot", "prune", "--keep-last", "1", "--lake"])
-        .args([scratch.lake()])
-        .finish()
-        .exits(3)
-        .says("sunlake run");
+    sunlake(&scratch.lake(), &["snapshot", "prune", "--keep-last", "1"]).exits(3).says("sunlake run");
     assert!(!scratch.lake().exists(), "a name mistyped makes no folder");
 }
 
@@ -112,9 +95,7 @@ fn a_lake_without_a_snapshot_says_how_to_make_one() {
 fn status_shows_snapshots_rows_and_coverage_and_changes_nothing() {
     let lake = &source::history().lake;
     let before = (names(lake), files_below(&lake.join("snapshots")));
-    let done =
-        Sunlake::new(["status".as_ref(), "--lake".as_ref(), lake.as_os_str(), "--json".as_ref()]).finish();
-    let status = done.exits(0).json();
+    let status = sunlake(lake, &["status", "--json"]).exits(0).json();
     assert_eq!(status["snapshot"], 2, "{status}");
     assert_eq!(status["snapshots"].as_array().map(Vec::len), Some(2));
     assert!(status["rows"]["filings"].as_u64() > Some(10_000), "{status}");

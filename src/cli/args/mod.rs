@@ -2,15 +2,13 @@
 //!
 //! # Files, in reading order
 //!
-//! - `commands`: commands, and the flags that every command has
-//! - `subcommands`: flags and subcommands of single commands
-//! - `values`: parsers of values
-//! - `env_errors`: an error of a value from a variable names the variable
+//! - `commands`: commands, subcommands, and their flags
+//! - `values`: parsers of values, whose errors name the variable of a value that came from one
 
 mod commands;
-mod env_errors;
-mod subcommands;
 mod values;
 
-pub use commands::{Cli, Command, Common, LogFormat};
-pub use subcommands::{ExportCommand, KeysCommand, PruneFlags, Selection, ServeArguments, SnapshotCommand};
+pub use commands::{
+    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
+    ServeArguments, SnapshotCommand,
+};

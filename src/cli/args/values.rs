@@ -1,8 +1,55 @@
-//! Parsers of values.
+//! Parsers of values. An error of a value that came from a variable names the variable, not the flag.
 
 use crate::contract::plan::Plan;
-use crate::serve::LimitOverride;
+use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, Error};
+use clap::parser::ValueSource;
+use clap::{Arg, Command};
 use jiff::civil::Date;
+use std::ffi::OsStr;
+
+/// A parser of values that may come from a variable.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named<P>(P);
+
+/// A parser that reads as `parser` does.
+pub(super) fn named<P: TypedValueParser>(parser: P) -> Named<P> {
+    Named(parser)
+}
+
+/// A parser of paths.
+pub(super) fn named_path() -> Named<PathBufValueParser> {
+    named(PathBufValueParser::new())
+}
+
+impl<P: TypedValueParser> TypedValueParser for Named<P> {
+    type Value = P::Value;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Self::Value, Error> {
+        self.0.parse_ref(command, arg, value)
+    }
+
+    fn parse_ref_(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+        source: ValueSource,
+    ) -> Result<Self::Value, Error> {
+        let variable = arg.filter(|_| source == ValueSource::EnvVariable).and_then(Arg::get_env);
+        self.0.parse_ref_(command, arg, value, source).map_err(|mut error| {
+            if let Some(variable) = variable {
+                let name = variable.to_string_lossy().into_owned();
+                error.insert(ContextKind::InvalidArg, ContextValue::String(name));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
 
 /// The number of `-v` flags: a number, or a word for on or off as other flags take it.
 pub(super) fn verbosity(text: &str) -> Result<u8, String> {
@@ -26,10 +73,6 @@ pub(super) fn plan(text: &str) -> Result<Plan, String> {
     }
 }
 
-pub(super) fn limits(text: &str) -> Result<LimitOverride, String> {
-    text.parse()
-}
-
 pub(super) fn connections(text: &str) -> Result<usize, String> {
     let number = text.parse::<usize>().ok().filter(|number| *number > 0);
     number.ok_or_else(|| "give a whole number from 1".to_owned())
@@ -46,7 +89,31 @@ pub(super) fn web_address(text: &str) -> Result<String, String> {
         _ => Err("an address begins with https:// or http:// and a name".to_owned()),
     }
 }
+
 /// A name without the spaces that may follow a comma.
 pub(super) fn table_name(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(source: ValueSource) -> String {
+        let arg = Arg::new("day").long("day").env("SUNLAKE_NO_SUCH_DAY");
+        let mut command = Command::new("sunlake").arg(arg);
+        command.build();
+        let arg = command.get_arguments().find(|arg| arg.get_id() == "day");
+        let refuse = |_: &str| Err::<u8, String>("it is no day".to_owned());
+        let read = named(refuse).parse_ref_(&command, arg, OsStr::new("x"), source);
+        read.expect_err("no day").to_string()
+    }
+
+    #[test]
+    fn an_error_names_the_flag_or_the_variable_of_the_value() {
+        let (typed, found) = (refusal(ValueSource::CommandLine), refusal(ValueSource::EnvVariable));
+        assert!(typed.contains("--day") && typed.contains("it is no day"), "{typed}");
+        assert!(found.contains("'SUNLAKE_NO_SUCH_DAY': it is no day"), "{found}");
+        assert!(!found.contains("--day"), "{found}");
+    }
 }

@@ -1,8 +1,7 @@
 //! `doctor`: checks what a run needs. Sends at most 1 request, and only with an address and a key; changes nothing else.
 
 use crate::cli::context::api_access::{Access, api_key};
-use crate::cli::context::open_lake::{no_snapshot, open_lake};
-use crate::cli::context::state_dir::state_dir;
+use crate::cli::context::open_lake::{no_snapshot, open_lake, state_dir};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT};
 use crate::cli::output::words::count;

@@ -5,9 +5,9 @@ use crate::cli::context::open_lake::open_lake;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::{count, lines, snapshots};
 use crate::cli::session::Session;
-use crate::export::csv::{CsvExport, export_csv};
-use crate::export::delta::{DeltaExport, export_delta};
-use crate::export::duckdb::{DuckdbExport, export_duckdb};
+use crate::export::csv::export_csv;
+use crate::export::delta::export_delta;
+use crate::export::duckdb::export_duckdb;
 use crate::lake::Lake;
 use serde_json::json;
 use std::fmt::Write;
@@ -18,10 +18,7 @@ pub(crate) fn export(session: &Session<'_>, command: &ExportCommand) -> Result<u
     match command {
         ExportCommand::Csv { path, what, raw } => csv(session, &lake, path, what, *raw),
         ExportCommand::Duckdb { file, what, duckdb } => database(session, &lake, file, what, duckdb),
-        ExportCommand::Delta { path, snapshot, copy } => {
-            let export = DeltaExport { snapshot: *snapshot, copy: *copy };
-            delta(session, &lake, path, export)
-        }
+        ExportCommand::Delta { path, snapshot, copy } => delta(session, &lake, path, *snapshot, *copy),
     }
 }
 
@@ -32,8 +29,7 @@ fn csv(
     what: &Selection,
     raw: bool,
 ) -> Result<u8, CommandError> {
-    let export = CsvExport { snapshot: what.snapshot, tables: what.tables.clone(), raw };
-    let (commit, files) = export_csv(lake, folder, &export)?;
+    let (commit, files) = export_csv(lake, folder, what.snapshot, &what.tables, raw)?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
         lines(|text| {
             for file in &files {
@@ -51,17 +47,21 @@ fn database(
     what: &Selection,
     program: &Path,
 ) -> Result<u8, CommandError> {
-    let export =
-        DuckdbExport { snapshot: what.snapshot, tables: what.tables.clone(), program: program.to_owned() };
-    let (commit, rows) = export_duckdb(lake, file, &export)?;
+    let (commit, rows) = export_duckdb(lake, file, what.snapshot, &what.tables, program)?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), || {
         let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
         format!("{path}: {tables} of snapshot {}\n", commit.snapshot)
     })
 }
 
-fn delta(session: &Session<'_>, lake: &Lake, folder: &Path, export: DeltaExport) -> Result<u8, CommandError> {
-    let report = export_delta(lake, folder, export)?;
+fn delta(
+    session: &Session<'_>,
+    lake: &Lake,
+    folder: &Path,
+    newest: Option<u64>,
+    copy: bool,
+) -> Result<u8, CommandError> {
+    let report = export_delta(lake, folder, newest, copy)?;
     let mut value = serde_json::to_value(&report).map_err(|error| CommandError::Bug(error.to_string()))?;
     value["path"] = json!(folder);
     session.report(&value, || {

@@ -1,8 +1,7 @@
 //! `keys`: accounts and keys of `serve`.
 
 use crate::cli::args::KeysCommand;
-use crate::cli::exit::{self, CommandError};
-use crate::cli::output::stdout::print_json;
+use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;
 use crate::cli::session::Session;
 use crate::serve::{KeyFile, KeyRequest, KeysError};
@@ -32,10 +31,7 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
             // Without this, a missing file would be created.
             KeyFile::read(file).map_err(refused)?;
             KeyFile::change(file, |keys| keys.revoke(id, session.now())).map_err(refused)?;
-            if session.common.json {
-                print_json(&json!({ "id": id, "revoked": true }))?;
-            }
-            Ok(exit::DONE)
+            session.report(&json!({ "id": id, "revoked": true }), String::new)
         }
     }
 }

@@ -3,6 +3,7 @@
 //! # Files, in reading order
 //!
 //! - `run`: `run` and `plan`
+//! - `run_text`: their results as text
 //! - `status`: `status` and `report`
 //! - `snapshot`: `snapshot` and its subcommands
 //! - `snapshot_text`: snapshots, differences and pruned files as text
@@ -18,6 +19,7 @@ pub(super) mod export;
 pub(super) mod keys;
 pub(super) mod replay;
 pub(super) mod run;
+mod run_text;
 pub(super) mod serve;
 pub(super) mod snapshot;
 mod snapshot_text;

@@ -1,15 +1,13 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
+use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
-use crate::cli::context::open_lake::open_lake;
-use crate::cli::context::signals::Signals;
-use crate::cli::context::state_dir::state_dir;
+use crate::cli::context::open_lake::{open_lake, state_dir};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
-use crate::cli::output::text;
-use crate::cli::session::Session;
+use crate::cli::session::{Session, Signals};
 use crate::client::StopSwitch;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
@@ -31,7 +29,7 @@ pub(crate) async fn run(session: &Session<'_>, file: &Path, log: &Log) -> Result
     let (started, probe) = (Instant::now(), RunProbe::default());
     match published(session, file, log, &probe).await {
         Ok((summary, lake)) => {
-            session.report(&summary, || text::run(&summary, lake.root()))?;
+            session.report(&summary, || run_text::run(&summary, lake.root()))?;
             Ok(summary.exit_code)
         }
         Err(error) => {
@@ -47,7 +45,7 @@ pub(crate) async fn run(session: &Session<'_>, file: &Path, log: &Log) -> Result
                 peak_rss_bytes: (session.world.peak_rss_bytes)(),
                 ..RunSummary::empty(name, session.today)
             };
-            Err(CommandError::Run { summary: Box::new(summary), source: Box::new(error) })
+            Err(CommandError::Run(Box::new(error), Box::new(summary)))
         }
     }
 }
@@ -60,13 +58,7 @@ async fn published(
 ) -> Result<(RunSummary, Lake), CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
-    let begin = |folder: &Path| {
-        log.run.begin(folder);
-        probe.run_id.replace(folder.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned());
-    };
-    let spent = |requests: &Requests| drop(probe.requests.replace(requests.clone()));
-    let observers = Observers { log, begin: &begin, spent: &spent };
-    let mut summary = with_source(session, &pipeline, &lake, &observers, async |context| {
+    let mut summary = with_source(session, &pipeline, &lake, (log, probe), async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
     })
     .await?;
@@ -84,21 +76,11 @@ async fn published(
 pub(crate) async fn plan(session: &Session<'_>, file: &Path, log: &Log) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
-    let observers = Observers { log, begin: &|_| {}, spent: &|_| {} };
-    let price = with_source(session, &pipeline, &lake, &observers, async |context| {
+    let price = with_source(session, &pipeline, &lake, (log, &RunProbe::default()), async |context| {
         Ok(estimate::price(&pipeline, context).await?)
     })
     .await?;
-    session.report(&price, || text::price(&price))
-}
-
-/// What is called while a run is under way.
-struct Observers<'a> {
-    log: &'a Log,
-    /// Called with the run's folder.
-    begin: &'a dyn Fn(&Path),
-    /// Called with the requests sent so far.
-    spent: &'a dyn Fn(&Requests),
+    session.report(&price, || run_text::price(&price))
 }
 
 /// Runs `work` with the source of the pipeline, and stops it on a signal. Starts the embedded API if the pipeline reads it.
@@ -106,7 +88,7 @@ async fn with_source<T>(
     session: &Session<'_>,
     pipeline: &Pipeline,
     lake: &Lake,
-    observers: &Observers<'_>,
+    (log, probe): (&Log, &RunProbe),
     work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
@@ -123,9 +105,11 @@ async fn with_source<T>(
     };
     let (switch, stop) = StopSwitch::new();
     stop_on_signals(switch)?;
-    let bar = &observers.log.bar;
-    bar.start(session.common);
-    let count = |stage: &'static str, _sent: u64| bar.count(stage);
+    log.bar.start(session.common);
+    let begin = |folder: &Path| {
+        log.run.begin(folder);
+        probe.run_id.replace(folder.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned());
+    };
     let context = RunContext {
         lake: lake.clone(),
         state_dir: match &embedded {
@@ -137,12 +121,12 @@ async fn with_source<T>(
         source,
         stop,
         holder: (session.world.holder)(),
-        begin: observers.begin,
-        tell: &count,
-        spent: observers.spent,
+        begin: &begin,
+        tell: &|stage, _sent| log.bar.count(stage),
+        spent: &|requests| drop(probe.requests.replace(requests.clone())),
     };
     let result = work(&context).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
-    bar.finish();
+    log.bar.finish();
     if let Some(api) = embedded {
         api.stop().await?;
     }

@@ -2,10 +2,9 @@
 
 use crate::cli::args::ServeArguments;
 use crate::cli::context::open_lake::{is_in_store, open_lake};
-use crate::cli::context::signals::Signals;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::stdout::print;
-use crate::cli::session::Session;
+use crate::cli::output::words::print;
+use crate::cli::session::{Session, Signals};
 use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server};
 use std::net::SocketAddr;
 use std::path::PathBuf;

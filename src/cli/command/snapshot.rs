@@ -19,8 +19,8 @@ pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Resu
             let history = lake.history()?;
             session.report(&json!({ "snapshots": history }), || listed(&history, &lake))
         }
-        SnapshotCommand::Show { snapshot } => {
-            let (entry, commit) = lake.snapshot(*snapshot)?;
+        SnapshotCommand::Show(which) => {
+            let (entry, commit) = lake.snapshot(which.snapshot)?;
             let detail = Detail::of(&lake, entry, &commit);
             session.report(&detail, || detail.text())
         }
@@ -28,25 +28,23 @@ pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Resu
             let diff = lake.diff(*before, *after)?;
             session.report(&diff, || compared(&diff))
         }
-        SnapshotCommand::Pin { snapshot } => pin(session, &lake, *snapshot),
-        SnapshotCommand::Unpin { snapshot } => unpin(session, &lake, *snapshot),
+        SnapshotCommand::Pin(which) => pin(session, &lake, which.snapshot, true),
+        SnapshotCommand::Unpin(which) => pin(session, &lake, which.snapshot, false),
         SnapshotCommand::Rollback { snapshot } => roll_back(session, &lake, *snapshot),
-        SnapshotCommand::Accept { snapshot } => accept(session, &lake, *snapshot),
+        SnapshotCommand::Accept(which) => accept(session, &lake, which.snapshot),
         SnapshotCommand::Prune(flags) => prune(session, &lake, flags),
     }
 }
 
-fn pin(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, CommandError> {
-    let is_new = lake.pin(snapshot, session.now())?;
-    let text = if is_new { "is pinned: no rule prunes it" } else { "was pinned already" };
-    let value = json!({ "snapshot": snapshot, "pinned": true, "changed": is_new });
-    session.report(&value, || about(snapshot, text))
-}
-
-fn unpin(session: &Session<'_>, lake: &Lake, snapshot: u64) -> Result<u8, CommandError> {
-    let was_pinned = lake.unpin(snapshot)?;
-    let text = if was_pinned { "is no longer pinned" } else { "was not pinned" };
-    let value = json!({ "snapshot": snapshot, "pinned": false, "changed": was_pinned });
+fn pin(session: &Session<'_>, lake: &Lake, snapshot: u64, pinned: bool) -> Result<u8, CommandError> {
+    let changed = if pinned { lake.pin(snapshot, session.now())? } else { lake.unpin(snapshot)? };
+    let text = match (pinned, changed) {
+        (true, true) => "is pinned: no rule prunes it",
+        (true, false) => "was pinned already",
+        (false, true) => "is no longer pinned",
+        (false, false) => "was not pinned",
+    };
+    let value = json!({ "snapshot": snapshot, "pinned": pinned, "changed": changed });
     session.report(&value, || about(snapshot, text))
 }
 

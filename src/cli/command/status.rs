@@ -1,19 +1,20 @@
 //! `status` and `report`: the contents of the lake.
 
-use crate::cli::context::open_lake::{no_snapshot, open_lake};
-use crate::cli::context::state_dir::existing_state_dir;
+use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
-use crate::cli::output::text;
+use crate::cli::output::words::{count, lines, noun, prefixes};
 use crate::cli::session::Session;
 use crate::export::catalog::write_catalog;
-use crate::pipeline::maintain::status::lake_status;
+use crate::lake::Lake;
+use crate::pipeline::maintain::status::{LakeStatus, lake_status};
 use crate::pipeline::publish::report::write_report;
+use std::fmt::Write;
 
 pub(crate) fn status(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
     let status = lake_status(&lake, &existing_state_dir(session, &lake), session.now())?;
-    session.report(&status, || text::status(&status, &lake))
+    session.report(&status, || status_text(&status, &lake))
 }
 
 pub(crate) fn report(session: &Session<'_>) -> Result<u8, CommandError> {
@@ -25,4 +26,62 @@ pub(crate) fn report(session: &Session<'_>) -> Result<u8, CommandError> {
     let catalog = write_catalog(&lake, &commit)?;
     let value = serde_json::json!({ "snapshot": commit.snapshot, "report": path, "catalog": catalog });
     session.report(&value, || format!("{path}\n"))
+}
+
+/// The state of a lake.
+fn status_text(status: &LakeStatus, lake: &Lake) -> String {
+    lines(|text| {
+        let Some(newest) = status.snapshots.first() else {
+            writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?;
+            return runs(text, status);
+        };
+        writeln!(
+            text,
+            "snapshot {} of {} ({} kept), by run {}",
+            newest.snapshot,
+            newest.committed_at,
+            status.snapshots.len(),
+            newest.run_id
+        )?;
+        for (table, rows) in &status.rows {
+            writeln!(text, "  {table:<28} {rows:>9} {}", noun(*rows, "row"))?;
+        }
+        if let Some(register) = &status.register {
+            writeln!(
+                text,
+                "registry: {} read, {}, the oldest as of {}",
+                prefixes(register.starts),
+                count(register.rows, "row"),
+                register.oldest_read.map_or("never".to_owned(), |day| day.to_string())
+            )?;
+        }
+        let complete = status.coverage.iter().filter(|day| day.complete).count();
+        if !status.coverage.is_empty() {
+            let days = count(status.coverage.len() as u64, "day");
+            writeln!(text, "coverage: {complete} of {days} complete")?;
+        }
+        for day in status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
+            writeln!(text, "  {} {}: {} of {} rows", day.day, day.entity_type, day.landed, day.expected)?;
+        }
+        for budget in &status.budgets {
+            writeln!(
+                text,
+                "requests to {} with key {}: {} this minute, {} today, {} this month",
+                budget.service,
+                budget.keys.join(", "),
+                budget.used.minute,
+                budget.used.day,
+                budget.used.month
+            )?;
+        }
+        runs(text, status)
+    })
+}
+
+fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+    for run in &status.runs {
+        let ended = run.finished.as_deref().unwrap_or("unfinished, the next run resumes it");
+        writeln!(text, "run {} as of {}: {ended}", run.run_id, run.today)?;
+    }
+    Ok(())
 }

@@ -18,7 +18,11 @@ pub(crate) fn verify(session: &Session<'_>, snapshot: Option<u64>) -> Result<u8,
         Some(snapshot) => lake.verify(snapshot)?,
         None => lake.audit()?,
     };
-    session.report(&verify_json(snapshot.or(newest), &report), || verify_text(snapshot, &report))?;
+    let value = json!({
+        "snapshot": snapshot.or(newest), "files": report.files, "rows": report.rows,
+        "sound": report.is_sound(), "problems": problems_json(&report.problems),
+    });
+    session.report(&value, || verify_text(snapshot, &report))?;
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
 }
 
@@ -80,13 +84,6 @@ fn repair_text(repaired: &Repaired) -> String {
 
 fn write_problems(text: &mut String, problems: &[Problem]) -> std::fmt::Result {
     problems.iter().try_for_each(|problem| writeln!(text, "{}: {}", problem.path.display(), problem.what))
-}
-
-fn verify_json(snapshot: Option<u64>, report: &VerifyReport) -> Value {
-    json!({
-        "snapshot": snapshot, "files": report.files, "rows": report.rows,
-        "sound": report.is_sound(), "problems": problems_json(&report.problems),
-    })
 }
 
 fn problems_json(problems: &[Problem]) -> Vec<Value> {

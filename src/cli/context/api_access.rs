@@ -1,8 +1,7 @@
 //! Address and key of the API, where each was given, and the hints that name both.
 
 use crate::cli::exit::CommandError;
-use crate::cli::session::Session;
-use crate::cli::world::World;
+use crate::cli::session::{Session, World};
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::state::SourceKind;

@@ -102,7 +102,6 @@ fn failed(error: ServeError) -> CommandError {
     CommandError::Serve(error)
 }
 
-fn io(what: &str) -> impl FnOnce(std::io::Error) -> CommandError {
-    let what = what.to_owned();
-    move |source| CommandError::Io { what, source }
+fn io(what: &'static str) -> impl FnOnce(std::io::Error) -> CommandError {
+    move |source| CommandError::Io(what.to_owned(), source)
 }

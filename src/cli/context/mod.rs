@@ -2,14 +2,10 @@
 //!
 //! # Files, in reading order
 //!
-//! - `open_lake`: the lake of `--lake`, in a folder or in an object store
-//! - `state_dir`: the folder of request counts
+//! - `open_lake`: the lake of `--lake`, in a folder or in an object store, and the folder of request counts
 //! - `api_access`: address and key of the API, and errors that name both
 //! - `embedded_api`: the sample, served on loopback
-//! - `signals`: SIGINT and SIGTERM
 
 pub(super) mod api_access;
 pub(super) mod embedded_api;
 pub(super) mod open_lake;
-pub(super) mod signals;
-pub(super) mod state_dir;

@@ -1,11 +1,12 @@
-//! The lake of `--lake`: a folder, or an address in an object store with a working copy on this machine.
+//! The lake of `--lake`: a folder, or an address in an object store with a working copy on this machine. And the folder of
+//! state that all lakes of this host share: the request counts of each account.
 
 use crate::cli::args::Common;
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::session::Session;
 use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Whether the lake is in an object store.
 pub(crate) fn is_in_store(common: &Common) -> bool {
@@ -66,11 +67,35 @@ fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, Command
     Ok(cache.join("sunlake").join(&digest[..16]))
 }
 
+/// The state folder, which is made if it is missing: the one of `--state`, the user's own, or the lake's.
+///
+/// The lake's folder is for hosts without a user's own, such as a container or a service without a home.
+pub(crate) fn state_dir(session: &Session<'_>, lake: &Lake) -> PathBuf {
+    find(session, lake, |folder| std::fs::create_dir_all(folder).is_ok())
+}
+
+/// The state folder for a command that only reads: nothing is made.
+pub(crate) fn existing_state_dir(session: &Session<'_>, lake: &Lake) -> PathBuf {
+    find(session, lake, Path::is_dir)
+}
+
+fn find(session: &Session<'_>, lake: &Lake, is_usable: impl Fn(&Path) -> bool) -> PathBuf {
+    if let Some(named) = &session.common.state {
+        return named.clone();
+    }
+    let variable = |name: &str| (session.world.variable)(name).filter(|value| value.starts_with('/'));
+    let of_user = variable("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".local/state")));
+    let of_user = of_user.map(|folder| folder.join("sunlake"));
+    of_user.filter(|folder| is_usable(folder)).unwrap_or_else(|| lake.state_dir())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cli::args::Cli;
-    use crate::cli::world::World;
+    use crate::cli::session::World;
     use clap::Parser;
 
     fn world(variable: fn(&str) -> Option<String>) -> World {

@@ -80,12 +80,12 @@ fn without_number(text: &str) -> String {
 
 fn of_command(error: &CommandError) -> Option<String> {
     match error {
-        CommandError::Hinted { hint, .. } => Some(hint.clone()),
-        CommandError::Run { source, .. } => of_command(source),
+        CommandError::Hinted(_, hint) => Some(hint.clone()),
+        CommandError::Run(source, _) => of_command(source),
         CommandError::Pipeline(error) => of_pipeline(error),
         CommandError::Lake(error) => of_lake(error),
         CommandError::Export(error) => of_export(error),
-        CommandError::Io { source, .. } => of_io(source),
+        CommandError::Io(_, source) => of_io(source),
         CommandError::Bug(_) => {
             Some("this is a bug in sunlake: report it with the command and its log".to_owned())
         }
@@ -96,29 +96,24 @@ fn of_command(error: &CommandError) -> Option<String> {
 
 fn of_pipeline(error: &PipelineError) -> Option<String> {
     match error {
-        PipelineError::Spec(error) => of_spec(error),
+        PipelineError::Spec(SpecError::Unreadable { hint, .. } | SpecError::Wrong { hint, .. }) => {
+            Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
+        }
+        PipelineError::Spec(SpecError::NoAggregates { .. }) => {
+            some("make the folder, or set `[aggregates] enabled = false`")
+        }
         PipelineError::Client(error) => of_client(error),
         PipelineError::Lake(error) => of_lake(error),
         PipelineError::Table(error) => of_table(error),
-        PipelineError::Aggregate(error) => of_aggregate(error),
+        PipelineError::Aggregate(AggregateError::ColumnType { .. }) => {
+            some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
+        }
+        PipelineError::Aggregate(AggregateError::Unreadable { source, .. }) => of_io(source),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
         PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
-        PipelineError::OutsideContract(_)
-        | PipelineError::Bug(_)
-        | PipelineError::CheckFailed { .. }
-        | PipelineError::PageGone { .. }
-        | PipelineError::NotReplayable { .. } => None,
-    }
-}
-
-fn of_spec(error: &SpecError) -> Option<String> {
-    match error {
-        SpecError::Unreadable { hint, .. } | SpecError::Wrong { hint, .. } => {
-            Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
-        }
-        SpecError::NoAggregates { .. } => some("make the folder, or set `[aggregates] enabled = false`"),
+        _ => None,
     }
 }
 
@@ -132,11 +127,7 @@ fn of_client(error: &ClientError) -> Option<String> {
         }
         ClientError::GaveUp { last, .. } => of_client(last),
         ClientError::Ledger { source, .. } => of_io(source),
-        ClientError::Refused { .. }
-        | ClientError::Busy { .. }
-        | ClientError::Transport { .. }
-        | ClientError::OutsideContract { .. }
-        | ClientError::Settings(_) => None,
+        _ => None,
     }
 }
 
@@ -153,10 +144,7 @@ fn of_lake(error: &LakeError) -> Option<String> {
         }
         LakeError::Overtaken { .. } => some("run the pipeline again: the next run reads the same changes"),
         LakeError::Damaged { .. } => some(REPAIR),
-        LakeError::Remote { .. }
-        | LakeError::Name { .. }
-        | LakeError::Schema { .. }
-        | LakeError::Arrow { .. } => None,
+        _ => None,
     }
 }
 
@@ -164,16 +152,16 @@ fn of_export(error: &ExportError) -> Option<String> {
     match error {
         ExportError::Lake(error) => of_lake(error),
         ExportError::Table(error) => of_table(error),
-        ExportError::Write { source, .. } => of_io(source),
-        ExportError::NoSnapshot { .. } => some(MAKE_SNAPSHOT),
+        ExportError::Write(_, source) => of_io(source),
+        ExportError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
         ExportError::NoTable { near, .. } => near.as_ref().map(|near| format!("did you mean {near}?")),
-        ExportError::Overtaken { .. } => some("run the same command again"),
-        ExportError::NoDuckdb { .. } => some(
+        ExportError::Overtaken(..) => some("run the same command again"),
+        ExportError::NoDuckdb(..) => some(
             "install DuckDB's command line program (https://duckdb.org, or `pip install duckdb-cli`), \
              or give its path with --duckdb",
         ),
-        ExportError::Foreign { .. } => some("export to another folder"),
-        ExportError::WrongTarget { .. } | ExportError::Duckdb { .. } => None,
+        ExportError::Foreign(..) => some("export to another folder"),
+        ExportError::WrongTarget { .. } | ExportError::Duckdb(..) => None,
     }
 }
 
@@ -183,18 +171,17 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
         ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
         ServeError::Load(LoadError::Unreadable(path, source)) => of_lake_file(path, source),
-        ServeError::Keys(error) => of_keys(error),
-        _ => None,
-    }
-}
-
-fn of_keys(error: &KeysError) -> Option<String> {
-    match error {
-        KeysError::NoFile(..) => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
-        KeysError::Digest(_) => some("revoke the key, and create another: `sunlake keys revoke ID`"),
-        KeysError::TooMany(..) => some("revoke a key: `sunlake keys revoke ID`"),
-        KeysError::OtherPlan(..) => some("give the plan of the key file, or change the key file"),
-        KeysError::NoKey(_) => some("list the keys: `sunlake keys list`"),
+        ServeError::Keys(KeysError::NoFile(..)) => {
+            some("create a key: `sunlake keys create --account NAME --plan PLAN`")
+        }
+        ServeError::Keys(KeysError::Digest(_)) => {
+            some("revoke the key, and create another: `sunlake keys revoke ID`")
+        }
+        ServeError::Keys(KeysError::TooMany(..)) => some("revoke a key: `sunlake keys revoke ID`"),
+        ServeError::Keys(KeysError::OtherPlan(..)) => {
+            some("give the plan of the key file, or change the key file")
+        }
+        ServeError::Keys(KeysError::NoKey(_)) => some("list the keys: `sunlake keys list`"),
         _ => None,
     }
 }
@@ -210,23 +197,10 @@ fn of_table(error: &TableError) -> Option<String> {
     }
 }
 
-fn of_aggregate(error: &AggregateError) -> Option<String> {
-    match error {
-        AggregateError::ColumnType { .. } => {
-            some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
-        }
-        AggregateError::Unreadable { source, .. } => of_io(source),
-        _ => None,
-    }
-}
-
+/// The hint of a file of the lake: a file of a table that is missing can be repaired.
 fn of_lake_file(path: &Path, source: &io::Error) -> Option<String> {
-    if is_lost(path, source) { some(REPAIR) } else { of_io(source) }
-}
-
-/// Whether a file of a table is missing.
-fn is_lost(path: &Path, source: &io::Error) -> bool {
-    source.kind() == io::ErrorKind::NotFound && path.extension().is_some_and(|found| found == "parquet")
+    let is_table = path.extension().is_some_and(|found| found == "parquet");
+    if is_table && source.kind() == io::ErrorKind::NotFound { some(REPAIR) } else { of_io(source) }
 }
 
 fn of_io(source: &io::Error) -> Option<String> {
@@ -283,25 +257,22 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_of_aggregates_has_the_key_that_turns_them_off_as_hint() {
+    fn a_wrong_aggregate_has_the_key_or_the_cast_that_rights_it_as_hint() {
         let (path, folder) = (PathBuf::from("p.toml"), PathBuf::from("aggregates"));
-        let error = PipelineError::from(SpecError::NoAggregates { path, folder });
-        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
-        assert!(hint.contains("[aggregates] enabled = false"), "{hint}");
-    }
-
-    #[test]
-    fn a_column_of_another_type_has_the_types_to_cast_to_as_hint() {
         let (aggregate, column, dtype) = ("mine".to_owned(), "gap".to_owned(), "duration".to_owned());
-        let error = PipelineError::from(AggregateError::ColumnType { aggregate, column, dtype });
-        let hint = ErrorText::of(&error.into()).hint.expect("a hint");
-        assert!(hint.contains("cast the column to BIGINT"), "{hint}");
+        for (error, says) in [
+            (SpecError::NoAggregates { path, folder }.into(), "[aggregates] enabled = false"),
+            (AggregateError::ColumnType { aggregate, column, dtype }.into(), "cast the column to BIGINT"),
+        ] {
+            let hint = ErrorText::of(&CommandError::Pipeline(error)).hint.expect("a hint");
+            assert!(hint.contains(says), "{hint}");
+        }
     }
 
     #[test]
     fn the_words_of_a_library_are_cut_to_their_first_line() {
         let source = io::Error::other("wrong header\n  at byte 3\n");
-        let error = CommandError::Io { what: "cannot read x".to_owned(), source };
+        let error = CommandError::Io("cannot read x".to_owned(), source);
         let text = ErrorText::of(&error).to_string();
         assert_eq!(text.lines().count(), 1, "{text}");
         assert!(text.starts_with("error: cannot read x: wrong header"), "{text}");

@@ -1,9 +1,11 @@
-//! The log: lines on stderr by level, and the log file of a run.
+//! The log: lines on stderr by level, and the log file of a run: JSON lines of bounded size, in the run's folder.
 
 use super::progress::{LinesAbove, Progress};
-use super::run_log::RunLog;
 use crate::cli::args::{Common, LogFormat};
-use std::io::IsTerminal;
+use std::fs::{File, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -31,7 +33,8 @@ pub(crate) fn start_log(common: &Common) -> Log {
         .with_target("sunlake", LevelFilter::INFO)
         // The answers of the embedded API are in the raw pages.
         .with_target("sunlake::serve", LevelFilter::WARN);
-    let stderr = LinesAbove { bar: log.bar.clone(), writer: std::io::stderr };
+    let bar = log.bar.clone();
+    let stderr = move || LinesAbove { bar: bar.clone(), writer: std::io::stderr };
     let to_stderr = match common.log_format {
         LogFormat::Text => {
             let ansi = std::io::stderr().is_terminal();
@@ -39,10 +42,126 @@ pub(crate) fn start_log(common: &Common) -> Log {
         }
         LogFormat::Json => fmt::layer().json().with_writer(stderr).with_filter(shown).boxed(),
     };
-    let to_run = fmt::layer().json().with_writer(log.run.clone()).with_filter(of_run);
+    let run = log.run.clone();
+    let to_run = fmt::layer().json().with_writer(move || run.clone()).with_filter(of_run);
     if let Err(error) = tracing_subscriber::registry().with(to_stderr).with(to_run).try_init() {
         // Tests start several commands in one process; the first log stays.
         tracing::debug!(%error, "the log was set up before");
     }
     log
+}
+
+/// Most bytes that one process writes into the log of a run.
+const MOST_BYTES: usize = 4 << 20;
+/// Most bytes that are kept until the run has a folder.
+const MOST_WAITING: usize = 64 << 10;
+/// The last line of a log that is full.
+const FULL: &[u8] =
+    b"{\"level\":\"WARN\",\"fields\":{\"message\":\"the log of this run ends here: it is full\"}}\n";
+
+/// A writer of log lines: keeps them until a run begins, then writes them to its folder.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunLog(Arc<Mutex<Target>>);
+
+#[derive(Debug)]
+enum Target {
+    Waiting(Vec<u8>),
+    Open { file: File, left: usize },
+    Full,
+}
+
+impl Default for Target {
+    fn default() -> Self {
+        Self::Waiting(Vec::new())
+    }
+}
+
+impl RunLog {
+    /// Appends to the log in the folder of a run. A log that cannot be written is a warning, and the run continues.
+    pub(crate) fn begin(&self, folder: &Path) {
+        let path = folder.join("log");
+        let opened = OpenOptions::new().create(true).append(true).open(&path);
+        let begun = opened.and_then(|file| self.target(|target| target.begin(file)));
+        if let Err(error) = begun {
+            tracing::warn!(path = %path.display(), %error, "the run has no log");
+        }
+    }
+
+    fn target<T>(&self, act: impl FnOnce(&mut Target) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Target {
+    fn begin(&mut self, mut file: File) -> io::Result<()> {
+        let left = match self {
+            Self::Waiting(lines) => {
+                file.write_all(lines)?;
+                MOST_BYTES - lines.len()
+            }
+            Self::Open { left, .. } => *left,
+            Self::Full => return Ok(()),
+        };
+        *self = Self::Open { file, left };
+        Ok(())
+    }
+
+    /// Writes a line completely or not at all.
+    fn line(&mut self, line: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Waiting(lines) => {
+                if lines.len() + line.len() <= MOST_WAITING {
+                    lines.extend_from_slice(line);
+                }
+                Ok(())
+            }
+            Self::Open { file, left } if line.len() <= *left => {
+                *left -= line.len();
+                file.write_all(line)
+            }
+            Self::Open { file, .. } => {
+                let written = file.write_all(FULL);
+                *self = Self::Full;
+                written
+            }
+            Self::Full => Ok(()),
+        }
+    }
+}
+
+impl Write for RunLog {
+    /// The subscriber gives a line at a time.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.target(|target| target.line(line))?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_wait_for_the_run_and_end_when_the_log_is_full() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut log = RunLog::default();
+        log.write_all(b"before\n").expect("kept");
+        log.begin(folder.path());
+        let line = [b"x".repeat(1023), b"\n".to_vec()].concat();
+        for _ in 0..2 * MOST_BYTES / line.len() {
+            log.write_all(&line).expect("written");
+        }
+        let text = std::fs::read(folder.path().join("log")).expect("a log");
+        assert!(text.starts_with(b"before\nxxx") && text.ends_with(FULL));
+        assert!(text.len() <= MOST_BYTES + FULL.len());
+        let other = folder.path().join("other");
+        std::fs::create_dir(&other).expect("a folder");
+        log.begin(&other);
+        log.write_all(&line).expect("left out");
+        assert_eq!(std::fs::read(folder.path().join("log")).expect("a log"), text);
+    }
 }

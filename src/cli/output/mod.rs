@@ -2,18 +2,12 @@
 //!
 //! # Files, in reading order
 //!
-//! - `stdout`: results, as text or as one JSON object
-//! - `words`: numbers with their nouns, and lists
-//! - `text`: the results of `run`, `plan` and `status` as text
+//! - `words`: results on stdout, numbers with their nouns, and lists
 //! - `error_text`: an error with its causes and its hint
-//! - `log`: the log on stderr
+//! - `log`: the log on stderr, and the log file of a run
 //! - `progress`: the progress bar, and log lines next to it
-//! - `run_log`: the log file of a run
 
 pub(super) mod error_text;
 pub(super) mod log;
 pub(super) mod progress;
-pub(super) mod run_log;
-pub(super) mod stdout;
-pub(super) mod text;
 pub(super) mod words;

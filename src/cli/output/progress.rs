@@ -4,7 +4,6 @@ use crate::cli::args::Common;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
-use tracing_subscriber::fmt::MakeWriter;
 
 /// The bar of a process; hidden until a run starts it.
 #[derive(Debug, Clone)]
@@ -44,7 +43,6 @@ impl Progress {
 }
 
 /// A writer of log lines that clears the bar while it writes.
-#[derive(Debug, Clone)]
 pub(crate) struct LinesAbove<W> {
     pub(crate) bar: Progress,
     pub(crate) writer: fn() -> W,
@@ -58,14 +56,6 @@ impl<W: Write> Write for LinesAbove<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         (self.writer)().flush()
-    }
-}
-
-impl<W: Write> MakeWriter<'_> for LinesAbove<W> {
-    type Writer = Self;
-
-    fn make_writer(&self) -> Self {
-        Self { bar: self.bar.clone(), writer: self.writer }
     }
 }
 

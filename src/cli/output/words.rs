@@ -1,4 +1,24 @@
-//! Numbers with their nouns, lists, and text of several lines.
+//! Results on stdout, and what their text is made of: numbers with their nouns, lists, and several lines.
+
+use crate::cli::exit::CommandError;
+use serde::Serialize;
+use std::io::Write;
+
+/// Prints to stdout. A reader that closed the pipe is no error.
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(source) => Err(CommandError::Io("cannot write to stdout".to_owned(), source)),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Prints one line of JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+    let json = serde_json::to_string(value).map_err(|error| CommandError::Bug(error.to_string()))?;
+    print(&format!("{json}\n"))
+}
 
 /// A text made by writing to it.
 pub(crate) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
@@ -18,12 +38,13 @@ pub(crate) fn noun(number: u64, singular: &str) -> String {
     if number == 1 { singular.to_owned() } else { format!("{singular}s") }
 }
 
-/// Numbers with commas between.
-pub(crate) fn list(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
-}
-
 /// Snapshots by number, such as `snapshots 1, 2`.
 pub(crate) fn snapshots(numbers: &[u64]) -> String {
-    format!("{} {}", noun(numbers.len() as u64, "snapshot"), list(numbers))
+    let list = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    format!("{} {list}", noun(numbers.len() as u64, "snapshot"))
+}
+
+/// A number of prefixes.
+pub(crate) fn prefixes(number: u64) -> String {
+    if number == 1 { "1 prefix".to_owned() } else { format!("{number} prefixes") }
 }

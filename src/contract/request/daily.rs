@@ -5,31 +5,17 @@
 use super::super::eastern::window_start;
 use super::super::error::Violation;
 use super::super::plan::PlanLimits;
-use super::argument::Arguments;
-use super::checked_page::CheckedPage;
+use super::argument::{Arguments, CheckedPage};
 use super::param::DEFAULT_DAYS;
 use jiff::civil::Date;
 
-/// The number of days counted: from 1 to 90, at most the plan's window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CheckedDays {
-    days: u32,
-}
-
-impl CheckedDays {
-    /// Checks the parameters of the daily counts; more days than the plan's window are reduced to it.
-    ///
-    /// # Errors
-    /// Every broken rule.
-    pub fn from_arguments(arguments: Arguments, limits: &PlanLimits) -> Result<Self, Vec<Violation>> {
-        let days = arguments.integer("days").unwrap_or(DEFAULT_DAYS).min(limits.window_days);
-        arguments.finish(Some(Self { days }))
-    }
-
-    /// Days, today included.
-    pub const fn days(self) -> u32 {
-        self.days
-    }
+/// The number of days that are counted, today included: from 1 to 90; more than the plan's window are reduced to it.
+///
+/// # Errors
+/// Every broken rule.
+pub fn checked_days(arguments: Arguments, limits: &PlanLimits) -> Result<u32, Vec<Violation>> {
+    let days = arguments.integer("days").unwrap_or(DEFAULT_DAYS).min(limits.window_days);
+    arguments.finish(Some(days))
 }
 
 /// A listing of one day that the plan allows.
@@ -94,9 +80,7 @@ mod tests {
 
     fn days(query: &str) -> Result<u32, String> {
         let arguments = Arguments::from_request(Endpoint::DailyCounts, None, query);
-        CheckedDays::from_arguments(arguments, &Plan::Starter.limits())
-            .map(CheckedDays::days)
-            .map_err(|broken| broken[0].message.clone())
+        checked_days(arguments, &Plan::Starter.limits()).map_err(|broken| broken[0].message.clone())
     }
 
     #[test]

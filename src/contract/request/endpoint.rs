@@ -6,30 +6,19 @@ use std::fmt;
 
 /// An operation of the API; all of them are reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "`purpose` has a sentence on each")]
 pub enum Endpoint {
-    /// Key, scopes, caps and remaining requests.
     Account,
-    /// Search or list filings.
     SearchBusinesses,
-    /// One business by document number.
     BusinessByDocument,
-    /// One business by id.
     Business,
-    /// Officers of a business.
     Officers,
-    /// Counts per recent day.
     DailyCounts,
-    /// Businesses filed on a day.
     DailyFilings,
-    /// Counts for every county.
     Counties,
-    /// Counts for one county.
     County,
-    /// Statewide stats.
     Stats,
-    /// Industry filter values.
     Industries,
-    /// Type filter values.
     EntityTypes,
 }
 

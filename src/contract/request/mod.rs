@@ -7,13 +7,11 @@
 //! - [`endpoint`]: the twelve operations, their paths and tool names
 //! - [`param`]: the table of parameters
 //! - [`query`]: query strings, split and joined
-//! - [`argument`]: the parameters of one request, and every rule they break
-//! - [`checked_page`]: `limit` and `offset`, checked against the plan
+//! - [`argument`]: the parameters of one request, every rule they break, and their page
 //! - [`search`]: the business search, checked against the plan
 //! - [`daily`]: the daily endpoints, checked against the plan
 
 pub mod argument;
-pub mod checked_page;
 pub mod daily;
 pub mod endpoint;
 pub mod param;

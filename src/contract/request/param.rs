@@ -29,25 +29,16 @@ pub enum ParamLocation {
     Query,
 }
 
-/// The values that a parameter allows.
+/// The values that a parameter allows. Both bounds are allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "`min` and `max` say it")]
 pub enum ParamKind {
     /// Text of limited length, without control characters.
-    Text {
-        /// Fewest characters.
-        min: u32,
-        /// Most characters.
-        max: u32,
-    },
+    Text { min: u32, max: u32 },
     /// One of these words, in exactly this case.
     Choice(&'static [&'static str]),
     /// An integer without sign and without leading zeros.
-    Integer {
-        /// Smallest.
-        min: u32,
-        /// Largest.
-        max: u32,
-    },
+    Integer { min: u32, max: u32 },
     /// A day of the calendar, `YYYY-MM-DD`.
     Day,
     /// 3 to 5 digits.
@@ -62,18 +53,15 @@ pub enum ParamKind {
 
 /// One parameter of one or more operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of the types say it")]
 pub struct Param {
     /// Name in the query, or in the braces of the path.
     pub name: &'static str,
-    /// Path or query.
     pub place: ParamLocation,
-    /// Allowed values.
     pub kind: ParamKind,
     /// The value when it is left out, if that is fixed.
     pub default: Option<&'static str>,
-    /// A valid value.
     pub example: &'static str,
-    /// What it does, for people.
     pub description: &'static str,
     /// The operations that take it.
     pub endpoints: &'static [Endpoint],
@@ -230,13 +218,11 @@ impl Endpoint {
 }
 
 /// A valid value of a parameter.
+#[expect(missing_docs, reason = "each variant has the type of its value")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
-    /// Any text.
     Text(String),
-    /// An integer.
     Integer(u32),
-    /// A day.
     Day(Date),
 }
 

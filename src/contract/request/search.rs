@@ -7,8 +7,7 @@ use super::super::error::Violation;
 use super::super::id::ZipPrefix;
 use super::super::plan::PlanLimits;
 use super::super::reference::EntityType;
-use super::argument::Arguments;
-use super::checked_page::CheckedPage;
+use super::argument::{Arguments, CheckedPage};
 use super::query::join;
 use jiff::civil::Date;
 
@@ -41,28 +40,20 @@ impl StatusFilter {
 
 /// A search as sent, not checked.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[expect(missing_docs, reason = "the table of parameters describes each")]
 pub struct BusinessSearch {
-    /// Prefix of the business name.
     pub q: Option<String>,
-    /// City, complete.
     pub city: Option<String>,
     /// ZIP code, or its first 3 or 4 digits.
     pub zip: Option<String>,
-    /// County name, complete.
     pub county: Option<String>,
-    /// First filing day.
     pub filed_from: Option<Date>,
-    /// Last filing day.
     pub filed_to: Option<Date>,
     /// Business type; the parameter is called `type`.
     pub kind: Option<EntityType>,
-    /// Sector, type or segment key.
     pub industry: Option<String>,
-    /// Active businesses, or all.
     pub status: Option<StatusFilter>,
-    /// Rows of a page.
     pub limit: Option<u32>,
-    /// Rows before the page.
     pub offset: Option<u32>,
 }
 

@@ -1,60 +1,52 @@
-//! Versions of the table: which files a snapshot adds and removes.
+//! Versions of the table: which files a snapshot adds and removes, as actions of the Delta protocol.
 
 use super::super::error::ExportError;
-use super::super::outlet::{Pending, check_folder, link_or_copy};
+use super::super::outlet::{Pending, check_target, link_or_copy};
 use super::super::snapshot::snapshot;
-use super::actions::{add, provenance, schema_string};
 use super::log::{APP_ID, Log, entry_path};
 use crate::lake::{Commit, FileEntry, Lake};
-use crate::table::{Footer, Table};
+use crate::table::{Bounds, Column, ColumnKind, Footer, Table, columns};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Options of an export to a Delta table.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct DeltaExport {
-    /// The newest snapshot to export; `None` for the newest of the lake.
-    pub snapshot: Option<u64>,
-    /// Copies files even where a hard link is possible.
-    pub copy: bool,
-}
+/// Longest text in the statistics of a file, in bytes.
+const STATISTICS_TEXT: usize = 64;
 
-/// A new version of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct DeltaVersion {
-    /// Its number in the table.
-    pub version: u64,
-    /// Its snapshot.
-    pub snapshot: u64,
-    /// Files added.
-    pub added: usize,
-    /// Files removed.
-    pub removed: usize,
+/// A new version of the table; `added` and `removed` are numbers of files.
+#[derive(Serialize)]
+pub(crate) struct DeltaVersion {
+    pub(crate) version: u64,
+    pub(crate) snapshot: u64,
+    pub(crate) added: usize,
+    pub(crate) removed: usize,
 }
 
 /// The result of an export.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct DeltaReport {
+#[derive(Default, Serialize)]
+pub(crate) struct DeltaReport {
     /// New versions, oldest first; none if the table had all.
-    pub versions: Vec<DeltaVersion>,
+    pub(crate) versions: Vec<DeltaVersion>,
     /// Snapshots that are not in the table because their files are pruned.
-    pub pruned: Vec<u64>,
+    pub(crate) pruned: Vec<u64>,
     /// Newest version of the table.
-    pub newest: Option<u64>,
+    newest: Option<u64>,
 }
 
 /// Adds a version to the Delta table at `folder` for each snapshot that it does not have; makes the table if it is missing.
 ///
-/// # Errors
-/// [`ExportError::Foreign`] for a table that was not exported from this lake; [`ExportError::Overtaken`] by another export;
-/// [`ExportError::WrongTarget`]; errors of the lake and of the target's disk.
-pub fn export_delta(lake: &Lake, folder: &Path, export: DeltaExport) -> Result<DeltaReport, ExportError> {
-    check_folder(folder)?;
-    let target = snapshot(lake, export.snapshot)?.snapshot;
+/// `newest` is the newest snapshot to export, none for the newest of the lake. `copy` copies files even where a hard link is
+/// possible.
+pub(crate) fn export_delta(
+    lake: &Lake,
+    folder: &Path,
+    newest: Option<u64>,
+    copy: bool,
+) -> Result<DeltaReport, ExportError> {
+    check_target(folder, "folder")?;
+    let target = snapshot(lake, newest)?.snapshot;
     let mut log = Log::read(folder)?;
     log.check_source(lake, folder)?;
     let mut report = DeltaReport::default();
@@ -65,7 +57,7 @@ pub fn export_delta(lake: &Lake, folder: &Path, export: DeltaExport) -> Result<D
             continue;
         }
         let commit = lake.commit(number)?;
-        report.versions.push(write_version(lake, folder, export.copy, &mut log, &commit)?);
+        report.versions.push(write_version(lake, folder, copy, &mut log, &commit)?);
     }
     report.newest = log.next.checked_sub(1);
     Ok(report)
@@ -120,11 +112,85 @@ fn create_entry(folder: &Path, version: u64, actions: &[Value], commit: &Commit)
     let path = entry_path(folder, version);
     let mut entry = Pending::new(&path)?;
     for action in actions {
-        writeln!(entry, "{action}").map_err(ExportError::write(&path))?;
+        entry.put(format!("{action}\n").as_bytes())?;
     }
     entry.set_modified(SystemTime::from(commit.committed_at))?;
     match entry.publish_if_absent()? {
         true => Ok(()),
-        false => Err(ExportError::Overtaken { version, path: folder.to_owned() }),
+        false => Err(ExportError::Overtaken(version, folder.to_owned())),
     }
+}
+
+/// The snapshot that a version comes from.
+fn provenance(commit: &Commit) -> Value {
+    json!({"commitInfo": {
+        "timestamp": commit.committed_at.as_millisecond(),
+        "operation": "WRITE",
+        "operationParameters": {"mode": "Overwrite", "partitionBy": "[\"filed_month\"]"},
+        "engineInfo": concat!("sunlake/", env!("CARGO_PKG_VERSION")),
+        "isBlindAppend": false,
+        "sunlakeSnapshot": commit.snapshot,
+        "sunlakeRun": commit.run_id,
+        "sunlakeCommittedAt": commit.committed_at.to_string(),
+    }})
+}
+
+/// A file that a version adds.
+fn add(path: &str, file: &FileEntry, at: i64, footer: &Footer) -> Value {
+    let month = path.split('/').next().and_then(|folder| folder.split_once('='));
+    let partition: Map<String, Value> =
+        month.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
+    json!({"add": {
+        "path": path,
+        "partitionValues": partition,
+        "size": file.bytes,
+        "modificationTime": at,
+        "dataChange": true,
+        "stats": statistics(footer).to_string(),
+    }})
+}
+
+/// Rows, nulls and bounds of a file. A bound that the footer does not have exactly is left out.
+///
+/// Bounds of timestamps are left out, because readers round them in different ways.
+fn statistics(footer: &Footer) -> Value {
+    let (mut least, mut most, mut nulls) = (Map::new(), Map::new(), Map::new());
+    for field in footer.schema().fields() {
+        let span = footer.span(field.name());
+        if let Some(count) = span.nulls {
+            nulls.insert(field.name().clone(), json!(count));
+        }
+        let bounds = match span.bounds {
+            Some(Bounds::Integers(low, high)) => Some((json!(low), json!(high))),
+            Some(Bounds::Days(low, high)) => Some((json!(low.to_string()), json!(high.to_string()))),
+            Some(Bounds::Texts(low, high)) if low.len().max(high.len()) <= STATISTICS_TEXT => {
+                Some((json!(low), json!(high)))
+            }
+            _ => None,
+        };
+        if let Some((low, high)) = bounds {
+            least.insert(field.name().clone(), low);
+            most.insert(field.name().clone(), high);
+        }
+    }
+    json!({"numRecords": footer.rows(), "minValues": least, "maxValues": most, "nullCount": nulls})
+}
+
+/// The schema of the table in the form of the log.
+fn schema_string() -> String {
+    let kind = |column: &Column| match column.kind {
+        ColumnKind::Int32 => "integer",
+        ColumnKind::Int64 => "long",
+        ColumnKind::Text => "string",
+        ColumnKind::Boolean => "boolean",
+        ColumnKind::Date => "date",
+        ColumnKind::Timestamp => "timestamp",
+    };
+    let field = |name: &str, kind: &str, nullable: bool, meaning: &str| json!({"name": name, "type": kind, "nullable": nullable, "metadata": {"comment": meaning}});
+    let mut fields: Vec<Value> = columns(Table::Filings)
+        .iter()
+        .map(|column| field(column.name, kind(column), column.nullable, column.meaning))
+        .collect();
+    fields.push(field("filed_month", "string", true, "month of filed_date, YYYY-MM"));
+    json!({"type": "struct", "fields": fields}).to_string()
 }

@@ -40,12 +40,12 @@ impl Log {
         let entries = entries(folder)?;
         if entries.is_empty() && !is_absent_or_empty(folder)? {
             let what = "the folder holds something else".to_owned();
-            return Err(ExportError::Foreign { path: folder.to_owned(), what });
+            return Err(ExportError::Foreign(folder.to_owned(), what));
         }
         for (version, path) in entries {
             if version != log.next {
                 let what = format!("version {} is missing from its log", log.next);
-                return Err(ExportError::Foreign { path: folder.to_owned(), what });
+                return Err(ExportError::Foreign(folder.to_owned(), what));
             }
             log.take(&path)?;
             log.next += 1;
@@ -54,7 +54,7 @@ impl Log {
     }
 
     fn take(&mut self, path: &Path) -> Result<(), ExportError> {
-        let foreign = |what: String| ExportError::Foreign { path: path.to_owned(), what };
+        let foreign = |what: String| ExportError::Foreign(path.to_owned(), what);
         let text = fs::read_to_string(path).map_err(|error| foreign(error.to_string()))?;
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let action: Value = serde_json::from_str(line).map_err(|error| foreign(error.to_string()))?;
@@ -85,8 +85,7 @@ impl Log {
 
     /// Fails for a table whose newest snapshot is not in this lake, or differs from the lake's.
     pub(super) fn check_source(&self, lake: &Lake, folder: &Path) -> Result<(), ExportError> {
-        let foreign =
-            |what: &str| Err(ExportError::Foreign { path: folder.to_owned(), what: what.to_owned() });
+        let foreign = |what: &str| Err(ExportError::Foreign(folder.to_owned(), what.to_owned()));
         match (self.next, self.snapshot) {
             (0, _) => Ok(()),
             (_, None) => foreign("its log has no snapshot"),
@@ -202,7 +201,7 @@ mod tests {
         assert_eq!((log.next, log.snapshot, log.id.as_deref()), (2, Some(7), Some("x")));
         assert_eq!(log.files, BTreeSet::from(["b".to_owned(), "c".to_owned()]));
         put(folder.path(), 3, &[]);
-        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign { .. })));
+        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign(..))));
     }
 
     #[test]
@@ -211,6 +210,6 @@ mod tests {
         fs::create_dir(folder.path().join("filed_month=2026-11")).expect("a folder");
         assert!(Log::read(folder.path()).is_ok(), "a killed export left it");
         fs::write(folder.path().join("thesis.docx"), "x").expect("a file");
-        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign { .. })));
+        assert!(matches!(Log::read(folder.path()), Err(ExportError::Foreign(..))));
     }
 }

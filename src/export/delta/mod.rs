@@ -9,11 +9,9 @@
 //! # Files, in reading order
 //!
 //! - `log`: the log of an existing table
-//! - `actions`: actions of a log entry
-//! - `export`: versions for new snapshots
+//! - `export`: versions for new snapshots, and the actions of their log entries
 
-mod actions;
 mod export;
 mod log;
 
-pub use export::{DeltaExport, DeltaReport, DeltaVersion, export_delta};
+pub(crate) use export::export_delta;

@@ -1,14 +1,13 @@
 //! The view, one index on one Eastern day; the operations that read it: listings, look-ups, counts; why one is refused.
 
-use crate::contract::argument::Arguments;
+use crate::contract::argument::{Arguments, CheckedPage};
 use crate::contract::count::DailyCount;
-use crate::contract::daily::{CheckedDay, CheckedDays};
+use crate::contract::daily::{CheckedDay, checked_days};
 use crate::contract::eastern::{epoch_days, minus_days};
 use crate::contract::error::{ErrorBody, Message, Violation};
 use crate::contract::id::{BusinessIdParam, CountyKey, DocumentNumber};
 use crate::contract::page::{Data, Page, Pagination};
 use crate::contract::plan::PlanLimits;
-use crate::contract::request::checked_page::CheckedPage;
 use crate::contract::search::CheckedSearch;
 use crate::serve::index::Index;
 use crate::serve::index::filter::IndustryMeaning;
@@ -127,7 +126,7 @@ fn detail_unknown(what: &str) -> ApiError {
 }
 
 pub(super) fn daily_counts(view: &View, limits: &PlanLimits, arguments: Arguments) -> Answer {
-    let days = CheckedDays::from_arguments(arguments, limits)?.days();
+    let days = checked_days(arguments, limits)?;
     let data: Vec<DailyCount> = (0..days)
         .map(|ago| minus_days(view.today, ago))
         .map(|date| DailyCount { date, count: i64::from(view.index.listed_on(date)) })

@@ -4,9 +4,10 @@ use super::{PATIENCE, wait_for};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -57,15 +58,19 @@ impl Sunlake {
 
     /// `sunlake run FILE --lake LAKE --json`, with the ledgers of requests next to the lake.
     pub(crate) fn run(pipeline: &Path, lake: &Path) -> Self {
-        let mut run = Self::new([
-            "run".as_ref(),
-            pipeline.as_os_str(),
-            "--lake".as_ref(),
-            lake.as_os_str(),
-            "--json".as_ref(),
-        ]);
+        let mut run = Self::on(lake, ["run", "--json"]).args([pipeline]);
         run.command.env("SUNLAKE_STATE", state_next_to(lake));
         run
+    }
+
+    /// `sunlake ARGUMENTS --lake LAKE`.
+    pub(crate) fn on<I: AsRef<std::ffi::OsStr>>(lake: &Path, arguments: impl IntoIterator<Item = I>) -> Self {
+        Self::new(arguments).args(["--lake".as_ref(), lake.as_os_str()])
+    }
+
+    /// `sunlake serve` of a lake on a free port.
+    pub(crate) fn serve(lake: &Path, keys: &Path) -> Self {
+        Self::on(lake, ["serve", "--listen", "127.0.0.1:0"]).args(["--keys".as_ref(), keys.as_os_str()])
     }
 
     pub(crate) fn args<I: AsRef<std::ffi::OsStr>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
@@ -80,6 +85,11 @@ impl Sunlake {
         self.reported = format!("{name}={value} {}", self.reported);
         self.command.env(name, value);
         self
+    }
+
+    /// With an address of the API, an Eastern day and a key.
+    pub(crate) fn asking(self, base_url: &str, today: &str, key: &str) -> Self {
+        self.args(["--base-url", base_url, "--today", today]).env("SUNLAKE_API_KEY", key)
     }
 
     pub(crate) fn within(mut self, folder: &Path) -> Self {
@@ -132,6 +142,19 @@ impl Sunlake {
     }
 }
 
+/// Runs `sunlake ARGUMENTS --lake LAKE` to its end.
+pub(crate) fn sunlake(lake: &Path, arguments: &[&str]) -> Finished {
+    Sunlake::on(lake, arguments).finish()
+}
+
+/// Runs another program, which must succeed.
+pub(crate) fn succeed(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "\n$ {command:?}\n{}\n{stdout}{stderr}", output.status);
+    output
+}
+
 fn collect(mut stream: impl Read) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).expect("what the program says");
@@ -165,6 +188,12 @@ impl Running {
         let mut line = String::new();
         self.stdout.as_mut().expect("stdout").read_line(&mut line).expect("a line on stdout");
         line.trim_end().to_owned()
+    }
+
+    /// The address that a server says it listens on, or what it said in its place.
+    pub(crate) fn address(&mut self) -> Result<SocketAddr, String> {
+        let line = self.line();
+        line.strip_prefix("listening http://").and_then(|text| text.parse().ok()).ok_or(line)
     }
 
     /// The complete lines on stderr so far.

@@ -34,15 +34,15 @@ pub(crate) fn snapshot_with_details(source: &Source, folder: &Path) {
             (0..).zip(&business.officers).map(|(place, officer)| OfficerRow::new(id, place, officer, at)),
         );
     }
-    write(folder, &details);
-    write(folder, &officers);
+    write_rows(&folder.join(DetailRow::TABLE.name()), &details);
+    write_rows(&folder.join(OfficerRow::TABLE.name()), &officers);
 }
 
-fn write<R: Row>(folder: &Path, rows: &[R]) {
+/// Makes a folder with the rows in one file.
+pub(crate) fn write_rows<R: Row>(folder: &Path, rows: &[R]) {
     let batch = R::batch(rows).expect("a batch");
-    let table = folder.join(R::TABLE.name());
-    std::fs::create_dir_all(&table).expect("a folder");
-    let file = File::create(table.join("part.parquet")).expect("a file");
+    std::fs::create_dir_all(folder).expect("a folder");
+    let file = File::create(folder.join("part.parquet")).expect("a file");
     let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
     writer.write(&batch).expect("written");
     writer.close().expect("closed");

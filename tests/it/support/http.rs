@@ -40,27 +40,15 @@ pub(crate) fn send(
     exchange(to, method, target, headers, None)
 }
 
-/// Sends a request with a body.
-pub(crate) fn send_body(
-    to: SocketAddr,
-    method: &str,
-    target: &str,
-    headers: &[(&str, &str)],
-    body: &[u8],
-) -> std::io::Result<Answer> {
-    exchange(to, method, target, headers, Some(body))
-}
-
-fn exchange(
+/// Sends a request.
+pub(crate) fn exchange(
     to: SocketAddr,
     method: &str,
     target: &str,
     headers: &[(&str, &str)],
     body: Option<&[u8]>,
 ) -> std::io::Result<Answer> {
-    let mut stream = TcpStream::connect(to)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let mut connection = Connection::open(to)?;
     let mut head = format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
         head.push_str(&format!("Host: {to}\r\n"));
@@ -72,8 +60,8 @@ fn exchange(
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     head.push_str("\r\n");
-    stream.write_all(&[head.as_bytes(), body.unwrap_or_default()].concat())?;
-    read_answer(&mut BufReader::new(stream), method == "HEAD")
+    connection.write(&[head.as_bytes(), body.unwrap_or_default()].concat())?;
+    read_answer(&mut connection.stream, method == "HEAD")
 }
 
 /// A connection that is kept for one request after another.

@@ -9,6 +9,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Every file below a folder, links not followed, sorted.
@@ -32,6 +33,40 @@ pub(crate) fn files_below_if_there(folder: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+/// Copies every file below a folder; a link stays a link.
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
+    for file in files_below(from) {
+        let target = to.join(file.strip_prefix(from).expect("a file below"));
+        std::fs::create_dir_all(target.parent().expect("a folder")).expect("a folder");
+        match std::fs::read_link(&file) {
+            Ok(link) => symlink(link, &target).expect("a link"),
+            Err(_) => drop(std::fs::copy(&file, &target).expect("a copy")),
+        }
+    }
+}
+
+/// Makes a link lead to another place, at once.
+pub(crate) fn point(link: &Path, at: &Path) {
+    let next = link.with_file_name("next");
+    symlink(at, &next).expect("a link");
+    std::fs::rename(next, link).expect("swapped");
+}
+
+/// A file of a table of a snapshot.
+pub(crate) fn part(lake: &Path, snapshot: u64, table: &str) -> PathBuf {
+    files_below(&lake.join(format!("snapshots/{snapshot:06}")).join(table)).pop().expect("a file")
+}
+
+/// Flips a bit in the middle of a file; returns its bytes from before.
+pub(crate) fn damage(path: &Path) -> Vec<u8> {
+    let whole = std::fs::read(path).expect("a file");
+    let mut bytes = whole.clone();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    std::fs::write(path, bytes).expect("damage");
+    whole
 }
 
 /// The newest snapshot's folder.

@@ -53,7 +53,7 @@ fn post_with(server: &ApiServer, key: &str, headers: &[(String, String)], body: 
         ("Accept", "application/json, text/event-stream"),
     ];
     all.extend(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    http::send_body(server.address, "POST", "/mcp", &all, body)
+    http::exchange(server.address, "POST", "/mcp", &all, Some(body))
         .unwrap_or_else(|error| panic!("/mcp: {error}"))
 }
 

@@ -16,6 +16,7 @@ pub(crate) mod server;
 pub(crate) mod source;
 pub(crate) mod source_paths;
 pub(crate) mod source_shape;
+pub(crate) mod weather;
 
 use std::time::{Duration, Instant};
 

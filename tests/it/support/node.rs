@@ -1,6 +1,6 @@
 //! Node with the clients of `node/package.json`, installed once in the build folder and used again.
 
-use super::command::project;
+use super::command::{project, succeed};
 use serde_json::Value;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,11 +37,4 @@ fn installed() -> PathBuf {
         std::fs::write(home.join("ready"), "").expect("a mark");
     }
     home
-}
-
-fn succeed(command: &mut Command) -> Output {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "\n$ {command:?}\n{}\n{stdout}{stderr}", output.status);
-    output
 }

@@ -1,6 +1,6 @@
 //! Python with the readers of `requirements.txt`, installed once in the build folder and used again.
 
-use super::command::project;
+use super::command::{project, succeed};
 use serde_json::Value;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,22 +9,23 @@ use std::process::{Command, Output};
 
 /// A script of this folder, about to be run.
 pub(crate) fn command(script: &str) -> Command {
-    let mut command = Command::new(program("python"));
+    command_with("requirements.txt", script)
+}
+
+fn command_with(requirements: &str, script: &str) -> Command {
+    let mut command = Command::new(programs(requirements).join("python"));
     command.arg(project().join("tests/it").join(script));
     command
 }
 
 /// Runs a script of this folder; gives the JSON it printed.
 pub(crate) fn json(script: &str, arguments: &[&Path]) -> Value {
-    let output = command(script).args(arguments).output().expect("python");
-    reported(script, &output)
+    json_with("requirements.txt", script, arguments)
 }
 
 /// As [`json`], with the packages of another file of requirements.
 pub(crate) fn json_with(requirements: &str, script: &str, arguments: &[&Path]) -> Value {
-    let mut command = Command::new(programs(requirements).join("python"));
-    let output =
-        command.arg(project().join("tests/it").join(script)).args(arguments).output().expect("python");
+    let output = command_with(requirements, script).args(arguments).output().expect("python");
     reported(script, &output)
 }
 
@@ -75,10 +76,4 @@ fn programs(requirements: &str) -> PathBuf {
         std::fs::write(&ready, "").expect("a mark");
     }
     home.join("bin")
-}
-
-fn succeed(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "\n$ {command:?}\n{}\n{said}", output.status);
 }

@@ -4,6 +4,7 @@ use super::command::Sunlake;
 use super::{http, python};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::OnceLock;
 
@@ -82,9 +83,10 @@ impl Bucket {
         found.filter_map(|name| Some(name.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())).collect()
     }
 
-    /// A command that may use it.
-    pub(crate) fn opened_by(&self, command: Sunlake) -> Sunlake {
+    /// A command that may use it, with its working copy.
+    pub(crate) fn opened_by(&self, command: Sunlake, work: &Path) -> Sunlake {
         let endpoint = format!("http://{}", server().address);
+        let command = command.env("SUNLAKE_WORK", &work.to_string_lossy());
         with_credentials(command).env("AWS_ENDPOINT", &endpoint)
     }
 }

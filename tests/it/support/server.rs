@@ -36,12 +36,12 @@ pub(crate) struct ApiServer {
 impl ApiServer {
     /// Serves a source with the plan's rows per call, max offset and window, and room for any number of requests.
     pub(crate) fn generous(source: &Source, plan: Plan) -> Self {
-        Self::start(source, plan, Some(1_000_000))
+        Self::start(source, plan, Some(1_000_000), &[])
     }
 
     /// Serves a source under the plan's own row of the limits table.
     pub(crate) fn strict(source: &Source, plan: Plan) -> Self {
-        Self::start(source, plan, None)
+        Self::start(source, plan, None, &[])
     }
 
     /// As [`Self::generous`] on [`source::small`], with the details and officers that a run leaves out.
@@ -54,19 +54,15 @@ impl ApiServer {
 
     /// As [`Self::generous`], with more on its command line.
     pub(crate) fn reported(source: &Source, plan: Plan, more: &[&str]) -> Self {
-        Self::start_with(source, plan, Some(1_000_000), more)
+        Self::start(source, plan, Some(1_000_000), more)
     }
 
     /// Serves a source under the plan's own row, with further flags.
     pub(crate) fn with_flags(source: &Source, plan: Plan, flags: &[&str]) -> Self {
-        Self::start_with(source, plan, None, flags)
+        Self::start(source, plan, None, flags)
     }
 
-    fn start(source: &Source, plan: Plan, requests: Option<i64>) -> Self {
-        Self::start_with(source, plan, requests, &[])
-    }
-
-    fn start_with(source: &Source, plan: Plan, requests: Option<i64>, flags: &[&str]) -> Self {
+    fn start(source: &Source, plan: Plan, requests: Option<i64>, flags: &[&str]) -> Self {
         let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
         Self::serve(Scratch::new(), &snapshot, source.today, plan, requests, flags)
     }
@@ -128,15 +124,11 @@ impl ApiServer {
 
 fn listening(scratch: &Scratch, today: &str, flags: &[&str]) -> (SocketAddr, Running) {
     let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
-    let mut process = Sunlake::new(["serve", "--listen", "127.0.0.1:0", "--today", today])
-        .args(["--lake".as_ref(), lake.as_os_str(), "--keys".as_ref(), keys.as_os_str()])
-        .args(flags)
-        .start();
-    let line = process.line();
-    let Some(address) = line.strip_prefix("listening http://").and_then(|text| text.parse().ok()) else {
-        panic!("the server said {line:?}{}", process.finish().shown());
-    };
-    (address, process)
+    let mut process = Sunlake::serve(&lake, &keys).args(["--today", today]).args(flags).start();
+    match process.address() {
+        Ok(address) => (address, process),
+        Err(line) => panic!("the server said {line:?}{}", process.finish().shown()),
+    }
 }
 
 /// Makes a key in the folder's `keys.toml`.

@@ -1,10 +1,6 @@
-//! The results of `run`, `plan` and `status` as text.
+//! The results of `run` and `plan` as text.
 
-use super::error_text::MAKE_SNAPSHOT;
-use super::words::{count, lines, noun, snapshots};
-use crate::cli::context::open_lake::no_snapshot;
-use crate::lake::Lake;
-use crate::pipeline::maintain::status::LakeStatus;
+use crate::cli::output::words::{count, lines, noun, prefixes, snapshots};
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenStart;
@@ -15,7 +11,7 @@ use std::path::Path;
 const LISTED_DAYS: usize = 10;
 
 /// The result of a run.
-pub(crate) fn run(summary: &RunSummary, lake: &Path) -> String {
+pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
     lines(|text| {
         if let Some(first) = &summary.finished_first {
             write!(text, "{}", run(first, lake))?;
@@ -121,7 +117,7 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
 }
 
 /// The estimate of a run.
-pub(crate) fn price(price: &Price) -> String {
+pub(super) fn price(price: &Price) -> String {
     lines(|text| {
         writeln!(text, "{} as of {}", price.pipeline, price.today)?;
         for stage in &price.stages {
@@ -152,66 +148,4 @@ pub(crate) fn price(price: &Price) -> String {
             },
         }
     })
-}
-
-/// The state of a lake.
-pub(crate) fn status(status: &LakeStatus, lake: &Lake) -> String {
-    lines(|text| {
-        let Some(newest) = status.snapshots.first() else {
-            writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?;
-            return runs(text, status);
-        };
-        writeln!(
-            text,
-            "snapshot {} of {} ({} kept), by run {}",
-            newest.snapshot,
-            newest.committed_at,
-            status.snapshots.len(),
-            newest.run_id
-        )?;
-        for (table, rows) in &status.rows {
-            writeln!(text, "  {table:<28} {rows:>9} {}", noun(*rows, "row"))?;
-        }
-        if let Some(register) = &status.register {
-            writeln!(
-                text,
-                "registry: {} read, {}, the oldest as of {}",
-                prefixes(register.starts),
-                count(register.rows, "row"),
-                register.oldest_read.map_or("never".to_owned(), |day| day.to_string())
-            )?;
-        }
-        let complete = status.coverage.iter().filter(|day| day.complete).count();
-        if !status.coverage.is_empty() {
-            let days = count(status.coverage.len() as u64, "day");
-            writeln!(text, "coverage: {complete} of {days} complete")?;
-        }
-        for day in status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
-            writeln!(text, "  {} {}: {} of {} rows", day.day, day.entity_type, day.landed, day.expected)?;
-        }
-        for budget in &status.budgets {
-            writeln!(
-                text,
-                "requests to {} with key {}: {} this minute, {} today, {} this month",
-                budget.service,
-                budget.keys.join(", "),
-                budget.used.minute,
-                budget.used.day,
-                budget.used.month
-            )?;
-        }
-        runs(text, status)
-    })
-}
-
-fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
-    for run in &status.runs {
-        let ended = run.finished.as_deref().unwrap_or("unfinished, the next run resumes it");
-        writeln!(text, "run {} as of {}: {ended}", run.run_id, run.today)?;
-    }
-    Ok(())
-}
-
-fn prefixes(number: u64) -> String {
-    if number == 1 { "1 prefix".to_owned() } else { format!("{number} prefixes") }
 }
