@@ -32,7 +32,7 @@
 //! arrow-rs and polars meet only in Parquet files.
 //!
 //! The order to read in: [`contract`] → [`client`] → [`table`] → [`sample`] → [`extract`] (query, plan, listing, registry) →
-//! [`normalize`] → [`lake`] (format, backend, data_file, run, snapshot, merge, integrity) → [`aggregate`] → [`export`] →
+//! [`normalize`] → [`lake`] (format, backend, `data_file`, run, snapshot, merge, integrity) → [`aggregate`] → [`export`] →
 //! [`report`] → [`serve`] (index, load, auth, http, mcp, reference) → [`pipeline`] (config, state, plan, load, publish,
 //! maintain) → [`cli`]. The page of each folder lists its files in reading order.
 //!

@@ -29,9 +29,11 @@ pub struct AccountLimits {
 
 /// Requests left in each window; days and months are Eastern ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct Remaining {
+    /// Requests left this minute.
     pub minute: u32,
+    /// Requests left this Eastern day.
     pub day: u32,
+    /// Requests left this Eastern month.
     pub month: u32,
 }

@@ -18,7 +18,6 @@ pub enum Plan {
 
 /// The limits of a plan. Requests are counted per account, rows per call; days and months are Eastern ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the API document")]
 pub struct PlanLimits {
     /// Most rows of a call; a larger `limit` is reduced to it.
     pub rows_per_call: u32,
@@ -26,8 +25,11 @@ pub struct PlanLimits {
     pub max_offset: u32,
     /// Length of the daily window in days; today counts as day 1.
     pub window_days: u32,
+    /// Requests per minute.
     pub per_minute: u32,
+    /// Requests per Eastern day.
     pub per_day: u32,
+    /// Requests per Eastern month.
     pub per_month: u32,
 }
 

@@ -350,10 +350,11 @@ mod tests {
         let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
         let (_switch, stop) = StopSwitch::new();
         let ledger = Ledger::of(folder.path(), base_url, &key);
-        let budget = Budget::new(ledger, Timestamp::now, Bounds::default(), stop);
-        let client = Client::new(ClientConfig::new(base_url), key, budget, Timestamp::now).expect("a client");
+        let budget = Budget::new(ledger, || Timestamp::UNIX_EPOCH, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, || Timestamp::UNIX_EPOCH)
+            .expect("a client");
         let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
-        let mut fetcher = PageFetcher::new(&client, &mut pages, Timestamp::now, &|_, _| {});
+        let mut fetcher = PageFetcher::new(&client, &mut pages, || Timestamp::UNIX_EPOCH, &|_, _| {});
         let answered = &is_answered;
         fetcher.under_way.push(Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(10)).await;

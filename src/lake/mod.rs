@@ -27,15 +27,15 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`error`]: what can fail, and what a caller does about it
-//! - [`format`]: names, commits and other small files of a lake
-//! - [`backend`]: where a lake is stored: a folder, or an object store with a working copy
-//! - [`handle`]: an open lake
-//! - [`data_file`]: one Parquet file of a lake
-//! - [`run`]: the folder of a run: its record, raw pages and quarantine
-//! - [`snapshot`]: snapshots: made, committed, read, compared, pruned
-//! - [`merge`]: observed rows and existing rows become the new files of a table
-//! - [`integrity`]: verification of a lake, and its repair
+//! - `error`: what can fail, and what a caller does about it
+//! - `format`: names, commits and other small files of a lake
+//! - `backend`: where a lake is stored: a folder, or an object store with a working copy
+//! - `handle`: an open lake
+//! - `data_file`: one Parquet file of a lake
+//! - `run`: the folder of a run: its record, raw pages and quarantine
+//! - `snapshot`: snapshots: made, committed, read, compared, pruned
+//! - `merge`: observed rows and existing rows become the new files of a table
+//! - `integrity`: verification of a lake, and its repair
 
 mod backend;
 mod data_file;

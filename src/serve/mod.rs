@@ -1,24 +1,24 @@
 //! The API, served from a snapshot of the lake or from records in memory.
 //!
 //! All rows are in memory, in an index made for the listings of the API. A request passes
-//! [`http`] or [`mcp`], which ask [`service`]; both protocols give the same bodies.
+//! `http` or `mcp`, which ask `service`; both protocols give the same bodies.
 //!
 //! Order of checks: route (404, not counted) → method (405) → key (401) → plan and scope (403) → limits (429) →
 //! parameters (400) → the plan's window (403) → existence (404).
 //!
 //! # Files, in reading order
 //!
-//! - [`config`]: what a server is started with, and why it cannot start
-//! - [`server`]: start, run, shutdown
-//! - [`index`]: all rows in memory, newest first
-//! - [`load`]: snapshot folder → index
-//! - [`service`]: the twelve operations, without HTTP or MCP
-//! - [`auth`]: keys, accounts, limits and request counts
-//! - [`http`]: connections, middleware, routes
-//! - [`mcp`]: the same operations as tools over MCP
-//! - [`reference`](mod@reference): the `OpenAPI` document, the Markdown page, JSON Schemas
-//! - [`hot_reload`]: new snapshots and keys without a restart
-//! - [`metrics`]: counters for Prometheus
+//! - `config`: what a server is started with, and why it cannot start
+//! - `server`: start, run, shutdown
+//! - `index`: all rows in memory, newest first
+//! - `load`: snapshot folder → index
+//! - `service`: the twelve operations, without HTTP or MCP
+//! - `auth`: keys, accounts, limits and request counts
+//! - `http`: connections, middleware, routes
+//! - `mcp`: the same operations as tools over MCP
+//! - `reference`: the `OpenAPI` document, the Markdown page, JSON Schemas
+//! - `hot_reload`: new snapshots and keys without a restart
+//! - `metrics`: counters for Prometheus
 
 mod auth;
 mod config;

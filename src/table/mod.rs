@@ -7,20 +7,20 @@
 //!
 //! # Files, in reading order
 //!
-//! - [`tables`]: every table with key, partition and sort order
-//! - [`column`]: the column dictionary
-//! - [`row`]: rows as values, rows as columns
-//! - [`filing_columns`]: columns of filings by name and type
-//! - [`business`]: rows of filings, details and officers
-//! - [`change`]: rows of changes
-//! - [`count`]: rows of the API's own counts, and of coverage
-//! - [`reference`](mod@reference): rows of the filter values
-//! - [`layout`]: schema, order and bloom filters of a file
-//! - [`order`]: sorting, and checking the order
-//! - [`file`](mod@file): writing Parquet files
-//! - [`read`]: reading them
-//! - [`footer`]: what a footer says
-//! - [`error`]: what can be wrong
+//! - `tables`: every table with key, partition and sort order
+//! - `column`: the column dictionary
+//! - `row`: rows as values, rows as columns
+//! - `filing_columns`: columns of filings by name and type
+//! - `business`: rows of filings, details and officers
+//! - `change`: rows of changes
+//! - `count`: rows of the API's own counts, and of coverage
+//! - `reference`: rows of the filter values
+//! - `layout`: schema, order and bloom filters of a file
+//! - `order`: sorting, and checking the order
+//! - `file`: writing Parquet files
+//! - `read`: reading them
+//! - `footer`: what a footer says
+//! - `error`: what can be wrong
 
 mod business;
 mod change;

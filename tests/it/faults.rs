@@ -112,7 +112,7 @@ fn a_page_that_holds_fewer_rows_than_its_total_leaves_is_asked_for_anew_by_this_
         true => Reply::Change(without_its_last_row),
         false => Reply::Forward,
     });
-    weather.run("").exits(6).says("rows where a total of");
+    weather.run("").exits(6).says("rows, but a total of");
     weather.assert_nothing_published();
     weather.proxy.follow(|_| Reply::Forward);
     weather.run("").complete();

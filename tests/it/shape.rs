@@ -2,6 +2,8 @@
 //!
 //! `cargo test --release --test it shape -- --nocapture` prints the figures.
 
+#![expect(clippy::print_stdout, reason = "the figures are for people")]
+
 use crate::support::command::project;
 use crate::support::source_paths::module_path;
 use crate::support::source_shape::{

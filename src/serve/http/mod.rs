@@ -13,7 +13,7 @@
 //! - [`body`]: request bodies within limits
 //! - [`response`]: answers in memory, and conditional requests
 //! - [`compression`]: gzip and zstd
-//! - [`request_id`]: `X-Request-Id`
+//! - [`request_id`]: the header `X-Request-Id`
 //! - [`host_guard`]: protection against DNS rebinding
 
 pub(super) mod app;
