@@ -47,6 +47,22 @@
 //! 5. `pipeline::load::landing` takes complete days through [`normalize`] into a [`lake::Staging`].
 //! 6. `pipeline::publish` merges tables, runs checks and [`aggregate`], commits, and writes the [`report`].
 //!
+//! # Where a rule is
+//!
+//! | question | file |
+//! | --- | --- |
+//! | when is a day read again? | `pipeline/plan/stale_days.rs`; after failures `pipeline/state/run_state.rs` |
+//! | when is a day complete? | `extract/listing/range_state.rs`, called by `full_read.rs` and `day.rs` |
+//! | what happens to a 429? | `client/response.rs` recognises it, `sender.rs` pauses the account, `retry.rs` waits |
+//! | how does a killed run resume? | `pipeline/run.rs`; its pages come from `lake/run/page_archive.rs` |
+//! | when does a snapshot exist? | `lake/snapshot/commit.rs`, by `lake/backend/disk.rs` |
+//! | which columns has a table? | `table/column.rs`; the rows are next to it |
+//! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
+//! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |
+//! | who may use the server, how often? | `serve/auth/access.rs`, `serve/auth/usage_meter.rs` |
+//! | how is a listing answered? | `serve/index/listing_query.rs` |
+//! | where is an aggregate run? | `aggregate/run.rs`; its SQL is in `pipelines/aggregates/` |
+//!
 //! # Code terms
 //!
 //! - *Listing*: what one query without paging would return. *Slice*: a query that can be read to its end.
