@@ -18,7 +18,7 @@ pub(super) struct Trade {
 }
 
 /// The type of names that imply nothing.
-pub(super) const UNTOLD: &str = "other.general";
+pub(super) const GENERAL: &str = "other.general";
 
 static TRADES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("trades.csv")));
 static CAUSES: LazyLock<Weighted<Trade>> = LazyLock::new(|| read(include_str!("causes.csv")));
@@ -51,7 +51,7 @@ pub(super) fn cause(draw: &mut Draw) -> (&'static str, &'static str) {
 }
 
 fn implied_by(table: &'static Weighted<Trade>, draw: &mut Draw) -> (&'static str, &'static str) {
-    table.draw(draw).map_or((UNTOLD, "GROUP"), |trade| (trade.key, draw.word(&trade.phrases)))
+    table.draw(draw).map_or((GENERAL, "GROUP"), |trade| (trade.key, draw.word(&trade.phrases)))
 }
 
 /// Every phrase of companies' names with the type it implies.

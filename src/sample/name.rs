@@ -82,7 +82,7 @@ impl Names {
             }
             Some(Tail::Phrase { phrase, .. }) => led_by(head, phrase, series, &mut draw),
             Some(Tail::Word(word)) => led_by(head, word, series, &mut draw),
-            None => (head.to_owned(), industry::UNTOLD),
+            None => (head.to_owned(), industry::GENERAL),
         };
         Named { name: finished(body, series, &mut draw), industry }
     }
@@ -205,7 +205,7 @@ mod tests {
             (0.75..0.79)
                 .contains(&share(&|named| named.name.ends_with(" LLC") && !named.name.ends_with(", LLC")))
         );
-        let plain = share(&|named| named.industry == industry::UNTOLD);
+        let plain = share(&|named| named.industry == industry::GENERAL);
         assert!((0.54..0.60).contains(&plain), "{plain}");
         let digit = share(&|named| named.name.starts_with(|first: char| first.is_ascii_digit()));
         assert!((0.015..0.035).contains(&digit), "{digit}");

@@ -81,9 +81,9 @@ pub(super) fn recorded(world: (u64, Shape), names: &Names, filing: Numbered, lif
 }
 
 /// The industry in the sample's shape: 57% of the names imply nothing, 75% where one sector is large.
-fn skewed((seed, shape): (u64, Shape), id: u64, told: &'static str) -> &'static str {
+fn skewed((seed, shape): (u64, Shape), id: u64, implied: &'static str) -> &'static str {
     let is_lost = shape == Shape::OneSector && Draw::of(seed, Purpose::Skew, id).happens(0.42);
-    if is_lost { industry::UNTOLD } else { told }
+    if is_lost { industry::GENERAL } else { implied }
 }
 
 fn formation_state(series: &Series, draw: &mut Draw) -> &'static str {
