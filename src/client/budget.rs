@@ -8,7 +8,7 @@ use crate::contract::eastern::{day_start, eastern_day, plus_days};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
@@ -36,6 +36,8 @@ pub(crate) struct Budget {
     gate: Mutex<()>,
     sent: AtomicU64,
     released: AtomicU64,
+    /// Requests of each window that wait for a later purpose of this run.
+    aside: AtomicU32,
     deadline: Option<Instant>,
     stop: Stop,
 }
@@ -53,7 +55,12 @@ impl Budget {
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        Self { ledger, clock, bounds, gate, sent, released, deadline, stop }
+        Self { ledger, clock, bounds, gate, sent, released, aside: AtomicU32::new(0), deadline, stop }
+    }
+
+    /// Sets requests aside: until this is called with 0, none of them is sent.
+    pub(crate) fn set_aside(&self, requests: u32) {
+        self.aside.store(requests, Ordering::Relaxed);
     }
 
     /// Requests sent by this run.
@@ -94,7 +101,8 @@ impl Budget {
     /// Waits until a request may be sent, and counts it. After an error, nothing was counted.
     pub(super) async fn admit(&self) -> Result<Ticket> {
         let _turn = self.gate.lock().await;
-        if self.bounds.max_requests.is_some_and(|most| self.sent() >= most) {
+        let used = self.sent() + u64::from(self.aside.load(Ordering::Relaxed));
+        if self.bounds.max_requests.is_some_and(|most| used >= most) {
             return Err(spent(Window::Run, None));
         }
         loop {
@@ -166,10 +174,11 @@ impl Budget {
     /// Requests that may be used: the account's limits minus what is kept for others.
     fn allowance(&self, counts: &Counts) -> Allowance {
         let caps = counts.caps().unwrap_or(UNKNOWN_CAPS);
+        let aside = self.aside.load(Ordering::Relaxed);
         Allowance {
             per_minute: caps.per_minute,
-            per_day: caps.per_day.saturating_sub(self.bounds.keep_per_day),
-            per_month: caps.per_month.saturating_sub(self.bounds.keep_per_month),
+            per_day: caps.per_day.saturating_sub(self.bounds.keep_per_day + aside),
+            per_month: caps.per_month.saturating_sub(self.bounds.keep_per_month + aside),
         }
     }
 

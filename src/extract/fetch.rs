@@ -73,6 +73,8 @@ pub(crate) struct PageFetcher<'a> {
     pub(crate) answered: u64,
     /// Those from the archive.
     pub(crate) replayed: u64,
+    /// Whether archived answers are too old to be used.
+    anew: bool,
     now: fn() -> Timestamp,
     report: &'a dyn Fn(&'static str, u64),
 }
@@ -102,6 +104,7 @@ impl<'a> PageFetcher<'a> {
             counted: client.budget().sent(),
             answered: 0,
             replayed: 0,
+            anew: false,
             now,
             report,
         }
@@ -117,7 +120,7 @@ impl<'a> PageFetcher<'a> {
         self.answered += 1;
         if !sent_ahead {
             while let Some(stored) = self.stored(&key)? {
-                if stored.status != INVALIDATED {
+                if stored.status != INVALIDATED && !self.anew {
                     self.replayed += 1;
                     (self.report)(stage, 0);
                     return Ok((replay(call, &stored)?, key));
@@ -130,6 +133,11 @@ impl<'a> PageFetcher<'a> {
         self.count(stage);
         let (body, _) = outcome?;
         Ok((call.decode(&body)?, key))
+    }
+
+    /// From now on, every request is sent: what an earlier process of this run archived is too old.
+    pub(crate) fn ask_anew(&mut self) {
+        self.anew = true;
     }
 
     /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them.

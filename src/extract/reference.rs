@@ -1,7 +1,7 @@
 //! The first stage: account, lists, counts, and the limits of the plan.
 
 use super::error::Result;
-use super::fetch::PageFetcher;
+use super::fetch::{PageFetcher, PageKey};
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
@@ -44,12 +44,21 @@ pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<R
     })
 }
 
+/// The counts of some days, and the answer that has them.
+#[derive(Debug, Clone)]
+pub(crate) struct DailyCounts {
+    pub(crate) days: Vec<DailyCount>,
+    pub(crate) page: PageKey,
+}
+
 /// Requests the counts of the last `days` days, today included.
 pub(crate) async fn extract_daily_counts(
     fetcher: &mut PageFetcher<'_>,
+    stage: &'static str,
     days: u32,
-) -> Result<Vec<DailyCount>> {
-    Ok(fetcher.ask(COUNTS, &Call::daily_counts(days)).await?.0.data)
+) -> Result<DailyCounts> {
+    let (answer, page) = fetcher.ask(stage, &Call::daily_counts(days)).await?;
+    Ok(DailyCounts { days: answer.data, page })
 }
 
 /// The plan's limits. In order of preference: the pipeline's own, those that an earlier run learned under the same caps, the row of

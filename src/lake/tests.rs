@@ -235,7 +235,7 @@ fn missing_business_of_an_incomplete_day_vanishes_and_its_neighbours_stay_listed
     let mut staging = lake.stage("r2")?;
     staging.spill_filings(filings(&[filing(6, "2026-11-03").seen(200)]))?;
     let day = jiff::civil::date(2026, 11, 3);
-    staging.note_gone([(2, day), (6, day)]);
+    staging.note_gone([(2, (day, false)), (6, (day, true))]);
     let delta = staging.merge_filings(&BTreeSet::new(), at(200))?;
     staging.commit(info())?;
     assert_eq!((delta.added, delta.vanished, delta.total), (1, 1, 6));

@@ -11,10 +11,10 @@ use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, L
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::{eastern_day, span_days};
 use crate::contract::plan::PlanLimits;
+use crate::extract::reference::DailyCounts;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -91,11 +91,8 @@ pub(crate) struct Run<'a> {
     pub(crate) dir: RunDir,
     pub(crate) state: RunState,
     pub(crate) plan: PlanLimits,
-    pub(crate) counts: Vec<DailyCount>,
-    /// Number of days whose counts were requested; none before the request.
-    pub(crate) counted_days: Option<u32>,
-    /// Rows expected on days of the untyped listing when the counts arrived.
-    pub(crate) expected: BTreeMap<Date, u64>,
+    /// The newest counts of days; none before the request, and in runs that make none.
+    pub(crate) counts: Option<DailyCounts>,
     /// Oldest day of the window.
     pub(crate) from: Date,
     /// Estimated answers that the run takes, once that is known.
@@ -109,6 +106,10 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
+    pub(crate) fn counts(&self) -> &[DailyCount] {
+        self.counts.as_ref().map_or(&[], |counts| &counts.days)
+    }
+
     pub(crate) fn planned(&self) -> RunPlan {
         RunPlan::of_record(&self.record)
     }

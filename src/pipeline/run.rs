@@ -13,7 +13,6 @@ use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::eastern_day;
 use crate::extract::reference::{plan_is_known, plan_limits};
 use crate::lake::{Lake, LakeLock, RunRecord};
-use std::collections::BTreeMap;
 use std::time::Instant;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -176,9 +175,7 @@ fn begin<'a>(
         dir,
         state,
         plan,
-        counts: Vec::new(),
-        counted_days: None,
-        expected: BTreeMap::new(),
+        counts: None,
         needed: None,
         is_plan_found,
         register: RegisterProgress::default(),

@@ -84,7 +84,6 @@ struct TableDetail {
 #[derive(Debug, Serialize)]
 struct StateDetail {
     source: Option<String>,
-    counted_days: usize,
     learned_listings: usize,
 }
 
@@ -106,7 +105,6 @@ impl Detail {
             checks: commit.checks.clone(),
             state: StateDetail {
                 source: state.source.map(|source| source.to_string()),
-                counted_days: state.counts.len(),
                 learned_listings: state.shares.len(),
             },
             entry,
@@ -129,9 +127,8 @@ impl Detail {
             }
             writeln!(text, "requests   {}", self.requests_sent)?;
             let source = self.state.source.as_deref().unwrap_or("an unknown source");
-            let days = count(self.state.counted_days as u64, "day");
             let listings = count(self.state.learned_listings as u64, "listing");
-            writeln!(text, "state      read from {source}; {days} with a count, {listings} learned")?;
+            writeln!(text, "state      read from {source}; {listings} learned")?;
             for finding in self.checks["findings"].as_array().into_iter().flatten() {
                 writeln!(text, "check      {}", finding.as_str().unwrap_or_default())?;
             }

@@ -130,11 +130,15 @@ pub(crate) async fn find_changed(
 ) -> Result<BTreeMap<Date, u64>> {
     let total = match total {
         Some(total) => total,
-        None => reader.total(slice).await?,
+        None => reader.total_near(slice, rows_of(known, slice)).await?,
     };
     let mut changed = BTreeMap::new();
     Box::pin(bisect(reader, slice, total, known, &mut changed)).await?;
     Ok(changed)
+}
+
+fn rows_of(known: &BTreeMap<Date, u64>, slice: &Slice) -> u64 {
+    known.range(slice.from..=slice.to).map(|(_, rows)| rows).sum()
 }
 
 async fn bisect(
@@ -144,7 +148,7 @@ async fn bisect(
     known: &BTreeMap<Date, u64>,
     changed: &mut BTreeMap<Date, u64>,
 ) -> Result<()> {
-    if known.range(slice.from..=slice.to).map(|(_, rows)| rows).sum::<u64>() == total {
+    if rows_of(known, slice) == total {
         return Ok(());
     }
     if slice.is_one_day() {
@@ -154,7 +158,7 @@ async fn bisect(
     let middle = minus_days(slice.to, slice.days() / 2 - 1);
     let newer = slice.between(middle, slice.to);
     let older = slice.between(slice.from, minus_days(middle, 1));
-    let newer_total = reader.total(&newer).await?;
+    let newer_total = reader.total_near(&newer, rows_of(known, &newer)).await?;
     Box::pin(bisect(reader, &newer, newer_total, known, changed)).await?;
     Box::pin(bisect(reader, &older, total.saturating_sub(newer_total), known, changed)).await
 }

@@ -54,33 +54,40 @@ pub(crate) struct Reading {
     pub(crate) days: Vec<DayReading>,
     /// Day of each row read, by id.
     pub(crate) rows: HashMap<i64, Date>,
-    /// Rows of the lake that are no longer listed, on complete days that were not read completely now.
+    /// Known rows that are no longer listed on their complete day.
     pub(crate) gone: BTreeMap<i64, Date>,
     pub(crate) pages: Vec<PageKey>,
     pub(crate) is_drifted: bool,
 }
 
-/// Returns the rows that the lake lists on the days from the first to the second.
-pub(crate) type KnownRows<'r> = &'r mut dyn FnMut(Date, Date) -> Result<Vec<SeenRow>, StoreError>;
+/// Where the known rows of a listing are, and where readings go.
+pub(crate) trait ListingStore {
+    /// Rows listed on the days from the first to the second: those of the lake, as corrected by this run's readings.
+    fn known(&mut self, from: Date, to: Date) -> Result<Vec<SeenRow>, StoreError>;
+
+    /// Takes the days of a range as soon as they are read and checked. Days taken before an error remain valid.
+    fn land(&mut self, reading: Reading) -> Result<(), StoreError>;
+
+    /// Takes the totals of days whose rows differ from them. Until such a day is read again, it is not complete.
+    fn differ(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) -> Result<(), StoreError>;
+}
 
 /// What reading a listing needs in addition to its job.
 pub(crate) struct ReadContext<'r> {
-    pub(crate) known: KnownRows<'r>,
+    pub(crate) store: &'r mut (dyn ListingStore + Send),
     pub(crate) plan: &'r mut PlanLimits,
     pub(crate) values: &'r FilterValues,
     pub(crate) shares: &'r mut Shares,
     pub(crate) pace: &'r mut Pace,
 }
 
-/// Reads a listing, newest days first, and hands over each day range as soon as it is read and checked. Those handed over
-/// before an error remain valid.
+/// Reads a listing, newest days first.
 pub(crate) async fn extract_listing(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
     job: ListingJob,
-    hand_over: &mut (dyn FnMut(Reading) -> Result<()> + Send),
 ) -> Result<()> {
-    let ReadContext { known, plan, values, shares, pace } = context;
+    let ReadContext { store, plan, values, shares, pace } = context;
     let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
     let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());
     let days = |from, to| Slice { filter: job.filter.clone(), from, to };
@@ -89,6 +96,7 @@ pub(crate) async fn extract_listing(
         changed.extend(full_read::find_changed(&mut reader, &days(from, to), None, &job.proven).await?);
         reader.refresh.asked += u64::from(span_days(from, to) * nights);
     }
+    store.differ(label, &changed).map_err(ExtractError::HandOver)?;
     moved.extend(changed.keys());
     join_new_days(&mut unread, &mut moved, &expected, reader.reach());
     let counts = DayCounts { counted: &expected, drifted: &drifted, changed: &changed };
@@ -97,23 +105,24 @@ pub(crate) async fn extract_listing(
         let readings = match in_parts {
             Some(in_parts) => full_read::read(&mut reader, &slice, in_parts, &expected).await?,
             None => {
-                let known = known(from, to).map_err(ExtractError::HandOver)?;
-                known.into_iter().for_each(|row| reader.range.seen.insert_known(row));
+                let known = store.known(from, to).map_err(ExtractError::HandOver)?;
+                known.into_iter().for_each(|row| reader.range.insert_known(row));
                 incremental::read(&mut reader, &slice, &counts).await?
             }
         };
         let reading = reader.finish(label, readings);
-        reader.fetcher.alongside(|| hand_over(reading))??;
+        reader.fetcher.alongside(|| store.land(reading))?.map_err(ExtractError::HandOver)?;
     }
     if nights > 0 {
         pace.note(reader.refresh);
     }
     reader.stage = SETTLING;
     for DayRange { from, to, in_parts } in job.settling {
-        reader.range.hints = over_reach(known(from, to).map_err(ExtractError::HandOver)?, reader.reach());
+        reader.range.hints =
+            over_reach(store.known(from, to).map_err(ExtractError::HandOver)?, reader.reach());
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await?;
         let reading = reader.finish(label, readings);
-        reader.fetcher.alongside(|| hand_over(reading))??;
+        reader.fetcher.alongside(|| store.land(reading))?.map_err(ExtractError::HandOver)?;
     }
     Ok(())
 }
@@ -166,10 +175,9 @@ impl Reader<'_, '_> {
             self.shares.learn(new);
             rows.extend(seen.shown_on(reading.day).map(|id| (id, reading.day)));
         }
-        let refreshed: BTreeSet<Date> =
-            days.iter().filter(|day| day.complete && !day.whole).map(|day| day.day).collect();
-        let gone = seen.gone().iter().filter(|(_, day)| refreshed.contains(day));
-        let gone = gone.map(|(id, day)| (*id, *day)).collect();
+        let complete: BTreeSet<Date> = days.iter().filter(|day| day.complete).map(|day| day.day).collect();
+        let known = range.known.into_iter().filter(|(_, day)| complete.contains(day));
+        let gone = known.filter(|(id, day)| !seen.is_on(*id, *day)).collect();
         Reading { label, days, rows, gone, pages: range.pages, is_drifted: range.drift.is_in_range() }
     }
 }

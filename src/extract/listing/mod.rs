@@ -57,8 +57,10 @@
 //! - `incremental`: refreshes complete days
 //! - `full_read`: reads day ranges completely and checks them
 //! - `job`: one listing, newest days first
+//! - `compare`: days whose rows differ from fresh totals
 
 pub(super) mod below_reach;
+pub(super) mod compare;
 pub(super) mod date_walk;
 pub(super) mod day;
 pub(super) mod full_read;
@@ -70,5 +72,6 @@ pub(super) mod rank_search;
 pub(super) mod residual;
 pub(super) mod split_read;
 
+pub(crate) use compare::{CHECK, Totals, differing_days};
 pub(crate) use day::DayReading;
-pub(crate) use job::{ListingJob, ReadContext, Reading, SETTLING, extract_listing};
+pub(crate) use job::{ListingJob, ListingStore, ReadContext, Reading, SETTLING, extract_listing};

@@ -106,6 +106,8 @@ const MOST_WEIGHT: u64 = 100;
 #[derive(Default)]
 pub(crate) struct RangeState {
     pub(crate) seen: Seen,
+    /// Rows known before the range was read, and their days.
+    pub(crate) known: BTreeMap<i64, Date>,
     pub(crate) pages: Vec<PageKey>,
     pub(crate) drift: Drift,
     /// Whether rows of one day came in another order than by id, so that a row's rank says nothing.
@@ -122,6 +124,11 @@ pub(crate) struct RangeState {
 impl RangeState {
     pub(crate) fn next(&self) -> Self {
         Self { drift: self.drift.of_next_range(), ..Self::default() }
+    }
+
+    pub(crate) fn insert_known(&mut self, row: SeenRow) {
+        self.known.insert(row.id, row.filed_date);
+        self.seen.insert_known(row);
     }
 
     /// Whether `rows` are all rows of a slice. No row was missed, and their number equals the total. Under drift, no number does.

@@ -44,6 +44,10 @@ impl Seen {
         self.rows.contains_key(&id)
     }
 
+    pub(crate) fn is_on(&self, id: i64, day: Date) -> bool {
+        self.rows.get(&id).is_some_and(|row| row.filed_date == day)
+    }
+
     pub(crate) fn is_from_lake(&self, id: i64) -> bool {
         self.from_lake.contains_key(&id)
     }

@@ -9,7 +9,7 @@ use crate::lake::data_file::sorted;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::snapshot::staging::{Staging, TableDelta};
-use crate::table::Table;
+use crate::table::{FilingColumns, Table};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -20,13 +20,18 @@ impl Staging {
     /// Adds observed filings; `last_seen_at` says when each was observed. They wait on disk for
     /// [`Staging::merge_filings`].
     pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
+        if !self.gone.is_empty() {
+            let ids = FilingColumns::new(&rows).business_id()?.values();
+            self.gone.retain(|id, _| !ids.contains(id));
+        }
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
         self.spill.insert(spill).push(rows)
     }
 
-    /// Names businesses that are missing from their listing, with their filing date. [`Staging::merge_filings`] marks them
-    /// as vanished, unless they were observed in another listing.
-    pub fn note_gone(&mut self, gone: impl IntoIterator<Item = (i64, Date)>) {
+    /// Names businesses that are missing from a listing: their filing date, and whether the listing is that of fictitious
+    /// names. What was observed of them in this listing before no longer counts. [`Staging::merge_filings`] marks those of
+    /// the lake as vanished, unless they were observed in another listing, or later.
+    pub fn note_gone(&mut self, gone: impl IntoIterator<Item = (i64, (Date, bool))>) {
         self.gone.extend(gone);
     }
 
@@ -57,7 +62,10 @@ impl Staging {
         spilled.forget(&moves.stale);
         let listings = Listings {
             complete: complete.iter().map(|(day, fictitious)| (epoch_days(*day), *fictitious)).collect(),
-            gone: std::mem::take(&mut self.gone),
+            gone: std::mem::take(&mut self.gone)
+                .into_iter()
+                .map(|(id, (day, fictitious))| (id, (epoch_days(day), fictitious)))
+                .collect(),
             observed_at: observed_at.as_microsecond(),
             has_news: self.rows(Table::Filings.name()) > 0,
         };
@@ -81,7 +89,7 @@ impl Staging {
     fn months_to_merge(&self, spilled: &SpilledFilings, merge: &FilingsMerge) -> BTreeSet<Month> {
         let known = self.months();
         let days = merge.listings.complete.iter().map(|(day, _)| *day);
-        let days = days.chain(merge.listings.gone.values().map(|day| epoch_days(*day)));
+        let days = days.chain(merge.listings.gone.values().map(|(day, _)| *day));
         let mut months = spilled.months();
         months.extend(days.filter_map(Month::of_epoch_day).filter(|month| known.contains_key(month)));
         months.extend(merge.moves.leaving.keys());

@@ -12,7 +12,6 @@ use arrow::array::{
     make_comparator,
 };
 use arrow::compute::{SortOptions, interleave_record_batch};
-use jiff::civil::Date;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -24,8 +23,8 @@ const OBSERVATION: [&str; 3] = ["listed", "first_seen_at", "last_seen_at"];
 pub(super) struct Listings {
     /// Listings that were read completely: Date32 day, and whether of fictitious names.
     pub(super) complete: BTreeSet<(i32, bool)>,
-    /// Businesses that were missing from a listing which was read in part, and their filing date.
-    pub(super) gone: BTreeMap<i64, Date>,
+    /// Businesses that were missing from a listing: its Date32 day, and whether of fictitious names.
+    pub(super) gone: BTreeMap<i64, (i32, bool)>,
     /// When the run observed the listings, in microseconds.
     pub(super) observed_at: i64,
     /// Whether a new business is a change; false in the first load.
@@ -40,7 +39,7 @@ pub(super) fn merge_month(
     listings: &Listings,
     changes: &mut Changes,
 ) -> Result<(RecordBatch, TableDelta), LakeError> {
-    let sides = Sides::of(existing, observed)?;
+    let sides = Sides::of(existing, observed, listings)?;
     let mut merged = Merged::default();
     let mut is_known = vec![false; observed.num_rows()];
     for row in 0..existing.num_rows() {
@@ -52,7 +51,7 @@ pub(super) fn merge_month(
             None => merged.merge_absent(&sides.old, row, listings, changes),
         }
     }
-    for row in (0..is_known.len()).filter(|row| !is_known[*row]) {
+    for row in (0..is_known.len()).filter(|row| !is_known[*row] && !sides.new.is_gone(*row, listings)) {
         merged.add(&sides.new, row, listings.has_news, changes);
     }
     let counts = std::mem::take(&mut merged.counts);
@@ -81,6 +80,16 @@ impl<'a> Side<'a> {
             last_seen: filings.last_seen_at()?.values(),
         })
     }
+
+    /// Date32 day and whether of fictitious names: the listing of a row.
+    fn listing(&self, row: usize) -> (i32, bool) {
+        (self.days[row], self.types.value(row) == EntityType::Fictitious.key())
+    }
+
+    /// Whether an observed row left its listing later in the same run.
+    fn is_gone(&self, row: usize, listings: &Listings) -> bool {
+        listings.gone.get(&self.ids[row]) == Some(&self.listing(row))
+    }
 }
 
 /// A column that describes the business, compared between the sides.
@@ -99,9 +108,14 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(existing: &'a RecordBatch, observed: &'a RecordBatch) -> Result<Self, LakeError> {
+    fn of(
+        existing: &'a RecordBatch,
+        observed: &'a RecordBatch,
+        listings: &Listings,
+    ) -> Result<Self, LakeError> {
         let new = Side::of(observed)?;
-        let by_id = new.ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
+        let rows = (0..observed.num_rows()).filter(|row| !new.is_gone(*row, listings));
+        let by_id = rows.map(|row| (new.ids[row], row)).collect();
         let mut data = Vec::new();
         let names = existing.schema_ref().fields().iter().map(|field| field.name().as_str());
         for name in names.filter(|name| !OBSERVATION.contains(name)) {
@@ -174,10 +188,9 @@ impl Merged {
     /// Merges a known business that was not observed: it vanished if its listing was read completely since it was last
     /// seen.
     fn merge_absent(&mut self, old: &Side<'_>, row: usize, listings: &Listings, changes: &mut Changes) {
-        let listing = (old.days[row], old.types.value(row) == EntityType::Fictitious.key());
         let vanished = old.listed.value(row)
             && old.last_seen[row] <= listings.observed_at
-            && (listings.complete.contains(&listing) || listings.gone.contains_key(&old.ids[row]));
+            && (listings.complete.contains(&old.listing(row)) || listings.gone.contains_key(&old.ids[row]));
         if vanished {
             changes.push(old.ids[row], Change::Vanished);
             self.counts.vanished += 1;

@@ -48,7 +48,7 @@ pub struct Staging {
     pub(crate) dir: PathBuf,
     pub(crate) spill: Option<Spill>,
     /// Businesses that are missing from their listing, and their filing date.
-    pub(crate) gone: BTreeMap<i64, Date>,
+    pub(crate) gone: BTreeMap<i64, (Date, bool)>,
 }
 
 /// The tables that a new snapshot begins with.

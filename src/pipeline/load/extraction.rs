@@ -2,25 +2,30 @@
 
 use super::landing::Landing;
 use super::page_store::Pages;
+use super::run_store::{Known, RunStore};
 use crate::client::Client;
+use crate::contract::account::Remaining;
 use crate::contract::eastern::window_start;
 use crate::contract::listing::Listing;
+use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
-use crate::extract::listing::{ListingJob, ReadContext, extract_listing};
+use crate::extract::listing::{ListingJob, ListingStore, ReadContext, extract_listing};
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::{REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan};
+use crate::extract::reference::{
+    COUNTS, REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan,
+};
 use crate::lake::Quarantine;
+use crate::pipeline::config::spec::BudgetSpec;
 use crate::pipeline::context::{Run, RunContext};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
-use crate::pipeline::plan::lake_view::{Coverage, KnownRows, by_listing, staged_coverage_rows};
+use crate::pipeline::plan::lake_view::{Coverage, KnownRows};
 use crate::pipeline::plan::refresh_cost::{listing_price, settling_price};
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
-use jiff::civil::Date;
 use std::collections::BTreeMap;
 
 pub(crate) struct Extracted {
@@ -60,7 +65,8 @@ pub(crate) async fn extract(
     let mut pages = Pages::new(run.dir.raw()?);
     let archive = pages.clone();
     let staging = run.lake.stage(&run.record.run_id)?;
-    let mut landing = Landing::new(run.record.today, staging, Some(run.dir.quarantine()), pages.clone());
+    let quarantine = Some(run.dir.quarantine());
+    let mut landing = Landing::new(run.record.today, staging, quarantine, pages.clone())?;
     let mut asker = PageFetcher::new(client, &mut pages, context.now, context.tell);
     let read = run.read(&mut asker, &mut landing).await;
     if let Err((_, PipelineError::Client(refused))) = &read {
@@ -102,7 +108,7 @@ impl Run<'_> {
         let result = match &pipeline.spec.registry {
             Some(spec) => self.read_register(spec, asker, &reference, landing).await,
             None => {
-                self.read_counts(asker).await.map_err(early)?;
+                self.read_counts(asker, landing).await.map_err(early)?;
                 self.read_listings(asker, &reference, landing).await
             }
         };
@@ -113,45 +119,76 @@ impl Run<'_> {
     }
 
     /// Reads counts of days, and the plan's numbers where they must be measured.
-    async fn read_counts(&mut self, asker: &mut PageFetcher<'_>) -> Result<(), ExtractError> {
+    async fn read_counts(
+        &mut self,
+        asker: &mut PageFetcher<'_>,
+        landing: &mut Landing,
+    ) -> Result<(), ExtractError> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
-        self.counts = extract_daily_counts(asker, days).await?;
-        self.counted_days = Some(days);
+        self.take_counts(extract_daily_counts(asker, COUNTS, days).await?, landing);
         if !self.is_plan_found {
-            let (given, counted) = (&self.pipeline.spec.plan, self.counts.len() as u32);
+            let (given, counted) = (&self.pipeline.spec.plan, self.counts().len() as u32);
             find_plan(asker, &mut self.plan, given, counted, self.real_today).await?;
             self.is_plan_found = true;
         }
         Ok(())
     }
 
+    /// Reads the listings, then checks them. When the budget ends before, the check alone may use what was set aside for it.
     async fn read_listings(
         &mut self,
         asker: &mut PageFetcher<'_>,
         reference: &Reference,
         landing: &mut Landing,
     ) -> Result<()> {
+        let words = FilterValues::of(&reference.industries, &reference.entity_types);
+        landing.stats = Some(reference.stats.clone());
+        let budget = self.client.budget();
+        budget.set_aside(set_aside(budget.remaining()?, &self.pipeline.spec.budget, &self.plan));
+        let read = self.read_jobs(asker, reference, &words, landing).await;
+        budget.set_aside(0);
+        match read {
+            Ok(()) => self.check_days(asker, &words, landing).await,
+            Err(error) => {
+                self.check_before_pause(asker, &words, landing, &error).await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn read_jobs(
+        &mut self,
+        asker: &mut PageFetcher<'_>,
+        reference: &Reference,
+        words: &FilterValues,
+        landing: &mut Landing,
+    ) -> Result<()> {
         let filings = landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
         let oldest = window_start(self.real_today, self.plan.window_days);
         self.from = first_day(self.pipeline.spec.extract.days, self.record.today, &self.plan).max(oldest);
-        let coverage = by_listing(staged_coverage_rows(&landing.staging)?);
+        let coverage = landing.days.clone();
+        self.differ_by_counts(landing);
         let jobs = self.plan_listings(&coverage, reference, asker.answered)?;
-        let words = FilterValues::of(&reference.industries, &reference.entity_types);
         for (listing, job) in jobs {
-            let label = listing.label();
-            let mut rows = KnownRows::new(filings.clone(), listing);
-            let mut known = |from: Date, to: Date| rows.between(from, to).map_err(Into::into);
-            let shares = self.state.shares.entry(label.to_owned()).or_default();
-            let pace = self.state.pace.entry(label.to_owned()).or_default();
-            let around =
-                ReadContext { known: &mut known, plan: &mut self.plan, values: &words, shares, pace };
-            let now = self.now;
-            let mut hand_over =
-                |reading| landing.land(&reading, now()).map_err(|error| ExtractError::HandOver(error.into()));
-            extract_listing(asker, around, job, &mut hand_over).await?;
+            let known = Known::Lake(KnownRows::new(filings.clone(), listing));
+            let mut store = RunStore { landing, known, now: self.now };
+            extract_listing(asker, self.read_context(listing, words, &mut store), job).await?;
         }
         Ok(())
+    }
+
+    /// What extraction needs to read a listing.
+    pub(crate) fn read_context<'r>(
+        &'r mut self,
+        listing: Listing,
+        values: &'r FilterValues,
+        store: &'r mut (dyn ListingStore + Send),
+    ) -> ReadContext<'r> {
+        let label = listing.label();
+        let shares = self.state.shares.entry(label.to_owned()).or_default();
+        let pace = self.state.pace.entry(label.to_owned()).or_default();
+        ReadContext { store, plan: &mut self.plan, values, shares, pace }
     }
 
     /// The jobs of all listings. Writes the plan and the number of requests it takes into the run's record.
@@ -164,7 +201,7 @@ impl Run<'_> {
         let inputs = PlanInputs {
             coverage,
             state: &self.state,
-            counts: &self.counts,
+            counts: self.counts(),
             plan: &self.plan,
             remaining: within_bounds(
                 self.client.budget().remaining()?,
@@ -182,11 +219,18 @@ impl Run<'_> {
             left += settling_price(&[listing], &inputs).requests;
             jobs.push((listing, job(listing, &inputs, &mut planned)));
         }
-        // Only the untyped listing has expected rows.
-        self.expected = jobs.iter().flat_map(|(_, job)| job.expected.clone()).collect();
         self.needed = Some(answered + left);
         planned.left = Some(left);
         self.write_plan(&planned)?;
         Ok(jobs)
     }
+}
+
+/// Requests that the check of a run may need.
+const CHECK_REQUESTS: u32 = 4;
+
+/// Requests set aside for the check; none of a budget that hardly lets a run read.
+fn set_aside(remaining: Remaining, budget: &BudgetSpec, plan: &PlanLimits) -> u32 {
+    let remaining = within_bounds(remaining, budget, plan);
+    if remaining.day.min(remaining.month) >= 10 * CHECK_REQUESTS { CHECK_REQUESTS } else { 0 }
 }

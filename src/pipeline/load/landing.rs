@@ -2,16 +2,19 @@
 
 use super::page_store::{CameAt, Pages, came_at};
 use crate::contract::business::ACTIVE;
+use crate::contract::count::Stats;
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::extract::fetch::PageKey;
 use crate::extract::listing::Reading;
 use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
-use crate::normalize::{OpenValues, Place, Reject, UnknownFields, normalize_page};
+use crate::normalize::{NormalizedPage, OpenValues, Place, Reject, UnknownFields, normalize_page};
 use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::plan::lake_view::staged_coverage_rows;
-use crate::pipeline::plan::stale_days::SETTLED_DAYS;
-use crate::pipeline::state::provenance::{Journal, JournalDay, JournalReading, JournalStep, key_of, page_of};
+use crate::pipeline::plan::lake_view::{Coverage, by_listing, staged_coverage_rows};
+use crate::pipeline::plan::stale_days::{KnownDay, SETTLED_DAYS};
+use crate::pipeline::state::provenance::{
+    Journal, JournalDay, JournalDifference, JournalReading, JournalStep, key_of, page_of,
+};
 use crate::table::{CoverageRow, FilingRow, Row, Table};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -26,13 +29,18 @@ pub(crate) struct Landing {
     /// Where records go that could not be normalized; none in a replay.
     pub(crate) quarantine: Option<Quarantine>,
     pub(crate) journal: Journal,
+    /// Coverage of the days that were read or found to differ, each once.
     pub(crate) coverage: Vec<CoverageRow>,
-    /// Listing label and day of every complete day.
+    /// What is known of every day: the lake's coverage, as changed by this run.
+    pub(crate) days: Coverage,
+    /// Listing label and day of every day that this run left complete.
     pub(crate) complete: BTreeSet<(String, Date)>,
     /// Listing label and day of every day read from its first row to its last.
     pub(crate) read_whole: BTreeSet<(String, Date)>,
     /// Listing label and day of every day that drifted while it was read.
     pub(crate) drifted: BTreeSet<(String, Date)>,
+    /// Statewide figures when the run began.
+    pub(crate) stats: Option<Stats>,
     pub(crate) unknown_fields: UnknownFields,
     pub(crate) open_values: OpenValues,
     pub(crate) rejected: HashSet<blake3::Hash>,
@@ -45,9 +53,15 @@ pub(crate) struct Landing {
 }
 
 impl Landing {
-    pub(crate) fn new(today: Date, staging: Staging, quarantine: Option<Quarantine>, pages: Pages) -> Self {
-        Self {
+    pub(crate) fn new(
+        today: Date,
+        staging: Staging,
+        quarantine: Option<Quarantine>,
+        pages: Pages,
+    ) -> Result<Self> {
+        Ok(Self {
             today,
+            days: by_listing(staged_coverage_rows(&staging)?),
             staging,
             quarantine,
             journal: Journal { today, ..Journal::default() },
@@ -55,13 +69,14 @@ impl Landing {
             complete: BTreeSet::new(),
             read_whole: BTreeSet::new(),
             drifted: BTreeSet::new(),
+            stats: None,
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
             looked_up: BTreeMap::new(),
             lists_came: CameAt::new(),
             pages: Some(pages),
-        }
+        })
     }
 
     /// Lands a reading and records it in the journal. Rows of incomplete days stay in the archive and do not land.
@@ -82,8 +97,22 @@ impl Landing {
         Ok(())
     }
 
+    /// Records that days differ from their newest totals or counts: until they are read again, they are not complete.
+    pub(crate) fn differ(&mut self, label: &str, totals: &BTreeMap<Date, u64>, now: Timestamp) {
+        if totals.is_empty() {
+            return;
+        }
+        let found = JournalDifference { label: label.to_owned(), at: now, totals: totals.clone() };
+        self.uncover(&found);
+        self.journal.steps.push(JournalStep::Differing(found));
+    }
+
     pub(crate) fn land_again(&mut self, step: &JournalStep) -> Result<()> {
         match step {
+            JournalStep::Differing(found) => {
+                self.uncover(found);
+                Ok(())
+            }
             JournalStep::Listing(entry) => {
                 self.land_rows(entry, &mut |id, day| !entry.skipped.contains(&(id, day)))
             }
@@ -110,7 +139,8 @@ impl Landing {
             self.spill(&mut batch, BATCH_ROWS)?;
         }
         self.spill(&mut batch, 1)?;
-        self.staging.note_gone(entry.gone.iter().map(|(id, day)| (*id, *day)));
+        let is_fictitious = Listing::from_label(&entry.label).is_some_and(Listing::is_fictitious);
+        self.staging.note_gone(entry.gone.iter().map(|(id, day)| (*id, (*day, is_fictitious))));
         self.cover(entry, &landed);
         Ok(())
     }
@@ -161,14 +191,20 @@ impl Landing {
     /// Ends the landing: records when lists and counts arrived, and frees the archive, whose index grows with the pages read.
     pub(crate) fn end(&mut self) -> Result<()> {
         if let Some(pages) = self.pages.take() {
-            self.lists_came = came_at(&pages)?;
+            let counts = self.journal.counts.as_ref().map(key_of);
+            self.lists_came = came_at(&pages, counts.as_ref())?;
         }
         Ok(())
     }
 
-    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>> {
+    /// The rows and rejects of a page.
+    pub(crate) fn rows_on(&self, key: &PageKey) -> Result<NormalizedPage> {
         let (page, place) = self.page(key)?;
-        let normalized = normalize_page(&page.body, page.received_at, &place);
+        Ok(normalize_page(&page.body, page.received_at, &place))
+    }
+
+    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>> {
+        let normalized = self.rows_on(key)?;
         self.note_unknown(normalized.unknown_fields);
         self.open_values.absorb(normalized.open_values);
         for reject in &normalized.rejects {
@@ -196,8 +232,12 @@ impl Landing {
         for JournalDay { reading: day, seen } in &entry.days {
             let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
             let not_landed = seen.saturating_sub(landed_now);
-            let landed = if day.complete { day.held.saturating_sub(not_landed) } else { 0 };
-            self.coverage.push(CoverageRow {
+            let landed = match day.complete {
+                true => day.held.saturating_sub(not_landed),
+                // Nothing landed now; the lake keeps what it has.
+                false => self.landed_before(&entry.label, day.day),
+            };
+            self.put_coverage(CoverageRow {
                 filed_date: day.day,
                 entity_type: entry.label.clone(),
                 expected: day.expected as i64,
@@ -210,6 +250,41 @@ impl Landing {
             self.read_whole.extend(day.whole.then(key));
             self.complete.extend(day.complete.then(key));
         }
+    }
+
+    /// Whether this run has read days of a listing.
+    pub(crate) fn has_read(&self, listing: Listing) -> bool {
+        let is_of_listing = |step: &JournalStep| matches!(step, JournalStep::Listing(entry) if entry.label == listing.label());
+        self.journal.steps.iter().any(is_of_listing)
+    }
+
+    fn uncover(&mut self, found: &JournalDifference) {
+        for (day, total) in &found.totals {
+            let landed = self.landed_before(&found.label, *day) as i64;
+            self.complete.remove(&(found.label.clone(), *day));
+            self.put_coverage(CoverageRow {
+                filed_date: *day,
+                entity_type: found.label.clone(),
+                expected: *total as i64,
+                landed,
+                complete: false,
+                settled: false,
+                checked_at: found.at,
+            });
+        }
+    }
+
+    fn landed_before(&self, label: &str, day: Date) -> u64 {
+        self.days.get(label).and_then(|days| days.get(&day)).map_or(0, |known| known.landed)
+    }
+
+    fn put_coverage(&mut self, row: CoverageRow) {
+        let days = self.days.entry(row.entity_type.clone()).or_default();
+        days.insert(row.filed_date, KnownDay::of(&row));
+        let is_of_day =
+            |old: &CoverageRow| (old.filed_date, &old.entity_type) == (row.filed_date, &row.entity_type);
+        self.coverage.retain(|old| !is_of_day(old));
+        self.coverage.push(row);
     }
 
     /// Days on which a filing that was not seen counts as removed, each for fictitious names (`true`) or all others.

@@ -5,11 +5,14 @@
 //! - `extraction`: what a run reads, in order
 //! - `page_store`: the archive of raw pages, asked before the API; when lists arrived
 //! - `landing`: readings → rows, rejects and coverage
+//! - `run_store`: the known rows of a listing, with what this run has read
+//! - `day_check`: fresh counts and totals against the rows of every complete day
 //! - `registry`: reading the register by prefix of a name
 //! - `enrich`: looking up selected businesses
 //! - `reference_tables`: lists and counts → their tables
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
+pub(super) mod day_check;
 pub(super) mod enrich;
 pub(super) mod extraction;
 pub(super) mod landing;
@@ -17,3 +20,4 @@ pub(super) mod page_store;
 pub(super) mod recount;
 pub(super) mod reference_tables;
 pub(super) mod registry;
+pub(super) mod run_store;

@@ -1,7 +1,6 @@
 //! The run's archive of raw pages. Extraction asks it before it spends a request.
 
 use crate::client::Call;
-use crate::contract::param::MAX_DAYS;
 use crate::extract::error::StoreError;
 use crate::extract::fetch::{PageKey, PageStore, StoredPage};
 use crate::lake::{RawArchive, RawPage};
@@ -47,25 +46,21 @@ impl PageStore for Pages {
 /// When the answers arrived that tables are made from.
 pub(crate) type CameAt = BTreeMap<Table, Timestamp>;
 
-/// When lists and counts arrived, as far as a run's archive has them.
-pub(crate) fn came_at(pages: &Pages) -> Result<CameAt> {
+/// When lists and counts arrived, as far as a run's archive has them. `counts` is the answer with the counts.
+pub(crate) fn came_at(pages: &Pages, counts: Option<&PageKey>) -> Result<CameAt> {
     let mut came = CameAt::new();
-    let mut note = |target: &str, tables: &[Table]| -> Result<()> {
-        if let Some(page) = pages.archive().get(target, 0)? {
-            for table in tables {
-                let newest = came.entry(*table).or_insert(page.received_at);
-                *newest = page.received_at.max(*newest);
-            }
+    let mut note = |target: &str, occurrence: u32, tables: &[Table]| -> Result<()> {
+        if let Some(page) = pages.archive().get(target, occurrence)? {
+            came.extend(tables.iter().map(|table| (*table, page.received_at)));
         }
         Ok(())
     };
-    note(Call::entity_types().target(), &[Table::EntityTypes])?;
-    note(Call::industries().target(), &[Table::IndustryTypes, Table::IndustrySegments])?;
-    note(Call::counties().target(), &[Table::Counties])?;
-    note(Call::stats().target(), &[Table::MonthlyCounts, Table::Statewide, Table::TypeSplit])?;
-    // Each run requests its own number of days.
-    for days in 1..=MAX_DAYS {
-        note(Call::daily_counts(days).target(), &[Table::DailyCounts])?;
+    note(Call::entity_types().target(), 0, &[Table::EntityTypes])?;
+    note(Call::industries().target(), 0, &[Table::IndustryTypes, Table::IndustrySegments])?;
+    note(Call::counties().target(), 0, &[Table::Counties])?;
+    note(Call::stats().target(), 0, &[Table::MonthlyCounts, Table::Statewide, Table::TypeSplit])?;
+    if let Some(PageKey { target, occurrence }) = counts {
+        note(target, *occurrence, &[Table::DailyCounts])?;
     }
     Ok(came)
 }
@@ -80,10 +75,14 @@ mod tests {
     fn the_archive_has_the_time_of_each_answer() {
         let root = tempfile::tempdir().expect("a folder");
         let mut archive = RawArchive::open(root.path()).expect("an archive");
-        for (target, second) in [("/v1/fl/stats", 4), ("/v1/fl/filings/daily?days=31", 5), ("/v1/me", 6)] {
-            archive.append(target, 0, 200, at(second), b"{}").expect("kept");
+        let counts = "/v1/fl/filings/daily?days=31";
+        for (target, occurrence, second) in
+            [("/v1/fl/stats", 0, 4), (counts, 0, 3), (counts, 1, 5), ("/v1/me", 0, 6)]
+        {
+            archive.append(target, occurrence, 200, at(second), b"{}").expect("kept");
         }
-        let came = came_at(&Pages::new(archive)).expect("instants");
+        let newest = PageKey { target: counts.to_owned(), occurrence: 1 };
+        let came = came_at(&Pages::new(archive), Some(&newest)).expect("instants");
         let expected = [
             (Table::DailyCounts, at(5)),
             (Table::MonthlyCounts, at(4)),

@@ -140,16 +140,13 @@ impl Repair<'_> {
         let lost_coverage = lost.iter().any(|file| file.table == Table::Coverage.name());
         let months: BTreeSet<Month> = lost.iter().filter_map(month_of).collect();
         let in_lost_month = |day: Date| Month::of(day).is_some_and(|month| months.contains(&month));
-        if lost_coverage {
-            state.counts.clear();
-        } else if !months.is_empty() {
+        if !lost_coverage && !months.is_empty() {
             let mut rows = coverage_rows(self.lake, Some(newest))?;
             rows.retain(|row| in_lost_month(row.filed_date));
             for row in &mut rows {
                 (row.complete, row.settled, row.landed, row.checked_at) = (false, false, 0, self.now);
             }
             staging.merge(Table::Coverage, &CoverageRow::batch(&rows)?)?;
-            state.counts.retain(|day, _| !in_lost_month(*day));
         }
         let mut lost_starts = BTreeSet::new();
         if !months.is_empty() && !state.register.is_empty() {

@@ -1,6 +1,7 @@
 //! Rebuilds a run's snapshots from its archived pages and its journal, on top of the same parent, without a request.
 
 use crate::client::Call;
+use crate::contract::param::MAX_DAYS;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
@@ -9,7 +10,7 @@ use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
 use crate::pipeline::publish::merge::{add_up, merge};
 use crate::pipeline::publish::report::write_shown;
-use crate::pipeline::state::provenance::{Journal, JournalStep};
+use crate::pipeline::state::provenance::{Journal, JournalStep, key_of};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -119,15 +120,16 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
 
 fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
     let pages = Pages::new(dir.raw_read_only()?);
-    let mut landing = Landing::new(journal.today, staging, None, pages.clone());
+    let mut landing = Landing::new(journal.today, staging, None, pages.clone())?;
+    landing.journal.counts = journal.counts.clone();
     for step in &journal.steps {
         landing.land_again(step)?;
     }
     if let Some(observed_at) = journal.merged_at {
         let reference = journal.has_lists.then(|| reference(&pages)).transpose()?;
-        let counts = match journal.has_counts() {
-            true => answer(&pages, &Call::daily_counts(journal.counted_days))?.data,
-            false => Vec::new(),
+        let counts = match &journal.counts {
+            Some(page) => Call::daily_counts(MAX_DAYS).decode(&pages.page(&key_of(page))?.body)?.data,
+            None => Vec::new(),
         };
         let lists = reference.as_ref().map(|reference| (reference, &counts[..]));
         merge(&mut landing, journal, observed_at, lists)?;
@@ -136,7 +138,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
     if let Some(aggregates) = &journal.aggregates {
         add_up(aggregates, &mut staging, &dir.path().join("aggregates"))?;
     }
-    let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.has_counts());
+    let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.counts.is_some());
     let pages = journal.steps.iter().map(JournalStep::pages).sum::<u64>() + of_lists;
     Ok(Remade { staging, pages })
 }

@@ -40,7 +40,7 @@ impl PlanInputs<'_> {
     }
 
     pub(crate) fn known_rows(&self, listing: Listing, day: Date) -> u64 {
-        self.days(listing).get(&day).map_or(0, |known| known.expected)
+        self.days(listing).get(&day).map_or(0, |known| known.rows())
     }
 
     /// Nights since the newest complete day of a listing.
@@ -76,9 +76,11 @@ impl PlanInputs<'_> {
         Some(self.counts.iter().find(|count| count.date == day)?.count)
     }
 
-    /// By how many rows the API's count of a day has changed since the day was complete; none without both counts.
+    /// By how many rows the API's count of a day differs from its known rows; none if it has no rows or no count of its listing.
     pub(crate) fn change(&self, day: Date) -> Option<i64> {
-        Some(self.count(day)? - self.state.counts.get(&day)?)
+        let known = self.days(Listing::Untyped).get(&day)?;
+        let count = self.count(day).filter(|_| !self.state.miscounted.contains(&day))?;
+        Some(count - known.rows() as i64)
     }
 
     /// Rows that came to a day, by the API's counts.
@@ -111,7 +113,7 @@ pub(crate) mod tests {
     impl Facts {
         /// Marks days as complete with `rows` rows each.
         pub(crate) fn cover(&mut self, listing: Listing, days: impl Iterator<Item = Date>, rows: u64) {
-            let known = days.map(|day| (day, KnownDay { expected: rows, complete: true }));
+            let known = days.map(|day| (day, KnownDay { expected: rows, landed: rows, complete: true }));
             self.coverage.entry(listing.label().to_owned()).or_default().extend(known);
         }
 

@@ -132,23 +132,21 @@ pub(crate) fn listing_need(listing: Listing, inputs: &PlanInputs<'_>) -> Need {
     let window = (inputs.from, inputs.today);
     let mut need = need(window, inputs.days(listing), &count_moved, &read_whole_on);
     if let Some(backoffs) = inputs.state.backoffs.get(listing.label()) {
-        need.unread
-            .retain(|day| !backoffs.get(day).is_some_and(|of_day| of_day.is_backing_off(inputs.today)));
+        let is_due =
+            |day: &Date| !backoffs.get(day).is_some_and(|of_day| of_day.is_backing_off(inputs.today));
+        need.unread.retain(is_due);
+        need.moved.retain(is_due);
     }
     need
 }
 
-/// Rows of each counted day. A day that was complete before has its old rows plus the change of its count.
+/// Rows of each day whose listing the API counts.
 fn expected(listing: Listing, inputs: &PlanInputs<'_>) -> BTreeMap<Date, u64> {
-    if listing != Listing::Untyped {
-        return BTreeMap::new();
-    }
-    let known = |day: Date| inputs.days(listing).get(&day).filter(|known| known.complete);
-    let rows = |count: &DailyCount| match (known(count.date), inputs.state.counts.get(&count.date)) {
-        (Some(known), Some(then)) => (known.expected as i64).saturating_add(count.count - then),
-        _ => count.count,
-    };
-    inputs.counts.iter().map(|count| (count.date, u64::try_from(rows(count)).unwrap_or(0))).collect()
+    let counts = inputs
+        .counts
+        .iter()
+        .filter(|count| listing == Listing::Untyped && !inputs.state.miscounted.contains(&count.date));
+    counts.map(|count| (count.date, u64::try_from(count.count).unwrap_or(0))).collect()
 }
 
 fn still_wanted(mut range: DayRange, need: &Need, from: Date) -> Option<DayRange> {

@@ -19,8 +19,7 @@ pub(crate) type Coverage = BTreeMap<String, BTreeMap<Date, KnownDay>>;
 pub(crate) fn by_listing(rows: Vec<CoverageRow>) -> Coverage {
     let mut coverage = Coverage::new();
     for row in rows {
-        let expected = u64::try_from(row.expected).unwrap_or(0);
-        let known = KnownDay { expected, complete: row.complete };
+        let known = KnownDay::of(&row);
         coverage.entry(row.entity_type).or_default().insert(row.filed_date, known);
     }
     coverage

@@ -156,7 +156,6 @@ mod tests {
         let mut facts = Facts::default();
         facts.cover(Listing::Untyped, days_newest_first(first, shrank), 1_000);
         facts.counts = [(grew, 1_010), (shrank, 999)].map(|(date, count)| DailyCount { date, count }).into();
-        facts.state.counts = [(grew, 1_000), (shrank, 1_000)].into();
         facts.state.pace.entry(Listing::Untyped.label().to_owned()).or_default().note(before);
         let inputs = facts.inputs((first, date(2026, 5, 2)), 1_000);
         let need = listing_need(Listing::Untyped, &inputs);

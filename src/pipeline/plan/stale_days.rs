@@ -1,6 +1,7 @@
 //! Which days of a listing must be read, by what the lake has and what the API counts now (pure).
 
 use crate::contract::eastern::{days_newest_first, span_days};
+use crate::table::CoverageRow;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +23,30 @@ const RECENT_DAYS: u32 = 7;
 /// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KnownDay {
+    /// Rows by the API's newest total or count.
     pub(crate) expected: u64,
+    /// Rows that the lake lists.
+    pub(crate) landed: u64,
     pub(crate) complete: bool,
+}
+
+impl KnownDay {
+    pub(crate) fn of(row: &CoverageRow) -> Self {
+        let rows = |rows: i64| u64::try_from(rows).unwrap_or(0);
+        Self { expected: rows(row.expected), landed: rows(row.landed), complete: row.complete }
+    }
+
+    /// Rows of the day's last complete reading. A record in quarantine is one of them.
+    pub(crate) fn rows(self) -> u64 {
+        if self.complete { self.expected } else { self.landed }
+    }
 }
 
 /// What is to be read of a listing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) unread: BTreeSet<Date>,
-    /// Days whose count changed.
+    /// Days whose count differs from their rows.
     pub(crate) moved: BTreeSet<Date>,
     /// Days without a count on which filings still arrive, with their rows. One total shows whether any changed.
     pub(crate) filling: BTreeMap<Date, u64>,
@@ -40,7 +56,7 @@ pub(crate) struct Need {
     pub(crate) settling: BTreeSet<Date>,
 }
 
-/// What is to be read of a window. `count_moved`: whether a day's count changed since it was complete; none without a count.
+/// What is to be read of a window. `count_moved`: whether a day's count differs from its rows; none without a count.
 pub(crate) fn need(
     (from, today): (Date, Date),
     known: &BTreeMap<Date, KnownDay>,
@@ -49,10 +65,14 @@ pub(crate) fn need(
 ) -> Need {
     let mut need = Need::default();
     for day in days_newest_first(from, today) {
-        let Some(known) = known.get(&day).filter(|known| known.complete) else {
+        let Some(known) = known.get(&day).filter(|known| known.complete || known.landed > 0) else {
             need.unread.insert(day);
             continue;
         };
+        if !known.complete {
+            need.moved.insert(day);
+            continue;
+        }
         if read_whole_on(day).is_some_and(|read| is_due((from, day), read, today)) {
             need.settling.insert(day);
             continue;
@@ -84,16 +104,17 @@ mod tests {
     #[test]
     fn only_missing_and_changed_days_are_read() {
         let day = |d| date(2026, 7, d);
-        let complete = |expected| KnownDay { expected, complete: true };
+        let complete = |expected| KnownDay { expected, landed: expected, complete: true };
         let known = BTreeMap::from([
             (day(1), complete(5)),
             (day(2), complete(6)),
-            (day(3), KnownDay { expected: 9, complete: false }),
+            (day(3), KnownDay { expected: 9, landed: 0, complete: false }),
+            (day(4), KnownDay { expected: 9, landed: 8, complete: false }),
             (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
         let need = need((day(1), day(31)), &known, &moved, &|_| None);
-        assert_eq!(need.moved, BTreeSet::from([day(2)]));
+        assert_eq!(need.moved, BTreeSet::from([day(2), day(4)]), "rows of an incomplete day are known");
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
         assert!(
@@ -122,7 +143,7 @@ mod tests {
     #[test]
     fn a_day_that_is_due_is_read_completely_whether_it_changed_or_not() {
         let (day, today) = (date(2026, 7, 10), date(2026, 7, 24));
-        let known = BTreeMap::from([(day, KnownDay { expected: 5, complete: true })]);
+        let known = BTreeMap::from([(day, KnownDay { expected: 5, landed: 5, complete: true })]);
         let need = need((day, day), &known, &|_| Some(true), &|_| Some(day));
         assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is outside the window");
         let need = super::need((day, today), &known, &|_| Some(true), &|_| Some(day));

@@ -32,13 +32,12 @@ pub(super) fn merge_landed(
     let journal = Journal {
         merged_at: Some(observed_at),
         has_lists: reference.is_some(),
-        counted_days: run.counted_days.unwrap_or(0),
         follows_listed,
         readable_from: (!follows_listed).then_some(run.from),
         silent_about: spec.enrich.is_some().then(|| "businesses that were looked up".to_owned()),
         ..std::mem::take(&mut landing.journal)
     };
-    let lists = reference.map(|reference| (reference, &run.counts[..]));
+    let lists = reference.map(|reference| (reference, run.counts()));
     let merged = merge(landing, &journal, observed_at, lists);
     landing.journal = journal;
     merged

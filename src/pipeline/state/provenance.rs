@@ -17,8 +17,8 @@ pub(crate) struct Journal {
     /// When the tables were merged; none before that.
     pub(crate) merged_at: Option<Timestamp>,
     pub(crate) has_lists: bool,
-    /// Number of days whose counts were merged; 0 where none were requested.
-    pub(crate) counted_days: u32,
+    /// The answer whose counts of days were merged; none where none were requested.
+    pub(crate) counts: Option<JournalPage>,
     /// Whether coverage was recounted from the tables.
     pub(crate) follows_listed: bool,
     /// Oldest day that could be read again, where coverage followed rows that changed their day.
@@ -34,6 +34,8 @@ pub(crate) struct Journal {
 pub(crate) enum JournalStep {
     /// A reading of days.
     Listing(JournalReading),
+    /// Days whose rows differ from the API's newest total or count: they are not complete until they are read again.
+    Differing(JournalDifference),
     /// A prefix of names.
     Start { pages: Vec<JournalPage>, with_dissolved: bool },
 }
@@ -53,9 +55,18 @@ impl JournalStep {
     pub(crate) fn pages(&self) -> u64 {
         match self {
             Self::Listing(reading) => reading.pages.len() as u64,
+            Self::Differing(_) => 0,
             Self::Start { pages, .. } => pages.len() as u64,
         }
     }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JournalDifference {
+    pub(crate) label: String,
+    pub(crate) at: Timestamp,
+    /// The days, with their totals or counts.
+    pub(crate) totals: BTreeMap<Date, u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,13 +90,6 @@ pub(crate) struct JournalDay {
     pub(crate) reading: DayReading,
     /// Rows of it on the pages.
     pub(crate) seen: u64,
-}
-
-impl Journal {
-    /// Whether counts of days were merged. Readings of the register and look-ups request none.
-    pub(crate) fn has_counts(&self) -> bool {
-        self.counted_days > 0
-    }
 }
 
 impl JournalReading {

@@ -29,8 +29,12 @@ pub(crate) struct RunState {
     pub(crate) shares: BTreeMap<String, Shares>,
     /// How often complete days change, by listing.
     pub(crate) pace: BTreeMap<String, Pace>,
-    /// The API's count of each day when it was last read completely. A different count means that the day has changed.
-    pub(crate) counts: BTreeMap<Date, i64>,
+    /// Whether a check found most of the API's counts equal to the totals of their listings.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) counts_are_totals: bool,
+    /// Days whose count by the API is not the total of their listing, although nothing changed between the two.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) miscounted: BTreeSet<Date>,
     /// By listing, days that drifted while they were read. No count shows rows that came and went during the reading.
     #[serde(rename = "stirred", skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) drifted: BTreeMap<String, BTreeSet<Date>>,

@@ -1,0 +1,77 @@
+//! Compares the rows of days with fresh totals.
+
+use super::full_read::find_changed;
+use super::job::ReadContext;
+use super::pager::Reader;
+use crate::contract::plan::{Plan, PlanLimits};
+use crate::extract::error::Result;
+use crate::extract::fetch::PageFetcher;
+use crate::extract::plan::day_range::ranges;
+use crate::extract::query::slice::{Filter, Slice};
+use jiff::civil::Date;
+use std::collections::BTreeMap;
+
+/// Stage name of the check at the end of a run.
+pub(crate) const CHECK: &str = "check";
+
+/// Which totals are worth a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Totals {
+    /// One for each range of days, of about so many of the newest ranges.
+    Few(usize),
+    /// One for each day: in a sum over several days, a lost row may hide a new one.
+    Days,
+}
+
+/// Days whose totals differ from their rows, with these totals.
+pub(crate) async fn differing_days(
+    fetcher: &mut PageFetcher<'_>,
+    context: ReadContext<'_>,
+    filter: &Filter,
+    rows: &BTreeMap<Date, u64>,
+    totals: Totals,
+) -> Result<BTreeMap<Date, u64>> {
+    let ReadContext { plan, values, shares, .. } = context;
+    let ranges: Vec<(Date, Date)> = match totals {
+        Totals::Few(most) => few(rows, plan, most),
+        Totals::Days => rows.keys().rev().map(|day| (*day, *day)).collect(),
+    };
+    let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
+    let mut differing = BTreeMap::new();
+    for (from, to) in ranges {
+        let slice = Slice { filter: filter.clone(), from, to };
+        differing.extend(find_changed(&mut reader, &slice, None, rows).await?);
+    }
+    Ok(differing)
+}
+
+/// The newest ranges of days, about `most`; where that suffices, and under the small limits of a trial, none has more rows than an
+/// offset passes.
+fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits, most: usize) -> Vec<(Date, Date)> {
+    let newest_first = ranges(rows.keys().copied());
+    let cut: Vec<(Date, Date)> =
+        newest_first.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();
+    let is_trial = plan.max_offset < Plan::Starter.limits().max_offset;
+    match cut.len() <= most || is_trial {
+        true => cut,
+        false => newest_first.into_iter().take(most).collect(),
+    }
+}
+
+/// The parts of a range that have no more rows than an offset passes, or one day.
+fn within_offset((from, to): (Date, Date), rows: &BTreeMap<Date, u64>, max_offset: u32) -> Vec<(Date, Date)> {
+    let most = u64::from(max_offset);
+    let mut parts: Vec<(Date, Date)> = Vec::new();
+    let mut sum = 0;
+    for (day, rows) in rows.range(from..=to).rev() {
+        sum += rows;
+        match parts.last_mut() {
+            Some((oldest, _)) if sum <= most => *oldest = *day,
+            _ => {
+                sum = *rows;
+                parts.push((*day, *day));
+            }
+        }
+    }
+    parts
+}

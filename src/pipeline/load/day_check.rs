@@ -1,0 +1,334 @@
+//! The check at the end of a run: fresh counts and totals are compared with the rows of every complete day.
+//!
+//! It does not rely on the readings. Rows may have changed between a page and the next, or since the day was read. A day that
+//! differs is not complete. It is read again, a few times; then it is left to the next run.
+
+use super::landing::Landing;
+use super::run_store::{Known, RunStore, gather};
+use crate::client::Call;
+use crate::contract::count::{DailyCount, Stats};
+use crate::contract::listing::Listing;
+use crate::contract::reference::EntityType;
+use crate::extract::ExtractError;
+use crate::extract::fetch::PageFetcher;
+use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract_listing};
+use crate::extract::query::split::FilterValues;
+use crate::extract::reference::{DailyCounts, extract_daily_counts};
+use crate::pipeline::context::Run;
+use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::plan::inputs::filter;
+use crate::pipeline::plan::jobs::{counted_days, listings};
+use crate::pipeline::plan::lake_view::KnownRows;
+use crate::pipeline::state::provenance::page_of;
+use crate::table::Table;
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Times that days are read again.
+const MOST_ROUNDS: u32 = 3;
+
+/// Requests for reading days again: a share of those that the run took, and at least so many.
+const SHARE_OF_RUN: u64 = 4;
+const LEAST_REQUESTS: u64 = 20;
+
+/// Requests that reading a day again takes, about.
+const REQUESTS_A_DAY: u64 = 3;
+
+/// Requests of a run for which one more range of days may be compared with its total.
+const REQUESTS_A_TOTAL: u64 = 50;
+
+/// Rows of days that are kept in memory while they are read again.
+const ROWS_IN_MEMORY: u64 = 50_000;
+
+/// Days by their newest total or count.
+type Counted = BTreeMap<Date, u64>;
+
+/// The days of each listing that differ from their newest totals or counts.
+type Differing = BTreeMap<Listing, Counted>;
+
+impl Run<'_> {
+    /// Takes counts that are newer than those before.
+    pub(crate) fn take_counts(&mut self, counts: DailyCounts, landing: &mut Landing) {
+        landing.journal.counts = Some(page_of(&counts.page));
+        self.counts = Some(counts);
+    }
+
+    /// Compares, and reads again what differs. What still differs in the end is incomplete.
+    pub(crate) async fn check_days(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+    ) -> Result<()> {
+        fetcher.ask_anew();
+        let most = fetcher.answered + (fetcher.answered / SHARE_OF_RUN).max(LEAST_REQUESTS);
+        let mut before = Differing::new();
+        for round in 0..=MOST_ROUNDS {
+            let differing = self.compare(fetcher, words, landing, &before).await?;
+            let left = most.saturating_sub(fetcher.answered);
+            if differing.is_empty() || round == MOST_ROUNDS || left == 0 {
+                break;
+            }
+            before = self.read_again(fetcher, words, landing, differing, left / REQUESTS_A_DAY).await?;
+        }
+        Ok(())
+    }
+
+    /// Compares once before a pause, with the requests that are left.
+    pub(crate) async fn check_before_pause(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        error: &PipelineError,
+    ) -> Result<()> {
+        let is_pause =
+            |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
+        if is_pause(error) {
+            fetcher.ask_anew();
+            match self.compare(fetcher, words, landing, &Differing::new()).await {
+                Err(error) if is_pause(&error) => self.differ_by_counts(landing),
+                compared => drop(compared?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the complete days whose newest count differs from their rows.
+    pub(crate) fn differ_by_counts(&mut self, landing: &mut Landing) {
+        let days = self.complete_days(Listing::Untyped, landing);
+        let counts = self.usable_counts();
+        let differing = differing(&days, &counts);
+        if self.state.counts_are_totals || !are_most(&differing, &days, &counts) {
+            landing.differ(Listing::Untyped.label(), &differing, (self.now)());
+        }
+    }
+
+    /// The days of each listing read by this run that differ from their newest counts or totals. They are marked.
+    async fn compare(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        read_again: &Differing,
+    ) -> Result<Differing> {
+        let mut all = Differing::new();
+        // The counts come last: they are the newest.
+        let read =
+            listings(&self.pipeline.spec).into_iter().rev().filter(|listing| landing.has_read(*listing));
+        for listing in read.collect::<Vec<Listing>>() {
+            let before = read_again.get(&listing);
+            let found = match listing {
+                Listing::Untyped => self.compare_counted(fetcher, words, landing, before).await?,
+                Listing::Of(kind) => self.compare_typed(fetcher, words, landing, kind, before).await?,
+            };
+            landing.differ(listing.label(), &found, (self.now)());
+            if !found.is_empty() {
+                let label = listing.label();
+                tracing::info!(listing = label, days = found.len(), "days have changed since they were read");
+                all.insert(listing, found);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Compares counted days with their counts, and ranges of the others with their totals.
+    async fn compare_counted(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        read_again: Option<&Counted>,
+    ) -> Result<Counted> {
+        let mut rows = self.complete_days(Listing::Untyped, landing);
+        let mut found = self.compare_counts(fetcher, words, landing, &rows, read_again).await?;
+        let counts = self.usable_counts();
+        rows.retain(|day, _| !counts.contains_key(day));
+        let few = few_totals(fetcher);
+        found.extend(self.compare_totals(fetcher, words, landing, Listing::Untyped, &rows, few).await?);
+        Ok(found)
+    }
+
+    /// Compares ranges of days with their totals. If rows of the type came during the run, the days that it read are compared one by
+    /// one: in a sum over several days, a lost row may hide a new one.
+    async fn compare_typed(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        kind: EntityType,
+        read_again: Option<&Counted>,
+    ) -> Result<Counted> {
+        let listing = Listing::Of(kind);
+        let mut rows = self.complete_days(listing, landing);
+        let mut found = Counted::new();
+        let is_alone = |day: &Date| {
+            landing.coverage.iter().any(|row| row.filed_date == *day && row.entity_type == listing.label())
+        };
+        if read_again.is_some() || self.has_grown(fetcher, landing, kind).await? {
+            let (alone, others) = rows.into_iter().partition(|(day, _)| is_alone(day));
+            rows = others;
+            found = self.compare_totals(fetcher, words, landing, listing, &alone, Totals::Days).await?;
+        }
+        let few = few_totals(fetcher);
+        found.extend(self.compare_totals(fetcher, words, landing, listing, &rows, few).await?);
+        Ok(found)
+    }
+
+    /// Whether businesses of a type were filed since the run began: by the statewide figures, or because a reading noticed changes.
+    async fn has_grown(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        landing: &Landing,
+        kind: EntityType,
+    ) -> Result<bool> {
+        if landing.drifted.iter().any(|(label, _)| label == kind.key()) {
+            return Ok(true);
+        }
+        let now = fetcher.ask(CHECK, &Call::stats()).await.map_err(ExtractError::from)?.0.data;
+        Ok(filed(&now, kind) > landing.stats.as_ref().map_or(i64::MAX, |stats| filed(stats, kind)))
+    }
+
+    /// Compares days with fresh counts. A count may mean something else than the total of the listing: if most counts differ, or one
+    /// still differs after its day was read again, the total decides.
+    async fn compare_counts(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        rows: &Counted,
+        before: Option<&Counted>,
+    ) -> Result<Counted> {
+        self.ask_counts(fetcher, landing).await?;
+        let counts = self.usable_counts();
+        let found = differing(rows, &counts);
+        let are_odd = !self.state.counts_are_totals && are_most(&found, rows, &counts);
+        self.state.counts_are_totals |= !are_odd && !counts.is_empty();
+        let is_odd = |day: &Date| are_odd || before.is_some_and(|before| before.get(day) == counts.get(day));
+        let odd: Counted =
+            rows.iter().filter(|(day, _)| found.contains_key(day) && is_odd(day)).map(copied).collect();
+        if odd.is_empty() {
+            return Ok(found);
+        }
+        let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
+        let totals = if is_calm { Totals::Few(usize::MAX) } else { Totals::Days };
+        let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
+        self.ask_counts(fetcher, landing).await?;
+        let now = self.usable_counts();
+        let is_settled = |day: &&Date| !wrong.contains_key(day) && now.get(day) == counts.get(day);
+        self.state.miscounted.extend(odd.keys().filter(is_settled));
+        let mut found = differing(rows, &self.usable_counts());
+        found.extend(wrong);
+        Ok(found)
+    }
+
+    async fn ask_counts(&mut self, fetcher: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
+        let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
+        self.take_counts(extract_daily_counts(fetcher, CHECK, days).await?, landing);
+        Ok(())
+    }
+
+    async fn compare_totals(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        listing: Listing,
+        rows: &Counted,
+        totals: Totals,
+    ) -> Result<Counted> {
+        if rows.is_empty() {
+            return Ok(Counted::new());
+        }
+        let mut store = RunStore { landing, known: Known::Gathered(BTreeMap::new()), now: self.now };
+        let context = self.read_context(listing, words, &mut store);
+        Ok(differing_days(fetcher, context, &filter(listing), rows, totals).await?)
+    }
+
+    /// Reads differing days again, the newest first, at most so many; returns these.
+    async fn read_again(
+        &mut self,
+        fetcher: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        differing: Differing,
+        most: u64,
+    ) -> Result<Differing> {
+        let filings = landing.staging.sound_table(Table::Filings)?;
+        let mut read = Differing::new();
+        for (listing, days) in differing {
+            let left = most.saturating_sub(read.values().map(BTreeMap::len).sum::<usize>() as u64);
+            let days = newest(days, left as usize);
+            let moved: BTreeSet<Date> = days.keys().copied().collect();
+            let mut lake = KnownRows::new(filings.clone(), listing);
+            let known = Known::Gathered(gather(landing, &mut lake, listing.label(), &moved)?);
+            let mut store = RunStore { landing, known, now: self.now };
+            let counts = self.usable_counts();
+            let is_counted = |day: &Date| listing == Listing::Untyped && counts.contains_key(day);
+            let expected = days.iter().filter(|(day, _)| is_counted(day));
+            let job = ListingJob {
+                label: listing.label(),
+                stage: CHECK,
+                filter: filter(listing),
+                unread: Vec::new(),
+                moved,
+                proven: BTreeMap::new(),
+                settling: Vec::new(),
+                expected: expected.map(|(day, rows)| (*day, *rows)).collect(),
+                drifted: BTreeSet::new(),
+                nights: 0,
+            };
+            extract_listing(fetcher, self.read_context(listing, words, &mut store), job).await?;
+            read.insert(listing, days);
+        }
+        Ok(read)
+    }
+
+    /// The complete days of a listing in the window, with their rows.
+    fn complete_days(&self, listing: Listing, landing: &Landing) -> Counted {
+        let days = landing.days.get(listing.label()).into_iter();
+        let days = days.flat_map(|days| days.range(self.from..=self.record.today));
+        days.filter(|(_, known)| known.complete).map(|(day, known)| (*day, known.rows())).collect()
+    }
+
+    /// The newest counts, of the days whose count is the total of the untyped listing.
+    fn usable_counts(&self) -> Counted {
+        let counts = self.counts().iter().filter(|count| !self.state.miscounted.contains(&count.date));
+        counts.map(|DailyCount { date, count }| (*date, u64::try_from(*count).unwrap_or(0))).collect()
+    }
+}
+
+/// Totals for the newest range, and for more of them after a long run.
+fn few_totals(fetcher: &PageFetcher<'_>) -> Totals {
+    Totals::Few((fetcher.answered / REQUESTS_A_TOTAL).max(1) as usize)
+}
+
+/// Businesses of a type that were filed in the months that the statewide figures have.
+fn filed(stats: &Stats, kind: EntityType) -> i64 {
+    stats.monthly.iter().filter_map(|month| month.by_type.get(kind.key())).sum()
+}
+
+fn copied((day, rows): (&Date, &u64)) -> (Date, u64) {
+    (*day, *rows)
+}
+
+/// Days whose count differs from their rows, with these counts.
+fn differing(rows: &Counted, counts: &Counted) -> Counted {
+    let days = rows.iter().filter_map(|(day, rows)| Some((*day, *counts.get(day)?, *rows)));
+    days.filter(|(_, count, rows)| count != rows).map(|(day, count, _)| (day, count)).collect()
+}
+
+/// Whether more than half of the counted days differ.
+fn are_most(differing: &Counted, rows: &Counted, counts: &Counted) -> bool {
+    differing.len() * 2 > rows.keys().filter(|day| counts.contains_key(day)).count()
+}
+
+/// The newest days, at most so many, and no more rows than fit in memory.
+fn newest(days: Counted, most: usize) -> Counted {
+    let mut rows = 0;
+    let fits = |(_, of_day): &(Date, u64)| {
+        rows += of_day;
+        rows <= ROWS_IN_MEMORY || rows == *of_day
+    };
+    days.into_iter().rev().take(most.max(1)).take_while(fits).collect()
+}
