@@ -9,7 +9,6 @@ use crate::client::Call;
 use crate::contract::count::{DailyCount, Stats};
 use crate::contract::listing::Listing;
 use crate::contract::reference::EntityType;
-use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract_listing};
 use crate::extract::query::split::FilterValues;
@@ -185,7 +184,7 @@ impl Run<'_> {
         if landing.drifted.iter().any(|(label, _)| label == kind.key()) {
             return Ok(true);
         }
-        let now = fetcher.ask(CHECK, &Call::stats()).await.map_err(ExtractError::from)?.0.data;
+        let now = fetcher.ask(CHECK, &Call::stats()).await?.0.data;
         Ok(filed(&now, kind) > landing.stats.as_ref().map_or(i64::MAX, |stats| filed(stats, kind)))
     }
 

@@ -23,7 +23,7 @@ use crate::pipeline::plan::forecast::Forecast;
 use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
 use crate::pipeline::plan::lake_view::{Coverage, KnownRows};
-use crate::pipeline::plan::refresh_cost::{listing_price, settling_price};
+use crate::pipeline::plan::refresh_cost::{check_price, listing_price, settling_price};
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -219,6 +219,7 @@ impl Run<'_> {
             left += settling_price(&[listing], &inputs).requests;
             jobs.push((listing, job(listing, &inputs, &mut planned)));
         }
+        left += check_price(&listings(&self.pipeline.spec), &inputs).requests;
         self.needed = Some(answered + left);
         planned.left = Some(left);
         self.write_plan(&planned)?;

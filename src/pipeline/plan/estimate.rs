@@ -6,7 +6,7 @@ use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
 use super::lake_view::{by_listing, coverage_rows};
-use super::refresh_cost::{StagePrice, listing_price, settling_price};
+use super::refresh_cost::{StagePrice, check_price, listing_price, settling_price};
 use super::registry_estimate::{known_names, register_price};
 use super::stale_days::Need;
 use crate::client::{Call, Client};
@@ -102,7 +102,8 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     for price in listings.iter().map(|listing| listing_price(*listing, &inputs, &forecast)) {
         add(&mut stages, price);
     }
-    stages.extend(Some(settling_price(&listings, &inputs)).filter(|stage| stage.slices > 0));
+    let later = [settling_price(&listings, &inputs), check_price(&listings, &inputs)];
+    stages.extend(later.into_iter().filter(|stage| stage.slices > 0));
     Ok(total(pipeline, context.today, &plan, &SpendableBudget::of(&client)?, stages))
 }
 

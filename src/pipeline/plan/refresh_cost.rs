@@ -6,7 +6,8 @@ use super::jobs::{RunPlan, job, listing_need, stage};
 use super::stale_days::Need;
 use crate::contract::eastern::{days_newest_first, span_days};
 use crate::contract::listing::Listing;
-use crate::extract::listing::SETTLING;
+use crate::contract::param::MAX_DAYS;
+use crate::extract::listing::{CHECK, SETTLING};
 use crate::extract::plan::cost::{price_full_read, price_lost, price_newest_ends};
 use crate::extract::plan::day_range::ranges;
 use jiff::civil::Date;
@@ -71,6 +72,24 @@ pub(crate) fn settling_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> S
         price.requests += price_full_read(&job.settling, &rows, &inputs.outline(listing, &filter, true));
     }
     price
+}
+
+/// The cost of comparing the days of all listings with fresh counts and totals.
+pub(crate) fn check_price(listings: &[Listing], inputs: &PlanInputs<'_>) -> StagePrice {
+    let is_read = |listing: &Listing| {
+        let need = listing_need(*listing, inputs);
+        !(need.unread.is_empty()
+            && need.moved.is_empty()
+            && need.filling.is_empty()
+            && need.settling.is_empty())
+    };
+    let of_listing = |listing: &Listing| match listing {
+        // Counts, and a total of older days.
+        Listing::Untyped => 1 + u64::from(span_days(inputs.from, inputs.today) > MAX_DAYS),
+        // Statewide figures and a total.
+        Listing::Of(_) => 2,
+    };
+    StagePrice::new(CHECK, 0, listings.iter().filter(|of| is_read(of)).map(of_listing).sum())
 }
 
 /// The cost of reading the newest ends of days, by the rows that came to each, and of finding the rows that others lost.
