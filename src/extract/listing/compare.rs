@@ -3,7 +3,9 @@
 use super::full_read::find_changed;
 use super::job::ReadContext;
 use super::pager::Reader;
+use crate::contract::eastern::minus_days;
 use crate::contract::plan::{Plan, PlanLimits};
+use crate::contract::search::MAX_SPAN_DAYS;
 use crate::extract::error::Result;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::day_range::ranges;
@@ -17,7 +19,7 @@ pub(crate) const CHECK: &str = "check";
 /// Which totals are worth a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Totals {
-    /// One for each range of days, of about so many of the newest ranges.
+    /// One for each range of days, as far back as so many searches may span.
     Few(usize),
     /// One for each day: in a sum over several days, a lost row may hide a new one.
     Days,
@@ -45,17 +47,16 @@ pub(crate) async fn differing_days(
     Ok(differing)
 }
 
-/// The newest ranges of days, about `most`; where that suffices, and under the small limits of a trial, none has more rows than an
-/// offset passes.
+/// Ranges of days, as far back as `most` searches may span. Where it takes no more requests, and under the small limits of a trial,
+/// none has more rows than an offset passes.
 fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits, most: usize) -> Vec<(Date, Date)> {
-    let newest_first = ranges(rows.keys().copied());
+    let Some(newest) = rows.keys().next_back() else { return Vec::new() };
+    let oldest = minus_days(*newest, MAX_SPAN_DAYS * most as u32 - 1);
+    let ranges = ranges(rows.range(oldest..).map(|(day, _)| *day));
     let cut: Vec<(Date, Date)> =
-        newest_first.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();
+        ranges.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();
     let is_trial = plan.max_offset < Plan::Starter.limits().max_offset;
-    match cut.len() <= most || is_trial {
-        true => cut,
-        false => newest_first.into_iter().take(most).collect(),
-    }
+    if cut.len() <= most.max(ranges.len()) || is_trial { cut } else { ranges }
 }
 
 /// The parts of a range that have no more rows than an offset passes, or one day.

@@ -7,6 +7,7 @@ use super::landing::Landing;
 use super::run_store::{Known, RunStore, gather};
 use crate::client::Call;
 use crate::contract::count::{DailyCount, Stats};
+use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
 use crate::contract::reference::EntityType;
 use crate::extract::fetch::PageFetcher;
@@ -23,15 +24,9 @@ use crate::table::Table;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Times that days are read again.
-const MOST_ROUNDS: u32 = 3;
-
-/// Requests for reading days again: a share of those that the run took, and at least so many.
+/// Requests for reading days again: so many at first, twice as many each further time, and no more than a share of the run's.
+const FIRST_REQUESTS: u64 = 20;
 const SHARE_OF_RUN: u64 = 4;
-const LEAST_REQUESTS: u64 = 20;
-
-/// Requests that reading a day again takes, about.
-const REQUESTS_A_DAY: u64 = 3;
 
 /// Requests of a run for which one more range of days may be compared with its total.
 const REQUESTS_A_TOTAL: u64 = 50;
@@ -60,17 +55,17 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         fetcher.ask_anew();
-        let most = fetcher.answered + (fetcher.answered / SHARE_OF_RUN).max(LEAST_REQUESTS);
-        let mut before = Differing::new();
-        for round in 0..=MOST_ROUNDS {
-            let differing = self.compare(fetcher, words, landing, &before).await?;
-            let left = most.saturating_sub(fetcher.answered);
-            if differing.is_empty() || round == MOST_ROUNDS || left == 0 {
-                break;
+        let most = fetcher.answered + (fetcher.answered / SHARE_OF_RUN).max(FIRST_REQUESTS);
+        let (mut read, mut granted) = (Differing::new(), FIRST_REQUESTS);
+        loop {
+            let differing = self.compare(fetcher, words, landing, &read).await?;
+            let left = granted.min(most.saturating_sub(fetcher.answered));
+            if differing.is_empty() || left == 0 || !are_mostly_settled(&read, &differing) {
+                return Ok(());
             }
-            before = self.read_again(fetcher, words, landing, differing, left / REQUESTS_A_DAY).await?;
+            read = self.read_again(fetcher, words, landing, differing, left).await?;
+            granted *= 2;
         }
-        Ok(())
     }
 
     /// Compares once before a pause, with the requests that are left.
@@ -210,7 +205,7 @@ impl Run<'_> {
             return Ok(found);
         }
         let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
-        let totals = if is_calm { Totals::Few(usize::MAX) } else { Totals::Days };
+        let totals = if is_calm { Totals::Few(1) } else { Totals::Days };
         let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
         self.ask_counts(fetcher, landing).await?;
         let now = self.usable_counts();
@@ -244,43 +239,49 @@ impl Run<'_> {
         Ok(differing_days(fetcher, context, &filter(listing), rows, totals).await?)
     }
 
-    /// Reads differing days again, the newest first, at most so many; returns these.
+    /// Reads differing days again, the newest first, with about so many requests; returns these days.
     async fn read_again(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
         differing: Differing,
-        most: u64,
+        requests: u64,
     ) -> Result<Differing> {
         let filings = landing.staging.sound_table(Table::Filings)?;
+        let most = fetcher.answered + requests;
         let mut read = Differing::new();
         for (listing, days) in differing {
-            let left = most.saturating_sub(read.values().map(BTreeMap::len).sum::<usize>() as u64);
-            let days = newest(days, left as usize);
-            let moved: BTreeSet<Date> = days.keys().copied().collect();
+            let days = newest(days, requests as usize);
             let mut lake = KnownRows::new(filings.clone(), listing);
-            let known = Known::Gathered(gather(landing, &mut lake, listing.label(), &moved)?);
-            let mut store = RunStore { landing, known, now: self.now };
-            let counts = self.usable_counts();
-            let is_counted = |day: &Date| listing == Listing::Untyped && counts.contains_key(day);
-            let expected = days.iter().filter(|(day, _)| is_counted(day));
-            let job = ListingJob {
-                label: listing.label(),
-                stage: CHECK,
-                filter: filter(listing),
-                unread: Vec::new(),
-                moved,
-                proven: BTreeMap::new(),
-                settling: Vec::new(),
-                expected: expected.map(|(day, rows)| (*day, *rows)).collect(),
-                drifted: BTreeSet::new(),
-                nights: 0,
-            };
-            extract_listing(fetcher, self.read_context(listing, words, &mut store), job).await?;
-            read.insert(listing, days);
+            let known = gather(landing, &mut lake, listing.label(), &days.keys().copied().collect())?;
+            let mut store = RunStore { landing, known: Known::Gathered(known), now: self.now };
+            for group in groups(&days, self.plan.reach_rows()) {
+                if fetcher.answered < most {
+                    let job = self.job_of(listing, &group);
+                    extract_listing(fetcher, self.read_context(listing, words, &mut store), job).await?;
+                    read.entry(listing).or_default().extend(group);
+                }
+            }
         }
         Ok(read)
+    }
+
+    fn job_of(&self, listing: Listing, days: &Counted) -> ListingJob {
+        let counts = self.usable_counts();
+        let is_counted = |day: &Date| listing == Listing::Untyped && counts.contains_key(day);
+        ListingJob {
+            label: listing.label(),
+            stage: CHECK,
+            filter: filter(listing),
+            unread: Vec::new(),
+            moved: days.keys().copied().collect(),
+            proven: BTreeMap::new(),
+            settling: Vec::new(),
+            expected: days.iter().filter(|(day, _)| is_counted(day)).map(copied).collect(),
+            drifted: BTreeSet::new(),
+            nights: 0,
+        }
     }
 
     /// The complete days of a listing in the window, with their rows.
@@ -320,6 +321,29 @@ fn differing(rows: &Counted, counts: &Counted) -> Counted {
 /// Whether more than half of the counted days differ.
 fn are_most(differing: &Counted, rows: &Counted, counts: &Counted) -> bool {
     differing.len() * 2 > rows.keys().filter(|day| counts.contains_key(day)).count()
+}
+
+/// Whether at most half of the days read again differ again. Else rows change too fast.
+fn are_mostly_settled(read: &Differing, differing: &Differing) -> bool {
+    let differs =
+        |listing: &Listing, day: &Date| differing.get(listing).is_some_and(|days| days.contains_key(day));
+    let days = || read.iter().flat_map(|(listing, days)| days.keys().map(move |day| (listing, day)));
+    days().filter(|(listing, day)| differs(listing, day)).count() * 2 <= days().count()
+}
+
+/// Consecutive days, newest first, whose rows are within reach together; and single days.
+fn groups(days: &Counted, reach: u32) -> Vec<Counted> {
+    let mut groups: Vec<Counted> = Vec::new();
+    for (day, rows) in days.iter().rev() {
+        let joins = |group: &&mut Counted| {
+            group.contains_key(&plus_days(*day, 1)) && group.values().sum::<u64>() + rows <= u64::from(reach)
+        };
+        match groups.last_mut().filter(joins) {
+            Some(group) => drop(group.insert(*day, *rows)),
+            None => groups.push(BTreeMap::from([(*day, *rows)])),
+        }
+    }
+    groups
 }
 
 /// The newest days, at most so many, and no more rows than fit in memory.
