@@ -47,11 +47,14 @@ pub(crate) async fn differing_days(
     Ok(differing)
 }
 
+/// Searches that span more days than any plan has.
+const MOST_SPANS: usize = 40;
+
 /// Ranges of days, as far back as `most` searches may span. Where it takes no more requests, and under the small limits of a trial,
 /// none has more rows than an offset passes.
 fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits, most: usize) -> Vec<(Date, Date)> {
     let Some(newest) = rows.keys().next_back() else { return Vec::new() };
-    let oldest = minus_days(*newest, MAX_SPAN_DAYS * most as u32 - 1);
+    let oldest = minus_days(*newest, MAX_SPAN_DAYS * most.min(MOST_SPANS) as u32 - 1);
     let ranges = ranges(rows.range(oldest..).map(|(day, _)| *day));
     let cut: Vec<(Date, Date)> =
         ranges.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();

@@ -24,9 +24,9 @@ use crate::table::Table;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Requests for reading days again: so many at first, twice as many each further time, and no more than a share of the run's.
+/// Requests for reading days again the first time; twice as many each further time.
 const FIRST_REQUESTS: u64 = 20;
-const SHARE_OF_RUN: u64 = 4;
+const MOST_ROUNDS: u32 = 8;
 
 /// Requests of a run for which one more range of days may be compared with its total.
 const REQUESTS_A_TOTAL: u64 = 50;
@@ -55,17 +55,15 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         fetcher.ask_anew();
-        let most = fetcher.answered + (fetcher.answered / SHARE_OF_RUN).max(FIRST_REQUESTS);
-        let (mut read, mut granted) = (Differing::new(), FIRST_REQUESTS);
-        loop {
+        let mut read = Differing::new();
+        for round in 0..=MOST_ROUNDS {
             let differing = self.compare(fetcher, words, landing, &read).await?;
-            let left = granted.min(most.saturating_sub(fetcher.answered));
-            if differing.is_empty() || left == 0 || !are_mostly_settled(&read, &differing) {
-                return Ok(());
+            if differing.is_empty() || round == MOST_ROUNDS || !are_mostly_settled(&read, &differing) {
+                break;
             }
-            read = self.read_again(fetcher, words, landing, differing, left).await?;
-            granted *= 2;
+            read = self.read_again(fetcher, words, landing, differing, FIRST_REQUESTS << round).await?;
         }
+        Ok(())
     }
 
     /// Compares once before a pause, with the requests that are left.
