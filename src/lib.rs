@@ -56,6 +56,7 @@
 //! | what happens to a 429? | `client/response.rs` recognises it, `sender.rs` pauses the account, `retry.rs` waits |
 //! | how does a killed run resume? | `pipeline/run.rs`; its pages come from `lake/run/page_archive.rs` |
 //! | when does a snapshot exist? | `lake/snapshot/commit.rs`, by `lake/backend/disk.rs` |
+//! | when is a file damaged, and what does that mean? | `lake/integrity/audit.rs`, `problem.rs` |
 //! | which columns has a table? | `table/column.rs`; the rows are next to it |
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
 //! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |

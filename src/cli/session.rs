@@ -49,9 +49,22 @@ impl Session<'_> {
 
     /// The lock of a lake, under a run id that ends with `purpose`.
     pub(super) fn lock(&self, lake: &Lake, purpose: &str) -> Result<(LakeLock, String), LakeError> {
-        let run_id = format!("{}-{purpose}", self.now().strftime("%Y%m%dT%H%M%S%3fZ"));
-        let lock = lake.lock(&run_id, &(self.world.holder)())?;
-        Ok((lock, run_id))
+        let run_id = self.run_id(purpose);
+        Ok((lake.lock(&run_id, &(self.world.holder)())?, run_id))
+    }
+
+    /// As [`Session::lock`], for a repair: what a killed run left stays until the repair reports it.
+    pub(super) fn lock_unrepaired(
+        &self,
+        lake: &Lake,
+        purpose: &str,
+    ) -> Result<(LakeLock, String), LakeError> {
+        let run_id = self.run_id(purpose);
+        Ok((lake.lock_unrepaired(&run_id, &(self.world.holder)())?, run_id))
+    }
+
+    fn run_id(&self, purpose: &str) -> String {
+        format!("{}-{purpose}", self.now().strftime("%Y%m%dT%H%M%S%3fZ"))
     }
 
     /// Prints the result of a command: one JSON object with `--json`, text without. Returns the exit code of success.

@@ -13,15 +13,9 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
     let tables = describe(lake, commit)?;
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
     package.push('\n');
-    let texts = [
-        ("datapackage.json", package),
-        ("TABLES.md", dictionary(commit, &tables)),
-        ("views.sql", views(lake, commit, &tables)),
-    ];
-    texts
-        .iter()
-        .map(|(name, text)| Ok(lake.write_file(&format!("catalog/{name}"), text.as_bytes())?))
-        .collect()
+    let (dictionary, views) = (dictionary(commit, &tables), views(lake, commit, &tables));
+    let texts = [("datapackage.json", &package), ("TABLES.md", &dictionary), ("views.sql", &views)];
+    Ok(lake.write_catalog_files(&texts.map(|(name, text)| (name, text.as_bytes())))?)
 }
 
 /// A Frictionless data package with a resource for each table, and paths relative to the lake.

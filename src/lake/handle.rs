@@ -136,21 +136,19 @@ impl Lake {
         }
     }
 
+    /// Whether readers are led to a snapshot, whether or not its commit exists.
+    pub(crate) fn leads_to_a_snapshot(&self) -> Result<bool, LakeError> {
+        Ok(self.backend.pointed_to()?.is_some())
+    }
+
+    /// Where a user finds what leads readers to the newest snapshot.
+    pub(crate) fn pointer_for_user(&self) -> PathBuf {
+        self.path_for_user(&self.backend.pointer())
+    }
+
     /// Numbers of all commits, oldest first.
     pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
         Ok(self.backend.commits()?.into_iter().collect())
-    }
-
-    /// Replaces a small file of the lake by its name, for example `catalog/TABLES.md`: a reader sees the old file or the
-    /// new one. Returns its local path.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Name`] for a name that leads out of the lake; [`LakeError::Storage`], [`LakeError::Remote`].
-    pub fn write_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, LakeError> {
-        layout::check_file_name(name)?;
-        self.backend.write(name, bytes)?;
-        Ok(self.layout.root.join(name))
     }
 
     /// Tries what a commit needs of the backend: write a file, read it back, be refused a second creation, delete it.

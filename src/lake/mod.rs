@@ -9,7 +9,7 @@
 //!   runs/<run_id>/raw/               pages as received
 //!   runs/<run_id>/staged/            a snapshot in the making
 //!   held/000043.json                 the commit of a snapshot that is pending review
-//!   pins/ pruned/                    marks on snapshots
+//!   pins/ pruned/                    marks on snapshots; copies/ has each again
 //!   state/lock                       the lock of the one writer
 //! ```
 //!
@@ -31,6 +31,7 @@
 //! - `format`: names, commits and other small files of a lake
 //! - `backend`: where a lake is stored: a folder, or an object store with a working copy
 //! - `handle`: an open lake
+//! - `catalog`: the descriptions of the newest snapshot, and the list of their digests
 //! - `data_file`: one Parquet file of a lake
 //! - `run`: the folder of a run: its record, raw pages and quarantine
 //! - `snapshot`: snapshots: made, committed, read, compared, pruned
@@ -38,6 +39,7 @@
 //! - `integrity`: verification of a lake, and its repair
 
 mod backend;
+mod catalog;
 mod data_file;
 mod error;
 mod format;
@@ -58,8 +60,8 @@ pub use format::layout::Month;
 pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
 pub use format::run_record::{RunFile, RunRecord};
 pub use handle::{Lake, LakeOptions};
+pub use integrity::problem::{Problem, VerifyReport};
 pub(crate) use integrity::repair::DamagedFile;
-pub use integrity::verify::{Problem, VerifyReport};
 pub use run::page_archive::{RawArchive, RawPage};
 pub use run::quarantine::Quarantine;
 pub use run::run_dir::RunDir;

@@ -154,13 +154,15 @@ fn begin<'a>(
     pipeline: &'a Pipeline,
     context: &RunContext<'_>,
     (lake, lock, client): (&'a Lake, &'a LakeLock, &'a Client),
-    record: RunRecord,
+    mut record: RunRecord,
     caps: Allowance,
 ) -> Result<Run<'a>> {
     let dir = lake.run(&record.run_id)?;
     let state = RunState::of(lake.current()?.as_ref());
     let plan = plan_limits(caps, state.plan, &pipeline.spec.plan);
     let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
+    // A resumed run has more files from now on.
+    record.files.clear();
     dir.write_record(&record)?;
     Ok(Run {
         pipeline,

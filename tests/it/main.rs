@@ -10,6 +10,7 @@
 
 mod aggregates;
 mod api;
+mod damage;
 mod differential;
 mod doctor;
 mod documentation;

@@ -86,7 +86,7 @@ pub enum Command {
     },
     /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
     Status,
-    /// Verify every file of the lake, or of one snapshot: checksum, rows, footer, keys, commits
+    /// Name every damaged or missing file of the lake, or of the tables of one snapshot
     Verify {
         /// Snapshot number [default: all snapshots]
         snapshot: Option<u64>,

@@ -8,7 +8,7 @@ use crate::cli::session::Session;
 use crate::lake::{LakeError, Problem, VerifyReport};
 use crate::pipeline::PipelineError;
 use crate::pipeline::maintain::repair::{Repaired, repair};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write;
 
 pub(crate) fn verify(session: &Session<'_>, snapshot: Option<u64>) -> Result<u8, CommandError> {
@@ -20,7 +20,7 @@ pub(crate) fn verify(session: &Session<'_>, snapshot: Option<u64>) -> Result<u8,
     };
     let value = json!({
         "snapshot": snapshot.or(newest), "files": report.files, "rows": report.rows,
-        "sound": report.is_sound(), "problems": problems_json(&report.problems),
+        "sound": report.is_sound(), "problems": report.problems,
     });
     session.report(&value, || verify_text(snapshot, &report))?;
     Ok(if report.is_sound() { exit::DONE } else { exit::STORAGE })
@@ -29,10 +29,10 @@ pub(crate) fn verify(session: &Session<'_>, snapshot: Option<u64>) -> Result<u8,
 pub(crate) fn repair_lake(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(session)?;
     let now = session.now();
-    let (lock, run_id) = session.lock(&lake, "repair").map_err(|error| stays_damaged(error.into()))?;
+    let (lock, run_id) = session.lock_unrepaired(&lake, "repair")?;
     let repaired = repair(&lake, &lock, &run_id, (now, session.today)).map_err(stays_damaged)?;
     let value = json!({
-        "actions": repaired.actions, "snapshot": repaired.snapshot, "left": problems_json(&repaired.left),
+        "actions": repaired.actions, "snapshot": repaired.snapshot, "left": repaired.left,
     });
     session.report(&value, || repair_text(&repaired))?;
     Ok(if repaired.left.is_empty() { exit::DONE } else { exit::STORAGE })
@@ -76,16 +76,16 @@ fn repair_text(repaired: &Repaired) -> String {
             match (repaired.actions.is_empty(), repaired.left.is_empty()) {
                 (true, true) => "nothing is damaged",
                 (false, true) => "the lake is sound again",
-                (_, false) => "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune`",
+                (_, false) => {
+                    "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune`"
+                }
             }
         )
     })
 }
 
 fn write_problems(text: &mut String, problems: &[Problem]) -> std::fmt::Result {
-    problems.iter().try_for_each(|problem| writeln!(text, "{}: {}", problem.path.display(), problem.what))
-}
-
-fn problems_json(problems: &[Problem]) -> Vec<Value> {
-    problems.iter().map(|problem| json!({ "path": problem.path, "what": problem.what })).collect()
+    problems.iter().try_for_each(|problem| {
+        writeln!(text, "{}: {}: {}", problem.path.display(), problem.what, problem.means)
+    })
 }

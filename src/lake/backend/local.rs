@@ -3,7 +3,7 @@
 use super::disk::{self, FileState, Storage, TEMPORARY};
 use super::protocol::{Backend, Repair, kept_copy};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
+use crate::lake::format::layout::{self, CATALOG, COMMITS, JOURNAL, Layout, Mark, snapshot_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,8 +56,26 @@ impl Backend for LocalBackend {
         self.point_current(commit.snapshot)
     }
 
-    fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
-        Ok((!self.points_to(newest)).then(|| self.layout.current()))
+    fn pointer(&self) -> PathBuf {
+        self.layout.current()
+    }
+
+    fn is_pointer_stale(&self, newest: u64) -> Result<bool, LakeError> {
+        Ok(!self.points_to(newest))
+    }
+
+    fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
+        let current = self.layout.current();
+        match fs::read_link(&current) {
+            // Nothing is there, or no symbolic link.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => Ok(None),
+            other => Ok(Layout::shown_by(&other.map_err(LakeError::storage("read", &current))?)),
+        }
+    }
+
+    fn digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError> {
+        let path = self.layout.root.join(name);
+        path.is_file().then(|| disk::digest(&path)).transpose()
     }
 
     /// Renames a snapshot's folder to a temporary name first, so that no folder is ever partly deleted.
@@ -152,16 +170,8 @@ impl LocalBackend {
     }
 
     /// The snapshot that `current` points to, if its folder exists.
-    fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
-        let current = self.layout.current();
-        let target = match fs::read_link(&current) {
-            // Nothing is there, or no symbolic link.
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
-                return Ok(None);
-            }
-            other => other.map_err(LakeError::storage("read", &current))?,
-        };
-        let Some(shown) = Layout::shown_by(&target) else { return Ok(None) };
+    fn shown_folder(&self) -> Result<Option<u64>, LakeError> {
+        let Some(shown) = self.pointed_to()? else { return Ok(None) };
         let dir = self.layout.snapshot(shown);
         let is_there = dir.try_exists().map_err(LakeError::storage("look at", &dir))?;
         Ok(is_there.then_some(shown))
@@ -171,8 +181,9 @@ impl LocalBackend {
     /// commit is lost and would be the newest. `current` only ever points to committed snapshots, so such a folder is no
     /// leftover.
     fn restore_shown_commit(&self) -> Result<(), LakeError> {
-        let newest = self.newest()?;
-        let Some(shown) = self.pointed_to()?.filter(|shown| Some(*shown) > newest) else { return Ok(()) };
+        let (newest, pending) = (self.newest()?, layout::snapshot_numbers(&self.names("held")?));
+        let is_lost = |shown: &u64| Some(*shown) > newest && !pending.contains(shown);
+        let Some(shown) = self.shown_folder()?.filter(is_lost) else { return Ok(()) };
         let lost = self.layout.commit(shown);
         let Some(bytes) = kept_copy(self, &self.layout, shown)? else {
             return Err(LakeError::damaged(
@@ -223,8 +234,9 @@ impl LocalBackend {
         numbers.extend(pruned.difference(&self.commits()?));
         let mut found: Vec<PathBuf> =
             numbers.difference(&pending).map(|number| layout.snapshot(*number)).collect();
-        let small = ["commits", "snapshots", "state", "catalog", "held"].into_iter();
-        let small = small.chain(Mark::ALL.map(Mark::folder)).map(|name| layout.root.join(name));
+        let small = ["commits", "snapshots", "state", CATALOG, "held"].into_iter();
+        let marks = Mark::ALL.into_iter().flat_map(|mark| [mark.folder(), mark.copies()]);
+        let small = small.chain(marks).map(|name| layout.root.join(name));
         let mut folders: Vec<PathBuf> = small.chain([layout.root.clone()]).collect();
         for run in disk::names(&layout.runs())? {
             let dir = layout.run(&run);

@@ -4,6 +4,7 @@ use super::disk::{self, FileState};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, Layout, snapshot_name};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile};
+use crate::lake::format::run_record::RunFile;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -91,8 +92,22 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
     /// Points readers to this snapshot.
     fn advance_pointer(&self, commit: &Commit) -> Result<(), LakeError>;
 
-    /// Local path of the pointer, if it does not lead readers to the newest commit.
-    fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError>;
+    /// Local path of the pointer.
+    fn pointer(&self) -> PathBuf;
+
+    /// Whether the pointer does not lead readers to the newest commit.
+    fn is_pointer_stale(&self, newest: u64) -> Result<bool, LakeError>;
+
+    /// The snapshot that the pointer names; none where it is missing or damaged.
+    fn pointed_to(&self) -> Result<Option<u64>, LakeError>;
+
+    /// The name in the lake of a run's file.
+    fn run_file_name(&self, run_id: &str, file: &RunFile) -> String {
+        format!("runs/{run_id}/{}", file.path)
+    }
+
+    /// Size and digest of a file by its name, ignoring the working copy; none where it is missing.
+    fn digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError>;
 
     /// Deletes the files of snapshots that no kept snapshot names; their commits stay. The snapshots are marked as
     /// pruned or were never published.

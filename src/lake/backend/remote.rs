@@ -15,10 +15,11 @@ use super::disk::FileState;
 use super::local::LocalBackend;
 use super::object_client::Objects;
 use super::protocol::{Backend, Repair};
-use super::remote_cache::RemoteCache;
+use super::remote_cache::{RemoteCache, chunk_of};
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, Layout, Mark};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, object_name};
+use crate::lake::format::run_record::RunFile;
 use crate::lake::format::sealed_json::{is_sealed, sealed, unseal};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,10 +158,29 @@ impl Backend for RemoteBackend {
         self.cache.local.advance_pointer(commit)
     }
 
+    fn pointer(&self) -> PathBuf {
+        self.cache.local.layout.root.join(LATEST)
+    }
+
     /// Reads the pointer again: another machine may have advanced it since the last refresh.
-    fn stale_pointer(&self, newest: u64) -> Result<Option<PathBuf>, LakeError> {
-        let is_stale = pointed_to(&self.objects)? < Some(newest);
-        Ok(is_stale.then(|| self.cache.local.layout.root.join(LATEST)))
+    fn is_pointer_stale(&self, newest: u64) -> Result<bool, LakeError> {
+        Ok(self.pointed_to()? < Some(newest))
+    }
+
+    fn pointed_to(&self) -> Result<Option<u64>, LakeError> {
+        pointed_to(&self.objects)
+    }
+
+    /// Raw pages have the name of their chunk.
+    fn run_file_name(&self, run_id: &str, file: &RunFile) -> String {
+        match file.path.strip_prefix("raw/") {
+            Some(segment) => format!("runs/{run_id}/raw/{}", chunk_of(segment, &file.blake3)),
+            None => format!("runs/{run_id}/{}", file.path),
+        }
+    }
+
+    fn digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError> {
+        self.cache.stored_digest(name)
     }
 
     fn drop_snapshots(&self, snapshots: &BTreeSet<u64>) -> Result<(), LakeError> {

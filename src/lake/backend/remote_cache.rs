@@ -233,6 +233,14 @@ impl RemoteCache {
         Ok(stored)
     }
 
+    /// Size and digest of an object; none where there is no such object.
+    pub(super) fn stored_digest(&self, name: &str) -> Result<Option<(u64, String)>, LakeError> {
+        let waiting = self.local.layout.root.join(format!("{TEMPORARY}{}-checked", std::process::id()));
+        let found = self.download_one(name.to_owned(), &waiting);
+        self.local.storage.discard(&waiting);
+        found
+    }
+
     /// Skips a chunk whose bytes do not match the digest in its name: the run requests its pages again.
     fn download_chunk(&self, name: String, to: &Path) -> Result<(), LakeError> {
         let file = to.file_name().unwrap_or_default().to_string_lossy();
@@ -253,9 +261,13 @@ impl RemoteCache {
 /// segment has this name already.
 fn chunk_name(segment: &Path) -> Result<String, LakeError> {
     let name = segment.file_name().unwrap_or_default().to_string_lossy();
-    let number = name.split(['-', '.']).next().unwrap_or_default();
-    let (_, blake3) = disk::digest(segment)?;
-    Ok(format!("{number}-{}.zst", blake3.get(..16).unwrap_or(&blake3)))
+    Ok(chunk_of(&name, &disk::digest(segment)?.1))
+}
+
+/// As [`chunk_name`], by the digest.
+pub(super) fn chunk_of(segment: &str, blake3: &str) -> String {
+    let number = segment.split(['-', '.']).next().unwrap_or_default();
+    format!("{number}-{}.zst", blake3.get(..16).unwrap_or(blake3))
 }
 
 /// Whether a name is `000001-<16 hex>.zst`.

@@ -154,6 +154,18 @@ impl Mark {
     pub(crate) fn file(self, snapshot: u64) -> String {
         format!("{}/{}.json", self.folder(), snapshot_name(snapshot))
     }
+
+    /// The folder of the second file of each mark, so that the loss of one file is found and loses no mark.
+    pub(crate) const fn copies(self) -> &'static str {
+        match self {
+            Self::Pinned => "copies/pins",
+            Self::Pruned => "copies/pruned",
+        }
+    }
+
+    pub(crate) fn copy(self, snapshot: u64) -> String {
+        format!("{}/{}.json", self.copies(), snapshot_name(snapshot))
+    }
 }
 
 /// Names in the folder of a run.
@@ -164,6 +176,11 @@ pub(crate) const JOURNAL: &str = "journal";
 /// Copies of the commits that the run made.
 pub(crate) const COMMITS: &str = "commits";
 pub(crate) const QUARANTINE: &str = "quarantine";
+
+/// Folder of the descriptions of the newest snapshot.
+pub(crate) const CATALOG: &str = "catalog";
+/// The list of the digests of the files in that folder.
+pub(crate) const CATALOG_LIST: &str = "catalog/files.json";
 
 /// Paths in a lake.
 #[derive(Debug, Clone)]

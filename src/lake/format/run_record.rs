@@ -22,7 +22,7 @@ pub struct RunRecord {
     /// Its plan, as the planner writes it.
     #[serde(default)]
     pub plan: serde_json::Value,
-    /// Its files, once it is finished.
+    /// Its files, once it is finished or stopped in good order. Empty while it runs, and after a kill.
     #[serde(default)]
     pub files: Vec<RunFile>,
     /// Whether its raw pages were pruned.
@@ -30,7 +30,7 @@ pub struct RunRecord {
     pub raw_pruned: bool,
 }
 
-/// A file that a finished run left in its folder.
+/// A file that a closed run left in its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFile {
     /// Path in the run's folder, with `/`.
@@ -42,6 +42,14 @@ pub struct RunFile {
 }
 
 impl RunRecord {
+    /// How a run ended whose snapshot is pending review.
+    pub const HELD: &str = "held";
+
+    /// Whether the run is running, or was killed: its folder may have more than its record says.
+    pub(crate) const fn is_open(&self) -> bool {
+        self.finished.is_none() && self.files.is_empty()
+    }
+
     /// The record of a run that begins now, with nothing planned. A rollback is such a run too.
     pub fn begun(run_id: &str, pipeline: &str, (started_at, today): (Timestamp, Date)) -> Self {
         Self {

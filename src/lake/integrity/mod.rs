@@ -6,10 +6,18 @@
 //!
 //! # Files, in reading order
 //!
-//! - `verify`: what is found; the files of one snapshot
+//! - `problem`: what is found, what it means, and the way out
+//! - `verify`: the files of one snapshot
+//! - `chain`: the commits
+//! - `run_files`: the folders of runs
 //! - `audit`: all of a lake
-//! - `repair`: the repair of single files
+//! - `repair`: the repair of the files of snapshots
+//! - `small_repair`: the repair of all other files
 
 mod audit;
+mod chain;
+pub(super) mod problem;
 pub(super) mod repair;
-pub(super) mod verify;
+mod run_files;
+mod small_repair;
+mod verify;

@@ -1,14 +1,10 @@
-//! The repair of single files. `pipeline::maintain::repair` decides what is done with which.
+//! The repair of the files of snapshots. `pipeline::maintain::repair` decides what is done with which.
 
-use super::verify::{Problem, ProblemKind};
-use crate::lake::backend::disk::{self, FileState, TEMPORARY, check_digest, file_state};
-use crate::lake::backend::protocol::kept_copy;
+use crate::lake::backend::disk::{FileState, TEMPORARY, check_digest, file_state};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{Layout, RAW, RECORD};
 use crate::lake::format::manifest::{Commit, FileEntry, object_name};
 use crate::lake::handle::Lake;
 use crate::lake::snapshot::write_lock::LakeLock;
-use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
 /// A file of a snapshot that is not what its commit says.
@@ -109,75 +105,6 @@ impl Lake {
         self.storage.create_durable_dir_all(folder)?;
         self.storage.rename(&staged, old)?;
         self.storage.sync_dir(folder)
-    }
-
-    /// Repairs a file that needs no rows: a commit, a mark, a file of a run. Returns what was done; none where nothing can
-    /// be done.
-    pub(crate) fn repair_small_file(
-        &self,
-        _lock: &LakeLock,
-        problem: &Problem,
-        now: Timestamp,
-    ) -> Result<Option<String>, LakeError> {
-        let done = match &problem.kind {
-            ProblemKind::Tables => return Ok(None),
-            ProblemKind::Commit(snapshot) => {
-                self.backend.download_run_records(usize::MAX)?;
-                let copy = kept_copy(self.backend.as_ref(), &self.layout, *snapshot)?;
-                let Some(bytes) = copy else { return Ok(None) };
-                self.backend.write(&Layout::commit_name(*snapshot), &bytes)?;
-                "written again from the copy in its run's folder".to_owned()
-            }
-            ProblemKind::Pending(snapshot) => {
-                let name = Layout::pending_name(*snapshot);
-                if let Some(bytes) = self.backend.read(&name)? {
-                    self.backend.write(&format!("{name}.damaged"), &bytes)?;
-                }
-                self.backend.remove(&name)?;
-                "the snapshot pending review is dropped; the next run makes it again".to_owned()
-            }
-            ProblemKind::Mark(mark, snapshot) => {
-                self.renew_mark(*mark, *snapshot, now)?;
-                "written again; only its name matters".to_owned()
-            }
-            ProblemKind::Record(run_id) => {
-                self.quarantine_file(&problem.path)?;
-                format!("quarantined as {RECORD}.damaged; run {run_id} is no longer known")
-            }
-            ProblemKind::RunFile(run_id, file) => self.repair_run_file(run_id, file, &problem.path)?,
-        };
-        Ok(Some(done))
-    }
-
-    /// Keeps the intact pages of a damaged raw file; quarantines any other file of a run.
-    fn repair_run_file(&self, run_id: &str, file: &str, path: &Path) -> Result<String, LakeError> {
-        let run = self.run(run_id)?;
-        let Some(mut record) = run.record()? else { return Ok("its run is not known".to_owned()) };
-        let is_raw = file.starts_with(&format!("{RAW}/"));
-        let done = match path.is_file() {
-            true if is_raw => {
-                for known in record.files.iter_mut().filter(|known| known.path == file) {
-                    (known.bytes, known.blake3) = disk::digest(path)?;
-                }
-                "its damaged pages are lost, the others are kept; no snapshot needs them"
-            }
-            true => {
-                self.quarantine_file(path)?;
-                record.files.retain(|known| known.path != file);
-                "quarantined; no snapshot needs it"
-            }
-            false => {
-                record.files.retain(|known| known.path != file);
-                "it is lost; no snapshot needs it"
-            }
-        };
-        run.write_record(&record)?;
-        Ok(done.to_owned())
-    }
-
-    fn quarantine_file(&self, path: &Path) -> Result<(), LakeError> {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        self.storage.rename(path, &path.with_file_name(format!("{name}.damaged")))
     }
 }
 

@@ -1,10 +1,10 @@
-//! What a verification or an audit found; and the files of one snapshot compared with its commit: none is missing,
-//! altered or unexpected.
+//! The files of one snapshot compared with its commit: none is missing, altered or unexpected.
 
+use super::problem::{ProblemKind, VerifyReport};
 use crate::lake::backend::disk::{self, FileState};
 use crate::lake::data_file::{check_schema, filed_dates, read_part, sorted};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{Mark, month_in};
+use crate::lake::format::layout::month_in;
 use crate::lake::format::manifest::{Commit, FileEntry, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::row_key::SeenKeys;
@@ -13,78 +13,9 @@ use crate::lake::snapshot::verified_read::Snapshot;
 use crate::table::{Footer, Table};
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
-use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The result of a verification.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct VerifyReport {
-    /// Number of files that were checked.
-    pub files: u64,
-    /// Rows in them.
-    pub rows: u64,
-    /// What is wrong; empty when everything is intact.
-    pub problems: Vec<Problem>,
-}
-
-/// A damaged or unexpected file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// Where a user finds the file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub what: String,
-    /// What the file is, which decides how it is repaired.
-    #[serde(skip)]
-    pub(crate) kind: ProblemKind,
-}
-
-/// What a damaged file is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) enum ProblemKind {
-    /// A file of a snapshot, or one that is repaired together with those.
-    #[default]
-    Tables,
-    Commit(u64),
-    /// The commit of a snapshot that is pending review.
-    Pending(u64),
-    Mark(Mark, u64),
-    Record(String),
-    /// A file of a finished run: its run id and its path in the run's folder.
-    RunFile(String, String),
-}
-
-impl VerifyReport {
-    /// Whether nothing is wrong.
-    pub fn is_sound(&self) -> bool {
-        self.problems.is_empty()
-    }
-
-    pub(super) fn note(&mut self, path: &Path, what: impl Into<String>) {
-        self.note_kind(path, what, ProblemKind::Tables);
-    }
-
-    pub(super) fn note_kind(&mut self, path: &Path, what: impl Into<String>, kind: ProblemKind) {
-        self.problems.push(Problem { path: path.to_path_buf(), what: what.into(), kind });
-    }
-
-    /// What was read; none, and a problem, when its file is damaged.
-    pub(super) fn intact<T>(
-        &mut self,
-        read: Result<T, LakeError>,
-        kind: ProblemKind,
-    ) -> Result<Option<T>, LakeError> {
-        match read {
-            Err(LakeError::Damaged { path, what }) => {
-                self.note_kind(&path, what, kind);
-                Ok(None)
-            }
-            other => other.map(Some),
-        }
-    }
-}
 
 impl Lake {
     /// Checks every file of a snapshot: it exists, has the size and digest of the commit, opens, has the commit's number
@@ -103,11 +34,7 @@ impl Lake {
     }
 
     pub(super) fn verify_tables(&self, commit: &Commit, report: &mut VerifyReport) -> Result<(), LakeError> {
-        let dir = self.layout.snapshot(commit.snapshot);
-        if !self.is_remote() && !dir.is_dir() {
-            report.note(&dir, "the snapshot's folder is missing");
-            return Ok(());
-        }
+        let Some(dir) = self.present_folder(commit, report) else { return Ok(()) };
         let snapshot = self.open_snapshot(commit);
         for (name, manifest) in &commit.tables {
             let table = Table::from_name(name);
@@ -115,6 +42,16 @@ impl Lake {
             check.run(self, &snapshot, &dir.join(name), manifest)?;
         }
         self.report_orphan_files(commit, report)
+    }
+
+    /// The folder of a snapshot; none, and a problem, where it is missing. That of a store is made when it is needed.
+    pub(super) fn present_folder(&self, commit: &Commit, report: &mut VerifyReport) -> Option<PathBuf> {
+        let dir = self.layout.snapshot(commit.snapshot);
+        let is_present = self.is_remote() || dir.is_dir();
+        if !is_present {
+            report.note(&dir, "the snapshot's folder is missing", ProblemKind::Tables);
+        }
+        is_present.then_some(dir)
     }
 
     /// Whether a file is stored with its size and digest; only then its local copy is worth opening.
@@ -137,7 +74,7 @@ impl Lake {
             Err(error @ LakeError::Storage { .. }) if !self.is_remote() => error.to_string(),
             Err(error) => return Err(error),
         };
-        report.note(&snapshot.path_for_user(entry), what);
+        report.note(&snapshot.path_for_user(entry), what, ProblemKind::Tables);
         Ok(false)
     }
 
@@ -157,7 +94,8 @@ impl Lake {
                 if found.is_dir() {
                     folders.push(path);
                 } else if !known.contains(&path) {
-                    report.note(&self.path_for_user(&path), "the commit does not name this file");
+                    let what = "the commit does not name this file";
+                    report.note(&self.path_for_user(&path), what, ProblemKind::Orphan);
                 }
             }
         }
@@ -193,17 +131,22 @@ impl TableCheck<'_> {
             if let Err(error) = self.check_rows(&path, entry, &mut problems) {
                 problems.push(error.to_string());
             }
-            problems.into_iter().for_each(|what| self.report.note(&snapshot.path_for_user(entry), what));
+            self.note_all(&snapshot.path_for_user(entry), problems);
         }
-        let folder = lake.path_for_user(folder);
+        let mut problems = Vec::new();
         if manifest.rows != manifest.files.iter().map(|file| file.rows).sum::<u64>() {
-            self.report.note(&folder, "the commit's row count is not the sum of its files");
+            problems.push("the commit's row count is not the sum of its files".to_owned());
         }
-        let twice = self.seen.count_repeated();
+        let twice = std::mem::take(&mut self.seen).count_repeated();
         if twice > 0 {
-            self.report.note(&folder, format!("{twice} rows share their key with another row"));
+            problems.push(format!("{twice} rows share their key with another row"));
         }
+        self.note_all(&lake.path_for_user(folder), problems);
         Ok(())
+    }
+
+    fn note_all(&mut self, path: &Path, problems: Vec<String>) {
+        problems.into_iter().for_each(|what| self.report.note(path, what, ProblemKind::Tables));
     }
 
     fn check_rows(

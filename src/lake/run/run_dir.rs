@@ -1,16 +1,20 @@
 //! The folder of a run: its record, journals, summary, raw pages and quarantine.
 
 use super::page_archive::RawArchive;
+use crate::contract::eastern::eastern_day;
 use crate::lake::backend::disk::{self, Storage};
 use crate::lake::backend::protocol::Backend;
 use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, COMMITS, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
+use crate::lake::format::manifest::Commit;
 use crate::lake::format::run_record::{RunFile, RunRecord};
 use crate::lake::format::sealed_json::{sealed, unseal};
 use crate::lake::handle::Lake;
-use serde::Serialize;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,7 +57,7 @@ impl Lake {
         let mut records = Vec::new();
         for name in disk::names(&self.layout.runs())? {
             if layout::check_run_id(&name).is_ok() {
-                records.extend(read_record(&self.layout.run(&name).join(RECORD))?);
+                records.extend(self.existing_run(&name)?.record()?);
             }
         }
         records.sort_by(|one: &RunRecord, other| {
@@ -69,12 +73,26 @@ impl Lake {
     }
 }
 
+/// What a summary says about the end of its run.
+#[derive(Deserialize)]
+struct Ended {
+    today: Date,
+    outcome: String,
+    held: Option<u64>,
+    stopped: Option<String>,
+}
+
 fn journal_name(snapshot: u64) -> String {
     format!("{JOURNAL}/{}.json", layout::snapshot_name(snapshot))
 }
 
-fn read_record(path: &Path) -> Result<Option<RunRecord>, LakeError> {
-    disk::read(path)?.map(|bytes| unseal(&bytes, path)).transpose()
+/// The record of a run in the bytes of its file.
+fn decoded(run_id: &str, bytes: &[u8], path: &Path) -> Result<RunRecord, LakeError> {
+    let record: RunRecord = unseal(bytes, path)?;
+    match record.run_id == run_id {
+        true => Ok(record),
+        false => Err(LakeError::damaged(path, format!("it is the record of run {}", record.run_id))),
+    }
 }
 
 impl RunDir {
@@ -85,7 +103,21 @@ impl RunDir {
 
     /// The run's record; none before it is written.
     pub fn record(&self) -> Result<Option<RunRecord>, LakeError> {
-        read_record(&self.dir.join(RECORD))
+        let path = self.dir.join(RECORD);
+        disk::read(&path)?.map(|bytes| decoded(&self.run_id, &bytes, &path)).transpose()
+    }
+
+    /// As [`RunDir::record`], as it is stored, ignoring the working copy: for a verification.
+    pub(crate) fn stored_record(&self, lake: &Lake) -> Result<Option<RunRecord>, LakeError> {
+        let path = lake.path_for_user(&self.dir.join(RECORD));
+        let bytes = self.backend.read(&self.name_in_lake(RECORD))?;
+        bytes.map(|bytes| decoded(&self.run_id, &bytes, &path)).transpose()
+    }
+
+    /// Whether the folder has what a run writes after its record.
+    pub(crate) fn has_files(&self) -> bool {
+        let written = [RAW, JOURNAL, COMMITS, QUARANTINE, SUMMARY];
+        written.iter().any(|name| self.dir.join(name).symlink_metadata().is_ok())
     }
 
     /// Replaces the run's record atomically.
@@ -103,17 +135,16 @@ impl RunDir {
         format!("runs/{}/{name}", self.run_id)
     }
 
-    /// Writes the record of a run that stops. The record of a finished run lists its files with their digests.
+    /// Writes the record of a run that stops, with the digests of its files.
     pub fn close(&self, record: &mut RunRecord) -> Result<(), LakeError> {
-        if record.finished.is_some() {
-            record.files = self.inventory()?;
-        }
+        record.files = self.inventory()?;
         self.write_record(record)
     }
 
+    /// The run's files. The copies of commits are compared with the commits instead.
     fn inventory(&self) -> Result<Vec<RunFile>, LakeError> {
         let mut files = Vec::new();
-        for folder in [RAW, JOURNAL, COMMITS, QUARANTINE] {
+        for folder in [RAW, JOURNAL, QUARANTINE] {
             for name in disk::names(&self.dir.join(folder))? {
                 if !name.starts_with(disk::TEMPORARY) {
                     files.push(self.run_file(&format!("{folder}/{name}"))?);
@@ -129,6 +160,33 @@ impl RunDir {
     fn run_file(&self, path: &str) -> Result<RunFile, LakeError> {
         let (bytes, blake3) = disk::digest(&self.dir.join(path))?;
         Ok(RunFile { path: path.to_owned(), bytes, blake3 })
+    }
+
+    /// A new record in place of a lost one, by the run's name and its summary. A run without a summary, or one that had
+    /// stopped, ends as `lost`: it is never resumed.
+    pub(crate) fn remake_record(
+        &self,
+        commit: Option<&Commit>,
+        now: Timestamp,
+    ) -> Result<RunRecord, LakeError> {
+        let (stamp, pipeline) = self.run_id.split_once('-').unwrap_or((&self.run_id, ""));
+        let started_at = DateTime::strptime("%Y%m%dT%H%M%S%3fZ", stamp).and_then(|at| at.in_tz("UTC"));
+        let started_at = started_at.map_or(now, |at| at.timestamp());
+        let summary = self.backend.read(&self.name_in_lake(SUMMARY))?;
+        let summary = summary.and_then(|bytes| serde_json::from_slice::<Ended>(&bytes).ok());
+        let known_day = commit.map(|commit| commit.today).or(summary.as_ref().map(|ended| ended.today));
+        let today = known_day.unwrap_or_else(|| eastern_day(started_at));
+        let mut record = RunRecord::begun(&self.run_id, pipeline, (started_at, today));
+        record.finished = Some(match summary {
+            Some(Ended { held: Some(_), .. }) => RunRecord::HELD.to_owned(),
+            Some(Ended { stopped: None, outcome, .. }) => outcome,
+            None if commit.is_some() => "complete".to_owned(),
+            _ => "lost".to_owned(),
+        });
+        record.files = self.inventory()?;
+        record.raw_pruned = disk::names(&self.dir.join(RAW))?.is_empty();
+        self.write_record(&record)?;
+        Ok(record)
     }
 
     /// Writes the journal of a snapshot atomically, before the snapshot is committed.
@@ -171,7 +229,6 @@ impl RunDir {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::Timestamp;
 
     fn record(run_id: &str, second: i64) -> RunRecord {
         let begun = (Timestamp::from_second(second).expect("an instant"), jiff::civil::date(2026, 11, 20));

@@ -1,5 +1,5 @@
-//! Marks on snapshots: pinned by a person, pruned by a rule. Each is one small sealed file, created or deleted
-//! atomically, so that two writers never overwrite each other's marks.
+//! Marks on snapshots: pinned by a person, pruned by a rule. Each is a small sealed file, created or deleted atomically,
+//! so that two writers never overwrite each other's marks. A copy in another folder shows when that file is lost.
 
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::{self, Mark};
@@ -18,15 +18,23 @@ struct Content {
 }
 
 impl Lake {
-    /// Snapshots with a mark. Only the file's name counts: a damaged pin is still a pin.
+    /// Snapshots with a mark. Only the name of the file or of its copy counts: a damaged or lost pin is still a pin.
     pub(crate) fn marked(&self, mark: Mark) -> Result<BTreeSet<u64>, LakeError> {
-        Ok(layout::snapshot_numbers(&self.backend.names(mark.folder())?))
+        Ok(&self.numbers_in(mark.folder())? | &self.numbers_in(mark.copies())?)
+    }
+
+    fn numbers_in(&self, folder: &str) -> Result<BTreeSet<u64>, LakeError> {
+        Ok(layout::snapshot_numbers(&self.backend.names(folder)?))
     }
 
     /// Sets a mark; false when it exists.
     fn set_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<bool, LakeError> {
-        let is_marked = self.marked(mark)?.contains(&snapshot);
-        Ok(!is_marked && self.backend.create(&mark.file(snapshot), &content(mark, snapshot, at)?)?)
+        if self.marked(mark)?.contains(&snapshot) {
+            return Ok(false);
+        }
+        let bytes = content(mark, snapshot, at)?;
+        self.backend.create(&mark.copy(snapshot), &bytes)?;
+        self.backend.create(&mark.file(snapshot), &bytes)
     }
 
     /// Deletes a mark; false when there was none.
@@ -35,20 +43,51 @@ impl Lake {
             return Ok(false);
         }
         self.backend.remove(&mark.file(snapshot))?;
+        self.backend.remove(&mark.copy(snapshot))?;
         Ok(true)
     }
 
-    /// Writes the damaged file of a mark again.
-    pub(crate) fn renew_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<(), LakeError> {
-        self.backend.write(&mark.file(snapshot), &content(mark, snapshot, at)?)
+    /// Writes the file or the copy that a kill did not let a mark get.
+    pub(super) fn complete_marks(&self) -> Result<(), LakeError> {
+        for mark in Mark::ALL {
+            let (files, copies) = (self.numbers_in(mark.folder())?, self.numbers_in(mark.copies())?);
+            for snapshot in files.symmetric_difference(&copies).copied() {
+                let names = (mark.file(snapshot), mark.copy(snapshot));
+                let (here, missing) = if copies.contains(&snapshot) { (names.1, names.0) } else { names };
+                if let Some(bytes) = self.backend.read(&here)?.filter(|bytes| is_sealed(bytes)) {
+                    self.backend.create(&missing, &bytes)?;
+                }
+            }
+        }
+        Ok(())
     }
 
-    /// What is wrong with the file of a mark; none when it is intact.
-    pub(crate) fn mark_problem(&self, mark: Mark, snapshot: u64) -> Result<Option<&'static str>, LakeError> {
-        let bytes = self.backend.read(&mark.file(snapshot))?.unwrap_or_default();
-        let names_it =
-            serde_json::from_slice::<Content>(&bytes).is_ok_and(|content| content.snapshot == snapshot);
-        Ok((!is_sealed(&bytes) || !names_it).then_some("it is not what was written"))
+    /// Writes both files of a mark again.
+    pub(crate) fn renew_mark(&self, mark: Mark, snapshot: u64, at: Timestamp) -> Result<(), LakeError> {
+        let bytes = content(mark, snapshot, at)?;
+        self.backend.write(&mark.copy(snapshot), &bytes)?;
+        self.backend.write(&mark.file(snapshot), &bytes)
+    }
+
+    /// The damaged files of a mark by name, and what is wrong with each.
+    pub(crate) fn mark_problems(
+        &self,
+        mark: Mark,
+        snapshot: u64,
+    ) -> Result<Vec<(String, &'static str)>, LakeError> {
+        let is_it = |bytes: &[u8]| {
+            let content = serde_json::from_slice::<Content>(bytes);
+            is_sealed(bytes) && content.is_ok_and(|it| (it.snapshot, &*it.mark) == (snapshot, mark.folder()))
+        };
+        let mut problems = Vec::new();
+        for name in [mark.file(snapshot), mark.copy(snapshot)] {
+            match self.backend.read(&name)? {
+                None => problems.push((name, "the file is missing")),
+                Some(bytes) if !is_it(&bytes) => problems.push((name, "it is not what was written")),
+                Some(_) => {}
+            }
+        }
+        Ok(problems)
     }
 
     /// Pins a snapshot: it is never pruned. False when it was pinned already.

@@ -35,6 +35,20 @@ impl Lake {
     ///
     /// `holder` describes the process for others, for example its id and host.
     pub fn lock(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
+        let mut lock = self.lock_unrepaired(run_id, holder)?;
+        lock.repair = self.recover(&lock)?;
+        Ok(lock)
+    }
+
+    /// Repairs what a killed run left.
+    pub(crate) fn recover(&self, _lock: &LakeLock) -> Result<Repair, LakeError> {
+        let repair = self.backend.recover()?;
+        self.complete_marks()?;
+        Ok(repair)
+    }
+
+    /// As [`Lake::lock`], and repairs nothing: for a repair that reports what it does.
+    pub(crate) fn lock_unrepaired(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
         layout::check_run_id(run_id)?;
         let layout = &self.layout;
         for folder in [layout.state(), layout.commits(), layout.snapshots(), layout.runs()] {
@@ -44,7 +58,6 @@ impl Lake {
         write_holder(&mut lock.file, &format!("run {run_id}, {holder}"))
             .map_err(LakeError::storage("write", &layout.lock()))?;
         self.backend.refresh()?;
-        lock.repair = self.backend.recover()?;
         Ok(lock)
     }
 

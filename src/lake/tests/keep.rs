@@ -1,17 +1,23 @@
-//! Snapshots pruned, rolled back and pending review; damage of every kind, found and named.
+//! Snapshots pruned, rolled back and pending review.
 
 use super::*;
 use crate::lake::backend::fault_injection::Faults;
-use crate::lake::{DiffKind, LakeOptions, SnapshotState};
+use crate::lake::{DiffKind, SnapshotState};
 use jiff::civil::date;
 
 /// 3 snapshots: a first load, then changes in one month, then in another.
-fn history() -> Result<(TempDir, Lake)> {
-    let (root, lake) = first_load()?;
-    let second = [filing(2, "2026-11-03").named("RENAMED").seen(200), filing(6, "2026-11-05").seen(200)];
-    load(&lake, "r2", &second, &[("2026-11-03", false)], 200)?;
-    load(&lake, "r3", &[filing(1, "2026-11-06").seen(300)], &[], 300)?;
+pub(super) fn history() -> Result<(TempDir, Lake)> {
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    load_history(&lake)?;
     Ok((root, lake))
+}
+
+pub(super) fn load_history(lake: &Lake) -> Result {
+    load(lake, "r1", &first_rows(), &[], 100)?;
+    let second = [filing(2, "2026-11-03").named("RENAMED").seen(200), filing(6, "2026-11-05").seen(200)];
+    load(lake, "r2", &second, &[("2026-11-03", false)], 200)?;
+    load(lake, "r3", &[filing(1, "2026-11-06").seen(300)], &[], 300).map(|_| ())
 }
 
 fn standings(lake: &Lake) -> Result<Vec<(u64, SnapshotState, bool)>> {
@@ -19,11 +25,13 @@ fn standings(lake: &Lake) -> Result<Vec<(u64, SnapshotState, bool)>> {
 }
 
 /// The number of a new pending snapshot with one more filing.
-fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
-    Ok(staged(lake, run_id, filing(id, "2026-11-05").seen(400))?.commit_pending(info())?.snapshot)
+pub(super) fn hold(lake: &Lake, run_id: &str, id: i64) -> Result<u64> {
+    let pending = staged(lake, run_id, filing(id, "2026-11-05").seen(400))?.commit_pending(info())?;
+    end_run(lake, run_id, Some(RunRecord::HELD))?;
+    Ok(pending.snapshot)
 }
 
-fn rules(last: u32) -> PruneRules {
+pub(super) fn rules(last: u32) -> PruneRules {
     PruneRules {
         keep: Retention { last, ..Retention::default() },
         raw_days: Some(0),
@@ -190,157 +198,5 @@ fn diff_counts_rows_by_key_and_shows_examples() -> Result {
     assert_eq!(lake.diff(3, 1)?.tables["filings"].added, 0, "3 is listed again, and only changed");
     assert_eq!(lake.diff(2, 2)?.tables.len(), 0);
     assert!(matches!(lake.diff(1, 9), Err(LakeError::NoSnapshot { snapshot: 9 })));
-    Ok(())
-}
-
-fn lake_of_everything() -> Result<(TempDir, Lake)> {
-    let (root, lake) = history()?;
-    for run_id in ["r1", "r3"] {
-        let run = lake.run(run_id)?;
-        let mut raw = run.raw()?;
-        for page in 0..6 {
-            raw.append("GET /v1/x", page, 200, at(1), format!("{{\"page\":{page}}}").repeat(9).as_bytes())?;
-        }
-        raw.sync()?;
-        run.write_journal(1, &serde_json::json!({"steps": [1, 2, 3]}))?;
-        let mut quarantine = run.quarantine();
-        quarantine.append(&serde_json::json!({"record": "{}", "reasons": ["no id"]}))?;
-        quarantine.sync()?;
-        run.write_summary(&serde_json::json!({"outcome": "complete", "rows": 7}))?;
-        let mut record = crate::lake::RunRecord::begun(run_id, "daily", (at(1), date(2026, 11, 20)));
-        record.finished = Some("complete".to_owned());
-        run.close(&mut record)?;
-    }
-    lake.pin(1, at(400))?;
-    let lock = lake.lock("p", "test")?;
-    lake.prune(&lock, &rules(1), at(400))?;
-    hold(&lake, "r5", 8)?;
-    Ok((root, lake))
-}
-
-/// Every file of the lake except the lock, and the files of unfinished runs.
-fn damageable(root: &Path) -> Vec<PathBuf> {
-    let (mut files, mut folders) = (Vec::new(), vec![root.to_path_buf()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
-            match entry.file_type().expect("a kind") {
-                kind if kind.is_dir() && entry.file_name() != "state" => folders.push(entry.path()),
-                kind if kind.is_file() => files.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    files.retain(|path| !["runs/r2", "runs/r5"].iter().any(|run| path.starts_with(root.join(run))));
-    files.sort();
-    files
-}
-
-/// Damages one file after the other: flips a bit, cuts the end off, or overwrites bytes. Each time the audit names it.
-fn damage_is_named(seeds: u64) -> Result {
-    let (root, lake) = lake_of_everything()?;
-    assert_eq!(lake.audit()?.problems, []);
-    let files = damageable(root.path());
-    let kinds = "snapshots/ commits/0 held/ pins/ pruned/ run.json summary.json raw/ journal/ quarantine/ \
-                 runs/r1/commits/";
-    for kind in kinds.split(' ') {
-        assert!(files.iter().any(|path| path.to_string_lossy().contains(kind)), "no file of {kind}");
-    }
-    let mut dice = super::model::Dice(seeds);
-    for seed in 0..seeds {
-        let path = &files[(seed as usize) % files.len()];
-        let whole = fs::read(path).expect("a file");
-        let at = dice.roll(whole.len() as u64) as usize;
-        let mut bytes = whole.clone();
-        match dice.roll(3) {
-            0 => bytes[at] ^= 1 << dice.roll(8),
-            1 => bytes.truncate(at),
-            _ => bytes.iter_mut().skip(at).take(16).for_each(|byte| *byte ^= 0xA5),
-        }
-        fs::write(path, &bytes).expect("damaged");
-        let problems = lake.audit()?.problems;
-        assert!(
-            problems.iter().any(|problem| &problem.path == path),
-            "seed {seed}, {}: {problems:?}",
-            path.display()
-        );
-        fs::write(path, &whole).expect("repaired");
-    }
-    assert_eq!(lake.audit()?.problems, []);
-    Ok(())
-}
-
-#[test]
-fn every_kind_of_damage_in_every_file_is_named() -> Result {
-    damage_is_named(120)
-}
-
-#[test]
-#[ignore = "1,000 seeds, about half a minute"]
-fn every_kind_of_damage_in_every_file_is_named_1000_times() -> Result {
-    damage_is_named(1_000)
-}
-
-#[test]
-fn missing_commit_and_wrong_pointer_are_named() -> Result {
-    let (root, lake) = history()?;
-    let named = |path: &str| -> Result<bool> {
-        let lake = LakeOptions { allow_damaged: true, ..LakeOptions::default() }.open(root.path())?;
-        Ok(lake.audit()?.problems.iter().any(|problem| problem.path == root.path().join(path)))
-    };
-    let set = |name: &str| fs::rename(root.path().join(name), root.path().join("aside")).expect("renamed");
-    let back = |name: &str| fs::rename(root.path().join("aside"), root.path().join(name)).expect("renamed");
-    set("commits/000002.json");
-    assert!(named("commits/000003.json")?, "it follows a commit that is not there");
-    back("commits/000002.json");
-    set("commits/000003.json");
-    assert!(named("current")?, "it shows what no commit names");
-    back("commits/000003.json");
-    assert_eq!(lake.audit()?.problems, []);
-    Ok(())
-}
-
-#[test]
-fn lost_newest_commit_is_written_again_also_after_the_number_of_a_pending_snapshot() -> Result {
-    let (root, lake) = history()?;
-    let lock = lake.lock("r4", "test")?;
-    assert_eq!(hold(&lake, "r4", 8)?, 4);
-    drop(lock);
-    load(&lake, "r5", &[filing(9, "2026-11-05").seen(500)], &[], 500)?;
-    let (rows, path) = (state(&lake)?, lake.layout.commit(5));
-    let commit = fs::read(&path).expect("a commit");
-    // The copy of a run that was killed before its commit; its number was given again.
-    let stale = crate::lake::Commit { run_id: "r9".to_owned(), committed_at: at(10), ..lake.commit(5)? };
-    let copies = ["r5", "r9"].map(|run_id| root.path().join("runs").join(run_id).join("commits"));
-    fs::create_dir_all(&copies[1]).expect("a folder");
-    fs::write(copies[1].join("000005.json"), sealed(&stale).expect("sealed")).expect("written");
-    fs::remove_file(&path).expect("removed");
-    assert!(lake.lock("r6", "test")?.repair().is_empty());
-    assert_eq!(fs::read(&path).expect("a commit"), commit);
-    assert_eq!((lake.shown(), state(&lake)?), (Some(5), rows));
-    assert_eq!(lake.audit()?.problems, []);
-    // Without a copy nothing is removed.
-    for copies in copies {
-        fs::remove_dir_all(copies).expect("removed");
-    }
-    fs::remove_file(&path).expect("removed");
-    assert!(matches!(lake.lock("r6", "test"), Err(LakeError::Damaged { .. })));
-    assert!(lake.layout.snapshot(5).join("filings").is_dir());
-    assert_eq!(lake.shown(), Some(5));
-    Ok(())
-}
-
-#[test]
-fn unreadable_file_is_named_and_is_no_damage() -> Result {
-    let (_root, lake) = history()?;
-    let path = file_of(&lake, 3, "filings/filed_month=2026-11")?;
-    fs::remove_file(&path).expect("removed");
-    assert_eq!(
-        lake.damaged_files()?.into_iter().map(|file| file.path).collect::<Vec<_>>(),
-        std::slice::from_ref(&path)
-    );
-    std::os::unix::fs::symlink(&path, &path).expect("a link to itself");
-    assert!(matches!(lake.damaged_files(), Err(LakeError::Storage { .. })));
-    let problems = lake.audit()?.problems;
-    assert_eq!(problems.iter().map(|problem| &problem.path).collect::<Vec<_>>(), [&path], "{problems:?}");
     Ok(())
 }

@@ -307,11 +307,11 @@ fn folder_and_store_pass_the_probe() -> Result {
 fn small_files_are_written_to_the_store_and_the_working_copy() -> Result {
     let (_base, place) = place();
     let (lake, objects) = (place.open()?, place.objects());
-    let path = lake.write_file("catalog/TABLES.md", b"tables")?;
-    assert_eq!(fs::read(path).ok().as_deref(), Some(&b"tables"[..]));
+    let paths = lake.write_catalog_files(&[("TABLES.md", b"tables")])?;
+    assert_eq!(fs::read(&paths[0]).ok().as_deref(), Some(&b"tables"[..]));
     let found = objects.read("catalog/TABLES.md")?.map(|document| document.bytes);
     assert_eq!(found.as_deref(), Some(&b"tables"[..]));
-    assert!(matches!(lake.write_file("../TABLES.md", b"tables"), Err(LakeError::Name { .. })));
+    assert!(matches!(lake.write_catalog_files(&[("../TABLES.md", b"tables")]), Err(LakeError::Name { .. })));
     assert_eq!(lake.to_string(), "s3://bucket/lakes/one");
     Ok(())
 }

@@ -35,7 +35,8 @@ pub(crate) struct Action {
     pub(crate) done: String,
 }
 
-/// Repairs the lake as far as possible, and returns what was done and what could not be repaired.
+/// Repairs the lake as far as possible, and returns what was done and what could not be repaired. `lock` is one that
+/// repaired nothing: what it would do is reported too.
 pub(crate) fn repair(
     lake: &Lake,
     lock: &LakeLock,
@@ -44,6 +45,10 @@ pub(crate) fn repair(
 ) -> Result<Repaired> {
     let mut repair = Repair { lake, lock, now, done: Repaired::default() };
     repair.small_things()?;
+    if !repair.leftovers()? {
+        repair.done.left = lake.audit()?.problems;
+        return Ok(repair.done);
+    }
     let lost = repair.tables()?;
     let newest = lake.current()?;
     let of_newest: Vec<DamagedFile> = match &newest {
@@ -53,6 +58,7 @@ pub(crate) fn repair(
     if let Some(newest) = newest.filter(|_| !of_newest.is_empty()) {
         repair.leave_out(&newest, &of_newest, run_id, today)?;
     }
+    repair.catalog()?;
     repair.done.left = lake.audit()?.problems;
     Ok(repair.done)
 }
@@ -74,12 +80,63 @@ impl Repair<'_> {
         self.done.actions.push(Action { path, what: what.to_owned(), done: done.into() });
     }
 
-    /// Repairs commits, marks, and the records of runs; tables depend on them.
+    /// Repairs commits, marks, the pointer, and the records of runs; tables depend on them. A repaired file can show that
+    /// another is missing, so this is repeated until nothing new is found.
     fn small_things(&mut self) -> Result<()> {
-        for problem in self.lake.audit()?.problems {
-            if let Some(done) = self.lake.repair_small_file(self.lock, &problem, self.now)? {
-                self.note(problem.path, &problem.what, done);
+        let mut tried = BTreeSet::new();
+        loop {
+            let known = tried.len();
+            for problem in self.lake.audit_small_files()?.problems {
+                if tried.insert(problem.path.clone())
+                    && let Some(done) = self.lake.repair_small_file(self.lock, &problem, self.now)?
+                {
+                    self.note(problem.path, &problem.what, done);
+                }
             }
+            if tried.len() == known {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does what every run does first: deletes what killed runs left, and points readers to the newest snapshot. False, and
+    /// nothing is deleted, if a commit stays lost: its files would count as left by a killed run.
+    fn leftovers(&mut self) -> Result<bool> {
+        let repair = match self.lake.recover(self.lock) {
+            Err(LakeError::Damaged { .. }) => return Ok(false),
+            other => other?,
+        };
+        for path in repair.removed {
+            self.note(path, "a killed run left it", "deleted");
+        }
+        if let Some(snapshot) = repair.shown {
+            let path = self.lake.pointer_for_user();
+            self.note(
+                path,
+                "a killed run did not replace it",
+                format!("it leads to snapshot {snapshot} now"),
+            );
+        }
+        Ok(true)
+    }
+
+    /// Writes the descriptions of the newest snapshot again, if one of them is damaged.
+    fn catalog(&mut self) -> Result<()> {
+        let mut damaged = self.lake.audit_small_files()?.problems;
+        damaged.retain(Problem::is_of_catalog);
+        let Some(newest) = self.lake.current()?.filter(|_| !damaged.is_empty()) else { return Ok(()) };
+        match write_shown(self.lake, &newest) {
+            Err(why) if may_pass(&why) => return Err(why),
+            // It is made from the tables: where those stay damaged, so does it.
+            Err(_) => return Ok(()),
+            Ok(()) => {}
+        }
+        for problem in damaged {
+            self.note(
+                problem.path,
+                &problem.what,
+                format!("written again from snapshot {}", newest.snapshot),
+            );
         }
         Ok(())
     }

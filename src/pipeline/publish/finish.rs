@@ -10,7 +10,7 @@ use crate::contract::listing::Listing;
 use crate::export::catalog::write_catalog;
 use crate::extract::PlanOverride;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, PruneRules};
+use crate::lake::{Commit, CommitInfo, PruneRules, RunRecord};
 use crate::normalize::OpenValues;
 use crate::pipeline::config::file::aggregates_of;
 use crate::pipeline::config::spec::OnFailure;
@@ -24,9 +24,6 @@ use crate::table::{CoverageRow, Table};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
-
-/// How a run ended whose snapshot is pending review.
-const HELD: &str = "held";
 
 pub(crate) struct Finished {
     /// Lists and counts; none when the run stopped before they were read.
@@ -192,7 +189,7 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Re
     summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
     if summary.stopped.is_none() {
         run.record.finished =
-            Some(if summary.held.is_some() { HELD } else { summary.outcome.name() }.to_owned());
+            Some(if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() }.to_owned());
     }
     let spec = &run.pipeline.spec.retention;
     let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };

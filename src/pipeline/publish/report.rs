@@ -15,7 +15,7 @@ pub(crate) fn write_shown(lake: &Lake, commit: &Commit) -> Result<()> {
     Ok(())
 }
 
-/// Writes the report of a snapshot; `run` is the summary of the run that made it, where it is known.
+/// Writes the report of a snapshot and returns its path; `run` is the summary of the run that made it, where it is known.
 pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary>) -> Result<PathBuf> {
     let snapshot = lake.open_snapshot(commit);
     let paths = |table: &String| Ok((table.clone(), snapshot.paths(table)?));
@@ -27,7 +27,8 @@ pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary
         run: run.map(facts),
         figures: read_figures(&tables)?,
     };
-    Ok(lake.write_file("catalog/report.html", render(&data).as_bytes())?)
+    lake.write_catalog_files(&[("report.html", render(&data).as_bytes())])?;
+    Ok(lake.root().join("catalog/report.html"))
 }
 
 fn facts(summary: &RunSummary) -> RunFacts {

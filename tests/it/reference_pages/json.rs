@@ -13,10 +13,13 @@ const OTHER: [(&str, &str); 21] = [
         "status",
         "`snapshot`, `snapshots` (those kept), `rows`, `register`, `coverage`, `budgets` (every account of this host), `runs`",
     ),
-    ("verify", "`snapshot`, `files`, `rows`, `sound`, `problems`"),
+    (
+        "verify",
+        "`snapshot`, `files`, `rows`, `sound`, `problems`: items with `path`, `what` (is wrong), `means` (for readers, and the way out)",
+    ),
     (
         "verify --repair",
-        "`actions`, `snapshot` (the new one, if rows were lost), `left` (problems that remain)",
+        "`actions`: items with `path`, `what` (was wrong), `done`; `snapshot` (the new one, if rows were lost), `left` (problems that remain, as of `verify`)",
     ),
     (
         "snapshot list",

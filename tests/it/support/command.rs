@@ -268,6 +268,11 @@ impl Finished {
         self
     }
 
+    /// The exit code; none of a process that a signal ended.
+    pub(crate) fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
     /// Claims words on stderr.
     pub(crate) fn says(self, words: &str) -> Self {
         assert!(self.stderr.contains(words), "stderr should say {words:?}{}", self.shown());

@@ -1,0 +1,87 @@
+//! The files of `catalog/`, which describe the newest snapshot, and the list of their digests.
+
+use super::backend::disk::TEMPORARY;
+use super::error::LakeError;
+use super::format::layout::{CATALOG, CATALOG_LIST, check_file_name};
+use super::format::sealed_json::{sealed, unseal};
+use super::handle::Lake;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The content of `catalog/files.json`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct CatalogList {
+    /// The blake3 digest of each file by its name. While a file is replaced: its digests before and after, since a kill
+    /// leaves either.
+    files: BTreeMap<String, Vec<String>>,
+}
+
+/// Stored where a file that does not exist yet would have its digest.
+const ABSENT: &str = "absent";
+
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+impl Lake {
+    /// Replaces files of `catalog/` by their names: a reader sees the old file or the new one. Returns their local paths.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Name`] for a name that leads out of the folder; [`LakeError::Storage`], [`LakeError::Remote`].
+    pub fn write_catalog_files(&self, files: &[(&str, &[u8])]) -> Result<Vec<PathBuf>, LakeError> {
+        files.iter().try_for_each(|(name, _)| check_file_name(name))?;
+        let mut list = self.catalog_list().unwrap_or_default().unwrap_or_default();
+        for (name, bytes) in files {
+            let digests = list.files.entry((*name).to_owned()).or_insert_with(|| vec![ABSENT.to_owned()]);
+            digests.push(digest(bytes));
+        }
+        self.write_catalog_list(&list)?;
+        let mut paths = Vec::new();
+        for (name, bytes) in files {
+            let name = format!("{CATALOG}/{name}");
+            self.backend.write(&name, bytes)?;
+            paths.push(self.layout.root.join(name));
+        }
+        list.files.extend(files.iter().map(|(name, bytes)| ((*name).to_owned(), vec![digest(bytes)])));
+        self.write_catalog_list(&list)?;
+        Ok(paths)
+    }
+
+    fn write_catalog_list(&self, list: &CatalogList) -> Result<(), LakeError> {
+        let bytes = sealed(list).map_err(LakeError::storage("write", Path::new(CATALOG_LIST)))?;
+        self.backend.write(CATALOG_LIST, &bytes)
+    }
+
+    /// The list; none where there is none.
+    fn catalog_list(&self) -> Result<Option<CatalogList>, LakeError> {
+        let bytes = self.backend.read(CATALOG_LIST)?;
+        bytes.map(|bytes| unseal(&bytes, Path::new(CATALOG_LIST))).transpose()
+    }
+
+    /// The number of files of the catalogue, and the names of the damaged ones with what is wrong.
+    pub(super) fn catalog_problems(&self) -> Result<(u64, Vec<(String, String)>), LakeError> {
+        let list = match self.catalog_list() {
+            Ok(Some(list)) => list,
+            Ok(None) => {
+                let mut names = self.backend.names(CATALOG)?;
+                names.retain(|name| !name.starts_with(TEMPORARY));
+                let problem = (CATALOG_LIST.to_owned(), "the file is missing".to_owned());
+                return Ok((0, if names.is_empty() { Vec::new() } else { vec![problem] }));
+            }
+            Err(LakeError::Damaged { what, .. }) => return Ok((1, vec![(CATALOG_LIST.to_owned(), what)])),
+            Err(other) => return Err(other),
+        };
+        let mut problems = Vec::new();
+        for (name, digests) in &list.files {
+            let name = format!("{CATALOG}/{name}");
+            let found = self.backend.read(&name)?.map_or(ABSENT.to_owned(), |bytes| digest(&bytes));
+            if !digests.contains(&found) {
+                let what = if found == ABSENT { "the file is missing" } else { "it is not what was written" };
+                problems.push((name, what.to_owned()));
+            }
+        }
+        Ok((list.files.len() as u64 + 1, problems))
+    }
+}

@@ -1,0 +1,78 @@
+//! The audit of the folders of runs: records, archived pages, journals, quarantine and summaries.
+
+use super::chain::Readable;
+use super::problem::{ProblemKind, VerifyReport};
+use crate::lake::backend::disk;
+use crate::lake::error::LakeError;
+use crate::lake::format::layout::{JOURNAL, RECORD, check_run_id};
+use crate::lake::format::run_record::RunRecord;
+use crate::lake::format::sealed_json::is_sealed;
+use crate::lake::handle::Lake;
+use crate::lake::run::run_dir::{NEWEST_RUNS, RunDir};
+use std::collections::BTreeSet;
+
+impl Lake {
+    /// The records of runs that can be read. Reports the damaged and the missing ones. In an object store: of the newest 20
+    /// runs, and of those that this machine knows.
+    pub(super) fn audit_records(
+        &self,
+        readable: &Readable,
+        report: &mut VerifyReport,
+    ) -> Result<Vec<RunRecord>, LakeError> {
+        self.backend.download_run_records(NEWEST_RUNS)?;
+        let committed: BTreeSet<&str> = readable.all().map(|commit| commit.run_id.as_str()).collect();
+        let mut run_ids: BTreeSet<String> = disk::names(&self.layout.runs())?.into_iter().collect();
+        run_ids.extend(committed.iter().rev().take(NEWEST_RUNS).map(|run_id| (*run_id).to_owned()));
+        run_ids.retain(|run_id| check_run_id(run_id).is_ok());
+        let mut records = Vec::new();
+        for run_id in run_ids {
+            let run = self.existing_run(&run_id)?;
+            let kind = ProblemKind::Record(run_id.clone());
+            report.files += 1;
+            match report.intact(run.stored_record(self), kind.clone()) {
+                Ok(Some(Some(record))) => records.push(record),
+                Ok(Some(None)) if committed.contains(run_id.as_str()) || run.has_files() => {
+                    report.note(&self.path_for_user(&run.path().join(RECORD)), "the file is missing", kind);
+                }
+                // A run that began and archived nothing, or a record that the disk does not return: no snapshot needs it.
+                Ok(_) | Err(LakeError::Storage { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(records)
+    }
+
+    /// Compares the files of a closed run with its record. Of a run that was killed, reports the pages that are damaged in
+    /// the middle and the damaged journals; a truncated end is what a kill leaves, and is requested again.
+    pub(super) fn audit_run(&self, record: &RunRecord, report: &mut VerifyReport) -> Result<(), LakeError> {
+        if record.is_open() {
+            return self.audit_open_run(&self.existing_run(&record.run_id)?, report);
+        }
+        for file in &record.files {
+            report.files += 1;
+            let name = self.backend.run_file_name(&record.run_id, file);
+            let what = match self.backend.digest(&name)? {
+                Some(found) if found == (file.bytes, file.blake3.clone()) => continue,
+                Some(_) => "it is not what the run left",
+                None => "the file is missing",
+            };
+            let kind = ProblemKind::RunFile(record.run_id.clone(), file.path.clone());
+            report.note(&self.path_for_user(&self.root().join(name)), what, kind);
+        }
+        Ok(())
+    }
+
+    fn audit_open_run(&self, run: &RunDir, report: &mut VerifyReport) -> Result<(), LakeError> {
+        for (path, bytes) in run.raw_read_only()?.damaged() {
+            report.note(path, format!("{bytes} bytes in it are no page"), ProblemKind::OpenRun);
+        }
+        let folder = run.path().join(JOURNAL);
+        for name in disk::names(&folder)?.iter().filter(|name| !name.starts_with(disk::TEMPORARY)) {
+            let path = folder.join(name);
+            if !disk::read(&path)?.is_some_and(|bytes| is_sealed(&bytes)) {
+                report.note(&path, "it is not what was written", ProblemKind::OpenRun);
+            }
+        }
+        Ok(())
+    }
+}
