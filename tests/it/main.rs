@@ -35,6 +35,7 @@ mod sample_run;
 mod service;
 mod settings;
 mod shape;
+mod soak;
 mod store;
 mod store_history;
 mod support;
