@@ -95,8 +95,11 @@ fn before_the_unseen(now: &Ids, of: DayListing, api: &State) -> Ids {
     ids
 }
 
-/// All rows of a table of the newest snapshot.
+/// All rows of a table of the newest snapshot; none before there is one.
 fn table<R: Row>(lake: &Path) -> Vec<R> {
+    if !lake.join("current").exists() {
+        return Vec::new();
+    }
     let files = files_below(&current(lake).join(R::TABLE.name()));
     files.iter().flat_map(|file| read_rows(file).expect("rows")).collect()
 }

@@ -32,6 +32,8 @@ pub(crate) struct Report {
     pub(super) never: usize,
     /// Days that are not complete after the calm mornings, which the exit code says.
     pub(super) incomplete: usize,
+    /// Runs that did not end within the most requests.
+    pub(super) cut_off: usize,
 }
 
 impl Report {
@@ -79,7 +81,7 @@ impl fmt::Display for Sums<'_> {
             out,
             "drift {}: {} rounds, {} failed; {compared} complete days: {} wrong, {} overtaken, {hidden} hidden ({:.2}%); \
              hidden days: {} right after {:.1} days (most {}), {} after two calm mornings, {} left the window, \
-             {} never right; {} days incomplete at the end; {} requests",
+             {} never right; {} days incomplete at the end; {} requests, {} runs cut off",
             self.0.first().map_or(0.0, |report| report.drift),
             self.0.len(),
             self.0.iter().filter(|report| !report.failures.is_empty()).count(),
@@ -94,6 +96,7 @@ impl fmt::Display for Sums<'_> {
             sum(|report| report.never),
             sum(|report| report.incomplete),
             sum(|report| report.requests),
+            sum(|report| report.cut_off),
         )
     }
 }

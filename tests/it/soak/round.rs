@@ -18,6 +18,9 @@ use std::collections::BTreeMap;
 const FAULTS: f64 = 0.01;
 /// Runs of one morning while a budget ends them early.
 const RUNS_OF_A_BUDGET: usize = 3;
+/// Runs are killed after this many requests. A register has at most 150 pages, but where every page of two rows changes one, a run
+/// chases rows for as long as it lasts.
+const MOST_REQUESTS: usize = 3_000;
 /// By this age every day has been read again twice, on the first runs after 14 and after 30 days.
 const SETTLED: i64 = 30;
 /// Weeks until every day that has been seen in the round is that old.
@@ -75,7 +78,7 @@ impl Round<'_> {
                 self.advance(1);
             }
             for _ in 0..if has_kills { dice.below(3) } else { 0 } {
-                self.killed_run(3 + dice.below(2 * self.world.pages) as usize);
+                self.run_until(self.world.budget, 3 + dice.below(2 * self.world.pages) as usize);
             }
             for _ in 0..RUNS_OF_A_BUDGET {
                 let code = self.run(self.world.budget);
@@ -109,7 +112,9 @@ impl Round<'_> {
                 return;
             }
             self.advance(7);
-            self.run(None);
+            if self.run(None).is_none() {
+                return;
+            }
         }
         for (of, since) in std::mem::take(&mut self.hidden) {
             if (since - of.day).get_days() < SETTLED as i32 {
@@ -124,31 +129,31 @@ impl Round<'_> {
         self.api.state().advance(self.today);
     }
 
-    fn killed_run(&mut self, after: usize) {
-        {
-            let mut api = self.api.state();
-            api.kill_at = Some(api.requests + after);
-        }
-        self.run(self.world.budget);
-        self.api.state().kill_at = None;
-    }
-
     /// A run to its end, and its exit code; none when it was killed.
     fn run(&mut self, budget: Option<u64>) -> Option<i64> {
+        let code = self.run_until(budget, MOST_REQUESTS);
+        self.report.cut_off += usize::from(code.is_none());
+        code
+    }
+
+    /// A run that is killed at a request; its exit code when it ended before.
+    fn run_until(&mut self, budget: Option<u64>, most: usize) -> Option<i64> {
         let before = self.api.state().requests;
         let pipeline = self.scratch.file("soak.toml", &self.pipeline(budget));
         let run = Sunlake::run(&pipeline, &self.scratch.lake())
             .args(["--no-progress"])
             .asking(&self.api.proxy.url(), &self.today.to_string(), self.key)
             .start();
-        let is_to_be_killed = {
+        {
             let mut api = self.api.state();
-            api.process = Some(run.id());
-            api.kill_at.is_some()
-        };
+            (api.process, api.kill_at) = (Some(run.id()), Some(before + most));
+        }
         let done = run.finish();
-        let was_killed = is_to_be_killed && self.api.state().kill_at.is_none();
-        self.api.state().process = None;
+        let was_killed = {
+            let mut api = self.api.state();
+            api.process = None;
+            api.kill_at.take().is_none()
+        };
         let used = self.api.state().requests - before;
         if was_killed {
             self.report.runs.push(format!("{}, killed after {used} requests", self.today));
