@@ -36,6 +36,7 @@ mod sample_run;
 mod service;
 mod settings;
 mod shape;
+mod soak;
 mod store;
 mod store_history;
 mod support;

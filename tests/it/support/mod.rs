@@ -1,10 +1,12 @@
 //! What the tests stand on.
 
+pub(crate) mod changing_api;
 pub(crate) mod command;
 pub(crate) mod details;
 pub(crate) mod dice;
 pub(crate) mod http;
 pub(crate) mod lake;
+pub(crate) mod listings;
 pub(crate) mod markdown;
 pub(crate) mod mcp;
 pub(crate) mod node;
