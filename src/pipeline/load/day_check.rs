@@ -57,7 +57,9 @@ impl Run<'_> {
         fetcher.ask_anew();
         let mut read = Differing::new();
         for round in 0..=MOST_ROUNDS {
-            let differing = self.compare(fetcher, words, landing, &read).await?;
+            // The counts come last: they are the newest.
+            let listings: Vec<Listing> = self.listings_read(landing).into_iter().rev().collect();
+            let differing = self.compare(fetcher, words, landing, &listings, &read).await?;
             if differing.is_empty() || round == MOST_ROUNDS || !are_mostly_settled(&read, &differing) {
                 break;
             }
@@ -78,12 +80,33 @@ impl Run<'_> {
             |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
         if is_pause(error) {
             fetcher.ask_anew();
-            match self.compare(fetcher, words, landing, &Differing::new()).await {
-                Err(error) if is_pause(&error) => self.differ_by_counts(landing),
+            let listings = self.listings_read(landing);
+            match self.compare(fetcher, words, landing, &listings, &Differing::new()).await {
+                Err(error) if is_pause(&error) => self.differ_unchecked(landing),
                 compared => drop(compared?),
             }
         }
         Ok(())
+    }
+
+    /// Marks the days that are not known to be complete: those that differ from their counts, and those that drifted while this run
+    /// read them or have no count.
+    fn differ_unchecked(&mut self, landing: &mut Landing) {
+        self.differ_by_counts(landing);
+        for listing in self.listings_read(landing) {
+            let mut days = self.complete_days(listing, landing);
+            let has_counts = listing == Listing::Untyped;
+            days.retain(|day, _| landing.has_covered(listing, *day));
+            days.retain(|day, _| {
+                !has_counts || landing.drifted.contains(&(listing.label().to_owned(), *day))
+            });
+            landing.differ(listing.label(), &days, (self.now)());
+        }
+    }
+
+    /// The listings that this run has read days of.
+    fn listings_read(&self, landing: &Landing) -> Vec<Listing> {
+        listings(&self.pipeline.spec).into_iter().filter(|listing| landing.has_read(*listing)).collect()
     }
 
     /// Marks the complete days whose newest count differs from their rows.
@@ -96,21 +119,19 @@ impl Run<'_> {
         }
     }
 
-    /// The days of each listing read by this run that differ from their newest counts or totals. They are marked.
+    /// The days of listings that differ from their newest counts or totals. They are marked.
     async fn compare(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
+        listings: &[Listing],
         read_again: &Differing,
     ) -> Result<Differing> {
         let mut all = Differing::new();
-        // The counts come last: they are the newest.
-        let read =
-            listings(&self.pipeline.spec).into_iter().rev().filter(|listing| landing.has_read(*listing));
-        for listing in read.collect::<Vec<Listing>>() {
-            let before = read_again.get(&listing);
-            let found = match listing {
+        for listing in listings {
+            let before = read_again.get(listing);
+            let found = match *listing {
                 Listing::Untyped => self.compare_counted(fetcher, words, landing, before).await?,
                 Listing::Of(kind) => self.compare_typed(fetcher, words, landing, kind, before).await?,
             };
@@ -118,7 +139,7 @@ impl Run<'_> {
             if !found.is_empty() {
                 let label = listing.label();
                 tracing::info!(listing = label, days = found.len(), "days have changed since they were read");
-                all.insert(listing, found);
+                all.insert(*listing, found);
             }
         }
         Ok(all)
@@ -154,11 +175,8 @@ impl Run<'_> {
         let listing = Listing::Of(kind);
         let mut rows = self.complete_days(listing, landing);
         let mut found = Counted::new();
-        let is_alone = |day: &Date| {
-            landing.coverage.iter().any(|row| row.filed_date == *day && row.entity_type == listing.label())
-        };
         if read_again.is_some() || self.has_grown(fetcher, landing, kind).await? {
-            let (alone, others) = rows.into_iter().partition(|(day, _)| is_alone(day));
+            let (alone, others) = rows.into_iter().partition(|(day, _)| landing.has_covered(listing, *day));
             rows = others;
             found = self.compare_totals(fetcher, words, landing, listing, &alone, Totals::Days).await?;
         }

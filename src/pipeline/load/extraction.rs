@@ -233,5 +233,5 @@ const CHECK_REQUESTS: u32 = 4;
 /// Requests set aside for the check; none of a budget that hardly lets a run read.
 fn set_aside(remaining: Remaining, budget: &BudgetSpec, plan: &PlanLimits) -> u32 {
     let remaining = within_bounds(remaining, budget, plan);
-    if remaining.day.min(remaining.month) >= 10 * CHECK_REQUESTS { CHECK_REQUESTS } else { 0 }
+    if remaining.day.min(remaining.month) >= 3 * CHECK_REQUESTS { CHECK_REQUESTS } else { 0 }
 }

@@ -252,6 +252,11 @@ impl Landing {
         }
     }
 
+    /// Whether this run has read a day of a listing, or found that it differs.
+    pub(crate) fn has_covered(&self, listing: Listing, day: Date) -> bool {
+        self.coverage.iter().any(|row| row.filed_date == day && row.entity_type == listing.label())
+    }
+
     /// Whether this run has read days of a listing.
     pub(crate) fn has_read(&self, listing: Listing) -> bool {
         let is_of_listing = |step: &JournalStep| matches!(step, JournalStep::Listing(entry) if entry.label == listing.label());
