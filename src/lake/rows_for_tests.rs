@@ -12,13 +12,22 @@ pub(super) struct Filing {
     pub(super) filed_date: String,
     pub(super) name: String,
     pub(super) entity_type: &'static str,
+    /// A row with another status than `active` is read as not listed.
+    pub(super) status: &'static str,
     /// `last_seen_at`, seconds.
     pub(super) seen: i64,
 }
 
 pub(super) fn filing(business_id: i64, filed_date: &str) -> Filing {
     let name = format!("BUSINESS {business_id}");
-    Filing { business_id, filed_date: filed_date.to_owned(), name, entity_type: "llc", seen: 100 }
+    Filing {
+        business_id,
+        filed_date: filed_date.to_owned(),
+        name,
+        entity_type: "llc",
+        status: "active",
+        seen: 100,
+    }
 }
 
 impl Filing {
@@ -44,6 +53,8 @@ pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
             document_number: format!("L{:011}", filing.business_id),
             name: filing.name.clone(),
             entity_type: filing.entity_type.to_owned(),
+            status: filing.status.to_owned(),
+            listed: filing.status == "active",
             ..table::filing(1, day, seen)
         }
     };

@@ -119,8 +119,16 @@ pub(super) const OFFICERS: &[Column] = &[
 pub(super) const CHANGES: &[Column] = &[
     req("observed_at", Timestamp, "when the run saw it"),
     BUSINESS_ID,
-    req("change", Text, "appeared, changed, vanished or returned"),
-    req("field", Text, "column that changed; empty unless change is changed"),
+    req(
+        "change",
+        Text,
+        "appeared (never of a lake's first rows), changed, vanished from its listing, or returned to it",
+    ),
+    req(
+        "field",
+        Text,
+        "column that changed, such as status when it was dissolved; empty unless change is changed",
+    ),
     opt("old", Text, "value before"),
     opt("new", Text, "value after"),
     req("run_id", Text, "run that saw it"),

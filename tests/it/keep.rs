@@ -95,7 +95,36 @@ fn snapshots_are_listed_shown_and_compared() {
     assert!(filings["examples"].as_array().is_some_and(|examples| examples.len() >= 2), "{filings}");
     let text = sunlake(lake, &["snapshot", "diff", "1", "2"]).exits(0);
     assert!(text.stdout.contains("filings: ") && text.stdout.contains("business_id="), "{}", text.shown());
+    let left_out: Vec<&str> =
+        diff["left_out"].as_array().expect("columns").iter().filter_map(Value::as_str).collect();
+    assert_eq!(left_out, ["first_seen_at", "last_seen_at", "checked_at", "fetched_at"]);
+    let line = format!("compared: all columns but {}", left_out.join(", "));
+    assert!(text.stdout.lines().last().is_some_and(|last| last.starts_with(&line)), "{}", text.shown());
+    assert_eq!(
+        diff["tables"]["coverage"]["changed"],
+        changed(lake, "coverage", &["filed_date", "entity_type"], &left_out)
+    );
+    let unlisted = changes("vanished");
+    assert_eq!(
+        filings["changed"].as_u64(),
+        Some((changed(lake, "filings", &["business_id"], &left_out) - unlisted) as u64)
+    );
     sunlake(lake, &["snapshot", "show", "9"]).exits(3).says("no snapshot 9");
+}
+
+/// Number of rows of a table that have the same key in snapshots 1 and 2, and another value in a column that is not left out.
+fn changed(lake: &Path, table: &str, key: &[&str], left_out: &[&str]) -> usize {
+    let scratch = Scratch::new();
+    let [before, after] = ["000001", "000002"].map(|snapshot| {
+        let folder = scratch.path(snapshot);
+        std::fs::create_dir(&folder).expect("a folder");
+        std::os::unix::fs::symlink(lake.join("snapshots").join(snapshot), folder.join("current"))
+            .expect("a link");
+        let rows = lake::rows(&folder, table, left_out).into_iter();
+        rows.map(|row| (key.iter().map(|name| row[*name].clone()).collect(), row))
+            .collect::<BTreeMap<Vec<_>, _>>()
+    });
+    before.iter().filter(|(key, row)| after.get(*key).is_some_and(|other| other != *row)).count()
 }
 
 #[test]

@@ -173,7 +173,7 @@ pub enum SnapshotCommand {
     List,
     /// One snapshot: tables, files, checks, state
     Show(Numbered),
-    /// Rows that differ between two snapshots, by table and key
+    /// Rows that differ between two snapshots, by table and key, in more than when they were read
     Diff {
         /// Number of the older one
         before: u64,

@@ -160,7 +160,7 @@ impl Detail {
 pub(super) fn compared(diff: &SnapshotDiff) -> String {
     lines(|text| {
         if diff.tables.is_empty() {
-            return writeln!(text, "snapshots {} and {} have the same rows", diff.before, diff.after);
+            writeln!(text, "snapshots {} and {} have the same rows", diff.before, diff.after)?;
         }
         for (name, table) in &diff.tables {
             writeln!(
@@ -176,7 +176,8 @@ pub(super) fn compared(diff: &SnapshotDiff) -> String {
                 writeln!(text, "  {}", example_line(example))?;
             }
         }
-        Ok(())
+        let left_out = diff.left_out.join(", ");
+        writeln!(text, "compared: all columns but {left_out}, which say when a run read a row")
     })
 }
 

@@ -1,4 +1,4 @@
-//! The difference of two snapshots: rows by key, table by table.
+//! The difference of two snapshots: rows by key, table by table. When a run read a row makes no difference.
 //!
 //! Files with the same digest are not opened. Of the others, memory holds 40 bytes for each row of one month (or of a
 //! table without months), and for each row without a partner in its month.
@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 const EXAMPLES: usize = 3;
 
-/// Columns with the time of reading; alone they make no difference.
-const READING: [&str; 2] = ["last_seen_at", "checked_at"];
+/// Columns that say when a run read a row. They are not compared, and in no example.
+const BOOKKEEPING: [&str; 4] = ["first_seen_at", "last_seen_at", "checked_at", "fetched_at"];
 
 /// What differs between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,6 +26,8 @@ pub struct SnapshotDiff {
     pub before: u64,
     /// The one compared.
     pub after: u64,
+    /// Columns that are not compared, in any table: they say when a run read a row.
+    pub left_out: Vec<&'static str>,
     /// Tables that differ, by name.
     pub tables: BTreeMap<String, TableDiff>,
 }
@@ -39,7 +41,7 @@ pub struct TableDiff {
     pub rows_after: u64,
     /// Rows with a key that was not there before.
     pub added: u64,
-    /// Rows with other values, in more than the time of reading.
+    /// Rows with other values in a column that is compared.
     pub changed: u64,
     /// Rows that no longer exist; of filings also those no longer listed.
     pub vanished: u64,
@@ -54,9 +56,9 @@ pub struct Example {
     pub kind: DiffKind,
     /// The row's key, as text; empty for an aggregate, which has no key.
     pub key: BTreeMap<String, Option<String>>,
-    /// Old values of the columns that differ; empty for a new row.
+    /// Old values of the compared columns that differ; empty for a new row.
     pub before: BTreeMap<String, Option<String>>,
-    /// New values of the columns that differ; empty for a row that vanished.
+    /// New values of the compared columns that differ; empty for a row that vanished.
     pub after: BTreeMap<String, Option<String>>,
 }
 
@@ -84,7 +86,7 @@ impl Lake {
                 tables.insert(name.clone(), diff);
             }
         }
-        Ok(SnapshotDiff { before, after, tables })
+        Ok(SnapshotDiff { before, after, left_out: BOOKKEEPING.to_vec(), tables })
     }
 }
 
@@ -184,13 +186,24 @@ impl<'a> TableCompare<'a> {
         Ok(())
     }
 
+    /// Whether a column is compared. All columns of an aggregate are.
+    fn is_compared(&self, name: &str) -> bool {
+        self.table.is_none() || !BOOKKEEPING.contains(&name)
+    }
+
+    /// The compared values of a row as text.
+    fn cells(&self, batch: &RecordBatch, row: usize) -> Result<Cells, LakeError> {
+        let columns = names(batch).zip(batch.columns()).filter(|(name, _)| self.is_compared(name));
+        columns.map(|(name, column)| Ok((name.to_owned(), value_text(column, row)?))).collect()
+    }
+
     /// The key of each row; of a table without a key, all its columns.
     fn keys(&self, batch: &RecordBatch) -> Result<Vec<Digest>, LakeError> {
         digests(batch, &self.table.map_or_else(|| names(batch).collect(), |table| table.key().to_vec()))
     }
 
     fn marks(&self, batch: &RecordBatch) -> Result<Vec<RowMark>, LakeError> {
-        let names: Vec<&str> = names(batch).filter(|name| !READING.contains(name)).collect();
+        let names: Vec<&str> = names(batch).filter(|name| self.is_compared(name)).collect();
         let listed = batch.column_by_name("listed").and_then(|column| column.as_boolean_opt());
         let mark =
             |(row, content)| RowMark { content, listed: listed.is_none_or(|listed| listed.value(row)) };
@@ -238,7 +251,7 @@ impl<'a> TableCompare<'a> {
                 self.each_batch(side, &months[side], |batch| {
                     for (row, key) in self.keys(batch)?.into_iter().enumerate() {
                         if let Some(sides) = rows.get_mut(&key) {
-                            sides[side] = cells(batch, row)?;
+                            sides[side] = self.cells(batch, row)?;
                         }
                     }
                     Ok(())
@@ -274,9 +287,4 @@ fn example(kind: DiffKind, key_columns: &[&str], [mut before, mut after]: [Cells
 
 fn names(batch: &RecordBatch) -> impl Iterator<Item = &str> {
     batch.schema_ref().fields().iter().map(|field| field.name().as_str())
-}
-
-fn cells(batch: &RecordBatch, row: usize) -> Result<Cells, LakeError> {
-    let columns = names(batch).zip(batch.columns());
-    columns.map(|(name, column)| Ok((name.to_owned(), value_text(column, row)?))).collect()
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::lake::backend::fault_injection::Faults;
 use crate::lake::{DiffKind, SnapshotState};
+use crate::table::OfficerRow;
 use jiff::civil::date;
 
 /// 3 snapshots: a first load, then changes in one month, then in another.
@@ -198,5 +199,39 @@ fn diff_counts_rows_by_key_and_shows_examples() -> Result {
     assert_eq!(lake.diff(3, 1)?.tables["filings"].added, 0, "3 is listed again, and only changed");
     assert_eq!(lake.diff(2, 2)?.tables.len(), 0);
     assert!(matches!(lake.diff(1, 9), Err(LakeError::NoSnapshot { snapshot: 9 })));
+    Ok(())
+}
+
+#[test]
+fn diff_leaves_out_when_a_run_read_a_row() -> Result {
+    let (_root, lake) = history()?;
+    let officer = |second: i64| OfficerRow {
+        business_id: 1,
+        position: 0,
+        name: "ANN".to_owned(),
+        title: "President".to_owned(),
+        fetched_at: at(second),
+    };
+    let look_up = |run_id: &str, second: i64| -> Result<u64> {
+        let _lock = lake.lock(run_id, "test")?;
+        let mut staging = lake.stage(run_id)?;
+        staging.merge(Table::Officers, &OfficerRow::batch(&[officer(second)])?)?;
+        Ok(staging.commit(info())?.snapshot)
+    };
+    let (first, second) = (look_up("r4", 400)?, look_up("r5", 500)?);
+    assert_ne!(lake.commit(first)?.tables["officers"], lake.commit(second)?.tables["officers"]);
+    let diff = lake.diff(first, second)?;
+    assert_eq!(diff.tables.len(), 0, "{diff:#?}");
+    // Business 6 came with snapshot 2; gone back and read again, it is seen first at another time.
+    let lock = lake.lock("back", "test")?;
+    lake.roll_back(&lock, 1, "back", (at(900), date(2026, 11, 21)))?.expect("a new snapshot");
+    drop(lock);
+    let rows = [filing(2, "2026-11-03").named("RENAMED").seen(950), filing(6, "2026-11-05").seen(950)];
+    load(&lake, "r6", &rows, &[("2026-11-03", false)], 950)?;
+    let newest = lake.current()?.expect("a commit").snapshot;
+    let diff = lake.diff(2, newest)?;
+    assert!(!diff.tables.contains_key("filings"), "{diff:#?}");
+    let example = &lake.diff(1, newest)?.tables["filings"].examples[0];
+    assert!(diff.left_out.iter().all(|name| !example.after.contains_key(*name)), "{example:?}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Tables other than filings, and aggregates.
+//! Tables other than filings, and aggregates; what `changes` says.
 
 use super::*;
 use crate::table::OfficerRow;
@@ -20,6 +20,19 @@ fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -
     assert!(matches!(staging.merge(Table::Coverage, &rows(&[])), Err(LakeError::Schema { .. })));
     staging.commit(info())?;
     assert_sound(&lake)
+}
+
+#[test]
+fn row_read_as_dissolved_has_changed_its_status_and_has_not_vanished() -> Result {
+    let (_root, lake) = first_load()?;
+    assert_eq!(changes(&lake)?, [], "the first rows of a lake have not appeared");
+    let dissolved = Filing { status: "dissolved", ..filing(2, "2026-11-03").seen(200) };
+    let delta = load(&lake, "r2", &[dissolved], &[], 200)?;
+    assert_eq!((delta.changed, delta.vanished), (1, 0));
+    let status = (2, "changed".into(), "status".into(), "active".into(), "dissolved".into());
+    assert_eq!(changes(&lake)?, [status]);
+    assert_eq!(state(&lake)?.iter().filter(|row| !row.3).map(|row| row.0).collect::<Vec<_>>(), [2]);
+    Ok(())
 }
 
 #[test]

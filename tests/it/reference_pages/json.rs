@@ -31,7 +31,7 @@ const OTHER: [(&str, &str); 21] = [
     ),
     (
         "snapshot diff",
-        "`before`, `after`, `tables`: by name `rows_before`, `rows_after`, `added`, `changed`, `vanished`, `examples`",
+        "`before`, `after`, `left_out` (columns that are not compared), `tables`: by name `rows_before`, `rows_after`, `added`, `changed`, `vanished`, `examples`",
     ),
     ("snapshot pin", "`snapshot`, `pinned`, `changed` (false when it was pinned already)"),
     ("snapshot unpin", "the same"),
