@@ -57,9 +57,7 @@ impl Run<'_> {
         fetcher.ask_anew();
         let mut read = Differing::new();
         for round in 0..=MOST_ROUNDS {
-            // The counts come last: they are the newest.
-            let listings: Vec<Listing> = self.listings_read(landing).into_iter().rev().collect();
-            let differing = self.compare(fetcher, words, landing, &listings, &read).await?;
+            let differing = self.compare(fetcher, words, landing, &read).await?;
             if differing.is_empty() || round == MOST_ROUNDS || !are_mostly_settled(&read, &differing) {
                 break;
             }
@@ -80,8 +78,7 @@ impl Run<'_> {
             |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
         if is_pause(error) {
             fetcher.ask_anew();
-            let listings = self.listings_read(landing);
-            match self.compare(fetcher, words, landing, &listings, &Differing::new()).await {
+            match self.compare(fetcher, words, landing, &Differing::new()).await {
                 Err(error) if is_pause(&error) => self.differ_unchecked(landing),
                 compared => drop(compared?),
             }
@@ -125,13 +122,12 @@ impl Run<'_> {
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
-        listings: &[Listing],
         read_again: &Differing,
     ) -> Result<Differing> {
         let mut all = Differing::new();
-        for listing in listings {
-            let before = read_again.get(listing);
-            let found = match *listing {
+        for listing in self.listings_read(landing) {
+            let before = read_again.get(&listing);
+            let found = match listing {
                 Listing::Untyped => self.compare_counted(fetcher, words, landing, before).await?,
                 Listing::Of(kind) => self.compare_typed(fetcher, words, landing, kind, before).await?,
             };
@@ -139,7 +135,7 @@ impl Run<'_> {
             if !found.is_empty() {
                 let label = listing.label();
                 tracing::info!(listing = label, days = found.len(), "days have changed since they were read");
-                all.insert(*listing, found);
+                all.insert(listing, found);
             }
         }
         Ok(all)
@@ -186,17 +182,21 @@ impl Run<'_> {
     }
 
     /// Whether businesses of a type were filed since the run began: by the statewide figures, or because a reading noticed changes.
+    /// Figures that stand still while counts rise are too old to tell.
     async fn has_grown(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         landing: &Landing,
         kind: EntityType,
     ) -> Result<bool> {
+        let Some((stats, counts)) = &landing.at_first else { return Ok(true) };
         if landing.drifted.iter().any(|(label, _)| label == kind.key()) {
             return Ok(true);
         }
         let now = fetcher.ask(CHECK, &Call::stats()).await?.0.data;
-        Ok(filed(&now, kind) > landing.stats.as_ref().map_or(i64::MAX, |stats| filed(stats, kind)))
+        let have_risen = self.usable_counts().iter().any(|(day, count)| counts.get(day) < Some(count));
+        let stand_still = now.businesses_total == stats.businesses_total;
+        Ok(filed(&now, kind) > filed(stats, kind) || (have_risen && stand_still))
     }
 
     /// Compares days with fresh counts. A count may mean something else than the total of the listing: if most counts differ, or one
@@ -308,7 +308,7 @@ impl Run<'_> {
     }
 
     /// The newest counts, of the days whose count is the total of the untyped listing.
-    fn usable_counts(&self) -> Counted {
+    pub(crate) fn usable_counts(&self) -> Counted {
         let counts = self.counts().iter().filter(|count| !self.state.miscounted.contains(&count.date));
         counts.map(|DailyCount { date, count }| (*date, u64::try_from(*count).unwrap_or(0))).collect()
     }

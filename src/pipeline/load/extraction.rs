@@ -142,18 +142,18 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
-        landing.stats = Some(reference.stats.clone());
+        landing.at_first = Some((reference.stats.clone(), self.usable_counts()));
         let budget = self.client.budget();
         budget.set_aside(set_aside(budget.remaining()?, &self.pipeline.spec.budget, &self.plan));
-        let read = self.read_jobs(asker, reference, &words, landing).await;
+        let mut read = self.read_jobs(asker, reference, &words, landing).await;
         budget.set_aside(0);
-        match read {
-            Ok(()) => self.check_days(asker, &words, landing).await,
-            Err(error) => {
-                self.check_before_pause(asker, &words, landing, &error).await?;
-                Err(error)
-            }
+        if read.is_ok() {
+            read = self.check_days(asker, &words, landing).await;
         }
+        if let Err(error) = &read {
+            self.check_before_pause(asker, &words, landing, error).await?;
+        }
+        read
     }
 
     async fn read_jobs(

@@ -39,8 +39,8 @@ pub(crate) struct Landing {
     pub(crate) read_whole: BTreeSet<(String, Date)>,
     /// Listing label and day of every day that drifted while it was read.
     pub(crate) drifted: BTreeSet<(String, Date)>,
-    /// Statewide figures when the run began.
-    pub(crate) stats: Option<Stats>,
+    /// Statewide figures and counts of days before the first listing was read.
+    pub(crate) at_first: Option<(Stats, BTreeMap<Date, u64>)>,
     pub(crate) unknown_fields: UnknownFields,
     pub(crate) open_values: OpenValues,
     pub(crate) rejected: HashSet<blake3::Hash>,
@@ -69,7 +69,7 @@ impl Landing {
             complete: BTreeSet::new(),
             read_whole: BTreeSet::new(),
             drifted: BTreeSet::new(),
-            stats: None,
+            at_first: None,
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             rejected: HashSet::new(),
