@@ -154,7 +154,7 @@ impl Enriching<'_, '_> {
             return Ok(false);
         };
         let (page, place) = self.landing.page(&page)?;
-        match normalize_detail(&page.body, page.received_at, &place) {
+        match normalize_detail(&page.body, id, page.received_at, &place) {
             Ok(rows) => Ok(self.add_details(id, rows)),
             Err(reject) => {
                 self.landing.quarantine(&reject)?;
