@@ -67,7 +67,8 @@ impl Call<()> {
         Call::to(Endpoint::Business, &business_id.to_string(), "")
     }
 
-    pub(crate) fn officers(business_id: i64) -> Call<Data<Vec<RawRecord>>> {
+    /// The list is not cut into records here: a bad one goes to quarantine.
+    pub(crate) fn officers(business_id: i64) -> Call<Data<RawRecord>> {
         Call::to(Endpoint::Officers, &business_id.to_string(), "")
     }
 

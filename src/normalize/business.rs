@@ -346,7 +346,7 @@ pub(super) mod tests {
             page.truncate(cut);
             page.extend(&body);
             let _ = normalize_page(&page, instant(), &place());
-            let _ = crate::normalize::detail::normalize_detail(&page, instant(), &place());
+            let _ = crate::normalize::detail::normalize_detail(&page, 7, instant(), &place());
         }
     }
 }

@@ -27,24 +27,29 @@ pub struct NormalizedDetail {
 ///
 /// # Errors
 ///
-/// The record as a reject, also when the body has no `data`.
+/// The record as a reject, also when the body has no `data`, or when it is the record of another business.
 pub fn normalize_detail(
     body: &[u8],
+    business_id: i64,
     fetched_at: Timestamp,
     place: &Place,
 ) -> Result<NormalizedDetail, Box<Reject>> {
     let answer = Answer::new(body, place, fetched_at);
     let raw: &RawValue =
         cut(answer.text()).map_err(|reason| Box::new(answer.reject_all(answer.text(), reason)))?;
-    read_detail(&answer, raw)
+    read_detail(&answer, raw, business_id)
         .map_err(|bad| Box::new(answer.reject(0, raw.get(), bad.business_id, bad.reasons)))
 }
 
-fn read_detail(answer: &Answer<'_>, raw: &RawValue) -> Result<NormalizedDetail, Bad> {
+fn read_detail(answer: &Answer<'_>, raw: &RawValue, business_id: i64) -> Result<NormalizedDetail, Bad> {
     let mut fields = Fields::new(raw).map_err(Bad::unread)?;
     let filing = filing_fields(&mut fields, answer.seen_at);
     let mut detail = detail_fields(&mut fields, filing.business_id, answer.seen_at);
     let unknown = close(answer, raw, fields, Some(filing.business_id))?;
+    if filing.business_id != business_id {
+        let reason = format!("id is {}, must be {business_id}", filing.business_id);
+        return Err(Bad { business_id: Some(filing.business_id), reasons: vec![reason] });
+    }
     detail.extra = unknown.extra;
     let (mut unknown_fields, mut open_values) = (UnknownFields::new(), OpenValues::default());
     count(&mut unknown_fields, unknown.names);
@@ -159,7 +164,7 @@ mod tests {
     }
 
     fn detail(record: &Value) -> Result<NormalizedDetail, Box<Reject>> {
-        normalize_detail(json!({ "data": record }).to_string().as_bytes(), instant(), &place())
+        normalize_detail(json!({ "data": record }).to_string().as_bytes(), 7, instant(), &place())
     }
 
     #[test]
@@ -208,7 +213,8 @@ mod tests {
             (missing.business_id, missing.reasons),
             (Some(7), vec!["mailing_address is missing".to_owned()])
         );
-        assert_eq!(normalize_detail(b"[]", instant(), &place()).expect_err("no answer").position, None);
+        assert_eq!(text("/id", json!("8")), "id is 8, must be 7", "the record of another business");
+        assert_eq!(normalize_detail(b"[]", 7, instant(), &place()).expect_err("no answer").position, None);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use crate::support::command::{Sunlake, project};
 use crate::support::lake::{self, Cells};
-use crate::support::proxy::{Proxy, Reply};
+use crate::support::proxy::{Proxy, Reply, Request};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source::{self, sample_pipeline};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -154,33 +154,224 @@ fn a_business_the_api_does_not_know_is_remembered() {
     assert_eq!(asked.as_object().map(|ids| ids.len()), Some(80), "the next forty, not the same again");
 }
 
+/// A lake with the days of an API that has details, and runs that look businesses up through a proxy.
+struct Detailed {
+    server: ApiServer,
+    proxy: Proxy,
+    scratch: Scratch,
+}
+
+impl Detailed {
+    fn new() -> Self {
+        let server = ApiServer::detailed(AGENCY);
+        let story = Self { proxy: Proxy::counting(server.address), server, scratch: Scratch::new() };
+        let days = "name = \"days\"\n[extract]\ndays = 14\n[aggregates]\nenabled = false\n";
+        story
+            .asking(Sunlake::run(&story.scratch.file("days.toml", days), &story.scratch.lake()))
+            .finish()
+            .exits(0);
+        story
+    }
+
+    fn asking(&self, command: Sunlake) -> Sunlake {
+        self.asking_on(command, source::small().today)
+    }
+
+    fn asking_on(&self, command: Sunlake, today: &str) -> Sunlake {
+        command.asking(&self.proxy.url(), today, &self.server.key)
+    }
+
+    fn pipeline(&self, lines: &str) -> PathBuf {
+        let text = format!(
+            "name = \"enrich\"\n[enrich]\nwhere = \"listed AND county = 'Orange'\"\n{lines}\n[aggregates]\nenabled = false\n"
+        );
+        self.scratch.file("enrich.toml", &text)
+    }
+
+    /// A run on a day; what it ended with, and the targets that it asked for.
+    fn run_on(&self, today: &str, lines: &str, code: i32) -> (Value, Vec<String>) {
+        let before = self.proxy.targets().len();
+        let run = Sunlake::run(&self.pipeline(lines), &self.scratch.lake());
+        let summary = self.asking_on(run, today).finish().exits(code).json();
+        (summary, self.proxy.targets().split_off(before))
+    }
+
+    fn run(&self, lines: &str, code: i32) -> (Value, Vec<String>) {
+        self.run_on(source::small().today, lines, code)
+    }
+
+    /// Requests of the stages of details and officers, as `plan` estimates them.
+    fn planned(&self, lines: &str) -> (Value, Value) {
+        let plan = Sunlake::on(&self.scratch.lake(), ["plan", "--json"]).args([self.pipeline(lines)]);
+        let price = self.asking(plan.env("SUNLAKE_STATE", &self.scratch.path("state").to_string_lossy()));
+        let price = price.finish().exits(0).json();
+        let stage = |at: usize| price["stages"][at]["requests"].clone();
+        (stage(1), stage(2))
+    }
+
+    fn rows(&self, table: &str) -> BTreeSet<Cells> {
+        lake::rows(&self.scratch.lake(), table, &["fetched_at"]).into_iter().collect()
+    }
+}
+
+fn is_of_officers(target: &str) -> bool {
+    target.ends_with("/officers")
+}
+
+fn enrich_of(summary: &Value) -> (&Value, &Value, &Value, &Value) {
+    let of = |key: &str| &summary["enrich"][key];
+    (of("chosen"), of("looked_up"), of("quarantined"), of("left"))
+}
+
+/// A detail record without its year.
+fn spoil_detail(body: String) -> String {
+    body.replace("\"last_annual_report_year\":", "\"last_annual_report_year\":null,\"x\":")
+}
+
+/// A list of officers whose first has no title.
+fn spoil_officers(body: String) -> String {
+    body.replacen("\"title\":", "\"title\":null,\"x\":", 1)
+}
+
+/// Answers in which these targets come spoiled, the first `times` of each.
+fn spoiling(
+    targets: Vec<String>,
+    times: usize,
+    spoil: fn(String) -> String,
+) -> impl FnMut(&Request) -> Reply + Send + 'static {
+    let mut spoiled: BTreeMap<String, usize> = BTreeMap::new();
+    move |request| {
+        if !targets.contains(&request.target) {
+            return Reply::Forward;
+        }
+        let before = spoiled.entry(request.target.clone()).or_default();
+        *before += 1;
+        if *before <= times { Reply::Change(spoil) } else { Reply::Forward }
+    }
+}
+
+#[test]
+fn a_detail_that_came_spoiled_is_asked_for_again_by_the_next_run_and_by_no_other() {
+    let calm = Detailed::new();
+    let (whole, targets) = calm.run("", 0);
+    let spoiled: Vec<String> =
+        targets.iter().filter(|target| !is_of_officers(target)).step_by(7).cloned().collect();
+    assert!(spoiled.len() >= 3, "{targets:?}");
+    let story = Detailed::new();
+    story.proxy.follow(spoiling(spoiled.clone(), 1, spoil_detail));
+    let (first, _) = story.run("", 5);
+    let left = spoiled.len();
+    let chosen = whole["enrich"]["chosen"].as_u64().expect("a number") as usize;
+    assert_eq!(first["outcome"], "partial", "{first}");
+    let counts = [chosen, chosen - left, left, left].map(Value::from);
+    assert_eq!(enrich_of(&first), (&counts[0], &counts[1], &counts[2], &counts[3]), "{first}");
+    assert_eq!(story.planned(""), (left.into(), left.into()), "they are estimated");
+    let (second, asked) = story.run("", 0);
+    assert_eq!(second["outcome"], "complete", "{second}");
+    let details: Vec<&String> = asked.iter().filter(|target| !is_of_officers(target)).collect();
+    assert_eq!(details, spoiled.iter().collect::<Vec<_>>(), "{asked:?}");
+    assert!(asked.iter().all(|target| spoiled.iter().any(|spoiled| target.starts_with(spoiled))));
+    for table in ["details", "officers"] {
+        assert!(!calm.rows(table).is_empty() && story.rows(table) == calm.rows(table), "{table}");
+    }
+    let all: Vec<String> = story.proxy.targets();
+    let officers = |targets: &[String]| targets.iter().filter(|target| is_of_officers(target)).count();
+    assert_eq!(officers(&all), officers(&targets), "no list of officers is asked for twice");
+    assert_eq!(story.run("", 0).1, Vec::<String>::new());
+}
+
+#[test]
+fn a_run_in_several_parts_asks_for_a_spoiled_detail_once() {
+    let (_, targets) = Detailed::new().run("limit = 1\nofficers = false", 0);
+    let spoiled = targets[0].clone();
+    let story = Detailed::new();
+    story.proxy.follow(spoiling(vec![spoiled.clone()], usize::MAX, spoil_detail));
+    let mut asked = Vec::new();
+    for part in 0.. {
+        assert!(part < 9, "it never ends: {asked:?}");
+        let (summary, of_part) = story.run("officers = false\n[budget]\nmax_requests = 20", 5);
+        asked.extend(of_part);
+        assert_eq!(summary["enrich"]["quarantined"], 1, "{summary}");
+        if summary["stopped"].is_null() {
+            assert_eq!(summary["enrich"]["left"], 1, "{summary}");
+            assert!(part > 0, "it was one part");
+            break;
+        }
+    }
+    assert_eq!(asked.iter().filter(|target| **target == spoiled).count(), 1, "{asked:?}");
+    let state = &lake::commits(&story.scratch.lake()).pop().expect("a commit")["state"]["enrich"];
+    let of_spoiled = state["quarantined_details"].as_object().and_then(|all| all.values().next().cloned());
+    assert_eq!(of_spoiled.expect("a business")["times"], 1, "{state}");
+}
+
+#[test]
+fn a_detail_that_always_comes_spoiled_is_asked_for_less_and_less_often() {
+    let story = Detailed::new();
+    let lines = "limit = 4\nofficers = false";
+    story.proxy.follow(|request| match request.target.starts_with("/v1/fl/businesses/") {
+        true => Reply::Change(spoil_detail),
+        false => Reply::Forward,
+    });
+    let asked_on = |day: &str| {
+        let (summary, asked) = story.run_on(day, lines, 5);
+        assert_eq!((&summary["outcome"], &summary["enrich"]["looked_up"]), (&"partial".into(), &0.into()));
+        asked
+    };
+    let first = asked_on("2026-03-20");
+    assert_eq!(first.len(), 4);
+    let again = asked_on("2026-03-20");
+    assert_eq!(again, first, "the next run asks for the same at once");
+    let asked_on: Vec<bool> = (20..=31)
+        .map(|day| asked_on(&format!("2026-03-{day}")).iter().any(|target| first.contains(target)))
+        .collect();
+    let days: Vec<usize> = (0..asked_on.len()).filter(|at| asked_on[*at]).map(|at| 20 + at).collect();
+    assert_eq!(days, [22, 26], "2 days later, then 4, then 8");
+}
+
+#[test]
+fn a_list_of_officers_that_came_spoiled_is_asked_for_again_without_its_detail() {
+    let calm = Detailed::new();
+    let (_, targets) = calm.run("", 0);
+    let spoiled: Vec<String> =
+        targets.iter().filter(|target| is_of_officers(target)).take(3).cloned().collect();
+    let story = Detailed::new();
+    story.proxy.follow(spoiling(spoiled.clone(), 1, spoil_officers));
+    let (first, _) = story.run("", 5);
+    assert_eq!(first["enrich"]["quarantined"], 3, "{first}");
+    assert_eq!(story.planned(""), (0.into(), 3.into()));
+    assert_eq!(story.run("", 0).1, spoiled, "the lists alone");
+    assert!(!calm.rows("officers").is_empty() && story.rows("officers") == calm.rows("officers"));
+    assert_eq!(story.run("", 0).1, Vec::<String>::new());
+}
+
+#[test]
+fn officers_that_are_wanted_later_are_asked_for_without_their_details() {
+    let calm = Detailed::new();
+    let (_, together) = calm.run("", 0);
+    let story = Detailed::new();
+    let (_, details) = story.run("officers = false", 0);
+    assert!(details.iter().all(|target| !is_of_officers(target)) && details.len() > 10, "{details:?}");
+    let (officers_only, of_details): (Vec<String>, Vec<String>) =
+        together.into_iter().partition(|target| is_of_officers(target));
+    assert_eq!(details, of_details);
+    assert_eq!(story.planned("officers = true"), (0.into(), officers_only.len().into()));
+    let (summary, officers) = story.run("officers = true", 0);
+    assert_eq!(officers, officers_only, "a request each, and no detail a second time: {summary}");
+    for table in ["details", "officers"] {
+        assert!(!calm.rows(table).is_empty() && story.rows(table) == calm.rows(table), "{table}");
+    }
+}
+
 #[test]
 fn officers_that_the_api_does_not_list_are_asked_for_once() {
-    let source = source::small();
-    let server = ApiServer::detailed(AGENCY);
-    let proxy = Proxy::scripted(server.address, |request| match request.target.ends_with("/officers") {
+    let story = Detailed::new();
+    story.proxy.follow(|request| match is_of_officers(&request.target) {
         true => Reply::error(404, Vec::new()),
         false => Reply::Forward,
     });
-    let scratch = Scratch::new();
-    let off = "[aggregates]\nenabled = false\n";
-    let days = scratch.file("days.toml", &format!("name = \"days\"\n[extract]\ndays = 14\n{off}"));
-    let choice = "[enrich]\nwhere = \"listed AND county = 'Orange'\"\n";
-    let enrich = scratch.file("enrich.toml", &format!("name = \"enrich\"\n{choice}{off}"));
-    let run = |pipeline: &Path| {
-        Sunlake::run(pipeline, &scratch.lake())
-            .asking(&proxy.url(), source.today, &server.key)
-            .finish()
-            .exits(0)
-            .json()
-    };
-    run(&days);
-    let first = run(&enrich);
-    let asked = |targets: Vec<String>| targets.iter().filter(|target| target.ends_with("/officers")).count();
-    assert!(asked(proxy.targets()) > 5, "{first}");
-    let before = asked(proxy.targets());
-    let again = run(&enrich);
-    assert_eq!((asked(proxy.targets()), sent(&again)), (before, 1), "{again}");
+    let (first, asked) = story.run("", 0);
+    assert!(asked.iter().filter(|target| is_of_officers(target)).count() > 5, "{first}");
+    assert_eq!(story.run("", 0).1, Vec::<String>::new());
 }
 
 #[test]

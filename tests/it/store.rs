@@ -6,10 +6,10 @@ use crate::support::lake::{self, Cells};
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::s3::{Bucket, SECRET, with_credentials};
 use crate::support::scratch::Scratch;
-use crate::support::server::{AGENCY, ApiServer, create_key};
+use crate::support::server::{AGENCY, ApiServer, Plan, create_key};
 use crate::support::source::{self, Source};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,8 +25,12 @@ struct Coast {
 
 impl Coast {
     fn new(bucket: &'static str) -> Self {
+        Self::under(bucket, AGENCY)
+    }
+
+    fn under(bucket: &'static str, plan: Plan) -> Self {
         let source = source::small();
-        let server = ApiServer::generous(source, AGENCY);
+        let server = ApiServer::generous(source, plan);
         let proxy = Proxy::counting(server.address);
         let scratch = Scratch::new();
         let pipeline = scratch.file("daily.toml", "name = \"daily\"\n[aggregates]\nenabled = false\n");
@@ -205,6 +209,37 @@ fn a_stopped_run_resumes_on_another_machine_and_asks_for_no_page_twice() {
     // The request that was under way when the signal came may have been broken off.
     assert!(all <= asked.len() + 1, "{all} requests for {} pages", asked.len());
     coast.assert_complete("three");
+}
+
+/// Requests that a dead machine takes with it, at most.
+const MOST_LOST: usize = 25;
+
+#[test]
+fn a_machine_that_dies_loses_few_requests_however_small_its_pages_are() {
+    let coast = Coast::under("dies", Plan { rows_per_call: 10, ..AGENCY });
+    let deaths = ["one", "two"];
+    for machine in deaths {
+        // More than a chunk, so that each kill is at another place of one.
+        let answered = 2 * MOST_LOST + 7;
+        let before = coast.proxy.log().len();
+        coast.proxy.hold_after(answered);
+        let run = coast.run(machine).start();
+        coast.proxy.wait_for_requests(before + answered + 1);
+        run.kill();
+        std::fs::remove_dir_all(coast.work(machine)).expect("a working copy");
+        coast.proxy.follow(|_| Reply::Forward);
+        coast.proxy.release();
+    }
+    let summary = coast.run("three").finish().complete();
+    let asked = coast.proxy.targets();
+    let again = asked.len() - asked.iter().collect::<BTreeSet<_>>().len();
+    // The request that was under way is lost, too.
+    assert!((1..=deaths.len() * (MOST_LOST + 1)).contains(&again), "{again} of {} asked again", asked.len());
+    let is_chunk = |name: &&String| name.contains("/raw/");
+    let chunks = coast.bucket.names().iter().filter(is_chunk).count();
+    assert!(chunks <= asked.len().div_ceil(MOST_LOST) + 1, "{chunks} uploads for {} pages", asked.len());
+    assert!(summary["requests"]["replayed"].as_u64() > Some(90), "{summary}");
+    coast.assert_complete("four");
 }
 
 #[test]

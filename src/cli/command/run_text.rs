@@ -106,13 +106,15 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
             writeln!(text, "           {start:?} {entity_type}: {found} of {expected} rows")?;
         }
     }
-    match &summary.enrich {
-        Some(enrich) => writeln!(
-            text,
-            "looked up  {} of {} businesses, {} of them unknown to the API",
-            enrich.looked_up, enrich.chosen, enrich.unknown
-        ),
-        None => Ok(()),
+    let Some(enrich) = &summary.enrich else { return Ok(()) };
+    writeln!(
+        text,
+        "looked up  {} of {} businesses, {} of them unknown to the API",
+        enrich.looked_up, enrich.chosen, enrich.unknown
+    )?;
+    match enrich.quarantined {
+        0 => Ok(()),
+        left => writeln!(text, "           {left} in quarantine; later runs look them up again"),
     }
 }
 

@@ -227,9 +227,7 @@ impl RemoteCache {
         for name in disk::names(&dir)?.iter().filter(|name| name.ends_with(".zst")) {
             cached.insert(chunk_name(&dir.join(name))?);
         }
-        for name in stored.difference(&cached) {
-            self.download_chunk(format!("{folder}/{name}"), &dir.join(name))?;
-        }
+        self.download_chunks(&folder, &dir, stored.difference(&cached))?;
         Ok(stored)
     }
 
@@ -242,18 +240,29 @@ impl RemoteCache {
     }
 
     /// Skips a chunk whose bytes do not match the digest in its name: the run requests its pages again.
-    fn download_chunk(&self, name: String, to: &Path) -> Result<(), LakeError> {
-        let file = to.file_name().unwrap_or_default().to_string_lossy();
-        let waiting = to.with_file_name(format!("{TEMPORARY}{file}"));
-        let url = self.objects.url(&name);
-        let is_intact = self.download_one(name, &waiting)?.is_some_and(|(_, blake3)| {
-            file.split(['-', '.']).nth(1).is_some_and(|digest| blake3.starts_with(digest))
-        });
-        if is_intact {
-            return self.local.storage.rename(&waiting, to);
+    fn download_chunks<'n>(
+        &self,
+        folder: &str,
+        dir: &Path,
+        names: impl Iterator<Item = &'n String>,
+    ) -> Result<(), LakeError> {
+        let storage = &self.local.storage;
+        let names: Vec<&String> = names.collect();
+        let waiting = |name: &str| dir.join(format!("{TEMPORARY}{name}"));
+        let wanted = names.iter().map(|name| Wanted { name: format!("{folder}/{name}"), to: waiting(name) });
+        let downloaded = self.objects.download(storage, wanted.collect())?;
+        for (name, downloaded) in names.into_iter().zip(downloaded) {
+            let has_digest =
+                |digest: &str| downloaded.as_ref().is_some_and(|(_, blake3)| blake3.starts_with(digest));
+            if name.split(['-', '.']).nth(1).is_some_and(has_digest) {
+                storage.rename(&waiting(name), &dir.join(name))?;
+            } else {
+                let url = self.objects.url(&format!("{folder}/{name}"));
+                tracing::warn!(url, "archived pages are damaged; the run requests them again");
+                storage.remove_file(&waiting(name))?;
+            }
         }
-        tracing::warn!(url, "archived pages are damaged; the run requests them again");
-        self.local.storage.remove_file(&waiting)
+        Ok(())
     }
 }
 

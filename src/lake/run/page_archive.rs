@@ -3,8 +3,8 @@
 //! Segments `000001.zst`, … are append-only. A page is one record of [`page_frame`](super::page_frame), written by one
 //! call.
 //!
-//! In an object store, a segment is a chunk: at 1 MiB it is closed and uploaded, so that another machine can resume the
-//! run. The open segment is only on this machine.
+//! In an object store, a segment is a chunk: at 25 pages or 1 MiB it is closed and uploaded, so that another machine can
+//! resume the run. The open segment is only on this machine.
 //!
 //! Opening the archive checks every page. A torn or damaged page does not count; the run requests it again.
 
@@ -21,8 +21,12 @@ use std::path::{Path, PathBuf};
 
 /// A segment of this length takes no more records.
 const SEGMENT_BYTES: u64 = 64 << 20;
-/// A chunk of this length takes no more records: about 250 pages.
+/// A chunk of this length takes no more records.
 const CHUNK_BYTES: u64 = 1 << 20;
+/// A chunk with this number of pages takes no more. A machine that dies loses at most these requests: one minute of the smallest
+/// plan, and 2.5% of its day. The largest plan fills a chunk in 12 seconds, so an upload of 0.1 seconds takes less than 1% of its
+/// time, and a month of 200,000 requests makes 8,000 uploads.
+const CHUNK_PAGES: u32 = 25;
 
 /// An answer of the API, as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +57,8 @@ pub struct RawArchive {
     index: HashMap<String, HashMap<u32, usize>>,
     tail: Option<(StoredFile, u64)>,
     chunks: Option<ChunkUpload>,
+    /// Pages since the last upload.
+    not_uploaded: u32,
     /// Segments with a torn tail, and the bytes before it.
     torn: Vec<(PathBuf, u64)>,
     /// Segments with damage before their last intact page, and the damaged bytes.
@@ -72,9 +78,13 @@ impl RawArchive {
     ) -> Result<Self, LakeError> {
         storage.create_durable_dir_all(dir)?;
         let mut archive = Self::open_read_only(dir, storage)?;
-        archive.chunks = chunks;
         for (segment, intact) in std::mem::take(&mut archive.torn) {
             archive.storage.truncate(&segment, intact)?;
+        }
+        if let Some(mut chunks) = chunks {
+            // An earlier process of this machine may have been killed before an upload.
+            chunks.upload(&archive.segments)?;
+            archive.chunks = Some(chunks);
         }
         Ok(archive)
     }
@@ -92,6 +102,7 @@ impl RawArchive {
             index: HashMap::new(),
             tail: None,
             chunks: None,
+            not_uploaded: 0,
             torn: Vec::new(),
             damaged: Vec::new(),
         };
@@ -175,8 +186,10 @@ impl RawArchive {
         let offset = self.write(&record)?;
         let offset = offset + (record.len() - packed.len()) as u64;
         self.note(PageLocation { segment: self.segments.len() - 1, offset, header });
-        let is_long = self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
-        if is_long && self.chunks.is_some() { self.sync() } else { Ok(()) }
+        self.not_uploaded += 1;
+        let is_full = self.not_uploaded >= CHUNK_PAGES
+            || self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
+        if is_full && self.chunks.is_some() { self.sync() } else { Ok(()) }
     }
 
     fn tail_path(&self) -> PathBuf {
@@ -221,7 +234,7 @@ impl RawArchive {
         self.tail.as_ref().map_or(Ok(()), |(file, _)| file.sync())?;
         self.storage.sync_dir(&self.dir)?;
         if let Some(chunks) = &mut self.chunks {
-            self.tail = None;
+            (self.tail, self.not_uploaded) = (None, 0);
             chunks.upload(&self.segments)?;
         }
         Ok(())

@@ -1,18 +1,20 @@
 //! Looks up what is due: one request or two for each business, and the rows they give.
 //!
-//! What is due is written down when the run begins. A run that resumes the same day requests only the rest.
+//! What is due is written down when the run begins. A run that resumes the same day requests only the rest. A business whose answer
+//! went to quarantine is left for a later run.
 
 use super::landing::Landing;
 use crate::contract::business::ACTIVE;
-use crate::extract::detail::{LookUp, look_up};
+use crate::extract::detail::{LookUp, expect, expect_officers};
 use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::lake::{Commit, TableDelta};
-use crate::normalize::{normalize_detail, normalize_officers};
+use crate::normalize::{NormalizedDetail, normalize_detail, normalize_officers};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::context::Run;
-use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::plan::due::{Known, LookUps, due};
+use crate::pipeline::error::Result;
+use crate::pipeline::plan::due::{DueTerms, Known, LookUps, Standing, due};
 use crate::pipeline::publish::summary::EnrichSummary;
+use crate::pipeline::state::run_state::{QuarantinedLookUp, ReadBackoff};
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table};
 use std::collections::BTreeSet;
 
@@ -25,9 +27,8 @@ struct LookedUp {
     filings: Vec<FilingRow>,
     details: Vec<DetailRow>,
     officers: Vec<OfficerRow>,
-    /// Businesses whose officers were requested, with or without a result.
+    /// Businesses whose rows of officers are replaced.
     with_officers: BTreeSet<i64>,
-    count: usize,
 }
 
 impl Run<'_> {
@@ -41,38 +42,16 @@ impl Run<'_> {
         let commit = self.lake.current()?;
         let plan = self.enrich_plan(spec, commit.as_ref())?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
-        // Look-ups of an earlier part of this run are in the lake.
-        let is_done = |id: &i64| known.asked_at(*id).is_some_and(|at| at >= self.record.started_at);
-        let (done, due): (Vec<i64>, Vec<i64>) = plan.ids.iter().copied().partition(is_done);
-        let mut summary = EnrichSummary {
-            chosen: plan.ids.len() as u64 + plan.beyond,
-            looked_up: done.len() as u64,
-            unknown: done.iter().filter(|id| known.is_without(**id)).count() as u64,
-            left: due.len() as u64 + plan.beyond,
-        };
-        self.needed = Some(asker.answered + due.len() as u64 * if spec.officers { 2 } else { 1 });
+        let (due, summary) = self.look_ups_left(spec, &plan, &known);
+        let requests = |(_, first): &(i64, LookUp)| 1 + u64::from(spec.officers && *first == LookUp::Details);
+        self.needed = Some(asker.answered + due.iter().map(requests).sum::<u64>());
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }
-        let mut looked_up = LookedUp::default();
-        let mut result = Ok(());
-        let mut rest = &due[..];
-        while let Some((&id, next)) = rest.split_first() {
-            rest = next;
-            let found = look_up(asker, id, next, spec.officers).await.map_err(PipelineError::from);
-            result = match found {
-                Ok(found) => self.take(id, spec, &found, &known, landing, &mut looked_up, &mut summary),
-                Err(error) => Err(error),
-            };
-            if result.is_err() {
-                break;
-            }
-            if looked_up.count >= BATCH {
-                let batch = std::mem::take(&mut looked_up);
-                asker.alongside(|| batch.land(landing))??;
-            }
-        }
-        looked_up.land(landing)?;
+        let mut work = Enriching { run: self, spec, known, landing, batch: LookedUp::default(), summary };
+        let result = work.look_up_all(asker, &due).await;
+        let Enriching { batch, summary, .. } = work;
+        batch.land(landing)?;
         self.enrich = Some(summary);
         result
     }
@@ -83,92 +62,168 @@ impl Run<'_> {
         if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {
             return Ok(look_ups);
         }
-        let due = due(self.lake, commit, spec, &self.state.enrich, (self.now)())?;
+        let terms = DueTerms::of(spec, (self.now)(), self.real_today);
+        let due = due(self.lake, commit, &spec.condition, terms, &self.state.enrich)?;
         let look_ups = LookUps::of(due, spec.limit);
         planned.look_ups = Some(look_ups.clone());
         self.write_plan(&planned)?;
         Ok(look_ups)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one look-up, and every place that records it")]
-    fn take(
-        &mut self,
-        id: i64,
+    /// The look-ups that earlier parts of this run have left, and the progress so far.
+    fn look_ups_left(
+        &self,
         spec: &EnrichSpec,
-        found: &LookUp,
+        plan: &LookUps,
         known: &Known,
-        landing: &mut Landing,
-        looked_up: &mut LookedUp,
-        summary: &mut EnrichSummary,
-    ) -> Result<()> {
-        summary.looked_up += 1;
-        summary.left -= 1;
-        looked_up.count += 1;
-        let detail = match &found.detail {
-            Some(key) => self.take_detail(id, key, known, landing, looked_up)?,
-            None => {
-                summary.unknown += 1;
-                None
+    ) -> (Vec<(i64, LookUp)>, EnrichSummary) {
+        // As of the start of the run: nothing that it looked up is too old.
+        let terms = DueTerms::of(spec, self.record.started_at, self.real_today);
+        let (mut due, mut summary) = (Vec::new(), EnrichSummary::default());
+        for id in plan.ids.iter().copied() {
+            match known.standing(id, terms, &self.state.enrich) {
+                Standing::Waiting => summary.quarantined += 1,
+                Standing::Due(look_up) if self.is_quarantined_now(id, look_up) => summary.quarantined += 1,
+                Standing::Due(look_up) => due.push((id, look_up)),
+                Standing::UpToDate => {
+                    summary.looked_up += 1;
+                    summary.unknown += u64::from(known.is_without(id));
+                }
             }
-        };
-        match detail {
-            Some(_) => drop(self.state.enrich.without.remove(&id)),
-            None => drop(self.state.enrich.without.insert(id, (self.now)())),
         }
-        let officers = found.officers.as_ref().map(|key| officers_of(id, key, landing)).transpose()?;
-        let officers = officers.unwrap_or_default();
-        if let Some(officer_count) = detail.filter(|_| spec.officers) {
-            looked_up.with_officers.insert(id);
-            match officer_count != 0 && officers.is_empty() {
-                true => self.state.enrich.without_officers.insert(id),
-                false => self.state.enrich.without_officers.remove(&id),
-            };
-        }
-        looked_up.officers.extend(officers);
-        Ok(())
+        summary.quarantined += plan.waiting;
+        summary.left = due.len() as u64 + plan.beyond + summary.quarantined;
+        summary.chosen = summary.looked_up + summary.left;
+        (due, summary)
     }
 
-    /// Adds a detail record; returns its number of officers, or nothing where it could not be normalized.
-    fn take_detail(
-        &mut self,
-        id: i64,
-        key: &PageKey,
-        known: &Known,
-        landing: &mut Landing,
-        looked_up: &mut LookedUp,
-    ) -> Result<Option<i32>> {
-        let (page, place) = landing.page(key)?;
-        match normalize_detail(&page.body, page.received_at, &place) {
-            Ok(rows) => {
-                landing.note_unknown(rows.unknown_fields);
-                landing.open_values.absorb(rows.open_values);
-                let listed = rows.filing.status == ACTIVE;
-                let extra = known.extra.get(&id).cloned();
-                looked_up.filings.push(FilingRow { listed, extra, ..rows.filing });
-                let officer_count = rows.detail.officer_count;
-                looked_up.details.push(rows.detail);
-                Ok(Some(officer_count))
-            }
-            Err(reject) => {
-                landing.quarantine(&reject)?;
-                Ok(None)
-            }
-        }
+    /// Whether an earlier part of this run sent the answer to quarantine.
+    fn is_quarantined_now(&self, id: i64, look_up: LookUp) -> bool {
+        let last = self.state.enrich.quarantined(look_up).get(&id);
+        last.is_some_and(|last| last.at >= self.record.started_at)
     }
 }
 
-/// The rows of a page of officers.
-fn officers_of(id: i64, key: &PageKey, landing: &mut Landing) -> Result<Vec<OfficerRow>> {
-    let (page, place) = landing.page(key)?;
-    let rows = normalize_officers(&page.body, id, page.received_at, &place);
-    landing.note_unknown(rows.unknown_fields);
-    rows.rejects.iter().try_for_each(|reject| landing.quarantine(reject))?;
-    Ok(rows.rows)
+/// Look-ups under way, and where their results go.
+struct Enriching<'e, 'r> {
+    run: &'e mut Run<'r>,
+    spec: &'e EnrichSpec,
+    known: Known,
+    landing: &'e mut Landing,
+    batch: LookedUp,
+    summary: EnrichSummary,
+}
+
+impl Enriching<'_, '_> {
+    async fn look_up_all(&mut self, asker: &mut PageFetcher<'_>, due: &[(i64, LookUp)]) -> Result<()> {
+        for (at, (id, first)) in due.iter().enumerate() {
+            expect(asker, &due[at..]);
+            let before = self.summary.quarantined;
+            self.look_up(asker, *id, *first).await?;
+            if self.summary.quarantined == before {
+                self.summary.looked_up += 1;
+                self.summary.left -= 1;
+            }
+            if (at + 1).is_multiple_of(BATCH) {
+                let batch = std::mem::take(&mut self.batch);
+                asker.alongside(|| batch.land(self.landing))??;
+            }
+        }
+        Ok(())
+    }
+
+    async fn look_up(&mut self, asker: &mut PageFetcher<'_>, id: i64, first: LookUp) -> Result<()> {
+        if first == LookUp::Details {
+            let details = LookUp::Details.ask(asker, id).await?;
+            let has_officers = self.take_details(id, details)?;
+            if !has_officers || !self.spec.officers {
+                return Ok(());
+            }
+            expect_officers(asker, id);
+        }
+        let officers = LookUp::Officers.ask(asker, id).await?;
+        self.take_officers(id, officers)
+    }
+
+    /// Adds a detail record; returns whether it counts officers.
+    fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
+        let Some(page) = page else {
+            self.summary.unknown += 1;
+            self.run.state.enrich.without.insert(id, (self.run.now)());
+            self.run.state.enrich.quarantined_details.remove(&id);
+            return Ok(false);
+        };
+        let (page, place) = self.landing.page(&page)?;
+        match normalize_detail(&page.body, id, page.received_at, &place) {
+            Ok(rows) => Ok(self.add_details(id, rows)),
+            Err(reject) => {
+                self.landing.quarantine(&reject)?;
+                self.note_quarantined(id, LookUp::Details);
+                Ok(false)
+            }
+        }
+    }
+
+    fn add_details(&mut self, id: i64, rows: NormalizedDetail) -> bool {
+        let state = &mut self.run.state.enrich;
+        state.without.remove(&id);
+        state.quarantined_details.remove(&id);
+        let has_officers = rows.detail.officer_count != 0;
+        if self.spec.officers && !has_officers {
+            self.batch.with_officers.insert(id);
+            state.without_officers.remove(&id);
+            state.quarantined_officers.remove(&id);
+        }
+        self.landing.note_unknown(rows.unknown_fields);
+        self.landing.open_values.absorb(rows.open_values);
+        let listed = rows.filing.status == ACTIVE;
+        let extra = self.known.extra.get(&id).cloned();
+        self.batch.filings.push(FilingRow { listed, extra, ..rows.filing });
+        self.batch.details.push(rows.detail);
+        has_officers
+    }
+
+    /// Adds a list of officers. The rows of the lake stay where every record of the list went to quarantine.
+    fn take_officers(&mut self, id: i64, page: Option<PageKey>) -> Result<()> {
+        let (mut rows, mut is_sound) = (Vec::new(), true);
+        if let Some(page) = page {
+            let (page, place) = self.landing.page(&page)?;
+            let officers = normalize_officers(&page.body, id, page.received_at, &place);
+            self.landing.note_unknown(officers.unknown_fields);
+            officers.rejects.iter().try_for_each(|reject| self.landing.quarantine(reject))?;
+            (rows, is_sound) = (officers.rows, officers.rejects.is_empty());
+        }
+        let state = &mut self.run.state.enrich;
+        match rows.is_empty() && is_sound {
+            true => drop(state.without_officers.insert(id, (self.run.now)())),
+            false => drop(state.without_officers.remove(&id)),
+        }
+        match is_sound {
+            true => drop(state.quarantined_officers.remove(&id)),
+            false => self.note_quarantined(id, LookUp::Officers),
+        }
+        if is_sound || !rows.is_empty() {
+            self.batch.with_officers.insert(id);
+        }
+        self.batch.officers.extend(rows);
+        Ok(())
+    }
+
+    fn note_quarantined(&mut self, id: i64, look_up: LookUp) {
+        self.summary.quarantined += 1;
+        let state = &mut self.run.state.enrich;
+        let all = match look_up {
+            LookUp::Details => &mut state.quarantined_details,
+            LookUp::Officers => &mut state.quarantined_officers,
+        };
+        let backoff = ReadBackoff::after(all.get(&id).map(|last| last.backoff), self.run.real_today);
+        all.insert(id, QuarantinedLookUp { backoff, at: (self.run.now)() });
+    }
 }
 
 impl LookedUp {
     fn land(self, landing: &mut Landing) -> Result<()> {
-        if self.count == 0 {
+        if self.filings.is_empty() && self.with_officers.is_empty() {
             return Ok(());
         }
         landing.staging.spill_filings(FilingRow::batch(&self.filings)?)?;

@@ -1,9 +1,11 @@
-//! Which businesses must be looked up.
+//! Which businesses must be looked up, and what is requested of them.
 //!
 //! A business is due when the pipeline's condition selects it and its details are missing, older than a change of its filing, or older
-//! than the pipeline allows.
+//! than the pipeline allows. If only its officers are, they are requested without the details. After an answer that went to
+//! quarantine, a business is due again in the next run, and then in longer and longer intervals.
 
 use crate::aggregate::choose_businesses;
+use crate::extract::detail::LookUp;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::config::spec::EnrichSpec;
 use crate::pipeline::error::Result;
@@ -11,6 +13,7 @@ use crate::pipeline::state::run_state::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
 use arrow::array::{Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
 use arrow::record_batch::RecordBatch;
+use jiff::civil::Date;
 use jiff::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
@@ -25,33 +28,79 @@ pub(crate) struct LookUps {
     pub(crate) ids: Vec<i64>,
     /// Number of businesses that are due, but more than one run looks up.
     pub(crate) beyond: u64,
+    /// Number of businesses with an answer in quarantine that are not due yet.
+    #[serde(default)]
+    pub(crate) waiting: u64,
 }
 
 impl LookUps {
     /// The look-ups of a run, of all businesses that are due.
-    pub(crate) fn of(due: Vec<i64>, limit: Option<u64>) -> Self {
+    pub(crate) fn of(due: Due, limit: Option<u64>) -> Self {
         let most = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-        let wanted = due.len().min(most);
-        let ids: Vec<i64> = due.into_iter().take(wanted.min(MOST_AT_ONCE)).collect();
-        Self { beyond: (wanted - ids.len()) as u64, ids }
+        let wanted = due.look_ups.len().min(most);
+        let ids = due.look_ups.into_iter().map(|(id, _)| id);
+        let ids: Vec<i64> = ids.take(wanted.min(MOST_AT_ONCE)).collect();
+        Self { beyond: (wanted - ids.len()) as u64, ids, waiting: due.waiting }
     }
 }
 
-/// Selected businesses whose look-up is due, newest first.
+/// When a look-up is due.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DueTerms {
+    /// Older look-ups are repeated.
+    oldest: Option<Timestamp>,
+    /// Whether officers are wanted.
+    officers: bool,
+    today: Date,
+}
+
+impl DueTerms {
+    pub(crate) fn of(spec: &EnrichSpec, now: Timestamp, today: Date) -> Self {
+        let age = |days| Span::new().try_hours(i64::from(days) * 24).ok();
+        let oldest = spec.max_age_days.and_then(|days| now.checked_sub(age(days)?).ok());
+        Self { oldest, officers: spec.officers, today }
+    }
+}
+
+/// The selected businesses that are not up to date.
+#[derive(Debug, Default)]
+pub(crate) struct Due {
+    /// Businesses whose look-up is due, newest filing first, with the first request of each.
+    pub(crate) look_ups: Vec<(i64, LookUp)>,
+    /// Number of businesses with an answer in quarantine that are not due yet.
+    pub(crate) waiting: u64,
+}
+
+/// The selected businesses that are not up to date in the lake.
 pub(crate) fn due(
     lake: &Lake,
     commit: Option<&Commit>,
-    spec: &EnrichSpec,
+    condition: &str,
+    terms: DueTerms,
     state: &EnrichState,
-    now: Timestamp,
-) -> Result<Vec<i64>> {
-    let Some(commit) = commit else { return Ok(Vec::new()) };
-    let chosen = choose_businesses(&spec.condition, &lake.open_snapshot(commit).tables()?)?;
+) -> Result<Due> {
+    let mut due = Due::default();
+    let Some(commit) = commit else { return Ok(due) };
+    let chosen = choose_businesses(condition, &lake.open_snapshot(commit).tables()?)?;
     let known = Known::of(lake, Some(commit), &chosen, state)?;
-    let oldest = spec
-        .max_age_days
-        .and_then(|days| now.checked_sub(Span::new().try_hours(i64::from(days) * 24).ok()?).ok());
-    Ok(chosen.into_iter().filter(|id| known.is_due(*id, oldest, spec.officers)).collect())
+    for id in chosen {
+        match known.standing(id, terms, state) {
+            Standing::UpToDate => {}
+            Standing::Due(look_up) => due.look_ups.push((id, look_up)),
+            Standing::Waiting => due.waiting += 1,
+        }
+    }
+    Ok(due)
+}
+
+/// Whether a business must be looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    UpToDate,
+    /// With this request first.
+    Due(LookUp),
+    /// Its last answer went to quarantine; it is due on a later day.
+    Waiting,
 }
 
 /// What the lake knows about the look-ups of some businesses.
@@ -62,8 +111,8 @@ pub(crate) struct Known {
     /// When its filing last changed, other than by a look-up.
     changed: HashMap<i64, Timestamp>,
     counts_officers: HashSet<i64>,
-    /// Businesses whose officers were requested, with or without a result.
-    has_officers: HashSet<i64>,
+    /// When officers were requested, with or without a result.
+    officers: HashMap<i64, Timestamp>,
     /// Fields of the listing that the schema does not know.
     pub(crate) extra: HashMap<i64, String>,
 }
@@ -75,11 +124,11 @@ impl Known {
         let wanted: HashSet<i64> = ids.iter().copied().collect();
         let without = state.without.iter().filter(|(id, _)| wanted.contains(id));
         known.without = without.map(|(id, asked_at)| (*id, *asked_at)).collect();
-        known.has_officers =
-            state.without_officers.iter().copied().filter(|id| wanted.contains(id)).collect();
+        let without_officers = state.without_officers.iter().filter(|(id, _)| wanted.contains(id));
+        known.officers = without_officers.map(|(id, asked_at)| (*id, *asked_at)).collect();
         let tables: [(Table, &[&str]); 4] = [
             (Table::Details, &["business_id", "fetched_at", "officer_count"]),
-            (Table::Officers, &["business_id"]),
+            (Table::Officers, &["business_id", "fetched_at"]),
             (Table::Changes, &["business_id", "observed_at", "run_id"]),
             (Table::Filings, &["business_id", "extra"]),
         ];
@@ -114,7 +163,10 @@ impl Known {
                     }
                 }
             }
-            Table::Officers => self.has_officers.extend(rows.map(|(_, id)| id)),
+            Table::Officers => {
+                let fetched: &TimestampMicrosecondArray = typed_column(batch, table, "fetched_at")?;
+                self.officers.extend(rows.filter_map(|(row, id)| Some((id, instant(fetched, row)?))));
+            }
             Table::Changes => {
                 let observed: &TimestampMicrosecondArray = typed_column(batch, table, "observed_at")?;
                 let runs: &StringArray = typed_column(batch, table, "run_id")?;
@@ -134,21 +186,33 @@ impl Known {
         Ok(())
     }
 
-    /// When a business was last looked up, with or without a result.
-    pub(crate) fn asked_at(&self, id: i64) -> Option<Timestamp> {
-        self.fetched.get(&id).max(self.without.get(&id)).copied()
-    }
-
     pub(crate) fn is_without(&self, id: i64) -> bool {
         self.without.contains_key(&id)
     }
 
-    fn is_due(&self, id: i64, oldest: Option<Timestamp>, with_officers: bool) -> bool {
-        let Some(asked_at) = self.asked_at(id) else { return true };
-        let lacks_officers =
-            with_officers && self.counts_officers.contains(&id) && !self.has_officers.contains(&id);
-        let has_changed = self.changed.get(&id).is_some_and(|changed| *changed > asked_at);
-        has_changed || lacks_officers || oldest.is_some_and(|oldest| asked_at < oldest)
+    /// Whether a business must be looked up, and what is requested first.
+    pub(crate) fn standing(&self, id: i64, terms: DueTerms, state: &EnrichState) -> Standing {
+        let is_out_of_date = |asked_at: Option<&Timestamp>| {
+            let changed = self.changed.get(&id);
+            asked_at.is_none_or(|at| {
+                changed.is_some_and(|changed| changed > at) || terms.oldest.is_some_and(|oldest| *at < oldest)
+            })
+        };
+        let lacks_officers = || {
+            let is_quarantined = state.quarantined_officers.contains_key(&id);
+            self.counts_officers.contains(&id)
+                && !self.is_without(id)
+                && (is_quarantined || is_out_of_date(self.officers.get(&id)))
+        };
+        let look_up = match is_out_of_date(self.fetched.get(&id).max(self.without.get(&id))) {
+            true => LookUp::Details,
+            false if terms.officers && lacks_officers() => LookUp::Officers,
+            false => return Standing::UpToDate,
+        };
+        match state.quarantined(look_up).get(&id) {
+            Some(last) if last.backoff.is_backing_off(terms.today) => Standing::Waiting,
+            _ => Standing::Due(look_up),
+        }
     }
 }
 
@@ -160,27 +224,79 @@ fn instant(column: &TimestampMicrosecondArray, row: usize) -> Option<Timestamp> 
 mod tests {
     use super::*;
     use crate::pipeline::load::recount::tests::at;
+    use crate::pipeline::state::run_state::{QuarantinedLookUp, ReadBackoff};
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 20);
+
+    fn terms(oldest: Option<i64>, officers: bool) -> DueTerms {
+        DueTerms { oldest: oldest.map(at), officers, today: TODAY }
+    }
 
     #[test]
     fn a_look_up_is_due_once_and_again_only_for_a_reason() {
-        let mut known = Known::default();
-        assert!(known.is_due(1, None, true), "never looked up");
+        let (mut known, state) = (Known::default(), EnrichState::default());
+        let standing = |known: &Known, oldest| known.standing(1, terms(oldest, true), &state);
+        assert_eq!(standing(&known, None), Standing::Due(LookUp::Details), "never looked up");
         known.fetched.insert(1, at(100));
-        assert!(!known.is_due(1, None, true));
-        assert!(known.is_due(1, Some(at(101)), true) && !known.is_due(1, Some(at(100)), true), "too old");
+        assert_eq!(standing(&known, None), Standing::UpToDate);
+        assert_eq!(standing(&known, Some(101)), Standing::Due(LookUp::Details), "too old");
+        assert_eq!(standing(&known, Some(100)), Standing::UpToDate);
         known.changed.insert(1, at(100));
-        assert!(!known.is_due(1, None, true), "changed before it was looked up");
+        assert_eq!(standing(&known, None), Standing::UpToDate, "changed before it was looked up");
         known.changed.insert(1, at(101));
-        assert!(known.is_due(1, None, true), "changed since");
+        assert_eq!(standing(&known, None), Standing::Due(LookUp::Details), "changed since");
         known.without.insert(1, at(102));
-        assert!(!known.is_due(1, None, true), "looked up without success since");
+        assert_eq!(standing(&known, None), Standing::UpToDate, "looked up without success since");
+        known.counts_officers.insert(1);
+        assert_eq!(standing(&known, None), Standing::UpToDate, "the API does not know it any more");
+    }
+
+    #[test]
+    fn officers_alone_are_due_when_only_the_details_are_up_to_date() {
+        let (mut known, state) = (Known::default(), EnrichState::default());
         known.fetched.insert(2, at(100));
+        let standing = |known: &Known, oldest, officers| known.standing(2, terms(oldest, officers), &state);
+        assert_eq!(standing(&known, None, true), Standing::UpToDate, "it has none");
         known.counts_officers.insert(2);
-        assert!(
-            known.is_due(2, None, true) && !known.is_due(2, None, false),
-            "officers were never requested"
+        assert_eq!(standing(&known, None, true), Standing::Due(LookUp::Officers));
+        assert_eq!(standing(&known, None, false), Standing::UpToDate);
+        assert_eq!(
+            standing(&known, Some(101), true),
+            Standing::Due(LookUp::Details),
+            "its details are too old"
         );
-        known.has_officers.insert(2);
-        assert!(!known.is_due(2, None, true));
+        known.officers.insert(2, at(90));
+        assert_eq!(standing(&known, None, true), Standing::UpToDate);
+        assert_eq!(
+            standing(&known, Some(95), true),
+            Standing::Due(LookUp::Officers),
+            "its officers are too old"
+        );
+        known.changed.insert(2, at(95));
+        assert_eq!(
+            standing(&known, None, true),
+            Standing::Due(LookUp::Officers),
+            "changed before its details came"
+        );
+    }
+
+    #[test]
+    fn after_quarantine_a_look_up_waits_longer_each_time() {
+        let (mut known, mut state) = (Known::default(), EnrichState::default());
+        let last = |times| QuarantinedLookUp { backoff: ReadBackoff { times, on: TODAY }, at: at(100) };
+        state.quarantined_details.insert(3, last(1));
+        let standing = |known: &Known, state: &EnrichState| known.standing(3, terms(None, true), state);
+        assert_eq!(standing(&known, &state), Standing::Due(LookUp::Details), "the next run asks again");
+        state.quarantined_details.insert(3, last(2));
+        assert_eq!(standing(&known, &state), Standing::Waiting);
+        known.fetched.insert(3, at(110));
+        assert_eq!(standing(&known, &state), Standing::UpToDate);
+        known.counts_officers.insert(3);
+        known.officers.insert(3, at(110));
+        state.quarantined_officers.insert(3, last(1));
+        assert_eq!(standing(&known, &state), Standing::Due(LookUp::Officers), "part of the list is missing");
+        state.quarantined_officers.insert(3, last(2));
+        assert_eq!(standing(&known, &state), Standing::Waiting);
     }
 }

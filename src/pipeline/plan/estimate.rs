@@ -1,7 +1,7 @@
 //! The estimate of a run, before it starts. It takes at most 3 requests.
 
 use super::completion_date::{SpendableBudget, complete_on};
-use super::due::due;
+use super::due::{DueTerms, due};
 use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
@@ -16,7 +16,7 @@ use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::plan::PlanLimits;
 use crate::extract::ExtractError;
-use crate::extract::detail::{DETAILS, OFFICERS};
+use crate::extract::detail::{DETAILS, LookUp, OFFICERS};
 use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
 use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
@@ -128,8 +128,9 @@ async fn stages_without_days(
 ) -> Result<Option<Vec<StagePrice>>> {
     let lake = &context.lake;
     if let Some(spec) = &pipeline.spec.enrich {
-        let due = due(lake, commit, spec, &state.enrich, (context.now)())?;
-        return Ok(Some(enrich_stages(spec, due.len() as u64)));
+        let terms = DueTerms::of(spec, (context.now)(), context.today);
+        let due = due(lake, commit, &spec.condition, terms, &state.enrich)?;
+        return Ok(Some(enrich_stages(spec, due.look_ups.iter().map(|(_, look_up)| *look_up))));
     }
     let Some(spec) = &pipeline.spec.registry else { return Ok(None) };
     let stats = fetch(client, &Call::stats()).await?.data;
@@ -141,13 +142,17 @@ async fn stages_without_days(
     Ok(Some(vec![lists, priced]))
 }
 
-/// A request for the details of each business, and one for its officers, which most have.
-fn enrich_stages(spec: &EnrichSpec, due: u64) -> Vec<StagePrice> {
-    let businesses = due.min(spec.limit.unwrap_or(u64::MAX));
-    let officers = if spec.officers { businesses } else { 0 };
+/// A request for the details of each business, and one for its officers, which most have; only that where they alone are missing.
+fn enrich_stages(spec: &EnrichSpec, due: impl Iterator<Item = LookUp>) -> Vec<StagePrice> {
+    let most = spec.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let (mut details, mut officers) = (0, 0);
+    for look_up in due.take(most) {
+        details += u64::from(look_up == LookUp::Details);
+        officers += u64::from(spec.officers);
+    }
     vec![
         StagePrice::new(REFERENCE, 0, 1),
-        StagePrice::new(DETAILS, businesses, businesses),
+        StagePrice::new(DETAILS, details, details),
         StagePrice::new(OFFICERS, officers, officers),
     ]
 }

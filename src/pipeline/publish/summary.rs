@@ -131,15 +131,17 @@ pub struct RegisterSummary {
 }
 
 /// Progress of the look-ups.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct EnrichSummary {
-    /// Selected businesses whose details were due.
+    /// Selected businesses whose details or officers were due.
     pub chosen: u64,
     /// Of these, looked up so far.
     pub looked_up: u64,
     /// Of those, unknown to the API.
     pub unknown: u64,
-    /// Not looked up yet.
+    /// Of the chosen, those whose last answer went to quarantine. Later runs look them up again.
+    pub quarantined: u64,
+    /// Of the chosen, those not looked up yet, and those in quarantine.
     pub left: u64,
 }
 

@@ -4,6 +4,7 @@ use super::newest_lists::NewestLists;
 use super::registry::RegisterState;
 use crate::contract::eastern::span_days;
 use crate::contract::plan::PlanLimits;
+use crate::extract::detail::LookUp;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::query::histogram::Shares;
 use crate::lake::Commit;
@@ -94,17 +95,42 @@ impl std::fmt::Display for SourceKind {
 pub(crate) struct EnrichState {
     /// Businesses without a detail record, and when they were looked up.
     pub(crate) without: BTreeMap<i64, Timestamp>,
-    /// Businesses whose detail record counts officers, but whose list of officers is empty.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub(crate) without_officers: BTreeSet<i64>,
+    /// Businesses whose detail record counts officers, but whose list of officers is empty, and when it was looked up.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) without_officers: BTreeMap<i64, Timestamp>,
+    /// Businesses whose last detail record went to quarantine.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) quarantined_details: BTreeMap<i64, QuarantinedLookUp>,
+    /// Businesses of whose last list of officers a record went to quarantine.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) quarantined_officers: BTreeMap<i64, QuarantinedLookUp>,
     /// Runs that looked businesses up. Their changes do not make a look-up due.
     pub(crate) runs: BTreeSet<String>,
 }
 
-/// Most days between two readings of a day.
+impl EnrichState {
+    pub(crate) fn quarantined(&self, look_up: LookUp) -> &BTreeMap<i64, QuarantinedLookUp> {
+        match look_up {
+            LookUp::Details => &self.quarantined_details,
+            LookUp::Officers => &self.quarantined_officers,
+        }
+    }
+}
+
+/// Look-ups of a business, one after another, with answers that went to quarantine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct QuarantinedLookUp {
+    #[serde(flatten)]
+    pub(crate) backoff: ReadBackoff,
+    /// When the last one was looked up.
+    pub(crate) at: Timestamp,
+}
+
+/// Most days between two attempts.
 const LONGEST_PAUSE: u32 = 14;
 
-/// Incomplete readings of a day, one after another. A row that nothing finds is likely to stay out of reach.
+/// Unsuccessful attempts, one after another: incomplete readings of a day, or look-ups of a business whose answers went to
+/// quarantine. A row that nothing finds is likely to stay out of reach, and a bad record to stay bad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadBackoff {
     pub(crate) times: u32,
@@ -112,13 +138,13 @@ pub(crate) struct ReadBackoff {
 }
 
 impl ReadBackoff {
-    /// The backoff after one more incomplete reading.
+    /// The backoff after one more unsuccessful attempt.
     pub(crate) fn after(before: Option<Self>, on: Date) -> Self {
         Self { times: before.map_or(0, |backoff| backoff.times) + 1, on }
     }
 
-    /// Whether the day is skipped today. After the first incomplete reading it is read at once, for rows may only have changed
-    /// during the reading; then after 2, 4, 8 and 14 days.
+    /// Whether today is skipped. After the first attempt the next one is made at once, for rows may only have changed during a
+    /// reading; then after 2, 4, 8 and 14 days.
     pub(crate) fn is_backing_off(self, today: Date) -> bool {
         let pause = 1 << self.times.saturating_sub(1).min(4);
         self.times > 1 && span_days(self.on, today) <= LONGEST_PAUSE.min(pause)
@@ -147,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_grow_with_each_incomplete_reading() {
+    fn pauses_grow_with_each_unsuccessful_attempt() {
         let on = date(2026, 7, 1);
         let mut backoff = ReadBackoff::after(None, on);
         let mut pauses = Vec::new();

@@ -19,7 +19,7 @@ fn exit_codes_page_has_every_code() {
         (
             exit::RUN_AGAIN,
             "Stopped in good order: quota used up, a wait longer than the run may take, a deadline, a signal, \
-             midnight passed, or a day that is not complete.",
+             midnight passed, a day that is not complete, or a look-up in quarantine.",
             "Run it again. The summary has the earliest useful time (`go_on_after`) and the day on which it \
              will be complete (`complete_on`).",
         ),
