@@ -192,3 +192,39 @@ fn a_row_that_took_the_place_of_another_between_pages_is_found_by_the_counts_of_
     assert_eq!(looked_at, 2, "the two days' totals are asked for: {:#?}", proxy.targets());
     lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "after the swap");
 }
+
+/// Whether the first counts have been changed.
+static COUNTED: AtomicBool = AtomicBool::new(false);
+
+/// The first counts as they are when one row of the newest day with rows leaves before the day is read.
+fn with_a_row_that_left(body: String) -> String {
+    let mut answer: Value = serde_json::from_str(&body).expect("counts");
+    let days = answer["data"].as_array_mut().expect("days");
+    let rows = |day: &Value| day["count"].as_u64().expect("a count");
+    let day = days.iter_mut().find(|day| rows(day) > 0).expect("a day with rows");
+    day["count"] = (rows(day) + 1).into();
+    if COUNTED.swap(true, Ordering::SeqCst) { body } else { answer.to_string() }
+}
+
+#[test]
+fn a_count_older_than_the_reading_is_not_remembered_as_its_own() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let server = ApiServer::generous(source, AGENCY);
+    let proxy = Proxy::scripted(server.address, |request| match request.target.contains("/daily?") {
+        true => Reply::Change(with_a_row_that_left),
+        false => Reply::Forward,
+    });
+    let run = || {
+        Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
+            .asking(&proxy.url(), source.today, &server.key)
+            .finish()
+            .complete()
+    };
+    run();
+    lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "read");
+    let before = proxy.targets().len();
+    run();
+    let untyped = |target: &&String| target.contains("filed_from") && !target.contains("type=");
+    let again: Vec<String> = proxy.targets()[before..].iter().filter(untyped).cloned().collect();
+    assert!(again.is_empty(), "no day has changed: {again:#?}");
+}

@@ -19,7 +19,7 @@ pub(crate) const CHECK: &str = "check";
 /// Which totals are worth a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Totals {
-    /// One for each range of days, as far back as so many searches may span.
+    /// One for each range of days, as far back as this number of searches may span.
     Few(usize),
     /// One for each day: in a sum over several days, a lost row may hide a new one.
     Days,

@@ -85,3 +85,22 @@ fn aggregates_keep_their_file_with_equal_rows_and_are_dropped_with_their_definit
     assert!(!staging.files().contains_key("agg_county_day"));
     assert_sound(&lake)
 }
+
+#[test]
+fn what_left_its_listing_later_in_the_same_run_is_not_listed() -> Result {
+    let (_root, lake) = first_load()?;
+    let _lock = lake.lock("r2", "test")?;
+    let mut staging = lake.stage("r2")?;
+    let day = jiff::civil::date(2026, 11, 3);
+    let seen = |id: i64| filings(&[filing(id, "2026-11-03").seen(200)]);
+    for id in [2, 6, 7] {
+        staging.spill_filings(seen(id))?;
+    }
+    staging.note_gone([2, 6, 7].map(|id| (id, (day, false))));
+    staging.spill_filings(seen(7))?;
+    let delta = staging.merge_filings(&BTreeSet::new(), at(200))?;
+    staging.commit(info())?;
+    assert_eq!((delta.added, delta.vanished), (1, 1), "6 came and left, 7 came back");
+    assert_eq!(changes(&lake)?, [change(2, "vanished"), change(7, "appeared")]);
+    assert_sound(&lake)
+}

@@ -182,7 +182,7 @@ impl Run<'_> {
     }
 
     /// Whether businesses of a type were filed since the run began: by the statewide figures, or because a reading noticed changes.
-    /// Figures that stand still while counts rise are too old to tell.
+    /// Figures that stand still while counts rise are too old to show it.
     async fn has_grown(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
@@ -255,7 +255,7 @@ impl Run<'_> {
         Ok(differing_days(fetcher, context, &filter(listing), rows, totals).await?)
     }
 
-    /// Reads differing days again, the newest first, with about so many requests; returns these days.
+    /// Reads differing days again, the newest first, with about `requests` requests; returns these days.
     async fn read_again(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
@@ -362,7 +362,7 @@ fn groups(days: &Counted, reach: u32) -> Vec<Counted> {
     groups
 }
 
-/// The newest days, at most so many, and no more rows than fit in memory.
+/// The newest days, at most `most`, and no more rows than fit in memory.
 fn newest(days: Counted, most: usize) -> Counted {
     let mut rows = 0;
     let fits = |(_, of_day): &(Date, u64)| {
