@@ -256,8 +256,8 @@ fn a_signal_while_pages_are_asked_ahead_loses_none_of_them() {
     proxy.release();
     run.finish().exits(5);
     weather.run("").complete();
-    let distinct: std::collections::BTreeSet<String> = proxy.targets().into_iter().collect();
-    assert_eq!(distinct.len(), proxy.targets().len(), "{:#?}", proxy.targets());
+    let distinct: std::collections::BTreeSet<String> = proxy.pages().into_iter().collect();
+    assert_eq!(distinct.len(), proxy.pages().len(), "{:#?}", proxy.pages());
 }
 
 /// Something a run leaves on the disk, and how to see it.
@@ -291,11 +291,11 @@ fn a_kill_while_the_lake_is_published_leaves_the_old_or_the_new_snapshot_complet
             assert!(is_committed, "{what}: no snapshot is shown before it is committed");
             lake::assert_same(&lake::filings(&lake), &expected, what);
         }
-        let before = story.proxy.targets().len();
+        let before = story.proxy.pages().len();
         let summary = story.command_into(&lake).finish().exits(0).json();
         lake::assert_same(&lake::filings(&lake), &expected, what);
         verify(&lake);
-        let asked = story.proxy.targets()[before..].to_vec();
+        let asked = story.proxy.pages()[before..].to_vec();
         if !is_committed {
             kills_before_the_commit += 1;
             assert!(asked.is_empty(), "{what}: every page was archived, yet these were asked: {asked:#?}");
@@ -375,7 +375,7 @@ fn max_requests_ends_a_run_in_good_order_and_further_runs_finish_it() {
     assert!(runs > 2, "{runs} runs");
     lake::assert_same(&lake::filings(&story.scratch.lake()), &expected, "after several budgets");
     // In day ranges within its bound it asks otherwise, but nothing twice.
-    let targets = story.proxy.targets();
+    let targets = story.proxy.pages();
     let once = needed.into_iter().chain(targets.iter().map(|target| (target.clone(), 1)));
     let mut allowed: BTreeMap<String, usize> = BTreeMap::new();
     once.for_each(|(target, times)| {

@@ -202,7 +202,7 @@ fn a_stopped_run_resumes_on_another_machine_and_asks_for_no_page_twice() {
     coast.proxy.follow(|_| Reply::Forward);
     let summary = coast.run("two").finish().complete();
     assert!(summary["requests"]["replayed"].as_u64() >= Some(14), "{summary}");
-    let mut asked = coast.proxy.targets();
+    let mut asked = coast.proxy.pages();
     let all = asked.len();
     asked.sort();
     asked.dedup();

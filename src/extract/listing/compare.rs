@@ -19,8 +19,8 @@ pub(crate) const CHECK: &str = "check";
 /// Which totals are worth a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Totals {
-    /// One for each range of days, as far back as this number of searches may span.
-    Few(usize),
+    /// One for each range of the newest days, as far back as one search may span.
+    Ranges,
     /// One for each day: in a sum over several days, a lost row may hide a new one.
     Days,
 }
@@ -35,7 +35,7 @@ pub(crate) async fn differing_days(
 ) -> Result<BTreeMap<Date, u64>> {
     let ReadContext { plan, values, shares, .. } = context;
     let ranges: Vec<(Date, Date)> = match totals {
-        Totals::Few(most) => few(rows, plan, most),
+        Totals::Ranges => few(rows, plan),
         Totals::Days => rows.keys().rev().map(|day| (*day, *day)).collect(),
     };
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
@@ -47,19 +47,15 @@ pub(crate) async fn differing_days(
     Ok(differing)
 }
 
-/// Searches that span more days than any plan has.
-const MOST_SPANS: usize = 40;
-
-/// Ranges of days, as far back as `most` searches may span. Where it takes no more requests, and under the small limits of a trial,
-/// none has more rows than an offset passes.
-fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits, most: usize) -> Vec<(Date, Date)> {
+/// Ranges of days, as far back as one search may span. Under the small limits of a trial, none has more rows than an offset passes.
+fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<(Date, Date)> {
     let Some(newest) = rows.keys().next_back() else { return Vec::new() };
-    let oldest = minus_days(*newest, MAX_SPAN_DAYS * most.min(MOST_SPANS) as u32 - 1);
+    let oldest = minus_days(*newest, MAX_SPAN_DAYS - 1);
     let ranges = ranges(rows.range(oldest..).map(|(day, _)| *day));
-    let cut: Vec<(Date, Date)> =
-        ranges.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();
-    let is_trial = plan.max_offset < Plan::Starter.limits().max_offset;
-    if cut.len() <= most.max(ranges.len()) || is_trial { cut } else { ranges }
+    match plan.max_offset < Plan::Starter.limits().max_offset {
+        true => ranges.into_iter().flat_map(|range| within_offset(range, rows, plan.max_offset)).collect(),
+        false => ranges,
+    }
 }
 
 /// The parts of a range that have no more rows than an offset passes, or one day.

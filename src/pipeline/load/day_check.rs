@@ -9,6 +9,7 @@ use crate::client::Call;
 use crate::contract::count::{DailyCount, Stats};
 use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
+use crate::contract::param::MAX_DAYS;
 use crate::contract::reference::EntityType;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::listing::{CHECK, ListingJob, Totals, differing_days, extract_listing};
@@ -17,7 +18,7 @@ use crate::extract::reference::{DailyCounts, extract_daily_counts};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::inputs::filter;
-use crate::pipeline::plan::jobs::{counted_days, listings};
+use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::KnownRows;
 use crate::pipeline::state::provenance::page_of;
 use crate::table::Table;
@@ -27,9 +28,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Requests for reading days again the first time; twice as many each further time.
 const FIRST_REQUESTS: u64 = 20;
 const MOST_ROUNDS: u32 = 8;
-
-/// Requests of a run for which one more range of days may be compared with its total.
-const REQUESTS_A_TOTAL: u64 = 50;
 
 /// Rows of days that are kept in memory while they are read again.
 const ROWS_IN_MEMORY: u64 = 50_000;
@@ -153,8 +151,9 @@ impl Run<'_> {
         let mut found = self.compare_counts(fetcher, words, landing, &rows, read_again).await?;
         let counts = self.usable_counts();
         rows.retain(|day, _| !counts.contains_key(day));
-        let few = few_totals(fetcher);
-        found.extend(self.compare_totals(fetcher, words, landing, Listing::Untyped, &rows, few).await?);
+        found.extend(
+            self.compare_totals(fetcher, words, landing, Listing::Untyped, &rows, Totals::Ranges).await?,
+        );
         Ok(found)
     }
 
@@ -176,8 +175,7 @@ impl Run<'_> {
             rows = others;
             found = self.compare_totals(fetcher, words, landing, listing, &alone, Totals::Days).await?;
         }
-        let few = few_totals(fetcher);
-        found.extend(self.compare_totals(fetcher, words, landing, listing, &rows, few).await?);
+        found.extend(self.compare_totals(fetcher, words, landing, listing, &rows, Totals::Ranges).await?);
         Ok(found)
     }
 
@@ -221,7 +219,7 @@ impl Run<'_> {
             return Ok(found);
         }
         let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
-        let totals = if is_calm { Totals::Few(1) } else { Totals::Days };
+        let totals = if is_calm { Totals::Ranges } else { Totals::Days };
         let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
         self.ask_counts(fetcher, landing).await?;
         let now = self.usable_counts();
@@ -233,7 +231,7 @@ impl Run<'_> {
     }
 
     async fn ask_counts(&mut self, fetcher: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
-        let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
+        let days = (self.counts().len() as u32).clamp(1, MAX_DAYS);
         self.take_counts(extract_daily_counts(fetcher, CHECK, days).await?, landing);
         Ok(())
     }
@@ -312,11 +310,6 @@ impl Run<'_> {
         let counts = self.counts().iter().filter(|count| !self.state.miscounted.contains(&count.date));
         counts.map(|DailyCount { date, count }| (*date, u64::try_from(*count).unwrap_or(0))).collect()
     }
-}
-
-/// Totals for the newest range, and for more of them after a long run.
-fn few_totals(fetcher: &PageFetcher<'_>) -> Totals {
-    Totals::Few((fetcher.answered / REQUESTS_A_TOTAL).max(1) as usize)
 }
 
 /// Businesses of a type that were filed in the months that the statewide figures have.

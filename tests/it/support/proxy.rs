@@ -98,6 +98,17 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
+    /// The targets without those that the last check of a run asks for again: fresh counts, figures and totals.
+    pub(crate) fn pages(&self) -> Vec<String> {
+        let mut seen = std::collections::BTreeSet::new();
+        let mut targets = self.targets();
+        let is_fresh = |target: &str| target.contains("/daily?") || target.ends_with("/stats");
+        targets.retain(|target| {
+            !target.contains("limit=1&") && (!is_fresh(target) || seen.insert(target.clone()))
+        });
+        targets
+    }
+
     /// Follows another script from now on.
     pub(crate) fn follow(&self, script: impl FnMut(&Request) -> Reply + Send + 'static) {
         *locked(&self.shared.script) = Box::new(script);
