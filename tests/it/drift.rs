@@ -218,7 +218,7 @@ fn a_count_older_than_the_reading_is_not_remembered_as_its_own() {
         Sunlake::run(&shipped("backfill.toml"), &scratch.lake())
             .asking(&proxy.url(), source.today, &server.key)
             .finish()
-            .complete()
+            .exits(0)
     };
     run();
     lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "read");
