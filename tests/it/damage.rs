@@ -269,6 +269,24 @@ fn a_repair_reports_each_file_that_it_repaired() {
 }
 
 #[test]
+fn what_no_repair_brings_back_is_named_with_another_way_out() {
+    let scratch = Scratch::new();
+    let lake = copy(&scratch);
+    let copy = of_run(&lake, "short", "commits/000003.json");
+    for name in ["commits/000003.json", &copy] {
+        std::fs::remove_file(lake.join(name)).expect("removed");
+    }
+    let strange = lake.join("snapshots/000004/filings/strange.parquet");
+    std::fs::write(&strange, "x").expect("written");
+    let done = sunlake(&lake, &["verify", "--repair"]).exits(9);
+    for says in
+        ["commits/000003.json: it is missing", "strange.parquet: the commit does not name", "from a backup"]
+    {
+        assert!(done.stdout.contains(says), "{says}{}", done.shown());
+    }
+}
+
+#[test]
 fn a_lake_whose_only_commit_is_lost_is_damaged_and_repaired() {
     let scratch = Scratch::new();
     let lake = scratch.lake();

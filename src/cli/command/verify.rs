@@ -76,9 +76,11 @@ fn repair_text(repaired: &Repaired) -> String {
             match (repaired.actions.is_empty(), repaired.left.is_empty()) {
                 (true, true) => "nothing is damaged",
                 (false, true) => "the lake is sound again",
-                (_, false) => {
+                (_, false) if repaired.left.iter().any(Problem::is_of_rows) => {
                     "some files stay damaged\nhint: delete old snapshots: `sunlake snapshot prune`"
                 }
+                _ =>
+                    "some files stay damaged\nhint: take them from a backup; delete those that no commit names",
             }
         )
     })

@@ -87,6 +87,11 @@ impl ProblemKind {
 }
 
 impl Problem {
+    /// Whether the file is one of a snapshot, so that its damage goes with the snapshot.
+    pub(crate) fn is_of_rows(&self) -> bool {
+        self.kind == ProblemKind::Tables
+    }
+
     /// Whether the file describes the newest snapshot for other programs, and can be made again.
     pub(crate) fn is_of_catalog(&self) -> bool {
         self.kind == ProblemKind::Catalog
