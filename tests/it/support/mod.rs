@@ -7,6 +7,7 @@ pub(crate) mod http;
 pub(crate) mod lake;
 pub(crate) mod markdown;
 pub(crate) mod mcp;
+pub(crate) mod name_api;
 pub(crate) mod node;
 pub(crate) mod proxy;
 pub(crate) mod python;
