@@ -140,6 +140,22 @@ impl<'a> PageFetcher<'a> {
         self.anew = true;
     }
 
+    /// Whether the next answer to a call comes from the archive.
+    pub(crate) fn is_archived<T: DeserializeOwned>(&mut self, call: &Call<T>) -> Result<bool> {
+        let target = call.target().to_owned();
+        let expected = self.expected.front().map(|expected| &expected.key);
+        let asked = self.asked.get(&target).copied().unwrap_or(0);
+        let occurrence = expected.filter(|key| key.target == target).map_or(asked, |key| key.occurrence);
+        let mut key = PageKey { target, occurrence };
+        while let Some(stored) = self.stored(&key)? {
+            if stored.status != INVALIDATED {
+                return Ok(true);
+            }
+            key.occurrence += 1;
+        }
+        Ok(false)
+    }
+
     /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them.
     pub(crate) fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
         let mut before = std::mem::take(&mut self.expected);

@@ -30,6 +30,7 @@ mod openapi;
 mod readers;
 mod reference_pages;
 mod register;
+mod register_changes;
 mod resume;
 mod rules;
 mod sample_run;

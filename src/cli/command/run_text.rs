@@ -1,6 +1,6 @@
 //! The results of `run` and `plan` as text.
 
-use crate::cli::output::words::{count, lines, noun, prefixes, snapshots};
+use crate::cli::output::words::{count, lines, noun, of_these_missing, prefixes, snapshots};
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenStart;
@@ -94,12 +94,13 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
     if let Some(register) = &summary.register {
         writeln!(
             text,
-            "registry   {} read ({} of this run without rows), {} left; {} found, {} businesses by the API's count",
+            "registry   {} read ({} without rows), {} left; {} found, {} businesses by the API's count{}",
             prefixes(register.starts),
             register.empty,
             register.left,
             count(register.rows, "row"),
-            register.businesses_total
+            register.businesses_total,
+            of_these_missing(register.missing)
         )?;
         for start in &register.unproven {
             let UnprovenStart { start, entity_type, expected, held: found } = start;

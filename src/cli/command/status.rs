@@ -3,7 +3,7 @@
 use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
-use crate::cli::output::words::{count, lines, noun, prefixes};
+use crate::cli::output::words::{count, lines, noun, of_these_missing, prefixes};
 use crate::cli::session::Session;
 use crate::export::catalog::write_catalog;
 use crate::lake::Lake;
@@ -49,10 +49,12 @@ fn status_text(status: &LakeStatus, lake: &Lake) -> String {
         if let Some(register) = &status.register {
             writeln!(
                 text,
-                "registry: {} read, {}, the oldest as of {}",
+                "registry: {} read, {}, the oldest as of {}; {} businesses by the API's count{}",
                 prefixes(register.starts),
                 count(register.rows, "row"),
-                register.oldest_read.map_or("never".to_owned(), |day| day.to_string())
+                register.oldest_read.map_or("never".to_owned(), |day| day.to_string()),
+                register.businesses_total,
+                of_these_missing(register.missing)
             )?;
         }
         let complete = status.coverage.iter().filter(|day| day.complete).count();

@@ -48,3 +48,12 @@ pub(crate) fn snapshots(numbers: &[u64]) -> String {
 pub(crate) fn prefixes(number: u64) -> String {
     if number == 1 { "1 prefix".to_owned() } else { format!("{number} prefixes") }
 }
+
+/// How many counted businesses the lake lacks, after their number; nothing where none is missing or where that is unknown.
+pub(crate) fn of_these_missing(missing: Option<i64>) -> String {
+    match missing {
+        Some(missing @ 1..) => format!(", {missing} of them not in the lake"),
+        Some(missing @ ..0) => format!(", {} fewer than the lake has", missing.unsigned_abs()),
+        Some(0) | None => String::new(),
+    }
+}

@@ -88,6 +88,10 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         if offset > reader.plan.max_offset {
             return Ok(Stop::Reach { day, rows_of_day, deepest });
         }
+        if offset > 0 && !must_join && reader.resumes_at(&span, offset)? {
+            reader.range.drift.note();
+            (offset, must_join) = (offset - 1, true);
+        }
         let page = match reader.page(&span, offset).await? {
             PageRead::Rows(page) => page,
             PageRead::OverReach => return Ok(Stop::Reach { day, rows_of_day, deepest: None }),

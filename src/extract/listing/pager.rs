@@ -59,6 +59,8 @@ pub(crate) struct Reader<'r, 'a> {
     pub(crate) shares: &'r mut Shares,
     /// How complete days turned out to have changed.
     pub(crate) refresh: RefreshStats,
+    /// Whether the first new page after those of an earlier process must join them: rows may have changed in between.
+    pub(crate) joins_archive: bool,
     interner: Interner,
 }
 
@@ -72,12 +74,14 @@ impl<'r, 'a> Reader<'r, 'a> {
         listing: Filter,
     ) -> Self {
         let (range, refresh, interner) = Default::default();
-        Self { fetcher, stage, plan, values, listing, range, shares, refresh, interner }
+        let joins_archive = false;
+        Self { fetcher, stage, plan, values, listing, range, shares, refresh, joins_archive, interner }
     }
 
     pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
         let call = self.call(slice, offset);
         let has_values = slice.filter.has_values_of_records();
+        let replayed = self.fetcher.replayed;
         let mut answer = self.fetch_valid(&call, slice, offset).await;
         if let Err(error @ ExtractError::Client(refusal)) = &answer
             && error.is_rejected_query()
@@ -88,6 +92,7 @@ impl<'r, 'a> Reader<'r, 'a> {
             self.fetcher.invalidate_refusal(refusal)?;
             answer = self.fetch_valid(&call, slice, offset).await;
         }
+        self.range.is_archived = self.fetcher.replayed > replayed;
         match answer {
             Ok((page, key)) => Ok(PageRead::Rows(self.add_rows(slice, &page, key))),
             Err(error) if error.is_rejected_query() && has_values => {
@@ -100,6 +105,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether an earlier process read the page before this one.
+    pub(crate) fn resumes_at(&mut self, slice: &Slice, offset: u32) -> Result<bool> {
+        Ok(self.joins_archive
+            && self.range.is_archived
+            && !self.fetcher.is_archived(&self.call(slice, offset))?)
     }
 
     fn call(&self, slice: &Slice, offset: u32) -> Call<Page<RawRecord>> {

@@ -110,6 +110,8 @@ pub(crate) struct RangeState {
     pub(crate) known: BTreeMap<i64, Date>,
     pub(crate) pages: Vec<PageKey>,
     pub(crate) drift: Drift,
+    /// Whether the last page came from the archive.
+    pub(crate) is_archived: bool,
     /// Whether rows of one day came in another order than by id, so that a row's rank says nothing.
     pub(crate) unordered: bool,
     /// Rows read before the range was split by filters; none while it is not split.

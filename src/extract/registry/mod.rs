@@ -72,6 +72,8 @@ pub(crate) async fn read_prefix(
     // The API may reject other characters.
     let is_odd = job.prefix.iter().any(|letter| !letter.is_ascii_alphanumeric());
     let mut reader = Reader::new(fetcher, REGISTER, plan, values, shares, slice.filter.clone());
+    // A prefix of many pages may take several days.
+    reader.joins_archive = true;
     let mut reading = PrefixReading { expected: 0, held: 0, is_proven: false, pages: Vec::new() };
     for _ in 0..READINGS {
         reader.range.seen = Seen::default();

@@ -61,6 +61,8 @@ pub(crate) struct Guess {
     pub(crate) prefix: NamePrefix,
     pub(crate) is_fictitious: bool,
     pub(crate) rows: f64,
+    /// Whether a name with it is known.
+    pub(crate) is_known: bool,
 }
 
 /// The first two characters of a name, upper case; none for a name of one.
@@ -132,13 +134,18 @@ impl PrefixModel {
                 let model = total as f64 * share;
                 for is_fictitious in [false, true].into_iter().filter(|kind| !is_asked(prefix, *kind)) {
                     let rows = self.expected(prefix, is_fictitious, model);
-                    guesses.push(Guess { prefix, is_fictitious, rows });
+                    let is_known = self.is_known(prefix, is_fictitious);
+                    guesses.push(Guess { prefix, is_fictitious, rows, is_known });
                 }
             }
         }
         // A stable sort keeps the order of characters.
         guesses.sort_by(|one, other| other.rows.total_cmp(&one.rows));
         guesses
+    }
+
+    fn is_known(&self, prefix: NamePrefix, is_fictitious: bool) -> bool {
+        self.names[usize::from(is_fictitious)].get(&prefix).is_some_and(|rows| *rows > 0)
     }
 
     fn expected(&self, prefix: NamePrefix, is_fictitious: bool, model: f64) -> f64 {

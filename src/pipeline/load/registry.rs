@@ -2,14 +2,16 @@
 
 use super::landing::Landing;
 use super::recount::LakeCounts;
+use crate::client::Call;
+use crate::contract::count::Stats;
 use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
 use crate::contract::search::StatusFilter;
 use crate::extract::ExtractError;
 use crate::extract::fetch::PageFetcher;
 use crate::extract::query::split::FilterValues;
-use crate::extract::reference::Reference;
-use crate::extract::registry::prefixes::{Guess, PrefixModel, text};
+use crate::extract::reference::{REFERENCE, Reference};
+use crate::extract::registry::prefixes::{Guess, PrefixModel, prefix_of, text};
 use crate::extract::registry::{PrefixJob, PrefixReading, read_prefix};
 use crate::pipeline::config::spec::RegistrySpec;
 use crate::pipeline::context::Run;
@@ -18,6 +20,8 @@ use crate::pipeline::plan::registry_estimate::{Question, known_names, register_p
 use crate::pipeline::plan::stale_days::MAX_DAYS_AHEAD;
 use crate::pipeline::publish::summary::RegisterSummary;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart, label};
+use jiff::civil::Date;
+use std::collections::HashSet;
 
 impl Run<'_> {
     /// Reads what is left of the register. Each prefix lands when it is read.
@@ -34,18 +38,39 @@ impl Run<'_> {
                 r#"the lake's register was begun with status = "all" and stays so; for "active" use another --lake"#
             );
         }
-        let mut names = known_names(self.lake, self.lake.current()?.as_ref())?;
+        let mut names = known_names(self.lake, self.lake.current()?.as_ref(), &self.state.register)?;
         for (start, is_fictitious, rows) in self.state.register.starts() {
             names.set_count(start, is_fictitious, rows);
         }
-        self.register.total = u64::try_from(reference.stats.businesses_total).unwrap_or(0);
-        let now = (self.register.total, self.record.today);
+        let is_resumed = asker.replayed > 0;
+        self.note_total(&reference.stats, is_resumed);
+        if is_resumed {
+            self.request_total(asker).await?;
+        }
+        let now = (self.state.register.total.unwrap_or(0), self.record.today);
         let price = register_price(spec, &self.state.register, names.clone(), now, &self.plan);
         self.needed = Some(asker.answered + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
         self.register.left = if result.is_ok() { 0 } else { question.left(&names).asked.ceil() as u64 };
         result
+    }
+
+    fn note_total(&mut self, stats: &Stats, is_resumed: bool) {
+        let total = u64::try_from(stats.businesses_total).unwrap_or(0);
+        self.state.register.note_total(total, self.record.today, is_resumed);
+    }
+
+    /// Requests the API's total of now: archived answers of a resumed run are passed over.
+    async fn request_total(&mut self, asker: &mut PageFetcher<'_>) -> Result<(), ExtractError> {
+        loop {
+            let replayed = asker.replayed;
+            let stats = asker.ask(REFERENCE, &Call::stats()).await?.0.data;
+            self.note_total(&stats, false);
+            if asker.replayed == replayed {
+                return Ok(());
+            }
+        }
     }
 
     async fn read_starts(
@@ -57,32 +82,55 @@ impl Run<'_> {
         names: &mut PrefixModel,
     ) -> Result<()> {
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
-        let status = self.state.register.status.unwrap_or(spec.status).filter();
         let mut to = plus_days(self.record.today, MAX_DAYS_AHEAD);
+        let mut answered = asker.answered;
         loop {
-            let question = Question { spec, state: &self.state.register, progress: &self.register };
-            let guesses = question.next(names);
+            let mut guesses = self.next_prefixes(spec, names);
+            if guesses.is_empty() && asker.answered > answered {
+                // The total may have changed while prefixes were read.
+                self.request_total(asker).await?;
+                answered = asker.answered;
+                guesses = self.next_prefixes(spec, names);
+            }
             if guesses.is_empty() {
                 return Ok(());
             }
-            for Guess { prefix: start, is_fictitious, .. } in guesses {
-                let job = PrefixJob { prefix: start, is_fictitious, status, to };
-                let shares = self.state.shares.entry(label(is_fictitious).to_owned()).or_default();
-                let mut reading = read_prefix(asker, &mut self.plan, &words, shares, &job).await;
-                if to > self.record.today && is_refused(&reading) {
-                    // This API refuses future days: filings dated ahead are out of reach.
-                    to = self.record.today;
-                    let job = PrefixJob { to, ..job };
-                    reading = read_prefix(asker, &mut self.plan, &words, shares, &job).await;
-                }
-                match reading? {
-                    Some(reading) => {
-                        asker.alongside(|| self.land_prefix(landing, &job, &reading, names))??
-                    }
-                    None => drop(self.state.register.refused.insert(text(start))),
-                }
+            for guess in guesses {
+                self.read_guess(spec, asker, &words, landing, names, (guess, &mut to)).await?;
             }
         }
+    }
+
+    fn next_prefixes(&self, spec: &RegistrySpec, names: &PrefixModel) -> Vec<Guess> {
+        Question { spec, state: &self.state.register, progress: &self.register }.next(names)
+    }
+
+    /// Reads and lands a prefix. `to` is the newest day that this API accepts.
+    async fn read_guess(
+        &mut self,
+        spec: &RegistrySpec,
+        asker: &mut PageFetcher<'_>,
+        words: &FilterValues,
+        landing: &mut Landing,
+        names: &mut PrefixModel,
+        (guess, to): (Guess, &mut Date),
+    ) -> Result<()> {
+        let Guess { prefix, is_fictitious, .. } = guess;
+        let status = self.state.register.status.unwrap_or(spec.status).filter();
+        let job = PrefixJob { prefix, is_fictitious, status, to: *to };
+        let shares = self.state.shares.entry(label(is_fictitious).to_owned()).or_default();
+        let mut reading = read_prefix(asker, &mut self.plan, words, shares, &job).await;
+        if *to > self.record.today && is_refused(&reading) {
+            // This API refuses future days: filings dated ahead are out of reach.
+            *to = self.record.today;
+            let job = PrefixJob { to: *to, ..job };
+            reading = read_prefix(asker, &mut self.plan, words, shares, &job).await;
+        }
+        match reading? {
+            Some(reading) => asker.alongside(|| self.land_prefix(landing, &job, &reading, names))??,
+            None => drop(self.state.register.refused.insert(text(prefix))),
+        }
+        Ok(())
     }
 
     fn land_prefix(
@@ -93,16 +141,22 @@ impl Run<'_> {
         names: &mut PrefixModel,
     ) -> Result<()> {
         let PrefixJob { prefix: start, is_fictitious, .. } = *job;
-        let mut is_mixed = false;
+        let (mut is_mixed, mut others) = (false, HashSet::new());
         landing.land_prefix(&reading.pages, job.status == StatusFilter::All, &mut |row| {
             names.note_letters(&row.name);
             is_mixed |= !is_fictitious && Listing::FICTITIOUS.holds(&row.entity_type);
+            // Where the API compares ß with SS, it lists a name under both. The name counts under its own letters.
+            if prefix_of(&row.name).is_some_and(|own| own != start) && others.insert(row.business_id) {
+                names.note_prefix(&row.name, is_fictitious);
+            }
         })?;
-        self.register.untyped_has_fictitious |= is_mixed;
-        self.register.empty += u64::from(reading.expected == 0);
-        names.set_count(start, is_fictitious, reading.held);
+        if is_mixed {
+            self.state.register.note_fictitious_in_untyped();
+        }
+        let rows = reading.held.saturating_sub(others.len() as u64);
+        names.set_count(start, is_fictitious, rows);
         if reading.is_proven {
-            self.state.register.finish(start, is_fictitious, self.record.today, reading.held);
+            self.state.register.finish(start, is_fictitious, self.record.today, rows);
         } else {
             self.register.unproven.push(UnprovenStart {
                 start: text(start),
@@ -119,9 +173,9 @@ impl Run<'_> {
         let progress = &self.register;
         let state = &mut self.state.register;
         let is_complete = is_over && progress.left == 0 && progress.unproven.is_empty();
-        let total = progress.total;
+        let total = state.total.unwrap_or(0);
         let status = state.status.unwrap_or_default();
-        let reads_fictitious = progress.untyped_has_fictitious
+        let reads_fictitious = state.untyped_has_fictitious
             || self.pipeline.spec.registry.as_ref().is_some_and(|spec| spec.fictitious);
         // A total that counts more than was read says nothing.
         let may_mean = |counted: &Counted| {
@@ -130,22 +184,22 @@ impl Run<'_> {
         if is_complete {
             let equal = |counted: &Counted| counts.rows(*counted) == total;
             let met = Counted::choices().find(|c| may_mean(c) && equal(c));
-            state.whole = met.map(|_| state.rows()).or(state.whole);
             state.counted = met.or(state.counted);
+            state.searched = Some(total);
         }
         // Until a reading shows what the total counts, it counts everything.
         let counted = state.counted.or(Counted::choices().next()).filter(may_mean);
-        let missing = counted.map(|counted| total as i64 - counts.rows(counted) as i64);
+        state.missing = counted.map(|counted| total as i64 - counts.rows(counted) as i64);
         RegisterSummary {
             status,
             starts: state.starts().count() as u64,
-            empty: progress.empty,
+            empty: state.starts().filter(|(.., rows)| *rows == 0).count() as u64,
             refused: state.refused.iter().cloned().collect(),
             left: progress.left,
             rows: state.rows(),
             businesses_total: total,
             counted: state.counted,
-            missing,
+            missing: state.missing,
             unproven: progress.unproven.clone(),
         }
     }

@@ -52,6 +52,10 @@ pub(crate) struct RegisterReading {
     pub(crate) rows: u64,
     /// Oldest day on which one of them was read.
     pub(crate) oldest_read: Option<Date>,
+    /// Businesses there are, by the API's count.
+    pub(crate) businesses_total: u64,
+    /// Businesses counted that the lake did not have after the last run.
+    pub(crate) missing: Option<i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -123,6 +127,8 @@ fn register(commit: &Commit) -> Option<RegisterReading> {
         status: state.status?,
         starts: state.starts().count() as u64,
         rows: state.rows(),
-        oldest_read: state.read.values().flat_map(BTreeMap::keys).min().copied(),
+        oldest_read: state.days().min(),
+        businesses_total: state.total.unwrap_or(0),
+        missing: state.missing,
     })
 }

@@ -18,14 +18,11 @@ use jiff::civil::Date;
 /// Prefixes searched before the guesses are made anew.
 const AT_ONCE: usize = 16;
 
-/// A prefix with fewer expected rows is only searched where rows are known to be missing. All are, until the total is reached.
+/// A prefix with fewer expected rows is rare: it is requested after all others, and only until the total is reached.
 const LEAST_ROWS: f64 = 0.02;
 
-/// A prefix with more expected rows is always searched, whatever the total is.
+/// A prefix with more expected rows is always requested, whatever the total is.
 const MANY_ROWS: f64 = 50.0;
-
-/// A total that was never checked counts what was read if all but 1 in 10 rows were found.
-const NEARLY_ALL: u64 = 10;
 
 /// What decides which prefixes are searched.
 pub(crate) struct Question<'s> {
@@ -40,13 +37,13 @@ pub(crate) struct Left {
     rows: f64,
     /// Prefixes to search.
     pub(crate) asked: f64,
-    /// Those of them that have names.
+    /// Those of them that have names, each with a page that is half full.
     named: f64,
 }
 
 impl Question<'_> {
     fn reads_fictitious(&self) -> bool {
-        self.spec.fictitious && !self.progress.untyped_has_fictitious
+        self.spec.fictitious && !self.state.untyped_has_fictitious
     }
 
     fn is_out(&self, start: [char; 2], is_fictitious: bool) -> bool {
@@ -57,76 +54,88 @@ impl Question<'_> {
             || self.progress.unproven.iter().any(unproven)
     }
 
-    /// The prefixes to search next; none when the register is read as far as it can be.
-    pub(crate) fn next(&self, names: &PrefixModel) -> Vec<Guess> {
-        let (held, total) = (self.state.rows(), self.progress.total);
-        let misses_few = self.misses_few(held, total);
-        let mut guesses = names.guesses(total, false, &|start, kind| self.is_out(start, kind));
-        let new = self.share_since_complete(held, total);
-        guesses.iter_mut().for_each(|guess| guess.rows *= new);
-        let likeliest = guesses.first().map_or(0.0, |guess| guess.rows);
-        if held == total && likeliest < MANY_ROWS {
-            return Vec::new();
-        }
-        if likeliest < LEAST_ROWS && misses_few {
-            guesses = names.guesses(total, true, &|start, kind| self.is_out(start, kind));
-        }
-        let least = if misses_few { 0.0 } else { LEAST_ROWS };
-        guesses.retain(|guess| guess.rows >= least);
-        guesses.truncate(AT_ONCE);
-        guesses
+    fn guesses(&self, names: &PrefixModel, thorough: bool) -> Vec<Guess> {
+        names.guesses(self.total(), thorough, &|start, kind| self.is_out(start, kind))
     }
 
-    /// What is likely to be left: of the likely prefixes those that have names, and an equal number without; and once enough names are
-    /// known, the rare prefixes up to the last one that has a row.
+    fn total(&self) -> u64 {
+        self.state.total.unwrap_or(0)
+    }
+
+    /// The prefixes to search next; none when the register is read as far as it can be.
+    pub(crate) fn next(&self, names: &PrefixModel) -> Vec<Guess> {
+        let mut due = self.due(names);
+        due.truncate(AT_ONCE);
+        due
+    }
+
+    /// All prefixes that are worth a request by what is known now. Those of names in the lake always are. The others are, until the
+    /// rows equal the total; without a total to compare, all of them are.
+    fn due(&self, names: &PrefixModel) -> Vec<Guess> {
+        let mut due = self.guesses(names, false);
+        if due.first().is_none_or(|likeliest| likeliest.rows < LEAST_ROWS) {
+            due = self.guesses(names, true);
+        }
+        let least = match self.state.searched {
+            _ if self.state.equals_total() => MANY_ROWS,
+            Some(_) => LEAST_ROWS,
+            None => 0.0,
+        };
+        let new = self.share_since_search();
+        due.retain(|guess| guess.is_known || guess.rows * new >= least);
+        due
+    }
+
+    /// Share of all rows that unread prefixes can have: none of those counted when a search last ended.
+    fn share_since_search(&self) -> f64 {
+        match self.state.searched {
+            Some(then) => self.total().saturating_sub(then) as f64 / self.total().max(1) as f64,
+            None => 1.0,
+        }
+    }
+
+    /// What is likely to be left. Where the total ends the search: of the likely prefixes those that have names, and an equal number
+    /// without; and once enough names are known, the rare prefixes up to the last one that has a row. Otherwise all that are due.
     pub(crate) fn left(&self, names: &PrefixModel) -> Left {
-        let (held, total) = (self.state.rows(), self.progress.total);
-        if self.next(names).is_empty() {
+        let due = self.due(names);
+        if due.is_empty() {
             return Left::default();
         }
+        let (held, total) = (self.state.rows(), self.total());
         let rows = total.saturating_sub(held) as f64;
-        let is_out = |start: [char; 2], kind: bool| self.is_out(start, kind);
-        let is_likely = |guess: &Guess| guess.rows >= LEAST_ROWS;
-        let weights = |guesses: Vec<Guess>, likely: bool| -> Vec<f64> {
-            guesses.iter().filter(|guess| is_likely(guess) == likely).map(|guess| guess.rows).collect()
+        if !self.ends_at_total() {
+            return Left { rows, asked: due.len() as f64, named: 0.0 };
+        }
+        let weights = |guesses: &[Guess], likely: bool| -> Vec<f64> {
+            let weights = guesses.iter().map(|guess| guess.rows);
+            weights.filter(|rows| (*rows >= LEAST_ROWS) == likely).collect()
         };
-        let likely = weights(names.guesses(total, false, &is_out), true);
+        let likely = weights(&due, true);
         let expected: f64 = likely.iter().sum();
         let has_names = |weight: &f64| 1.0 - (-weight * rows / expected).exp();
         let named: f64 = likely.iter().map(has_names).sum();
         let mut left = Left { rows, asked: 2.0 * named, named };
-        let reads_all = self.spec.status == RegisterStatus::All && self.spec.fictitious;
-        if likely.is_empty() || (held * 2 > total && (reads_all || self.misses_few(held, total))) {
-            let rare = weights(names.guesses(total, true, &is_out), false);
+        if likely.is_empty() || held * 2 > total {
+            let rare = weights(&self.guesses(names, true), false);
             let rows = if likely.is_empty() { rows } else { rare.iter().sum::<f64>().min(rows) };
             left.asked += if rare.is_empty() { 0.0 } else { until_found(&rare, rows) };
         }
         left
     }
 
-    /// Share of all rows that unread prefixes can have: none of those counted when a reading equalled the total.
-    fn share_since_complete(&self, held: u64, total: u64) -> f64 {
-        match self.state.whole.filter(|then| held >= *then) {
-            Some(then) => total.saturating_sub(then) as f64 / total.max(1) as f64,
-            None => 1.0,
-        }
-    }
-
-    /// Whether so few rows are missing that the total must count what is read. Businesses filed after a reading equalled the total have
-    /// prefixes that were read, so no other prefix shows them.
-    fn misses_few(&self, held: u64, total: u64) -> bool {
-        let findable = self.state.whole.map_or(total, |then| then.min(total));
-        let counts_this = self.state.counted.is_some_and(|counted| {
-            counted.later
-                && counted.fictitious == self.reads_fictitious()
-                && counted.dissolved == (self.spec.status == RegisterStatus::All)
-        });
-        held < findable && (counts_this || (total - held) * NEARLY_ALL < total)
+    /// Whether the rows may equal the total before every prefix is read: it counts nothing that is not read, and has not changed.
+    fn ends_at_total(&self) -> bool {
+        let reads_all = self.spec.status == RegisterStatus::All && self.spec.fictitious;
+        reads_all && self.state.searched.is_none() && self.state.is_steady()
     }
 }
 
 /// What the names in the lake show about prefixes.
-pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<PrefixModel> {
+pub(crate) fn known_names(
+    lake: &Lake,
+    commit: Option<&Commit>,
+    register: &RegisterState,
+) -> Result<PrefixModel> {
     let mut model = PrefixModel::default();
     let Some(commit) = commit else { return Ok(model) };
     for file in lake.open_snapshot(commit).files(Table::Filings.name())? {
@@ -135,7 +144,8 @@ pub(crate) fn known_names(lake: &Lake, commit: Option<&Commit>) -> Result<Prefix
             let columns = FilingColumns::new(&batch);
             let (names, kinds) = (columns.name()?, columns.entity_type()?);
             for (name, kind) in names.iter().flatten().zip(kinds.iter().flatten()) {
-                model.note_prefix(name, Listing::FICTITIOUS.holds(kind));
+                let is_fictitious = Listing::FICTITIOUS.holds(kind) && !register.untyped_has_fictitious;
+                model.note_prefix(name, is_fictitious);
                 model.note_letters(name);
             }
         }
@@ -153,11 +163,11 @@ pub(crate) fn register_price(
 ) -> StagePrice {
     let mut state = state.clone();
     state.begin(spec.status, today, spec.max_age_days);
+    state.note_total(total, today, false);
     for (start, is_fictitious, rows) in state.starts() {
         names.set_count(start, is_fictitious, rows);
     }
-    let progress = RegisterProgress { total, ..RegisterProgress::default() };
-    let left = Question { spec, state: &state, progress: &progress }.left(&names);
+    let left = Question { spec, state: &state, progress: &RegisterProgress::default() }.left(&names);
     let page = f64::from(plan.rows_per_call.max(1));
     let requests = left.rows / page + left.named / 2.0 + (left.asked - left.named);
     StagePrice {

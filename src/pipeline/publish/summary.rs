@@ -112,7 +112,7 @@ pub struct RegisterSummary {
     pub status: RegisterStatus,
     /// Complete prefixes, by this run and earlier ones.
     pub starts: u64,
-    /// Prefixes this run searched that no name has.
+    /// Those of them that no name has.
     pub empty: u64,
     /// Prefixes that the API refuses to search.
     pub refused: Vec<String>,
@@ -124,7 +124,8 @@ pub struct RegisterSummary {
     pub businesses_total: u64,
     /// What that counts, once a complete reading has shown it.
     pub counted: Option<Counted>,
-    /// Businesses counted that the lake does not have; none where the count cannot be compared with what was read.
+    /// Businesses counted that the lake does not have: filed since their prefix was read, or under a name that no prefix gives. None
+    /// where the count cannot be compared with what was read.
     pub missing: Option<i64>,
     /// Incomplete prefixes.
     pub unproven: Vec<UnprovenStart>,

@@ -62,23 +62,24 @@ pub(crate) struct RegisterState {
     pub(crate) refused: BTreeSet<String>,
     /// What `businesses_total` counts, once a complete reading has shown it.
     pub(crate) counted: Option<Counted>,
-    /// Rows of all prefixes when a complete reading last equalled the total.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) whole: Option<u64>,
+    /// `businesses_total` when it was last requested.
+    pub(crate) total: Option<u64>,
+    /// Day of the last run that saw another total than before.
+    pub(crate) changed_on: Option<Date>,
+    /// The total when a search last ended without a prefix left to request.
+    pub(crate) searched: Option<u64>,
+    /// Businesses counted that the lake did not have after the last run.
+    pub(crate) missing: Option<i64>,
+    /// Whether a listing without a type returns fictitious names, so that they need no listing of their own.
+    pub(crate) untyped_has_fictitious: bool,
 }
 
 /// What a run did of the register.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RegisterProgress {
-    /// Businesses there are, by the API's count.
-    pub(crate) total: u64,
-    /// Prefixes searched that no name has.
-    pub(crate) empty: u64,
     /// Prefixes likely to have names that were not read.
     pub(crate) left: u64,
     pub(crate) unproven: Vec<UnprovenStart>,
-    /// Whether an untyped listing returned fictitious names.
-    pub(crate) untyped_has_fictitious: bool,
 }
 
 /// A prefix that could not be read completely.
@@ -105,15 +106,43 @@ impl RegisterState {
         if self.status == Some(RegisterStatus::Active) && status == RegisterStatus::All {
             self.read.clear();
         }
-        if self.read.is_empty() {
-            self.status = Some(status);
-        }
         if let Some(days) = max_age_days {
             let oldest = minus_days(today, days);
-            for reads in self.read.values_mut() {
-                reads.retain(|day, _| *day >= oldest);
+            if self.days().any(|day| day < oldest) {
+                self.searched = None;
             }
+            self.read.values_mut().for_each(|reads| reads.retain(|day, _| *day >= oldest));
+            self.read.retain(|_, reads| !reads.is_empty());
         }
+        if self.read.is_empty() {
+            self.status = Some(status);
+            (self.total, self.changed_on, self.searched) = (None, None, None);
+        }
+    }
+
+    /// Notes the API's total of now, in a run of this day. A resumed run has rows from before.
+    pub(crate) fn note_total(&mut self, total: u64, day: Date, is_resumed: bool) {
+        let is_changed = self.total.replace(total).is_some_and(|before| before != total);
+        // Active businesses may also leave the total, which then is the same as before.
+        if is_changed || (is_resumed && self.status == Some(RegisterStatus::Active)) {
+            self.changed_on = Some(day);
+        }
+    }
+
+    /// Whether the total has not changed since the first of the complete prefixes was read, so that their rows add up.
+    pub(crate) fn is_steady(&self) -> bool {
+        let is_older = |changed: Date| self.days().all(|day| day > changed);
+        self.changed_on.is_none_or(is_older)
+    }
+
+    /// Whether the rows of the complete prefixes are those that the total counts.
+    pub(crate) fn equals_total(&self) -> bool {
+        self.is_steady() && self.total == Some(self.rows())
+    }
+
+    /// Days on which complete prefixes were read.
+    pub(crate) fn days(&self) -> impl Iterator<Item = Date> + '_ {
+        self.read.values().flat_map(BTreeMap::keys).copied()
     }
 
     /// Whether a prefix was read, or cannot be.
@@ -124,6 +153,13 @@ impl RegisterState {
             || reads.is_some_and(|reads| reads.values().any(|starts| starts.contains_key(&start)))
     }
 
+    /// Notes that listings without a type return fictitious names: their own listings would count them twice.
+    pub(crate) fn note_fictitious_in_untyped(&mut self) {
+        self.untyped_has_fictitious = true;
+        self.read.remove(label(true));
+    }
+
+    /// Notes a complete prefix and the rows whose names have it.
     pub(crate) fn finish(&mut self, start: NamePrefix, is_fictitious: bool, day: Date, rows: u64) {
         let reads = self.read.entry(label(is_fictitious).to_owned()).or_default();
         reads.entry(day).or_default().insert(text(start), rows);
@@ -154,6 +190,7 @@ impl RegisterState {
             reads.retain(|_, starts| !starts.is_empty());
         }
         self.read.retain(|_, reads| !reads.is_empty());
+        self.searched = None;
     }
 
     pub(crate) fn rows(&self) -> u64 {

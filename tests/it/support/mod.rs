@@ -9,6 +9,7 @@ pub(crate) mod lake;
 pub(crate) mod listings;
 pub(crate) mod markdown;
 pub(crate) mod mcp;
+pub(crate) mod name_api;
 pub(crate) mod node;
 pub(crate) mod proxy;
 pub(crate) mod python;
