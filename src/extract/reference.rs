@@ -91,7 +91,7 @@ pub(crate) fn plan_is_known(caps: Allowance, learned: Option<PlanLimits>, given:
         || Plan::from_caps(caps.per_minute, caps.per_day, caps.per_month).is_some()
 }
 
-/// Probes the limits of a plan that no table has, with four requests at most. Limits of the pipeline are not probed.
+/// Probes the limits of a plan that no table has, with a dozen requests at most. Limits of the pipeline are not probed.
 pub(crate) async fn find_plan(
     fetcher: &mut PageFetcher<'_>,
     plan: &mut PlanLimits,
@@ -108,18 +108,23 @@ pub(crate) async fn find_plan(
     Ok(())
 }
 
-/// The plan's window: shorter than the daily counts, it ends where they do. Longer ones are tried, longest first; 403 means no.
+/// The plan's window: shorter than the daily counts, it ends where they do. A longer one is searched between theirs and the longest of
+/// the table; 403 means no.
 async fn find_window(fetcher: &mut PageFetcher<'_>, counted_days: u32, today: Date) -> Result<u32> {
     if counted_days < MAX_DAYS {
         return Ok(counted_days.max(1));
     }
-    for row in Plan::ALL.map(Plan::limits).into_iter().rev().filter(|row| row.window_days > MAX_DAYS) {
-        let from = window_start(today, row.window_days);
-        if probe(fetcher, from, from, 1, 0, 403).await?.is_some() {
-            return Ok(row.window_days);
+    let longest = Plan::ALL.map(|row| row.limits().window_days).into_iter().max().unwrap_or(MAX_DAYS);
+    let (mut accepted, mut refused, mut days) = (MAX_DAYS, longest + 1, longest);
+    while accepted + 1 < refused {
+        let from = window_start(today, days);
+        match probe(fetcher, from, from, 1, 0, 403).await? {
+            Some(_) => accepted = days,
+            None => refused = days,
         }
+        days = accepted.midpoint(refused);
     }
-    Ok(MAX_DAYS)
+    Ok(accepted)
 }
 
 /// The plan's max offset. Those of the table are tried, largest first; a 400 means no. The answers also show the rows per call.

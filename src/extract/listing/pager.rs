@@ -194,7 +194,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// Lowers the plan's max offset after the API rejected an offset within it.
     fn learn_max_offset(&mut self, offset: u32, error: ExtractError) -> Result<()> {
         let reached = offset.saturating_sub(self.plan.rows_per_call);
-        if reached == 0 || reached >= self.plan.max_offset {
+        if reached >= self.plan.max_offset {
             return Err(error);
         }
         tracing::info!(max_offset = reached, "the plan's max offset is lower than assumed");
