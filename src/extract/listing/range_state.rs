@@ -1,5 +1,6 @@
 //! What is known of the day range that is being read: one value, replaced when the next range begins.
 
+use crate::contract::plan::PlanLimits;
 use crate::extract::fetch::PageKey;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
@@ -64,23 +65,21 @@ impl Walked {
 }
 
 /// The state of the search for rows of a day range that no part returned.
+#[derive(Default)]
 pub(crate) struct ResidualSearch {
     /// Parts by ZIP prefix or city that were read.
     requested: HashSet<String>,
-    /// Requests left for single rows. Rows that are not found are reported as missing.
-    pub(crate) left: u32,
+    /// Requests for single rows.
+    spent: u32,
     /// Rows of an earlier search that were not found; a search in a wider slice would miss the same.
     pub(crate) given_up: u64,
 }
 
-/// Requests for finding single rows of a day range.
+/// Requests for finding single rows of a day range, at most.
 const MOST_REQUESTS: u32 = 3_000;
 
-impl Default for ResidualSearch {
-    fn default() -> Self {
-        Self { requested: HashSet::new(), left: MOST_REQUESTS, given_up: 0 }
-    }
-}
+/// Part of a month's requests that may find single rows of a day range.
+const SHARE_OF_MONTH: u32 = 40;
 
 impl ResidualSearch {
     pub(crate) fn note_requested(&mut self, part: &Slice) {
@@ -93,9 +92,13 @@ impl ResidualSearch {
         self.requested.contains(&part.to_string())
     }
 
-    /// Takes requests from those left.
     pub(crate) fn spend(&mut self, requests: u64) {
-        self.left = self.left.saturating_sub(u32::try_from(requests).unwrap_or(u32::MAX));
+        self.spent = self.spent.saturating_add(u32::try_from(requests).unwrap_or(u32::MAX));
+    }
+
+    /// Requests left under a plan. Rows that are not found by then are reported as missing.
+    pub(crate) fn left(&self, plan: &PlanLimits) -> u32 {
+        (plan.per_month / SHARE_OF_MONTH).min(MOST_REQUESTS).saturating_sub(self.spent)
     }
 }
 

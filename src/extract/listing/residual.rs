@@ -66,7 +66,7 @@ fn missing(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> u64 {
 fn is_wanted(reader: &Reader<'_, '_>, slice: &Slice, total: u64) -> bool {
     let missing = missing(reader, slice, total);
     let residual = &reader.range.residual;
-    residual.left > 0 && !reader.range.drift.is_seen() && missing > residual.given_up
+    residual.left(reader.plan) > 0 && !reader.range.drift.is_seen() && missing > residual.given_up
 }
 
 impl Search<'_> {
@@ -140,7 +140,7 @@ impl Search<'_> {
     async fn find_in_day(&self, reader: &mut Reader<'_, '_>, day: &Slice, total: u64) -> Result<()> {
         let pages = reader.plan.pages_for(total);
         let wanted = missing(reader, day, total).saturating_mul(RANK_PAGES).min(pages).max(RANK_PAGES);
-        let granted = (wanted as u32).min(reader.range.residual.left);
+        let granted = (wanted as u32).min(reader.range.residual.left(reader.plan));
         let mut left = granted;
         rank_search::look_for(reader, day, Some(total), i64::MAX, &mut left).await?;
         reader.range.residual.spend(u64::from(granted - left));
