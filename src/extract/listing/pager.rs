@@ -12,7 +12,7 @@ use crate::extract::plan::change_rate::RefreshStats;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::{Interner, SeenRow};
 use crate::extract::query::slice::{Filter, Slice};
-use crate::extract::query::split::FilterValues;
+use crate::extract::query::split::{Dimension, FilterValues};
 use jiff::civil::Date;
 use serde::Deserialize;
 
@@ -209,14 +209,32 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(page.pagination.total)
     }
 
-    /// The total of a slice with about `known` rows; one request. A page behind the last row costs the API least.
+    /// The total of a slice with about `known` rows. A page behind the last row costs the API least. A day with more rows than the max
+    /// offset has no such page, but its sectors have: if their totals add up to `known`, that is the total.
     pub(crate) async fn total_near(&mut self, slice: &Slice, known: u64) -> Result<u64> {
         let max_offset = u64::from(self.plan.max_offset);
+        let is_parted = known > max_offset && slice.is_one_day() && Dimension::Sector.applies(&slice.filter);
+        if is_parted && self.total_of_sectors(slice).await? == known {
+            return Ok(known);
+        }
         if known == 0 || known > max_offset {
             return self.total(slice).await;
         }
-        let behind = max_offset.min(known + ROWS_BEHIND);
-        match self.fetcher.ask(self.stage, &Call::search(&slice.search(1, behind as u32))).await {
+        self.total_behind(slice, max_offset.min(known + ROWS_BEHIND)).await
+    }
+
+    async fn total_of_sectors(&mut self, day: &Slice) -> Result<u64> {
+        let mut sum = 0;
+        for (sector, _) in &self.values.sectors {
+            let part = day.under(Filter { industry: Some(sector.clone()), ..day.filter.clone() });
+            sum += self.total_behind(&part, self.plan.max_offset.into()).await?;
+        }
+        Ok(sum)
+    }
+
+    /// The total of a slice, by a page at an offset.
+    async fn total_behind(&mut self, slice: &Slice, offset: u64) -> Result<u64> {
+        match self.fetcher.ask(self.stage, &Call::search(&slice.search(1, offset as u32))).await {
             Ok((page, _)) if page.pagination.total > 0 => Ok(page.pagination.total),
             // Some services count nothing behind the last row, and a max offset may only be assumed.
             Err(error) if !error.is_rejected_query() => Err(error),
