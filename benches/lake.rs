@@ -121,7 +121,7 @@ fn change(lake: &Lake, first: &Commit, month: &str, load_secs: f64) -> Result {
     let changed: Vec<FilingRow> = rows
         .iter()
         .step_by(20)
-        .map(|row| FilingRow { name: format!("{} II", row.name), last_seen_at: seen, ..row.clone() })
+        .map(|row| FilingRow { name: format!("{} II", row.name), changed_at: seen, ..row.clone() })
         .collect();
     let run = format!("change-{number}");
     let begun = Instant::now();

@@ -103,7 +103,7 @@ impl Florida {
         let detailed: BTreeSet<String> =
             files_below(&details).iter().flat_map(|path| texts(path, &["business_id"]).remove(0)).collect();
         for path in files_below(&florida.filings()) {
-            let cells = texts(&path, &["document_number", "id"]);
+            let cells = texts(&path, &["document_number", "business_id"]);
             let pairs = cells[0].iter().zip(&cells[1]).filter(|(_, id)| detailed.contains(*id));
             for (document, id) in pairs {
                 florida.documents.push(document.clone());

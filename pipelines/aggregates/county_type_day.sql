@@ -2,7 +2,7 @@
 --
 -- One row a day, county and type that has filings. Unit: listed businesses.
 --   filed_date   day of filing; days after today appear, since a filing may carry a date to come
---   county       county name as the API gives it; '' is outside Florida or unknown
+--   county       county name; null outside Florida and where it is unknown
 --   entity_type  llc, corporation, partnership, nonprofit, fictitious, trust
 --   filings      businesses filed
 -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
@@ -14,4 +14,4 @@ SELECT
 FROM filings f
 WHERE f.listed
 GROUP BY f.filed_date, f.county, f.entity_type
-ORDER BY filed_date DESC, county, entity_type
+ORDER BY filed_date DESC, county NULLS LAST, entity_type

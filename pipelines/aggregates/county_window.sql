@@ -1,104 +1,48 @@
--- Which counties grow: the last 7, 30 and 365 days, and the 30 days before the last 30?
+-- Which counties grow?
 --
--- One row a county and type with filings in the 365 days up to today. Today is the newest day on which the API
--- was asked for its statewide figures, and counts as day 1. Counts are listed businesses; in ratios 1 is 100 %.
---   as_of                       today
---   county                      county name; '' is outside Florida or unknown
---   entity_type                 a type, or '*' for all types together (leave '*' out when adding up)
---   filings_last_7_days         filings of the last 7 days
---   filings_last_30_days        filings of the last 30 days
---   filings_previous_30_days    filings of the 30 days before the last 30
---   filings_last_365_days       filings of the last 365 days; compare days_proven_last_365
---   growth_30_days              last 30 days / previous 30 days - 1; null unless all 60 days are complete.
---                               Filings of the newest days still arrive (see settling), so it is too low
---   share_of_state_30_days      part of the state's filings of this type in the last 30 days
---   rank_30_days                1 has the most filings of this type in the last 30 days; equal counts share a rank
---   days_proven_last_60         of the last 60 days, those that coverage proves complete, fictitious names included
---   days_proven_last_365        the same of the last 365 days
-WITH anchor AS (
-    SELECT MAX(s.observed_on) AS today FROM statewide s
-),
-proven_days AS (
-    -- Both listings of the day were read: '*' has all types but fictitious names.
-    SELECT c.filed_date AS filed_date
-    FROM coverage c
-    CROSS JOIN anchor a
-    WHERE c.filed_date <= a.today
-    GROUP BY c.filed_date
-    HAVING MIN(CASE WHEN c.complete THEN 1 ELSE 0 END) = 1
-        AND SUM(CASE WHEN c.entity_type = '*' OR c.entity_type = 'fictitious' THEN 1 ELSE 0 END) = 2
-),
-proven_counts AS (
+-- One row a county with filings in the 365 days up to today: the day of the newest statewide figures, which counts
+-- as day 1. Counts are listed businesses; in ratios 1 is 100 %.
+--   as_of                     today
+--   county                    county name; null outside Florida and where it is unknown
+--   filings                   filings of the last 365 days
+--   filings_last_7_days       filings of the last 7 days, of which more still arrive
+--   filings_last_30_days      filings of the last 30 days, of which more still arrive
+--   filings_settled_30_days   filings of 15 to 44 days ago: nearly all have arrived
+--   filings_before_30_days    filings of 45 to 74 days ago
+--   growth                    filings_settled_30_days / filings_before_30_days - 1; null unless all 60 days are complete
+--   is_reliable               both windows have at least 100 filings, and all 60 days are complete
+--   share_of_state            part of the state's filings of 15 to 44 days ago
+--   rank_in_state             1 has the most filings of 15 to 44 days ago; equal counts share a rank
+-- Adds up: SELECT SUM(filings) FROM agg_county_window equals SELECT SUM(filings) FROM days WHERE days_ago >= 0 AND days_ago < 365
+WITH counted AS (
     SELECT
-        CAST(SUM(CASE WHEN p.filed_date > a.today - INTERVAL '60 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_60,
-        CAST(SUM(CASE WHEN p.filed_date > a.today - INTERVAL '365 days' THEN 1 ELSE 0 END) AS BIGINT) AS last_365
-    FROM proven_days p
-    CROSS JOIN anchor a
-),
-by_day AS (
-    SELECT
-        f.filed_date AS filed_date,
         f.county AS county,
-        f.entity_type AS entity_type,
-        CAST(COUNT(*) AS BIGINT) AS filings
+        CAST(COUNT(*) AS BIGINT) AS filings,
+        CAST(SUM(CASE WHEN d.days_ago < 7 THEN 1 ELSE 0 END) AS BIGINT) AS last_7,
+        CAST(SUM(CASE WHEN d.days_ago < 30 THEN 1 ELSE 0 END) AS BIGINT) AS last_30,
+        CAST(SUM(CASE WHEN d.days_ago >= 15 AND d.days_ago < 45 THEN 1 ELSE 0 END) AS BIGINT) AS settled_30,
+        CAST(SUM(CASE WHEN d.days_ago >= 45 AND d.days_ago < 75 THEN 1 ELSE 0 END) AS BIGINT) AS before_30
     FROM filings f
-    WHERE f.listed
-    GROUP BY f.filed_date, f.county, f.entity_type
+    JOIN days d ON d.filed_date = f.filed_date
+    WHERE f.listed AND d.days_ago >= 0 AND d.days_ago < 365
+    GROUP BY f.county
 ),
-windowed AS (
-    SELECT
-        a.today AS as_of,
-        b.county AS county,
-        CASE WHEN k.is_total = 1 THEN '*' ELSE b.entity_type END AS entity_type,
-        CASE WHEN b.filed_date > a.today - INTERVAL '7 days' THEN b.filings ELSE 0 END AS last_7,
-        CASE WHEN b.filed_date > a.today - INTERVAL '30 days' THEN b.filings ELSE 0 END AS last_30,
-        CASE WHEN b.filed_date > a.today - INTERVAL '60 days' THEN b.filings ELSE 0 END AS last_60,
-        b.filings AS last_365
-    FROM by_day b
-    CROSS JOIN anchor a
-    CROSS JOIN (SELECT 0 AS is_total UNION ALL SELECT 1 AS is_total) k
-    WHERE b.filed_date <= a.today AND b.filed_date > a.today - INTERVAL '365 days'
-),
-counted AS (
-    SELECT
-        w.as_of AS as_of,
-        w.county AS county,
-        w.entity_type AS entity_type,
-        CAST(SUM(w.last_7) AS BIGINT) AS last_7,
-        CAST(SUM(w.last_30) AS BIGINT) AS last_30,
-        CAST(SUM(w.last_60) AS BIGINT) AS last_60,
-        CAST(SUM(w.last_365) AS BIGINT) AS last_365
-    FROM windowed w
-    GROUP BY w.as_of, w.county, w.entity_type
-),
-ranked AS (
-    SELECT
-        n.as_of,
-        n.county,
-        n.entity_type,
-        n.last_7,
-        n.last_30,
-        n.last_60 - n.last_30 AS previous_30,
-        n.last_365,
-        SUM(n.last_30) OVER (PARTITION BY n.entity_type) AS state_last_30,
-        CAST(RANK() OVER (PARTITION BY n.entity_type ORDER BY n.last_30 DESC) AS BIGINT) AS rank_30_days
-    FROM counted n
+proven AS (
+    SELECT COUNT(*) = 60 AS are_complete FROM days d WHERE d.complete AND d.days_ago >= 15 AND d.days_ago < 75
 )
 SELECT
-    r.as_of AS as_of,
-    r.county AS county,
-    r.entity_type AS entity_type,
-    r.last_7 AS filings_last_7_days,
-    r.last_30 AS filings_last_30_days,
-    r.previous_30 AS filings_previous_30_days,
-    r.last_365 AS filings_last_365_days,
-    CASE WHEN d.last_60 = 60 AND r.previous_30 > 0
-        THEN CAST(r.last_30 AS DOUBLE) / CAST(r.previous_30 AS DOUBLE) - 1 END AS growth_30_days,
-    CASE WHEN r.state_last_30 > 0
-        THEN CAST(r.last_30 AS DOUBLE) / CAST(r.state_last_30 AS DOUBLE) END AS share_of_state_30_days,
-    r.rank_30_days AS rank_30_days,
-    COALESCE(d.last_60, CAST(0 AS BIGINT)) AS days_proven_last_60,
-    COALESCE(d.last_365, CAST(0 AS BIGINT)) AS days_proven_last_365
-FROM ranked r
-CROSS JOIN proven_counts d
-ORDER BY entity_type, rank_30_days, county
+    s.observed_on AS as_of,
+    n.county AS county,
+    n.filings AS filings,
+    n.last_7 AS filings_last_7_days,
+    n.last_30 AS filings_last_30_days,
+    n.settled_30 AS filings_settled_30_days,
+    n.before_30 AS filings_before_30_days,
+    CASE WHEN p.are_complete AND n.before_30 > 0 THEN CAST(n.settled_30 AS DOUBLE) / CAST(n.before_30 AS DOUBLE) - 1 END AS growth,
+    p.are_complete AND n.settled_30 >= 100 AND n.before_30 >= 100 AS is_reliable,
+    CAST(n.settled_30 AS DOUBLE) / CAST(NULLIF(SUM(n.settled_30) OVER (PARTITION BY s.observed_on), 0) AS DOUBLE) AS share_of_state,
+    CAST(RANK() OVER (ORDER BY n.settled_30 DESC) AS BIGINT) AS rank_in_state
+FROM counted n
+CROSS JOIN statewide s
+CROSS JOIN proven p
+ORDER BY rank_in_state, county NULLS LAST

@@ -2,7 +2,7 @@
 --
 -- One row a month, county and sector that has filings. Counts are listed businesses; in ratios 1 is 100 %.
 --   filed_month        YYYY-MM
---   county             county name; '' is outside Florida or unknown
+--   county             county name; null outside Florida and where it is unknown
 --   industry_sector    sector key of the API
 --   filings            businesses filed in the month
 --   share_of_county    part of the county's filings of the month
@@ -39,4 +39,4 @@ SELECT
     (CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE))
         / (CAST(r.sector_filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE)) AS location_quotient
 FROM compared r
-ORDER BY filed_month DESC, county, industry_sector
+ORDER BY filed_month DESC, county NULLS LAST, industry_sector

@@ -18,23 +18,13 @@ WITH counted AS (
     FROM filings f
     WHERE f.listed
     GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), SUBSTR(f.zip, 1, 3)
-),
-compared AS (
-    SELECT
-        n.filed_month,
-        n.zip3,
-        n.filings,
-        n.zips,
-        SUM(n.filings) OVER (PARTITION BY n.filed_month) AS state_filings,
-        CAST(RANK() OVER (PARTITION BY n.filed_month ORDER BY n.filings DESC) AS BIGINT) AS rank_in_state
-    FROM counted n
 )
 SELECT
-    r.filed_month AS filed_month,
-    r.zip3 AS zip3,
-    r.filings AS filings,
-    r.zips AS zips,
-    CAST(r.filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE) AS share_of_state,
-    r.rank_in_state AS rank_in_state
-FROM compared r
+    n.filed_month AS filed_month,
+    n.zip3 AS zip3,
+    n.filings AS filings,
+    n.zips AS zips,
+    CAST(n.filings AS DOUBLE) / CAST(SUM(n.filings) OVER (PARTITION BY n.filed_month) AS DOUBLE) AS share_of_state,
+    CAST(RANK() OVER (PARTITION BY n.filed_month ORDER BY n.filings DESC) AS BIGINT) AS rank_in_state
+FROM counted n
 ORDER BY filed_month DESC, rank_in_state, zip3

@@ -81,6 +81,7 @@ fn in_polars(kind: ColumnKind) -> DataType {
         ColumnKind::Int64 => DataType::Int64,
         ColumnKind::Text => DataType::String,
         ColumnKind::Boolean => DataType::Boolean,
+        ColumnKind::Double => DataType::Float64,
         ColumnKind::Date => DataType::Date,
         ColumnKind::Timestamp => DataType::Datetime(TimeUnit::Microseconds, Some(TimeZone::UTC)),
     }

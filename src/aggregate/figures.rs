@@ -11,6 +11,9 @@ use crate::table::EVERY_OTHER_TYPE;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The `entity_type` of figures of all types together.
+pub(crate) const EVERY_TYPE: &str = "*";
+
 /// Rows of the lists of cities and ZIP codes.
 const TOP_ROWS: usize = 15;
 
@@ -39,7 +42,7 @@ pub(crate) struct DayFigures {
 pub(crate) struct MonthFigures {
     /// `YYYY-MM`.
     pub(crate) month: String,
-    /// A type, or `*` for all.
+    /// A type, or [`EVERY_TYPE`].
     pub(crate) entity_type: String,
     pub(crate) filings: i64,
     /// Change against the month before, where both are complete.
@@ -50,16 +53,18 @@ pub(crate) struct MonthFigures {
     pub(crate) is_complete: bool,
 }
 
-/// Filings of one county in windows that end today, all types; ratios have 1 for 100 %.
+/// Filings of one county, all types; ratios have 1 for 100 %.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CountyFigures {
     /// County name; empty for an address outside Florida or unknown.
     pub(crate) county: String,
     pub(crate) filings_last_30_days: i64,
-    /// Filings of the 30 days before.
-    pub(crate) filings_previous_30_days: i64,
-    /// Change of the last 30 days against the 30 before, where all 60 are complete.
-    pub(crate) growth_30_days: Option<f64>,
+    /// Filings of 15 to 44 days ago: nearly all have arrived.
+    pub(crate) filings_settled_30_days: i64,
+    /// Filings of 45 to 74 days ago.
+    pub(crate) filings_before_30_days: i64,
+    /// Change of the settled 30 days against those before, where all are complete and both have 100 filings.
+    pub(crate) growth: Option<f64>,
 }
 
 /// Filings of one city in one month.
@@ -134,18 +139,21 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     }
     coverage.sort_by_key(|coverage: &CoverageDay| std::cmp::Reverse(coverage.day));
     let (as_of, counties) = of_aggregate(tables, "county_window", read_counties)?;
+    let mut months = of_aggregate(tables, "month", |cells| read_months(cells, None))?;
+    months.extend(of_aggregate(tables, "type_month", |cells| read_months(cells, Some("entity_type")))?);
+    months.sort_by(|a, b| (&b.month, &a.entity_type).cmp(&(&a.month, &b.entity_type)));
     let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
     Ok(Figures {
         as_of,
         coverage,
         days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
-        months: of_aggregate(tables, "type_month", read_months)?,
+        months,
         counties,
         cities_month,
         cities,
         zips: of_aggregate(tables, "hot_addresses", read_zips)?,
         weekdays: of_aggregate(tables, "weekday_profile", read_weekdays)?,
-        settling: of_aggregate(tables, "settling", read_settling)?,
+        settling: of_table(tables, "days", read_settling)?,
         reconciliation: of_aggregate(tables, "reconcile", read_reconciliation)?,
     })
 }
@@ -156,7 +164,16 @@ fn of_aggregate<T: Default>(
     name: &str,
     read: impl FnOnce(&Cells) -> Result<T, AggregateError>,
 ) -> Result<T, AggregateError> {
-    let file = tables.get(&format!("{TABLE_PREFIX}{name}")).and_then(|files| files.first());
+    of_table(tables, &format!("{TABLE_PREFIX}{name}"), read)
+}
+
+/// What `read` makes of a table of one file; nothing when the snapshot does not have it.
+fn of_table<T: Default>(
+    tables: &SnapshotFiles,
+    name: &str,
+    read: impl FnOnce(&Cells) -> Result<T, AggregateError>,
+) -> Result<T, AggregateError> {
+    let file = tables.get(name).and_then(|files| files.first());
     file.map_or_else(|| Ok(T::default()), |file| read(&Cells::read(file)?))
 }
 
@@ -187,16 +204,18 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
 }
 
 fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
-    let (as_of, types, names) = (cells.days("as_of")?, cells.texts("entity_type")?, cells.texts("county")?);
-    let (last, previous) = (cells.longs("filings_last_30_days")?, cells.longs("filings_previous_30_days")?);
-    let growth = cells.doubles("growth_30_days")?;
+    let (as_of, names, last) =
+        (cells.days("as_of")?, cells.texts("county")?, cells.longs("filings_last_30_days")?);
+    let (now, before) = (cells.longs("filings_settled_30_days")?, cells.longs("filings_before_30_days")?);
+    let (growth, reliable) = (cells.doubles("growth")?, cells.flags("is_reliable")?);
     let county = |row| CountyFigures {
         county: text(names, row),
         filings_last_30_days: long(last, row),
-        filings_previous_30_days: long(previous, row),
-        growth_30_days: growth.get(row),
+        filings_settled_30_days: long(now, row),
+        filings_before_30_days: long(before, row),
+        growth: growth.get(row).filter(|_| flag(reliable, row)),
     };
-    let counties = cells.rows().filter(|&row| types.get(row) == Some("*")).map(county).collect();
+    let counties = cells.rows().map(county).collect();
     Ok((cells.rows().next().and_then(|row| day(as_of, row)), counties))
 }
 
@@ -213,14 +232,15 @@ fn read_days(cells: &Cells, as_of: Option<Date>) -> Result<Vec<DayFigures>, Aggr
     Ok(by_day.into_iter().map(|(day, by_type)| DayFigures { day, by_type }).collect())
 }
 
-fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
-    let (months, types, filings) =
-        (cells.texts("filed_month")?, cells.texts("entity_type")?, cells.longs("filings")?);
+/// The months of each type, by the column that has it; of all types where there is no such column.
+fn read_months(cells: &Cells, types: Option<&str>) -> Result<Vec<MonthFigures>, AggregateError> {
+    let (months, filings) = (cells.texts("filed_month")?, cells.longs("filings")?);
+    let types = types.map(|column| cells.texts(column)).transpose()?;
     let (monthly, yearly) = (cells.doubles("month_over_month")?, cells.doubles("year_over_year")?);
-    let complete = cells.flags("is_whole")?;
+    let complete = cells.flags("complete")?;
     let month = |row| MonthFigures {
         month: text(months, row),
-        entity_type: text(types, row),
+        entity_type: types.map_or_else(|| EVERY_TYPE.to_owned(), |types| text(types, row)),
         filings: long(filings, row),
         month_over_month: monthly.get(row),
         year_over_year: yearly.get(row),
@@ -232,7 +252,7 @@ fn read_months(cells: &Cells) -> Result<Vec<MonthFigures>, AggregateError> {
 /// The top cities of the newest month that is over; of the current month when there is no other.
 fn read_cities(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<CityFigures>), AggregateError> {
     let (months, names, counties) =
-        (cells.texts("filed_month")?, cells.texts("city")?, cells.texts("county")?);
+        (cells.texts("filed_month")?, cells.texts("city_clean")?, cells.texts("county")?);
     let (filings, spellings) = (cells.longs("filings")?, cells.longs("spellings")?);
     let running = as_of.map(month_of).unwrap_or_default();
     let months_there = || cells.rows().filter_map(|row| months.get(row));
@@ -265,17 +285,17 @@ fn read_zips(cells: &Cells) -> Result<Vec<ZipFigures>, AggregateError> {
 }
 
 fn read_weekdays(cells: &Cells) -> Result<Vec<WeekdayFigures>, AggregateError> {
-    let (weekdays, types) = (cells.longs("weekday")?, cells.texts("entity_type")?);
-    let per_day = cells.doubles("filings_per_day")?;
+    let (weekdays, per_day) = (cells.longs("weekday")?, cells.doubles("filings_per_day")?);
     let weekday = |row| WeekdayFigures { weekday: long(weekdays, row), filings_per_day: per_day.get(row) };
-    Ok(cells.rows().filter(|&row| types.get(row) == Some("*")).map(weekday).collect())
+    Ok(cells.rows().map(weekday).collect())
 }
 
 fn read_settling(cells: &Cells) -> Result<Vec<SettlingDay>, AggregateError> {
     let (dates, filings, fullness) =
         (cells.days("filed_date")?, cells.longs("filings")?, cells.doubles("fullness")?);
+    let recent = cells.longs("days_ago")?;
     let settling = |row| {
         Some(SettlingDay { day: day(dates, row)?, filings: long(filings, row), fullness: fullness.get(row) })
     };
-    Ok(cells.rows().filter_map(settling).collect())
+    Ok(cells.rows().filter(|row| (0..30).contains(&long(recent, *row))).filter_map(settling).collect())
 }

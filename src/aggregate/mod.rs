@@ -10,6 +10,7 @@
 //!
 //! # Files, in reading order
 //!
+//! - `calendar`: days and months, which the SQL files build on
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
 //! - `on_disk`: its result as Parquet, and its cells
 //! - `choose`: businesses chosen by a condition, and checking SQL before the first request
@@ -17,6 +18,7 @@
 //! - `reconcile`: the lake's counts against the API's
 //! - `error`: why an aggregate failed
 
+pub(crate) mod calendar;
 mod choose;
 mod error;
 pub(crate) mod figures;

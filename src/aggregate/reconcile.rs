@@ -8,8 +8,10 @@ use super::on_disk::{Cells, flag, long, text};
 pub(crate) enum Scope {
     /// One day without fictitious names, from the daily counts. Comparable days must be equal.
     Day,
-    /// One month and type, from the statewide figures. May differ by businesses that the API counts but does not list.
+    /// One month, from the statewide figures. May differ by businesses that the API counts but does not list.
     Month,
+    /// One month and type. May differ in the same way.
+    MonthType,
     /// One county's last 30 days. May differ in the same way.
     County,
 }
@@ -19,12 +21,13 @@ impl Scope {
         match self {
             Self::Day => "day",
             Self::Month => "month",
+            Self::MonthType => "month_type",
             Self::County => "county",
         }
     }
 
     fn from_name(name: &str) -> Option<Self> {
-        [Self::Day, Self::Month, Self::County].into_iter().find(|scope| scope.name() == name)
+        [Self::Day, Self::Month, Self::MonthType, Self::County].into_iter().find(|scope| scope.name() == name)
     }
 }
 
@@ -34,7 +37,7 @@ pub(crate) struct Comparison {
     pub(crate) scope: Scope,
     /// `YYYY-MM-DD`, `YYYY-MM` or `last 30 days`.
     pub(crate) period: String,
-    /// `*` for all; of a month also a type, of a county its name.
+    /// A type, or the name of a county; empty for all.
     pub(crate) subject: String,
     pub(crate) api_count: i64,
     pub(crate) lake_count: i64,
@@ -97,7 +100,7 @@ mod tests {
         let row = |period: &str, api_count, lake_count, is_comparable| Comparison {
             scope: Scope::Day,
             period: period.to_owned(),
-            subject: "*".to_owned(),
+            subject: String::new(),
             api_count,
             lake_count,
             is_comparable,

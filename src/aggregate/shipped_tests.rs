@@ -3,18 +3,22 @@
 use super::figures::read_figures;
 use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
-use super::run::load_aggregates;
-use super::run::{in_pieces, register_tables};
+use super::run::{check_sum, in_pieces, load_aggregates, register_tables};
 use super::tiny_lake::{TinyLake, row};
 use super::tiny_lake::{coverage, covered, lake_covered_by, lake_with_gap};
+use crate::contract::eastern::days_newest_first;
 use crate::table::Table;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use jiff::civil::{Date, date};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::path::Path;
 
-const SHIPPED: &str = "city_month county_type_day county_type_month county_window hot_addresses reconcile \
-                       sector_county_month settling type_month weekday_profile zip3_month";
+const SHIPPED: &str = "city_month county_month county_type_day county_type_month county_type_window county_window \
+                       hot_addresses month new_and_vanished reconcile sector_county_month sector_month type_month \
+                       weekday_profile weekday_type_profile zip3_month";
+
+/// Lines of SQL without comments, at most.
+const MOST_LINES: usize = 40;
 
 fn shipped_dir() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/pipelines/aggregates"))
@@ -62,6 +66,8 @@ fn folder_has_the_documented_aggregates_each_with_its_purpose_on_top() {
             "{name}"
         );
         assert!(sql.contains("\nORDER BY "), "{name} has no order");
+        let lines = sql.lines().filter(|line| !line.starts_with("--")).count();
+        assert!(lines <= MOST_LINES, "{name} has {lines} lines");
     }
 }
 
@@ -69,56 +75,58 @@ fn folder_has_the_documented_aggregates_each_with_its_purpose_on_top() {
 const OF_TEN_FILINGS: &str = "\
 # county_type_day -- listed rows of every day
 2026-08-15|Duval|llc|1
-2026-07-06||llc|1
 2026-07-06|Duval|corporation|1
 2026-07-06|Duval|fictitious|1
 2026-07-06|Duval|llc|1
+2026-07-06||llc|1
 2026-07-01|Duval|llc|1
 2026-06-15|Duval|llc|1
 2026-06-15|Lee|llc|1
 2025-07-04|Duval|llc|1
 # county_type_month 2026-07 -- only complete months are compared
-2026-07|Duval|*|4|1|3.0|1|3.0|0.8|1|true
-2026-07||*|1|0||0||0.2|2|true
 2026-07|Duval|corporation|1|0||0||1.0|1|true
 2026-07|Duval|fictitious|1|0||0||1.0|1|true
 2026-07|Duval|llc|2|1|1.0|1|1.0|0.6666666666666666|1|true
 2026-07||llc|1|0||0||0.3333333333333333|2|true
 # county_type_month 2026-08
-2026-08|Duval|*|1|4||||1.0|1|false
 2026-08|Duval|llc|1|2||||1.0|1|false
-# county_type_month 2026-06|Lee|llc
+# county_type_month 2026-06|Lee
 2026-06|Lee|llc|1|||||0.5|1|true
-# type_month -- sums of the state
-2026-08|*|1|5||||1.0|2|false
-2026-08|llc|1|3||||1.0|2|false
-2026-07|*|5|2|1.5|1|4.0|1.0|31|true
-2026-07|corporation|1|0||0||0.2|31|true
-2026-07|fictitious|1|0||0||0.2|31|true
-2026-07|llc|3|2|0.5|1|2.0|0.6|31|true
-2026-06|*|2|||||1.0|30|true
-2026-06|llc|2|||||1.0|30|true
-2025-07|*|1|||||1.0|31|true
-2025-07|llc|1|||||1.0|31|true
+# county_month 2026-07 -- a county that no record names is one too
+2026-07|Duval|4|1|3.0|1|3.0|0.8|1|true
+2026-07||1|0||0||0.2|2|true
+# type_month -- of the state
+2026-08|llc|1|3||||1.0|false
+2026-07|corporation|1|0||0||0.2|true
+2026-07|fictitious|1|0||0||0.2|true
+2026-07|llc|3|2|0.5|1|2.0|0.6|true
+2026-06|llc|2|||||1.0|true
+2025-07|llc|1|||||1.0|true
+# month -- sums of the state
+2026-08|1|5||||2|false
+2026-07|5|2|1.5|1|4.0|31|true
+2026-06|2|||||30|true
+2025-07|1|||||31|true
 # county_window -- counts back from today, with today as day 1
-2026-08-02|Duval|*|0|3|2|5|0.5|0.75|1|60|63
-2026-08-02||*|0|1|0|1||0.25|2|60|63
-2026-08-02|Lee|*|0|0|1|1|-1.0|0.0|3|60|63
-2026-08-02|Duval|corporation|0|1|0|1||1.0|1|60|63
-2026-08-02|Duval|fictitious|0|1|0|1||1.0|1|60|63
-2026-08-02||llc|0|1|0|1||0.5|1|60|63
-2026-08-02|Duval|llc|0|1|2|3|-0.5|0.5|1|60|63
-2026-08-02|Lee|llc|0|0|1|1|-1.0|0.0|3|60|63
+2026-08-02|Duval|5|0|3|4|1||false|0.8|1
+2026-08-02||1|0|1|1|0||false|0.2|2
+2026-08-02|Lee|1|0|0|0|1||false|0.0|3
+# county_type_window
+2026-08-02|Duval|corporation|1|0|1|1|0||false|1.0|1
+2026-08-02|Duval|fictitious|1|0|1|1|0||false|1.0|1
+2026-08-02|Duval|llc|3|0|1|2|1||false|0.6666666666666666|1
+2026-08-02||llc|1|0|1|1|0||false|0.3333333333333333|2
+2026-08-02|Lee|llc|1|0|0|0|1||false|0.0|3
+# sector_month 2026-07
+2026-07|food|4|1|3.0|0.8|true
+2026-07|trade|1|0||0.2|true
 # sector_county_month 2026-07 -- a county against the state
-2026-07||food|1|1.0|1.25
 2026-07|Duval|food|3|0.75|0.9375
 2026-07|Duval|trade|1|0.25|1.25
+2026-07||food|1|1.0|1.25
 # city_month 2026-07 -- spellings are joined
-2026-07|||1|1|1.0|1
 2026-07|Duval|JACKSONVILLE|4|2|1.0|1
-# city_month 2026-06
-2026-06|Duval|JACKSONVILLE|1|1|1.0|1
-2026-06|Lee|FORT MYERS|1|1|1.0|1
+2026-07|||1|1|1.0|1
 # zip3_month 2026-07 -- groups by postal region
 2026-07|322|4|2|0.8|1
 2026-07||1|1|0.2|2
@@ -127,6 +135,20 @@ const OF_TEN_FILINGS: &str = "\
 2026-08-02|||1|1|1|0.14285714285714285|1.0|1.0|2
 2026-08-02|32210|Duval|1|1|2|0.14285714285714285|0.2|0.4|2
 2026-08-02|33901|Lee|1|0|1|0.14285714285714285|1.0|1.0|2
+# weekday_type_profile
+1|corporation|6|1|0.16666666666666666
+1|fictitious|6|1|0.16666666666666666
+1|llc|6|4|0.6666666666666666
+# reconcile -- the newest count of the API next to the lake's
+county|last 30 days|Duval|2026-08-02|3|3|0|true
+day|2026-07-06||2026-08-02|3|3|0|true
+day|2026-05-01||2026-08-02|7|0|-7|false
+month|2026-07||2026-08-02|6|5|-1|true
+month_type|2026-07|llc|2026-08-02|4|3|-1|true
+month_type|2026-07|other|2026-08-02|0|0|0|true
+# new_and_vanished -- by the day of the run
+2026-08-02|Duval|llc|1|1|0
+2026-08-01|Lee|llc|0|0|1
 ";
 
 #[test]
@@ -140,6 +162,21 @@ fn shipped_aggregates_of_ten_filings_are_those_counted_by_hand() {
     }
 }
 
+/// Every aggregate adds up to its source, as its head says.
+#[test]
+fn every_aggregate_with_filings_adds_up_to_its_source() {
+    let lake = lake_with_gap(None);
+    let without = ["reconcile"];
+    for name in SHIPPED.split(' ') {
+        let sql = shipped_sql(name);
+        let mut tables = lake.tables.clone();
+        tables.insert(format!("agg_{name}"), vec![lake.run(name, &sql).expect(name).path]);
+        let sum = check_sum(name, &sql, &tables).expect(name);
+        assert_eq!(sum.is_none(), without.contains(&name), "{name} says to what it adds up");
+        assert!(sum.is_none_or(|sum| sum.aggregate == sum.source && sum.source > 0), "{name}: {sum:?}");
+    }
+}
+
 #[test]
 fn one_incomplete_day_takes_its_month_out_of_every_comparison() {
     let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_type_month");
@@ -147,8 +184,6 @@ fn one_incomplete_day_takes_its_month_out_of_every_comparison() {
         starting(lines, "2026-07|Duval|llc"),
         ["2026-07|Duval|llc|2|||1|1.0|0.6666666666666666|1|true"]
     );
-    let lines = run(&lake_with_gap(Some(date(2026, 6, 20))), "county_window");
-    assert_eq!(starting(lines, "2026-08-02|Duval|*"), ["2026-08-02|Duval|*|0|3|2|5||0.75|1|59|62"]);
 }
 
 #[test]
@@ -157,111 +192,77 @@ fn a_day_without_fictitious_names_is_complete_only_without_them() {
     coverage.retain(|row| row["filed_date"] != "2026-07-06" || row["entity_type"] == "*");
     let lake = lake_covered_by(coverage);
     let lines = |name: &str, start: &str| starting(run(&lake, name), start);
-    assert_eq!(lines("type_month", "2026-07|*"), ["2026-07|*|5|2||1||1.0|30|false"]);
+    assert_eq!(lines("month", "2026-07"), ["2026-07|5|2||1||30|false"]);
     assert_eq!(
         lines("county_type_month", "2026-07|Duval|llc"),
         ["2026-07|Duval|llc|2|1||1||0.6666666666666666|1|false"]
     );
-    assert_eq!(lines("county_window", "2026-08-02|Duval|*"), ["2026-08-02|Duval|*|0|3|2|5||0.75|1|59|62"]);
-    assert_eq!(lines("settling", "2026-07-06"), ["2026-07-06|1|4|1|false|0.5|8.0"]);
-    assert_eq!(lines("weekday_profile", "1|*"), ["1|*|5|2|0.4|1.0"]);
+    assert_eq!(lines("weekday_profile", "1"), ["1|5|2|0.4"]);
     assert_eq!(
         lines("reconcile", ""),
         [
             "county|last 30 days|Duval|2026-08-02|3|3|0|false",
-            "day|2026-07-06|*|2026-08-02|3|3|0|true",
-            "day|2026-05-01|*|2026-08-02|7|0|-7|false",
-            "month|2026-07|*|2026-08-02|6|5|-1|false",
-            "month|2026-07|other|2026-08-02|0|0|0|false",
+            "day|2026-07-06||2026-08-02|3|3|0|true",
+            "day|2026-05-01||2026-08-02|7|0|-7|false",
+            "month|2026-07||2026-08-02|6|5|-1|false",
+            "month_type|2026-07|llc|2026-08-02|4|3|-1|false",
+            "month_type|2026-07|other|2026-08-02|0|0|0|false",
         ]
     );
 }
 
-#[test]
-fn window_edges_are_today_and_the_days_6_29_59_and_364_before() {
-    let on =
+/// A lake of one county, with these filings a day on each of these days, and complete days from May on.
+fn bay(filings: &[(&str, usize)]) -> TinyLake {
+    let filing =
         |day: &str| row([("filed_date", day), ("county", "Bay"), ("entity_type", "llc"), ("listed", "true")]);
-    let inside = ["2026-08-02", "2026-07-27", "2026-07-04", "2026-06-04", "2025-08-03"];
-    let outside = ["2026-08-03", "2026-07-26", "2026-07-03", "2026-06-03", "2025-08-02"];
-    let counts = |days: [&str; 5]| {
-        let lake = TinyLake::of([
-            (Table::Filings, days.map(on).to_vec()),
-            (Table::Coverage, coverage(None)),
-            (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
-        ]);
-        run(&lake, "county_window")[0].clone()
+    let rows = filings.iter().flat_map(|(day, number)| vec![filing(day); *number]).collect();
+    let read = days_newest_first(date(2026, 5, 1), date(2026, 8, 2));
+    let coverage = read.flat_map(|day| ["*", "fictitious"].map(|listing| covered(day, listing, "0", "true")));
+    TinyLake::of([
+        (Table::Filings, rows),
+        (Table::Coverage, coverage.collect()),
+        (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
+    ])
+}
+
+#[test]
+fn window_edges_are_today_and_the_days_6_29_and_364_before_and_15_to_74() {
+    let window = |days: [&str; 6]| run(&bay(&days.map(|day| (day, 1))), "county_window")[0].clone();
+    // Today, and 6, 29, 364, 15 and 45 days ago.
+    let inside = ["2026-08-02", "2026-07-27", "2026-07-04", "2025-08-03", "2026-07-18", "2026-06-18"];
+    assert_eq!(window(inside), "2026-08-02|Bay|6|2|4|2|1|1.0|false|1.0|1");
+    // Tomorrow, and 7, 30, 365, 14 and 75 days ago.
+    let outside = ["2026-08-03", "2026-07-26", "2026-07-03", "2025-08-02", "2026-07-19", "2026-05-19"];
+    assert_eq!(window(outside), "2026-08-02|Bay|4|0|2|1|0||false|1.0|1");
+}
+
+#[test]
+fn growth_is_reliable_where_both_windows_have_100_filings() {
+    let growth = |settled, before| {
+        run(&bay(&[("2026-07-01", settled), ("2026-06-01", before)]), "county_window")[0].clone()
     };
-    assert!(counts(inside).starts_with("2026-08-02|Bay|*|2|3|1|5|"), "{}", counts(inside));
-    assert!(counts(outside).starts_with("2026-08-02|Bay|*|0|1|1|3|"), "{}", counts(outside));
+    assert_eq!(growth(150, 100), "2026-08-02|Bay|250|0|0|150|100|0.5|true|1.0|1");
+    assert_eq!(growth(99, 100), "2026-08-02|Bay|199|0|0|99|100|-0.010000000000000009|false|1.0|1");
 }
 
 #[test]
-fn city_spellings_of_one_place_are_joined_and_no_others() {
-    let spelled = |city: &str| row([("filed_date", "2026-07-06"), ("city", city), ("listed", "true")]);
-    let same = ["Miami", " MIAMI ", "miami,", "Miami Fl", "Miami, FL", "Miami,FL", "MIAMI ,", "Miami FL "];
-    let other = ["Miami Beach", "FL", "Flamingo", "Ofl"];
-    let filings = same.iter().chain(&other).map(|city| spelled(city)).collect();
-    let lines = run(&TinyLake::of([(Table::Filings, filings)]), "city_month");
-    assert_eq!(lines[0].split('|').nth(2), Some("MIAMI"));
-    assert_eq!(lines[0].split('|').nth(3), Some("8"));
-    assert_eq!(lines.len(), 1 + other.len(), "{lines:?}");
-}
-
-#[test]
-fn weekday_profile_skips_first_of_month_and_days_that_still_fill() {
+fn weekday_profile_skips_holidays_firsts_of_a_month_and_days_that_still_fill() {
     let lines = run(&lake_with_gap(None), "weekday_profile");
-    assert_eq!(
-        lines[..7],
-        [
-            "1|*|6|6|1.0|1.0",
-            "2|*|7|0|0.0|0.0",
-            "3|*|6|0|0.0|0.0",
-            "4|*|7|0|0.0|0.0",
-            "5|*|7|0|0.0|0.0",
-            "6|*|7|0|0.0|0.0",
-            "7|*|7|0|0.0|0.0",
-        ]
-    );
-    assert_eq!(starting(lines, "1|llc"), ["1|llc|6|4|0.6666666666666666|1.0"]);
+    // Independence Day was observed on Friday, July 3.
+    let expected =
+        ["1|6|6|1.0", "2|7|0|0.0", "3|6|0|0.0", "4|7|0|0.0", "5|6|0|0.0", "6|6|0|0.0", "7|7|0|0.0"];
+    assert_eq!(lines, expected);
 }
 
 #[test]
-fn settling_compares_a_day_with_its_weekday() {
-    let lines = run(&lake_with_gap(None), "settling");
-    assert_eq!(lines.len(), 30);
-    assert_eq!(lines[0], "2026-08-02|7|0|1|true|0.0|");
-    assert_eq!(starting(lines, "2026-07-06"), ["2026-07-06|1|4|1|true|0.5|8.0"]);
-}
-
-#[test]
-fn settling_knows_the_weekday_of_a_leap_day() {
-    let read = ["*", "fictitious"].map(|listing| covered(date(2028, 2, 29), listing, "0", "true"));
-    let lake = TinyLake::of([
-        (Table::Filings, vec![]),
-        (Table::Coverage, read.to_vec()),
-        (Table::Statewide, vec![row([("observed_on", "2028-03-01")])]),
-    ]);
-    assert_eq!(run(&lake, "settling"), ["2028-02-29|2|0|0|true||"]);
-}
-
-#[test]
-fn reconcile_compares_the_newest_observation_with_the_lake() {
+fn comparisons_are_read_by_scope() {
     let lake = lake_with_gap(None);
-    assert_eq!(
-        run(&lake, "reconcile"),
-        [
-            "county|last 30 days|Duval|2026-08-02|3|3|0|true",
-            "day|2026-07-06|*|2026-08-02|3|3|0|true",
-            "day|2026-05-01|*|2026-08-02|7|0|-7|false",
-            "month|2026-07|*|2026-08-02|6|5|-1|true",
-            "month|2026-07|other|2026-08-02|0|0|0|true",
-        ]
-    );
     let file = lake.run("reconcile", &shipped_sql("reconcile")).expect("runs");
     let reconciliation = read_reconciliation(&Cells::read(&file.path).expect("reads")).expect("cells");
     assert!(reconciliation.differences(Scope::Day).is_empty());
     assert_eq!(reconciliation.comparable(Scope::Day).count(), 1);
     assert_eq!(reconciliation.differences(Scope::Month)[0].difference(), -1);
+    assert_eq!(reconciliation.comparable(Scope::MonthType).count(), 2);
 }
 
 #[test]
@@ -280,6 +281,7 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
     let lake = TinyLake::of([
         (Table::Filings, vec![]),
         (Table::Coverage, vec![]),
+        (Table::Changes, vec![]),
         (Table::Statewide, vec![]),
         (Table::DailyCounts, vec![]),
         (Table::MonthlyCounts, vec![]),
@@ -314,5 +316,5 @@ fn figures_of_the_report_are_the_aggregates() {
     assert_eq!((figures.cities[0].city.as_str(), figures.cities[0].filings), ("JACKSONVILLE", 4));
     assert_eq!(figures.zips[0].times_county_mean, Some(1.6));
     assert_eq!((figures.weekdays.len(), figures.settling.len()), (7, 30));
-    assert_eq!(figures.reconciliation.comparisons.len(), 5);
+    assert_eq!(figures.reconciliation.comparisons.len(), 6);
 }

@@ -1,9 +1,10 @@
 //! Lakes of a few rows for tests, with the lake's table schemas; one of ten filings for the shipped SQL.
 
+use super::calendar::{days, months};
 use super::error::AggregateError;
 use super::run::{AggregateFile, SnapshotFiles, run_aggregate};
 use crate::contract::eastern::days_newest_first;
-use crate::table::Table;
+use crate::table::{CoverageRow, DayRow, MonthRow, Row as _, Table};
 use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray,
 };
@@ -46,7 +47,13 @@ impl TinyLake {
             write_table(table, &rows, &path);
             (table.name().to_owned(), vec![path])
         };
-        let tables = tables.into_iter().map(write).collect();
+        let calendar = calendar(&tables);
+        let mut tables: SnapshotFiles = tables.into_iter().map(write).collect();
+        for (table, batch) in calendar {
+            let path = dir.path().join(format!("{}.parquet", table.name()));
+            write_batch(&batch, &path);
+            tables.insert(table.name().to_owned(), vec![path]);
+        }
         Self { dir, tables }
     }
 
@@ -58,11 +65,40 @@ impl TinyLake {
 fn write_table(table: Table, rows: &[Row], path: &Path) {
     let schema = table.schema();
     let columns = schema.fields().iter().map(|field| column(field, rows)).collect();
-    let batch = RecordBatch::try_new(schema.clone(), columns).expect("columns of the schema");
+    write_batch(&RecordBatch::try_new(schema, columns).expect("columns of the schema"), path);
+}
+
+fn write_batch(batch: &RecordBatch, path: &Path) {
     let file = std::fs::File::create(path).expect("a file");
-    let mut writer = ArrowWriter::try_new(file, schema, None).expect("a writer");
-    writer.write(&batch).expect("rows");
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).expect("a writer");
+    writer.write(batch).expect("rows");
     writer.close().expect("a footer");
+}
+
+/// The days and months of a lake's filings and coverage.
+fn calendar(tables: &[(Table, Vec<Row>)]) -> [(Table, RecordBatch); 2] {
+    let rows = |table| tables.iter().filter(move |(of, _)| *of == table).flat_map(|(_, rows)| rows);
+    let day = |row: &Row, column| row[column].parse::<Date>().expect("a date");
+    let mut filings = BTreeMap::new();
+    for row in rows(Table::Filings).filter(|row| row.get("listed").is_some_and(|listed| listed == "true")) {
+        *filings.entry(day(row, "filed_date")).or_default() += 1;
+    }
+    let coverage = rows(Table::Coverage).map(|row| CoverageRow {
+        filed_date: day(row, "filed_date"),
+        entity_type: row["entity_type"].clone(),
+        expected: row["expected"].parse().expect("a number"),
+        landed: row["landed"].parse().expect("a number"),
+        complete: row["complete"] == "true",
+        settled: false,
+        checked_at: jiff::Timestamp::UNIX_EPOCH,
+    });
+    let today = rows(Table::Statewide).map(|row| day(row, "observed_on")).max();
+    let days = days(&filings, &coverage.collect::<Vec<_>>(), today.unwrap_or(date(2026, 8, 2)));
+    let months = months(&days);
+    [
+        (Table::Days, DayRow::batch(&days).expect("days")),
+        (Table::Months, MonthRow::batch(&months).expect("months")),
+    ]
 }
 
 fn column(field: &Field, rows: &[Row]) -> ArrayRef {
@@ -79,6 +115,9 @@ fn column(field: &Field, rows: &[Row]) -> ArrayRef {
         }
         DataType::Timestamp(..) => {
             Arc::new(TimestampMicrosecondArray::from_iter_values(cells.map(|_| 0)).with_timezone("UTC"))
+        }
+        DataType::Utf8 if field.is_nullable() => {
+            Arc::new(cells.map(|cell| cell.filter(|text| !text.is_empty())).collect::<StringArray>())
         }
         DataType::Utf8 => Arc::new(StringArray::from_iter_values(cells.map(Option::unwrap_or_default))),
         other => panic!("no test value of {other}"),
@@ -99,36 +138,61 @@ pub(super) fn lake_covered_by(coverage: Vec<Row>) -> TinyLake {
     TinyLake::of([
         (Table::Filings, filings()),
         (Table::Coverage, coverage),
-        (Table::Statewide, vec![row([("observed_on", "2026-06-30")]), row([("observed_on", "2026-08-02")])]),
+        (Table::Changes, changes()),
+        (Table::Statewide, vec![row([("observed_on", "2026-08-02")])]),
         (
             Table::DailyCounts,
             vec![
-                row([("observed_on", "2026-08-01"), ("date", "2026-07-06"), ("count", "9")]),
-                row([("observed_on", "2026-08-02"), ("date", "2026-07-06"), ("count", "3")]),
-                row([("observed_on", "2026-08-02"), ("date", "2026-05-01"), ("count", "7")]),
+                row([("observed_on", "2026-08-02"), ("filed_date", "2026-07-06"), ("filings", "3")]),
+                row([("observed_on", "2026-08-02"), ("filed_date", "2026-05-01"), ("filings", "7")]),
             ],
         ),
         (
             Table::MonthlyCounts,
-            vec![
-                row([("observed_on", "2026-07-05"), ("month", "2026-07"), ("type", "*"), ("n", "1")]),
-                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "*"), ("n", "6")]),
-                row([("observed_on", "2026-08-02"), ("month", "2026-07"), ("type", "other"), ("n", "0")]),
-            ],
+            vec![month_count("llc", "4"), month_count("other", "0"), month_count("unsplit", "2")],
         ),
         (
             Table::Counties,
             vec![row([
                 ("observed_on", "2026-08-02"),
-                ("key", "DUVAL"),
-                ("name", "Duval"),
+                ("county_key", "DUVAL"),
+                ("county", "Duval"),
                 ("filings_last_30_days", "3"),
             ])],
         ),
     ])
 }
 
+fn changes() -> Vec<Row> {
+    let change =
+        |day, business, change| row([("observed_on", day), ("business_id", business), ("change", change)]);
+    vec![
+        change("2026-08-02", "1", "appeared"),
+        change("2026-08-02", "1", "changed"),
+        change("2026-08-02", "9", "vanished"),
+        change("2026-08-01", "5", "returned"),
+    ]
+}
+
+fn month_count(kind: &str, filings: &str) -> Row {
+    let cells = [
+        ("observed_on", "2026-08-02"),
+        ("filed_month", "2026-07"),
+        ("entity_type", kind),
+        ("filings", filings),
+    ];
+    row(cells)
+}
+
 fn filings() -> Vec<Row> {
+    let mut filings = filings_without_ids();
+    for (at, filing) in filings.iter_mut().enumerate() {
+        filing.insert("business_id", (at + 1).to_string());
+    }
+    filings
+}
+
+fn filings_without_ids() -> Vec<Row> {
     let filing = |filed, kind, county, zip, city, sector| {
         row([
             ("filed_date", filed),
@@ -136,6 +200,7 @@ fn filings() -> Vec<Row> {
             ("county", county),
             ("zip", zip),
             ("city", city),
+            ("city_clean", &city.to_uppercase().replace(", FL", "").replace(',', "")),
             ("industry_sector", sector),
             ("listed", "true"),
         ])

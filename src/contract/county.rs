@@ -15,6 +15,11 @@ pub const FLORIDA_COUNTIES: [&str; 67] = [
     "Walton", "Washington",
 ];
 
+/// The county of Florida with exactly this display name.
+pub fn florida_county(name: &str) -> Option<&'static str> {
+    FLORIDA_COUNTIES.into_iter().find(|county| *county == name)
+}
+
 /// The key of a county name: the name in capitals.
 pub fn county_key(name: &str) -> String {
     name.to_uppercase()

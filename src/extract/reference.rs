@@ -122,7 +122,8 @@ async fn find_window(fetcher: &mut PageFetcher<'_>, counted_days: u32, today: Da
             Some(_) => accepted = days,
             None => refused = days,
         }
-        days = accepted.midpoint(refused);
+        // Most plans have a window of the table: few end in between.
+        days = if days == longest { MAX_DAYS + 1 } else { accepted.midpoint(refused) };
     }
     Ok(accepted)
 }

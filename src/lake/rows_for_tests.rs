@@ -14,7 +14,7 @@ pub(super) struct Filing {
     pub(super) entity_type: &'static str,
     /// A row with another status than `active` is read as not listed.
     pub(super) status: &'static str,
-    /// `last_seen_at`, seconds.
+    /// `changed_at`, seconds.
     pub(super) seen: i64,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
 pub(super) fn labels(labels: &[(&str, &str)]) -> RecordBatch {
     let row = |(key, label): &(&str, &str)| EntityTypeRow {
         observed_on: date(2026, 11, 20),
-        key: (*key).to_owned(),
+        entity_type: (*key).to_owned(),
         label: (*label).to_owned(),
     };
     EntityTypeRow::batch(&labels.iter().map(row).collect::<Vec<_>>()).expect("rows")

@@ -4,10 +4,11 @@ use super::answer::{Answer, Bad, Place, Reject, close};
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
 use crate::contract::business::business_id;
+use crate::contract::county::{county_key, florida_county};
 use crate::contract::eastern::parse_date;
 use crate::contract::id::DocumentNumber;
 use crate::contract::query::quoted;
-use crate::table::{FilingRow, disk_instant, dissolved_day};
+use crate::table::{FROM_API, FilingRow, disk_instant, dissolved_day, unheld_fields};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::value::RawValue;
@@ -45,19 +46,28 @@ fn read_filing(answer: &Answer<'_>, raw: &RawValue) -> Result<(FilingRow, Vec<St
     let mut fields = Fields::new(raw).map_err(Bad::unread)?;
     let mut row = filing_fields(&mut fields, answer.seen_at);
     let unknown = close(answer, raw, fields, Some(row.business_id))?;
-    row.extra = unknown.extra;
+    row.extra = joined(row.extra, unknown.extra);
     Ok((row, unknown.names))
+}
+
+/// Two JSON objects as one.
+fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("{},{}", one.strip_suffix('}')?, other.strip_prefix('{')?)),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The row of the summary fields; problems are noted in `fields`.
 pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
     let (business_id, id) = service_id(fields);
+    let sent_county = fields.text("county");
+    let (city, county) = (fields.text("city"), florida_county(&sent_county));
     let industry = fields.object("industry", |industry| (industry.text("sector"), industry.text("type")));
     let (industry_sector, industry_type) = industry.unwrap_or_default();
     let seen_at = disk_instant(seen_at);
     FilingRow {
         business_id,
-        id,
         document_number: document_number(fields),
         name: fields.text("name"),
         entity_type: fields.text("entity_type"),
@@ -65,16 +75,19 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
         status: fields.text("status"),
         filed_date: filed_date(fields),
         dissolved_date: dissolved_date(fields),
-        city: fields.text("city"),
+        city_clean: city.to_uppercase(),
+        city,
         zip: fields.text("zip"),
-        county: fields.text("county"),
+        county: county.map(str::to_owned),
+        county_key: county.map(county_key),
         industry_sector,
         industry_type,
         url: fields.text("url"),
+        source: FROM_API.to_owned(),
         listed: true,
         first_seen_at: seen_at,
-        last_seen_at: seen_at,
-        extra: None,
+        changed_at: seen_at,
+        extra: unheld_fields(business_id, &id, &sent_county),
     }
 }
 
@@ -174,12 +187,15 @@ pub(super) mod tests {
         let page = page(&[record(41).to_string()]);
         assert_eq!(page.rejects, []);
         let row = &page.rows[0];
-        assert_eq!((row.business_id, row.id.as_str()), (41, "fl_41"));
+        assert_eq!(
+            (row.business_id, row.county.as_deref(), row.county_key.as_deref()),
+            (41, Some("Miami-Dade"), Some("MIAMI-DADE"))
+        );
         assert_eq!((row.document_number.as_str(), row.name.as_str()), ("L26000000001", " ÑANDÚ  LLC "));
         assert_eq!((row.filed_date, row.dissolved_date), (date(2026, 11, 20), None));
         assert_eq!((row.industry_sector.as_str(), row.industry_type.as_str()), ("retail", "retail.food"));
-        assert_eq!((row.listed, row.first_seen_at, row.last_seen_at), (true, instant(), instant()));
-        assert_eq!(row.extra, None);
+        assert_eq!((row.listed, row.first_seen_at, row.changed_at), (true, instant(), instant()));
+        assert_eq!(row.extra.as_deref(), Some(r#"{"id":"fl_41"}"#));
         assert!(page.open_values.contains("county", "Miami-Dade"));
         assert!(page.unknown_fields.is_empty());
         let summary = serde_json::from_value(record(41)).expect("a summary");
@@ -193,7 +209,7 @@ pub(super) mod tests {
         let text = format!(r#"{{"zz":{odd},"aa":null,{}"#, &text[1..]);
         let page = page(&[text.clone(), text, record(2).to_string()]);
         assert_eq!(page.rejects, []);
-        let extra = format!(r#"{{"zz":{odd},"aa":null,"industry.naics":44}}"#);
+        let extra = format!(r#"{{"id":"fl_1","zz":{odd},"aa":null,"industry.naics":44}}"#);
         assert_eq!(page.rows[1].extra, Some(extra));
         let counted = [("aa".to_owned(), 2), ("industry.naics".to_owned(), 2), ("zz".to_owned(), 2)];
         assert_eq!(page.unknown_fields, counted.into());

@@ -12,8 +12,7 @@ use serde_json::value::RawValue;
 /// One look-up of a business.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NormalizedDetail {
-    /// Its summary fields. `extra` is null: unknown fields of a detail are in the detail's row, and a merge keeps
-    /// those of the listing.
+    /// Its summary fields. Unknown fields of a detail are in the detail's row, and a merge keeps those of the listing.
     pub filing: FilingRow,
     /// The fields that only a look-up returns.
     pub detail: DetailRow,
@@ -171,7 +170,7 @@ mod tests {
     fn a_look_up_becomes_a_filing_and_a_detail() {
         let found = detail(&with(detail_record(), "/seal", json!(true))).expect("a detail");
         assert_eq!((found.filing.business_id, found.detail.business_id), (7, 7));
-        assert_eq!((found.filing.extra, found.detail.extra), (None, Some(r#"{"seal":true}"#.to_owned())));
+        assert_eq!(found.detail.extra, Some(r#"{"seal":true}"#.to_owned()));
         assert_eq!(found.detail.principal_street, "1 Main St");
         assert_eq!(found.detail.mailing_street, None);
         let sent = serde_json::from_value(detail_record()).expect("a detail record");

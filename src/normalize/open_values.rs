@@ -16,7 +16,7 @@ impl OpenValues {
             ("entity_type", &row.entity_type),
             ("company_type", &row.company_type),
             ("status", &row.status),
-            ("county", &row.county),
+            ("county", row.county.as_ref().unwrap_or(&String::new())),
             ("industry_sector", &row.industry_sector),
             ("industry_type", &row.industry_type),
         ] {

@@ -63,9 +63,9 @@ pub(super) fn map(counties: &[CountyFigures]) -> Markup {
 fn tip(figures: Option<&CountyFigures>) -> String {
     let Some(figures) = figures else { return "no filings".to_owned() };
     let filings = integer(figures.filings_last_30_days);
-    match figures.growth_30_days {
+    match figures.growth {
         None => format!("{filings} filings in 30 days"),
-        growth => format!("{filings} filings in 30 days, {}", change(growth)),
+        growth => format!("{filings} filings in 30 days; growth {}", change(growth)),
     }
 }
 

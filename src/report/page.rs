@@ -70,7 +70,7 @@ fn queries(data: &ReportData) -> Markup {
             of("filings")
         ),
         format!(
-            "SELECT county, filings_last_30_days, growth_30_days FROM {} WHERE entity_type = '*' ORDER BY growth_30_days DESC NULLS LAST;",
+            "SELECT county, filings_settled_30_days, growth FROM {} WHERE is_reliable ORDER BY growth DESC;",
             of("agg_county_window")
         ),
         format!("SELECT * FROM {} WHERE NOT complete ORDER BY filed_date DESC;", of("coverage")),
@@ -101,8 +101,9 @@ mod tests {
         CountyFigures {
             county: name.to_owned(),
             filings_last_30_days: filings,
-            filings_previous_30_days: filings,
-            growth_30_days: growth,
+            filings_settled_30_days: filings,
+            filings_before_30_days: filings,
+            growth,
         }
     }
 
@@ -120,7 +121,7 @@ mod tests {
         let comparison = Comparison {
             scope: Scope::Day,
             period: "2026-07-30".to_owned(),
-            subject: "*".to_owned(),
+            subject: String::new(),
             api_count: 10,
             lake_count: 7,
             is_comparable: true,
@@ -138,7 +139,7 @@ mod tests {
                 day: DAY,
                 by_type: BTreeMap::from([(EVIL.to_owned(), 5), ("llc".to_owned(), 7)]),
             }],
-            months: vec![month("*"), month(EVIL)],
+            months: vec![month(EVERY_TYPE), month(EVIL)],
             counties: vec![
                 county("Duval", 400, Some(0.125)),
                 county(EVIL, 300, Some(-0.5)),

@@ -2,6 +2,7 @@
 
 use super::data::RunFacts;
 use super::number::{change, count, county, integer, share, span};
+use crate::aggregate::figures::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
@@ -10,8 +11,6 @@ use std::collections::BTreeSet;
 const MONTHS: usize = 13;
 /// Rows of the growth tables.
 const GROWTH_ROWS: usize = 10;
-/// With fewer filings in the last and previous 30 days together, a change is noise.
-const ENOUGH_FILINGS: i64 = 100;
 /// A ZIP code with this many times its county's mean is marked.
 const HOT_TIMES: f64 = 5.0;
 /// Rows of differences shown.
@@ -24,7 +23,7 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
         .iter()
         .filter(|row| months.contains(&row.month.as_str()))
         .map(|row| row.entity_type.as_str())
-        .filter(|kind| *kind != "*")
+        .filter(|kind| *kind != EVERY_TYPE)
         .collect();
     let find =
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
@@ -35,7 +34,7 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
                 th { "month" } th.number { "all" } th.number { "on the month before" } th.number { "on a year ago" }
                 @for kind in &types { th.number { (kind) } }
             } }
-            tbody { @for month in months { @if let Some(all) = find(month, "*") { tr {
+            tbody { @for month in months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
                 th scope="row" { (month) @if !all.is_complete { " (incomplete)" } }
                 td.number { (integer(all.filings)) }
                 (change_cell(all.month_over_month))
@@ -47,60 +46,54 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
 }
 
 fn change_cell(ratio: Option<f64>) -> Markup {
-    let direction = match ratio {
-        Some(ratio) if ratio > 0.0 => "up",
-        Some(ratio) if ratio < 0.0 => "down",
-        _ => "flat",
-    };
-    html! { td.number.(direction) { (change(ratio)) } }
+    html! { td.number.(direction(ratio.unwrap_or(0.0))) { (change(ratio)) } }
 }
 
-/// A county's change, and its difference from the state's, which removes the effect of days that still fill.
+fn direction(ratio: f64) -> &'static str {
+    match ratio {
+        ..0.0 => "down",
+        0.0 => "flat",
+        _ => "up",
+    }
+}
+
+/// A county's growth, and its difference from the state's in percentage points.
 struct Growth<'a> {
     figures: &'a CountyFigures,
-    against_state: f64,
+    points: f64,
 }
 
 pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
     let known = growths(counties);
-    let rising: Vec<&Growth<'_>> =
-        known.iter().filter(|row| row.against_state > 0.0).take(GROWTH_ROWS).collect();
+    let rising: Vec<&Growth<'_>> = known.iter().filter(|row| row.points > 0.0).take(GROWTH_ROWS).collect();
     let falling: Vec<&Growth<'_>> =
-        known.iter().rev().filter(|row| row.against_state < 0.0).take(GROWTH_ROWS).collect();
+        known.iter().rev().filter(|row| row.points < 0.0).take(GROWTH_ROWS).collect();
     html! {
         @if known.is_empty() {
-            p.note { "No growth yet: it needs 60 complete days, to compare 30 with 30." }
+            p.note { "No growth yet: it needs 60 complete days, from 15 to 74 days ago." }
         } @else {
             p.note {
-                "The last 30 days against the 30 before. The newest days still fill, which pulls every change down, so "
-                "counties are ranked by their change against the state's. Counties with fewer than " (ENOUGH_FILINGS)
-                " filings in the 60 days are left out."
+                "Days 15 to 44 ago against days 45 to 74 ago: filings of these days have arrived. Counties with fewer than 100 "
+                "filings in either are left out."
             }
             div.pair {
-                (growth_table("Ahead of the state", &rising))
-                (growth_table("Behind the state", &falling))
+                (growth_table("Faster than the state", &rising))
+                (growth_table("Slower than the state", &falling))
             }
         }
     }
 }
 
-/// Counties with enough filings and a known change, largest difference from the state first.
+/// Counties with a reliable growth, largest difference from the state first.
 fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
-    let last: i64 = counties.iter().map(|row| row.filings_last_30_days).sum();
-    let previous: i64 = counties.iter().map(|row| row.filings_previous_30_days).sum();
-    let state = last as f64 / previous.max(1) as f64;
-    let mut known: Vec<Growth<'_>> = Vec::new();
-    for figures in counties {
-        let filings = figures.filings_last_30_days + figures.filings_previous_30_days;
-        if let Some(change) = figures.growth_30_days
-            && filings >= ENOUGH_FILINGS
-            && !figures.county.is_empty()
-            && state > 0.0
-        {
-            known.push(Growth { figures, against_state: (1.0 + change) / state - 1.0 });
-        }
-    }
-    known.sort_by(|a, b| b.against_state.total_cmp(&a.against_state));
+    let settled: i64 = counties.iter().map(|row| row.filings_settled_30_days).sum();
+    let before: i64 = counties.iter().map(|row| row.filings_before_30_days).sum();
+    let state = settled as f64 / before.max(1) as f64 - 1.0;
+    let in_florida = counties.iter().filter(|figures| !figures.county.is_empty());
+    let growth = |figures: &'_ CountyFigures| Some((figures.growth? - state) * 100.0);
+    let mut known: Vec<Growth<'_>> =
+        in_florida.filter_map(|figures| Some(Growth { figures, points: growth(figures)? })).collect();
+    known.sort_by(|a, b| b.points.total_cmp(&a.points));
     known
 }
 
@@ -109,15 +102,15 @@ fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
         div.wide { table {
             caption { (caption) }
             thead { tr {
-                th { "county" } th.number { "last 30 days" } th.number { "30 before" } th.number { "change" }
-                th.number { "against the state" }
+                th { "county" } th.number { "filings" } th.number { "30 days before" } th.number { "growth" }
+                th.number { "points from the state's" }
             } }
             tbody { @for row in rows { tr {
                 th scope="row" { (county(&row.figures.county)) }
-                td.number { (integer(row.figures.filings_last_30_days)) }
-                td.number { (integer(row.figures.filings_previous_30_days)) }
-                td.number { (change(row.figures.growth_30_days)) }
-                (change_cell(Some(row.against_state)))
+                td.number { (integer(row.figures.filings_settled_30_days)) }
+                td.number { (integer(row.figures.filings_before_30_days)) }
+                td.number { (change(row.figures.growth)) }
+                td.number.(direction(row.points)) { (format!("{:+.1}", row.points)) }
             } } }
         } }
     }
@@ -170,9 +163,10 @@ pub(super) fn reconciliation(reconciliation: &Reconciliation) -> Markup {
         (Scope::Day, "days", "must agree to the row"),
         (
             Scope::Month,
-            "months and types",
+            "months",
             "may differ by dissolved businesses, which the API counts and does not list",
         ),
+        (Scope::MonthType, "months by type", "may differ likewise"),
         (Scope::County, "counties, last 30 days", "may differ likewise"),
     ];
     html! {
@@ -205,7 +199,7 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
                 thead { tr { th { "period" } th { "of" } th.number { "API" } th.number { "lake" } th.number { "difference" } } }
                 tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
                     th scope="row" { (row.period) }
-                    td { @if row.subject == "*" { "all" } @else { (row.subject) } }
+                    td { @if row.subject.is_empty() { "all" } @else { (row.subject) } }
                     td.number { (integer(row.api_count)) } td.number { (integer(row.lake_count)) }
                     td.number { (integer(row.difference())) }
                 } } }
@@ -301,18 +295,18 @@ mod tests {
 
     #[test]
     fn counties_are_ranked_against_the_state_without_small_ones() {
-        let county = |name: &str, previous: i64, last: i64| CountyFigures {
+        let county = |name: &str, before: i64, settled: i64| CountyFigures {
             county: name.to_owned(),
-            filings_last_30_days: last,
-            filings_previous_30_days: previous,
-            growth_30_days: Some(last as f64 / previous as f64 - 1.0),
+            filings_last_30_days: 0,
+            filings_settled_30_days: settled,
+            filings_before_30_days: before,
+            growth: Some(settled as f64 / before as f64 - 1.0).filter(|_| before >= 100),
         };
-        // The state halves: 1,010 before, 505 in the last 30 days.
+        // The state halves: 1,010 before, 505 now.
         let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];
-        let names: Vec<(&str, bool)> = growths(&counties)
-            .iter()
-            .map(|row| (row.figures.county.as_str(), row.against_state > 0.0))
-            .collect();
+        let names: Vec<(&str, bool)> =
+            growths(&counties).iter().map(|row| (row.figures.county.as_str(), row.points > 0.0)).collect();
         assert_eq!(names, [("Bay", true), ("Lee", false)]);
+        assert!((growths(&counties)[0].points - 10.0).abs() < 1e-9, "60% against 50%");
     }
 }

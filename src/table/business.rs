@@ -2,15 +2,16 @@
 
 use super::row::{disk_instant, table_row};
 use crate::contract::business::{Address, Detail, Officer, Summary};
+use crate::contract::county::{county_key, florida_county};
 use crate::contract::eastern::parse_date;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use serde_json::Value;
 
 table_row! {
     /// One business, as last read.
     FilingRow of Filings {
         business_id: i64,
-        id: String,
         document_number: String,
         name: String,
         entity_type: String,
@@ -19,20 +20,23 @@ table_row! {
         filed_date: Date,
         dissolved_date: Option<Date>,
         city: String,
+        city_clean: String,
         zip: String,
-        county: String,
+        county: Option<String>,
+        county_key: Option<String>,
         industry_sector: String,
         industry_type: String,
         url: String,
+        source: String,
         listed: bool,
         first_seen_at: Timestamp,
-        last_seen_at: Timestamp,
+        changed_at: Timestamp,
         extra: Option<String>,
     }
 }
 
 impl FilingRow {
-    /// The row of a record seen at an instant: listed, with nothing extra.
+    /// The row of a record seen at an instant: listed, with nothing extra but what [`unheld_fields`] adds.
     ///
     /// `None` when the id has no positive integer in its digits, or the dissolution day cannot be read.
     pub fn from_summary(summary: &Summary, seen_at: Timestamp) -> Option<Self> {
@@ -40,10 +44,10 @@ impl FilingRow {
             None => None,
             Some(text) => Some(dissolved_day(text)?),
         };
+        let (business_id, county) = (summary.business_id()?, florida_county(&summary.county));
         let seen_at = disk_instant(seen_at);
         Some(Self {
-            business_id: summary.business_id()?,
-            id: summary.id.clone(),
+            business_id,
             document_number: summary.document_number.to_ascii_uppercase(),
             name: summary.name.clone(),
             entity_type: summary.entity_type.clone(),
@@ -52,17 +56,34 @@ impl FilingRow {
             filed_date: summary.filed_date,
             dissolved_date,
             city: summary.city.clone(),
+            city_clean: summary.city.to_uppercase(),
             zip: summary.zip.clone(),
-            county: summary.county.clone(),
+            county: county.map(str::to_owned),
+            county_key: county.map(county_key),
             industry_sector: summary.industry.sector.clone(),
             industry_type: summary.industry.kind.clone(),
             url: summary.url.clone(),
+            source: FROM_API.to_owned(),
             listed: true,
             first_seen_at: seen_at,
-            last_seen_at: seen_at,
-            extra: None,
+            changed_at: seen_at,
+            extra: unheld_fields(business_id, &summary.id, &summary.county),
         })
     }
+}
+
+/// The `source` of a record that the API sent.
+pub const FROM_API: &str = "api";
+
+/// The fields of a record that their columns cannot hold, as a JSON object: an id that is more than its number, and a county that is
+/// none of Florida's.
+pub fn unheld_fields(business_id: i64, id: &str, county: &str) -> Option<String> {
+    let is_unheld = !county.is_empty() && florida_county(county).is_none();
+    let id = (id != business_id.to_string()).then_some(("id", id));
+    let fields = id.into_iter().chain(is_unheld.then_some(("county", county)));
+    let fields: Vec<String> =
+        fields.map(|(name, text)| format!("\"{name}\":{}", Value::from(text))).collect();
+    (!fields.is_empty()).then(|| format!("{{{}}}", fields.join(",")))
 }
 
 /// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or before a time of day that begins with `T` or a space.
@@ -194,7 +215,7 @@ pub(super) mod tests {
 
     fn summary(business_id: i64, filed_date: Date) -> Summary {
         Summary {
-            id: format!("fl_{business_id}"),
+            id: business_id.to_string(),
             document_number: format!("L{business_id:011}"),
             name: format!("ÑANDÚ {business_id} LLC"),
             entity_type: "llc".to_owned(),
@@ -245,6 +266,24 @@ pub(super) mod tests {
         assert_eq!(row.dissolved_date, Some(date(2026, 1, 2)));
         let nameless = Summary { id: "fl_".to_owned(), ..dissolved };
         assert_eq!(FilingRow::from_summary(&nameless, instant()), None);
+    }
+
+    #[test]
+    fn an_id_that_is_more_than_its_number_and_a_county_elsewhere_are_kept_as_sent() {
+        let day = date(2026, 11, 20);
+        let row = |id: &str, county: &str| {
+            let sent = Summary { id: id.to_owned(), county: county.to_owned(), ..summary(7, day) };
+            FilingRow::from_summary(&sent, instant()).expect("a filing")
+        };
+        let plain = row("7", "Miami-Dade");
+        assert_eq!(
+            (plain.county.as_deref(), plain.county_key.as_deref()),
+            (Some("Miami-Dade"), Some("MIAMI-DADE"))
+        );
+        assert_eq!((plain.extra, row("7", "").county, row("7", "").extra), (None, None, None));
+        let odd = row("fl_7", "Ful\"ton");
+        assert_eq!((odd.county, odd.county_key), (None, None));
+        assert_eq!(odd.extra.as_deref(), Some(r#"{"id":"fl_7","county":"Ful\"ton"}"#));
     }
 
     #[test]

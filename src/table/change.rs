@@ -3,6 +3,7 @@
 use super::row::{Cell, table_row};
 use arrow::array::StringArray;
 use jiff::Timestamp;
+use jiff::civil::Date;
 
 /// What happened to a business between two readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +53,7 @@ table_row! {
     /// One change of one business.
     ChangeRow of Changes {
         observed_at: Timestamp,
+        observed_on: Date,
         business_id: i64,
         change: Change,
         field: String,
@@ -71,6 +73,7 @@ mod tests {
 
     fn rows() -> Vec<ChangeRow> {
         let row = |change, old: Option<&str>, new: Option<&str>| ChangeRow {
+            observed_on: jiff::civil::date(2026, 11, 20),
             observed_at: Timestamp::UNIX_EPOCH,
             business_id: 7,
             change,
@@ -98,7 +101,7 @@ mod tests {
     fn an_unknown_kind_of_change_is_named() {
         let batch = ChangeRow::batch(&rows()[..1]).expect("a batch");
         let mut arrays = batch.columns().to_vec();
-        arrays[2] = Arc::new(StringArray::from(vec!["melted"]));
+        arrays[3] = Arc::new(StringArray::from(vec!["melted"]));
         let batch = RecordBatch::try_new(batch.schema(), arrays).expect("a batch");
         let error = ChangeRow::rows(&batch).expect_err("no such change");
         assert!(matches!(error, TableError::Value { .. }));

@@ -10,6 +10,8 @@ pub enum ColumnKind {
     Int64,
     Text,
     Boolean,
+    /// Float of 64 bits.
+    Double,
     /// Calendar day.
     Date,
     /// Instant in UTC, microseconds.
@@ -24,6 +26,7 @@ impl ColumnKind {
             Self::Int64 => DataType::Int64,
             Self::Text => DataType::Utf8,
             Self::Boolean => DataType::Boolean,
+            Self::Double => DataType::Float64,
             Self::Date => DataType::Date32,
             Self::Timestamp => DataType::Timestamp(TimeUnit::Microsecond, Some("UTC".into())),
         }
@@ -51,17 +54,16 @@ const fn opt(name: &'static str, kind: ColumnKind, meaning: &'static str) -> Col
     Column { name, kind, nullable: true, meaning }
 }
 
-use ColumnKind::{Boolean, Date, Int32, Int64, Text, Timestamp};
+use ColumnKind::{Boolean, Date, Double, Int32, Int64, Text, Timestamp};
 
 const OBSERVED_ON: Column = req("observed_on", Date, "Eastern day on which the API said this");
 const BUSINESS_ID: Column = req("business_id", Int64, "the digits of the service id");
 const FETCHED_AT: Column = req("fetched_at", Timestamp, "when the API gave it");
 const EXTRA: Column =
-    opt("extra", Text, "JSON object of fields the schema does not know, as sent; null when there are none");
+    opt("extra", Text, "JSON object of fields that no column can hold, as sent; null when there are none");
 
 pub(super) const FILINGS: &[Column] = &[
     BUSINESS_ID,
-    req("id", Text, "service id as sent"),
     req("document_number", Text, "state document number, upper case"),
     req("name", Text, "business name as sent"),
     req("entity_type", Text, "llc, corporation, partnership, nonprofit, fictitious, trust"),
@@ -70,18 +72,21 @@ pub(super) const FILINGS: &[Column] = &[
     req("filed_date", Date, "filing date"),
     opt("dissolved_date", Date, "day of dissolution; null while active"),
     req("city", Text, "city as filed; spellings vary"),
+    req("city_clean", Text, "city in one spelling; empty where the record has none"),
     req("zip", Text, "ZIP code as sent"),
-    req("county", Text, "county name; empty where the API gives none"),
+    opt("county", Text, "county name, such as Miami-Dade; null outside Florida and where it is unknown"),
+    opt("county_key", Text, "county key in capitals, as in counties; null with county"),
     req("industry_sector", Text, "industry sector key"),
     req("industry_type", Text, "industry type key, <sector>.<type_name>"),
     req("url", Text, "public page of the business"),
+    req("source", Text, "where the record comes from: api"),
     req(
         "listed",
         Boolean,
         "false once a complete reading of its day no longer shows it, or it was read as dissolved",
     ),
     req("first_seen_at", Timestamp, "when a run first saw the business"),
-    req("last_seen_at", Timestamp, "when a run last saw this record, as of the last change of its file"),
+    req("changed_at", Timestamp, "when a run first saw the record as it is now"),
     EXTRA,
 ];
 
@@ -118,6 +123,7 @@ pub(super) const OFFICERS: &[Column] = &[
 
 pub(super) const CHANGES: &[Column] = &[
     req("observed_at", Timestamp, "when the run saw it"),
+    req("observed_on", Date, "Eastern day of observed_at"),
     BUSINESS_ID,
     req(
         "change",
@@ -136,14 +142,14 @@ pub(super) const CHANGES: &[Column] = &[
 
 pub(super) const DAILY_COUNTS: &[Column] = &[
     OBSERVED_ON,
-    req("date", Date, "filing date"),
-    req("count", Int64, "businesses filed that day, as the API counts"),
+    req("filed_date", Date, "filing date"),
+    req("filings", Int64, "businesses filed that day, as the API counts"),
 ];
 
 pub(super) const COUNTIES: &[Column] = &[
     OBSERVED_ON,
-    req("key", Text, "county key in capitals"),
-    req("name", Text, "county display name"),
+    req("county", Text, "county name"),
+    req("county_key", Text, "county key in capitals"),
     req("filings_last_7_days", Int64, "filings of the last 7 days"),
     req("filings_last_30_days", Int64, "filings of the last 30 days"),
     req("filings_previous_30_days", Int64, "filings of the 30 days before the last 30"),
@@ -152,9 +158,13 @@ pub(super) const COUNTIES: &[Column] = &[
 
 pub(super) const MONTHLY_COUNTS: &[Column] = &[
     OBSERVED_ON,
-    req("month", Text, "YYYY-MM"),
-    req("type", Text, "business type, other, or * for the month's total"),
-    req("n", Int64, "filings"),
+    req("filed_month", Text, "YYYY-MM"),
+    req(
+        "entity_type",
+        Text,
+        "business type, other, or unsplit: what the month's total has more than its types; it may be negative",
+    ),
+    req("filings", Int64, "filings; over all types, the API's total of the month"),
     req("partial", Boolean, "true for the current month while it lasts"),
 ];
 
@@ -169,13 +179,16 @@ pub(super) const STATEWIDE: &[Column] = &[
     req("filings_last_365_days", Int64, "filings of the last 365 days"),
 ];
 
-pub(super) const TYPE_SPLIT: &[Column] =
-    &[OBSERVED_ON, req("type", Text, "business type"), req("n", Int64, "filings of the last 30 days")];
+pub(super) const TYPE_SPLIT: &[Column] = &[
+    OBSERVED_ON,
+    req("entity_type", Text, "business type"),
+    req("filings", Int64, "filings of the last 30 days"),
+];
 
 pub(super) const INDUSTRY_TYPES: &[Column] = &[
     OBSERVED_ON,
-    req("sector", Text, "industry sector key"),
-    req("type", Text, "industry type key, <sector>.<type_name>; empty for a sector without types"),
+    req("industry_sector", Text, "industry sector key"),
+    req("industry_type", Text, "industry type key, <sector>.<type_name>; empty for a sector without types"),
 ];
 
 pub(super) const INDUSTRY_SEGMENTS: &[Column] = &[
@@ -186,7 +199,7 @@ pub(super) const INDUSTRY_SEGMENTS: &[Column] = &[
 ];
 
 pub(super) const ENTITY_TYPES: &[Column] =
-    &[OBSERVED_ON, req("key", Text, "value of the type filter"), req("label", Text, "display label")];
+    &[OBSERVED_ON, req("entity_type", Text, "value of the type filter"), req("label", Text, "display label")];
 
 pub(super) const COVERAGE: &[Column] = &[
     req("filed_date", Date, "filing date"),
@@ -200,4 +213,39 @@ pub(super) const COVERAGE: &[Column] = &[
     req("complete", Boolean, "true when the lake holds exactly the rows the API counts for the day"),
     req("settled", Boolean, "true when the day was read complete 30 days or more after it ended"),
     req("checked_at", Timestamp, "when completeness was last checked"),
+];
+
+pub(super) const DAYS: &[Column] = &[
+    req("filed_date", Date, "filing date"),
+    req("filed_month", Text, "YYYY-MM"),
+    req(
+        "days_ago",
+        Int64,
+        "days since, 0 today: the day of the newest statewide figures; below 0 for filings dated ahead",
+    ),
+    req("weekday", Int64, "1 Monday to 7 Sunday"),
+    opt("holiday", Text, "Florida state holiday, on which the state's office is closed"),
+    req("filings", Int64, "listed businesses"),
+    opt("expected", Int64, "rows the API said the day has, when it was last read; null where it was not"),
+    req("complete", Boolean, "whether coverage proves the day complete, fictitious names included"),
+    req("settled", Boolean, "whether all of it was read complete 30 days or more after it ended"),
+    opt(
+        "usual_filings",
+        Double,
+        "of the last 114 days: mean of the same weekday over complete days from 30 to 113 days ago, without holidays and 1sts of a month",
+    ),
+    opt("fullness", Double, "filings / usual_filings; 1 is as full as usual"),
+];
+
+pub(super) const MONTHS: &[Column] = &[
+    req("filed_month", Text, "YYYY-MM"),
+    req(
+        "month_number",
+        Int64,
+        "year * 12 + month: the month before has 1 less, the same month a year ago 12 less",
+    ),
+    req("filings", Int64, "listed businesses"),
+    req("days_complete", Int64, "days up to today that coverage proves complete, fictitious names included"),
+    req("complete", Boolean, "whether the month is over and every day of it is complete"),
+    req("settled", Boolean, "whether the month is complete and every day of it is settled"),
 ];

@@ -6,22 +6,22 @@ use crate::contract::listing::Listing;
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-/// The `type` of a month's total.
-pub const ALL_TYPES: &str = "*";
+/// The `entity_type` of what a month's total has more than its types.
+pub const UNSPLIT: &str = "unsplit";
 
 table_row! {
     /// The API's count of one day.
     DailyCountRow of DailyCounts {
         observed_on: Date,
-        date: Date,
-        count: i64,
+        filed_date: Date,
+        filings: i64,
     }
 }
 
 impl DailyCountRow {
     /// The row of a count that the API gave on a day.
     pub fn from(observed_on: Date, record: &DailyCount) -> Self {
-        Self { observed_on, date: record.date, count: record.count }
+        Self { observed_on, filed_date: record.date, filings: record.count }
     }
 }
 
@@ -29,8 +29,8 @@ table_row! {
     /// The API's counts of one county.
     CountyRow of Counties {
         observed_on: Date,
-        key: String,
-        name: String,
+        county: String,
+        county_key: String,
         filings_last_7_days: i64,
         filings_last_30_days: i64,
         filings_previous_30_days: i64,
@@ -43,8 +43,8 @@ impl CountyRow {
     pub fn from(observed_on: Date, record: &County) -> Self {
         Self {
             observed_on,
-            key: record.key.clone(),
-            name: record.name.clone(),
+            county: record.name.clone(),
+            county_key: record.key.clone(),
             filings_last_7_days: record.filings_last_7_days,
             filings_last_30_days: record.filings_last_30_days,
             filings_previous_30_days: record.filings_previous_30_days,
@@ -57,25 +57,30 @@ table_row! {
     /// The API's count of one month and one type.
     MonthlyCountRow of MonthlyCounts {
         observed_on: Date,
-        month: String,
-        kind = "type": String,
-        n: i64,
+        filed_month: String,
+        entity_type: String,
+        filings: i64,
         partial: bool,
     }
 }
 
 impl MonthlyCountRow {
-    /// The rows of one month: its total as type `*`, then one row a type.
+    /// The rows of one month, one a type. They add up to its total: what no type counts is a row of its own.
     pub fn from(observed_on: Date, record: &MonthlyCount) -> Vec<Self> {
-        let row = |kind: &str, n: i64| Self {
+        let row = |entity_type: &str, filings: i64| Self {
             observed_on,
-            month: record.month.clone(),
-            kind: kind.to_owned(),
-            n,
+            filed_month: record.month.clone(),
+            entity_type: entity_type.to_owned(),
+            filings,
             partial: record.partial,
         };
-        let by_type = record.by_type.iter().map(|(kind, n)| row(kind, *n));
-        std::iter::once(row(ALL_TYPES, record.total)).chain(by_type).collect()
+        let mut rows: Vec<Self> = record.by_type.iter().map(|(kind, filings)| row(kind, *filings)).collect();
+        let unsplit =
+            record.by_type.values().fold(record.total, |left, filings| left.saturating_sub(*filings));
+        if unsplit != 0 || rows.is_empty() {
+            rows.push(row(UNSPLIT, unsplit));
+        }
+        rows
     }
 }
 
@@ -113,15 +118,15 @@ table_row! {
     /// The API's count of one type in the last 30 days.
     TypeCountRow of TypeSplit {
         observed_on: Date,
-        kind = "type": String,
-        n: i64,
+        entity_type: String,
+        filings: i64,
     }
 }
 
 impl TypeCountRow {
     /// The row of a type's count that the API gave on a day.
     pub fn from(observed_on: Date, record: &TypeCount) -> Self {
-        Self { observed_on, kind: record.kind.clone(), n: record.n }
+        Self { observed_on, entity_type: record.kind.clone(), filings: record.n }
     }
 }
 
@@ -158,7 +163,7 @@ mod tests {
     #[test]
     fn days_and_counties_round_trip() {
         let row = DailyCountRow::from(TODAY, &DailyCount { date: date(2026, 11, 19), count: 2_500 });
-        assert_eq!((row.date, row.count), (date(2026, 11, 19), 2_500));
+        assert_eq!((row.filed_date, row.filings), (date(2026, 11, 19), 2_500));
         assert_round_trip(&[row]);
 
         let county = County {
@@ -170,29 +175,30 @@ mod tests {
             active_businesses: 4,
         };
         let row = CountyRow::from(TODAY, &county);
-        assert_eq!((row.key.as_str(), row.name.as_str()), ("ST_JOHNS", "St. Johns"));
+        assert_eq!((row.county_key.as_str(), row.county.as_str()), ("ST_JOHNS", "St. Johns"));
         assert_eq!((row.filings_last_7_days, row.filings_last_30_days), (1, 2));
         assert_eq!((row.filings_previous_30_days, row.active_businesses), (3, 4));
         assert_round_trip(&[row]);
     }
 
     #[test]
-    fn a_month_is_its_total_and_a_row_a_type_even_where_they_do_not_add_up() {
+    fn the_rows_of_a_month_add_up_to_its_total_even_where_its_types_do_not() {
         let months = [
             month("2026-11", 40, true, &[("llc", 30), ("other", 5)]),
             month("2026-10", 90, false, &[("llc", 90)]),
             month("2026-09", 0, false, &[]),
         ];
         let rows: Vec<_> = months.iter().flat_map(|month| MonthlyCountRow::from(TODAY, month)).collect();
-        let told: Vec<_> =
-            rows.iter().map(|row| (row.month.as_str(), row.kind.as_str(), row.n, row.partial)).collect();
+        let told: Vec<_> = rows
+            .iter()
+            .map(|row| (&row.filed_month[..], &row.entity_type[..], row.filings, row.partial))
+            .collect();
         let expected = [
-            ("2026-11", ALL_TYPES, 40, true),
             ("2026-11", "llc", 30, true),
             ("2026-11", "other", 5, true),
-            ("2026-10", ALL_TYPES, 90, false),
+            ("2026-11", UNSPLIT, 5, true),
             ("2026-10", "llc", 90, false),
-            ("2026-09", ALL_TYPES, 0, false),
+            ("2026-09", UNSPLIT, 0, false),
         ];
         assert_eq!(told, expected);
         assert_round_trip(&rows);
@@ -210,7 +216,7 @@ mod tests {
         };
         assert_round_trip(&[StatewideRow::from(TODAY, &stats)]);
         let split = TypeCountRow::from(TODAY, &stats.type_split_30d[0]);
-        assert_eq!((split.kind.as_str(), split.n), ("llc", 2));
+        assert_eq!((split.entity_type.as_str(), split.filings), ("llc", 2));
         assert_round_trip(&[split]);
     }
 

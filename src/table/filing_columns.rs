@@ -82,7 +82,7 @@ filing_columns! {
     industry_type: StringArray,
     listed: BooleanArray,
     first_seen_at: TimestampMicrosecondArray,
-    last_seen_at: TimestampMicrosecondArray,
+    changed_at: TimestampMicrosecondArray,
     extra: StringArray,
 }
 
@@ -118,7 +118,7 @@ mod tests {
         assert!(filings.dissolved_date().expect("a column").is_null(0));
         assert!(filings.extra().expect("a column").is_null(0));
         assert!(filings.listed().expect("a column").value(0));
-        for instants in [filings.first_seen_at(), filings.last_seen_at()] {
+        for instants in [filings.first_seen_at(), filings.changed_at()] {
             assert_eq!(instants.expect("a column").value(0), 0);
         }
         let ids = batch.project(&[0]).expect("one column");

@@ -232,8 +232,8 @@ mod tests {
         let days = Bounds::Days(date(2026, 11, 1), rows[0].filed_date);
         assert_eq!(span("filed_date").bounds, Some(days));
         assert_eq!(span("dissolved_date").nulls, Some(100_000));
-        let same = Bounds::Texts(rows[0].county.clone(), rows[0].county.clone());
-        assert_eq!(span("county").bounds, Some(same));
+        let same = Bounds::Texts(rows[0].city.clone(), rows[0].city.clone());
+        assert_eq!(span("city").bounds, Some(same));
         assert_eq!((span("listed").bounds, span("nope")), (None, Span::default()));
     }
 
@@ -255,7 +255,7 @@ mod tests {
         assert!(may(&[1, 4]) && may(&(1..100).collect::<Vec<_>>()));
         assert!(!may(&[401, 5_000]) && !may(&[]));
         assert!(!may(&[1]) || !may(&[3]) || !may(&[5]), "bloom filters rule odd ids out, mostly");
-        assert!(footer.may_hold_text("county", &rows[0].county));
-        assert!(!footer.may_hold_text("county", "\u{10ffff}") && !footer.may_hold_text("nope", "x"));
+        assert!(footer.may_hold_text("city", &rows[0].city));
+        assert!(!footer.may_hold_text("city", "\u{10ffff}") && !footer.may_hold_text("nope", "x"));
     }
 }

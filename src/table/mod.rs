@@ -14,6 +14,7 @@
 //! - `business`: rows of filings, details and officers
 //! - `change`: rows of changes
 //! - `count`: rows of the API's own counts, and of coverage
+//! - `calendar`: rows of days and months
 //! - `reference`: rows of the filter values
 //! - `layout`: schema, order and bloom filters of a file
 //! - `order`: sorting, and checking the order
@@ -23,6 +24,7 @@
 //! - `error`: what can be wrong
 
 mod business;
+mod calendar;
 mod change;
 mod column;
 mod count;
@@ -39,12 +41,13 @@ mod tables;
 
 #[cfg(test)]
 pub(crate) use business::tests::filing;
-pub use business::{DetailRow, FilingRow, OfficerRow, dissolved_day};
+pub use business::{DetailRow, FROM_API, FilingRow, OfficerRow, dissolved_day, unheld_fields};
+pub use calendar::{DayRow, MonthRow};
 pub use change::{Change, ChangeRow};
 pub use column::{Column, ColumnKind};
 pub use count::{
-    ALL_TYPES, CountyRow, CoverageRow, DailyCountRow, EVERY_OTHER_TYPE, MonthlyCountRow, StatewideRow,
-    TypeCountRow,
+    CountyRow, CoverageRow, DailyCountRow, EVERY_OTHER_TYPE, MonthlyCountRow, StatewideRow, TypeCountRow,
+    UNSPLIT,
 };
 pub use error::TableError;
 #[cfg(test)]
@@ -57,5 +60,5 @@ pub use layout::{FileLayout, check_schema};
 pub use order::sort_batch;
 pub use read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
-pub use row::{Row, disk_instant};
+pub use row::{Ratio, Row, disk_instant};
 pub use tables::{SCHEMA_VERSION, Table, columns};

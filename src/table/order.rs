@@ -73,8 +73,8 @@ mod tests {
             .iter()
             .map(|(observed_on, of)| DailyCountRow {
                 observed_on: day(*observed_on),
-                date: day(*of),
-                count: 1,
+                filed_date: day(*of),
+                filings: 1,
             })
             .collect();
         DailyCountRow::batch(&rows).expect("a batch")
@@ -82,7 +82,7 @@ mod tests {
 
     fn order(batch: &RecordBatch) -> Vec<(Date, Date)> {
         let rows = DailyCountRow::rows(batch).expect("rows");
-        rows.into_iter().map(|row| (row.observed_on, row.date)).collect()
+        rows.into_iter().map(|row| (row.observed_on, row.filed_date)).collect()
     }
 
     proptest! {
@@ -91,18 +91,18 @@ mod tests {
             days in prop::collection::vec((1..28_i8, 1..28_i8), 0..60),
         ) {
             let batch = counts(&days);
-            let sorted = sort_batch(Table::DailyCounts, &batch).expect("sorted");
+            let sorted = sort_batch(Table::DailyCountsHistory, &batch).expect("sorted");
             let mut expected = order(&batch);
             expected.sort_by(|left, right| right.cmp(left));
             prop_assert_eq!(order(&sorted), expected);
-            let layout = FileLayout::from(Table::DailyCounts);
+            let layout = FileLayout::from(Table::DailyCountsHistory);
             prop_assert_eq!(first_unsorted(&layout, None, &sorted).expect("compared"), None);
         }
     }
 
     #[test]
     fn rows_out_of_order_between_batches_are_found() {
-        let layout = FileLayout::from(Table::DailyCounts);
+        let layout = FileLayout::from(Table::DailyCountsHistory);
         let unsorted = |before: &[(i8, i8)], batch: &[(i8, i8)]| {
             first_unsorted(&layout, Some(&counts(before)), &counts(batch)).expect("compared")
         };

@@ -105,9 +105,9 @@ mod tests {
     fn a_projection_reads_only_the_named_columns() {
         let (_folder, path) = part();
         write_rows(&filings(10), &path, &[]).expect("written");
-        let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "id"])).expect("a file");
+        let mut rows = read_table(Table::Filings, &path, Some(&["filed_date", "name"])).expect("a file");
         let names: Vec<_> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
-        assert_eq!(names, ["id", "filed_date"]);
+        assert_eq!(names, ["name", "filed_date"]);
         let batch = rows.next().expect("a batch").expect("readable");
         assert_eq!((batch.num_rows(), batch.num_columns()), (10, 2));
         let error = read_table(Table::Filings, &path, Some(&["nope"])).err().expect("no such column");
@@ -127,20 +127,26 @@ mod tests {
             error.to_string().replace(&path.display().to_string(), "FILE")
         };
         let (day, number) = (|| DataType::Date32, || DataType::Int64);
-        let missing = refused(&[("observed_on", day(), false), ("date", day(), false)]);
-        assert_eq!(missing, "FILE has no column count");
+        let missing = refused(&[("observed_on", day(), false), ("filed_date", day(), false)]);
+        assert_eq!(missing, "FILE has no column filings");
         let typed = refused(&[
             ("observed_on", day(), false),
-            ("date", day(), false),
-            ("count", DataType::Int32, false),
+            ("filed_date", day(), false),
+            ("filings", DataType::Int32, false),
         ]);
-        assert_eq!(typed, "column count of FILE is Int32, never null, and must be Int64, never null");
-        let null =
-            refused(&[("observed_on", day(), false), ("date", day(), true), ("count", number(), false)]);
-        assert_eq!(null, "column date of FILE is Date32, nullable, and must be Date32, never null");
-        let turned =
-            refused(&[("date", day(), false), ("observed_on", day(), false), ("count", number(), false)]);
-        assert_eq!(turned, "FILE has column date where its table has observed_on");
+        assert_eq!(typed, "column filings of FILE is Int32, never null, and must be Int64, never null");
+        let null = refused(&[
+            ("observed_on", day(), false),
+            ("filed_date", day(), true),
+            ("filings", number(), false),
+        ]);
+        assert_eq!(null, "column filed_date of FILE is Date32, nullable, and must be Date32, never null");
+        let turned = refused(&[
+            ("filed_date", day(), false),
+            ("observed_on", day(), false),
+            ("filings", number(), false),
+        ]);
+        assert_eq!(turned, "FILE has column filed_date where its table has observed_on");
     }
 
     #[test]

@@ -8,7 +8,7 @@ table_row! {
     /// One entity type.
     EntityTypeRow of EntityTypes {
         observed_on: Date,
-        key: String,
+        entity_type: String,
         label: String,
     }
 }
@@ -16,7 +16,7 @@ table_row! {
 impl EntityTypeRow {
     /// The row of an entry that the API gave on a day.
     pub fn from(observed_on: Date, record: &EntityTypeEntry) -> Self {
-        Self { observed_on, key: record.key.clone(), label: record.label.clone() }
+        Self { observed_on, entity_type: record.key.clone(), label: record.label.clone() }
     }
 }
 
@@ -24,15 +24,19 @@ table_row! {
     /// One industry type in its sector.
     IndustryTypeRow of IndustryTypes {
         observed_on: Date,
-        sector: String,
-        kind = "type": String,
+        industry_sector: String,
+        industry_type: String,
     }
 }
 
 impl IndustryTypeRow {
     /// The rows of one sector: one a type, or one with an empty type when it has none.
     pub fn from(observed_on: Date, record: &Sector) -> Vec<Self> {
-        let row = |kind: &str| Self { observed_on, sector: record.sector.clone(), kind: kind.to_owned() };
+        let row = |industry_type: &str| Self {
+            observed_on,
+            industry_sector: record.sector.clone(),
+            industry_type: industry_type.to_owned(),
+        };
         if record.types.is_empty() {
             return vec![row("")];
         }
@@ -76,12 +80,14 @@ impl SegmentRow {
 pub fn industries(types: &[IndustryTypeRow], segments: &[SegmentRow]) -> Industries {
     let mut lists = Industries::default();
     for row in types {
-        let at = lists.sectors.iter().position(|sector| sector.sector == row.sector).unwrap_or_else(|| {
-            lists.sectors.push(Sector { sector: row.sector.clone(), types: Vec::new() });
-            lists.sectors.len() - 1
-        });
-        if !row.kind.is_empty() {
-            lists.sectors[at].types.push(row.kind.clone());
+        let at = lists.sectors.iter().position(|sector| sector.sector == row.industry_sector).unwrap_or_else(
+            || {
+                lists.sectors.push(Sector { sector: row.industry_sector.clone(), types: Vec::new() });
+                lists.sectors.len() - 1
+            },
+        );
+        if !row.industry_type.is_empty() {
+            lists.sectors[at].types.push(row.industry_type.clone());
         }
     }
     for row in segments {
@@ -114,7 +120,7 @@ mod tests {
             let entry = EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() };
             EntityTypeRow::from(TODAY, &entry)
         });
-        assert_eq!((rows[5].key.as_str(), rows[5].label.as_str()), ("trust", "Trust"));
+        assert_eq!((rows[5].entity_type.as_str(), rows[5].label.as_str()), ("trust", "Trust"));
         assert_round_trip(&rows);
     }
 

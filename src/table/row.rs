@@ -7,11 +7,12 @@ use super::filing_columns::{never_null, typed_column};
 use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
-    Array, ArrayRef, BooleanArray, Date32Array, Int32Array, Int64Array, RecordBatch, StringArray,
-    TimestampMicrosecondArray,
+    Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, TimestampMicrosecondArray,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// A row of one table, convertible to and from batches of that table's schema.
@@ -75,6 +76,42 @@ macro_rules! plain_cells {
             }
         }
     )*};
+}
+
+/// A share or a mean: a float with an order.
+#[derive(Debug, Clone, Copy)]
+pub struct Ratio(pub f64);
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ratio {}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+impl Cell for Ratio {
+    type Column = Float64Array;
+
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+        cells.map(|ratio| ratio.map(|ratio| ratio.0)).collect()
+    }
+
+    fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
+        Ok(Self(column.value(row)))
+    }
 }
 
 plain_cells!(i32 => Int32Array, i64 => Int64Array, bool => BooleanArray);
@@ -172,12 +209,10 @@ pub(super) fn batch_of(
         .map_err(|source| TableError::arrow("build", place(), source))
 }
 
-/// A row type of a table: its columns, under the names of its fields or under the one after `=`.
+/// A row type of a table: its columns, under the names of its fields.
 macro_rules! table_row {
-    (@name $field:ident) => { stringify!($field) };
-    (@name $field:ident = $name:literal) => { $name };
     ($(#[$doc:meta])* $row:ident of $table:ident {
-        $($field:ident $(= $name:literal)?: $cell:ty,)*
+        $($field:ident: $cell:ty,)*
     }) => {
         $(#[$doc])*
         ///
@@ -191,7 +226,7 @@ macro_rules! table_row {
 
             fn batch(rows: &[Self]) -> Result<arrow::array::RecordBatch, $crate::table::error::TableError> {
                 let named = vec![$((
-                    $crate::table::row::table_row!(@name $field $(= $name)?),
+                    stringify!($field),
                     $crate::table::row::cell_column(rows.iter().map(|row| &row.$field)),
                 )),*];
                 $crate::table::row::batch_of(Self::TABLE, rows.len(), named)
@@ -203,7 +238,7 @@ macro_rules! table_row {
                 $(let $field = $crate::table::row::CellReader::new(
                     batch,
                     Self::TABLE,
-                    $crate::table::row::table_row!(@name $field $(= $name)?),
+                    stringify!($field),
                 )?;)*
                 (0..batch.num_rows()).map(|row| Ok(Self { $($field: $field.get(row)?),* })).collect()
             }
@@ -252,18 +287,21 @@ pub(super) mod tests {
         let days = || Arc::new(Date32Array::from(vec![1])) as ArrayRef;
         let count = || Arc::new(Int64Array::from(vec![5])) as ArrayRef;
         let columns = |day: ArrayRef, count: ArrayRef| {
-            counts(vec![("observed_on", days()), ("date", day), ("count", count)])
+            counts(vec![("observed_on", days()), ("filed_date", day), ("filings", count)])
         };
         assert_eq!(columns(days(), count()).expect("rows").len(), 1);
 
-        let missing = counts(vec![("observed_on", days()), ("date", days())]).expect_err("no count");
-        assert_eq!(missing.to_string(), "table daily_counts has no column count");
+        let missing = counts(vec![("observed_on", days()), ("filed_date", days())]).expect_err("no count");
+        assert_eq!(missing.to_string(), "table daily_counts has no column filings");
         let narrow = columns(days(), Arc::new(Int32Array::from(vec![5]))).expect_err("a narrow count");
-        assert_eq!(narrow.to_string(), "column count of table daily_counts is Int32, and must be Int64");
+        assert_eq!(narrow.to_string(), "column filings of table daily_counts is Int32, and must be Int64");
         let null = columns(days(), Arc::new(Int64Array::from(vec![None]))).expect_err("a null");
         assert!(matches!(null, TableError::Null { nulls: 1, .. }), "{null}");
         let far = columns(Arc::new(Date32Array::from(vec![i32::MAX])), count()).expect_err("no day");
-        assert_eq!(far.to_string(), "column date, row 0: day 2147483647 of the epoch is beyond the calendar");
+        assert_eq!(
+            far.to_string(),
+            "column filed_date, row 0: day 2147483647 of the epoch is beyond the calendar"
+        );
     }
 
     #[test]
@@ -271,7 +309,7 @@ pub(super) mod tests {
         let seen = "2026-11-20T12:00:00Z".parse().expect("an instant");
         let rows = [crate::table::business::tests::filing(1, date(2026, 11, 20), seen)];
         let batch = FilingRow::batch(&rows).expect("a batch");
-        let at = batch.schema().index_of("last_seen_at").expect("a column");
+        let at = batch.schema().index_of("changed_at").expect("a column");
         let mut arrays = batch.columns().to_vec();
         arrays[at] = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("America/New_York"));
         let fields =

@@ -59,25 +59,52 @@ tables! {
     Changes "changes" "What appeared, changed, vanished or returned." columns CHANGES
         key ["run_id", "business_id", "change", "field"]
         sort [("observed_at", DOWN), ("business_id", DOWN), ("change", UP), ("field", UP), ("run_id", UP)]
-    DailyCounts "daily_counts" "The API's own count of each day, by the day of the request." columns DAILY_COUNTS
-        key ["observed_on", "date"] sort [("observed_on", DOWN), ("date", DOWN)]
-    Counties "counties" "The API's own counts of each county, by the day of the request." columns COUNTIES
-        key ["observed_on", "key"] sort [("observed_on", DOWN), ("key", UP)]
-    MonthlyCounts "monthly_counts" "The API's own monthly counts, by the day of the request." columns MONTHLY_COUNTS
-        key ["observed_on", "month", "type"] sort [("observed_on", DOWN), ("month", DOWN), ("type", UP)]
-    Statewide "statewide" "The API's own statewide figures, by the day of the request." columns STATEWIDE
+    DailyCounts "daily_counts" "The API's own count of each day, as last observed." columns DAILY_COUNTS
+        key ["filed_date"] sort [("filed_date", DOWN)]
+    DailyCountsHistory "daily_counts_history" "The API's own count of each day, by the day of the observation." columns DAILY_COUNTS
+        key ["observed_on", "filed_date"]
+        sort [("observed_on", DOWN), ("filed_date", DOWN)]
+    Counties "counties" "The API's own counts of each county, as last observed." columns COUNTIES
+        key ["county_key"] sort [("county_key", UP)]
+    CountiesHistory "counties_history" "The API's own counts of each county, by the day of the observation." columns COUNTIES
+        key ["observed_on", "county_key"]
+        sort [("observed_on", DOWN), ("county_key", UP)]
+    MonthlyCounts "monthly_counts" "The API's own monthly counts by type, as last observed." columns MONTHLY_COUNTS
+        key ["filed_month", "entity_type"] sort [("filed_month", DOWN), ("entity_type", UP)]
+    MonthlyCountsHistory "monthly_counts_history" "The API's own monthly counts by type, by the day of the observation." columns MONTHLY_COUNTS
+        key ["observed_on", "filed_month", "entity_type"]
+        sort [("observed_on", DOWN), ("filed_month", DOWN), ("entity_type", UP)]
+    Statewide "statewide" "The API's own statewide figures, as last observed." columns STATEWIDE
         key ["observed_on"] sort [("observed_on", DOWN)]
-    TypeSplit "type_split" "The API's own split by type of the last 30 days, by the day of the request."
-        columns TYPE_SPLIT key ["observed_on", "type"] sort [("observed_on", DOWN), ("type", UP)]
-    IndustryTypes "industry_types" "Sectors and industry types." columns INDUSTRY_TYPES
-        key ["observed_on", "sector", "type"] sort [("observed_on", DOWN), ("sector", UP), ("type", UP)]
-    IndustrySegments "industry_segments" "Segments and their members." columns INDUSTRY_SEGMENTS
+    StatewideHistory "statewide_history" "The API's own statewide figures, by the day of the observation." columns STATEWIDE
+        key ["observed_on"]
+        sort [("observed_on", DOWN)]
+    TypeSplit "type_split" "The API's own split by type of the last 30 days, as last observed." columns TYPE_SPLIT
+        key ["entity_type"] sort [("entity_type", UP)]
+    TypeSplitHistory "type_split_history" "The API's own split by type of the last 30 days, by the day of the observation." columns TYPE_SPLIT
+        key ["observed_on", "entity_type"]
+        sort [("observed_on", DOWN), ("entity_type", UP)]
+    IndustryTypes "industry_types" "Sectors and industry types, as last observed." columns INDUSTRY_TYPES
+        key ["industry_sector", "industry_type"] sort [("industry_sector", UP), ("industry_type", UP)]
+    IndustryTypesHistory "industry_types_history" "Sectors and industry types, by the day of the observation." columns INDUSTRY_TYPES
+        key ["observed_on", "industry_sector", "industry_type"]
+        sort [("observed_on", DOWN), ("industry_sector", UP), ("industry_type", UP)]
+    IndustrySegments "industry_segments" "Segments and their members, as last observed." columns INDUSTRY_SEGMENTS
+        key ["segment", "kind", "member"] sort [("segment", UP), ("kind", UP), ("member", UP)]
+    IndustrySegmentsHistory "industry_segments_history" "Segments and their members, by the day of the observation." columns INDUSTRY_SEGMENTS
         key ["observed_on", "segment", "kind", "member"]
         sort [("observed_on", DOWN), ("segment", UP), ("kind", UP), ("member", UP)]
-    EntityTypes "entity_types" "Entity types and labels." columns ENTITY_TYPES
-        key ["observed_on", "key"] sort [("observed_on", DOWN), ("key", UP)]
+    EntityTypes "entity_types" "Entity types and labels, as last observed." columns ENTITY_TYPES
+        key ["entity_type"] sort [("entity_type", UP)]
+    EntityTypesHistory "entity_types_history" "Entity types and labels, by the day of the observation." columns ENTITY_TYPES
+        key ["observed_on", "entity_type"]
+        sort [("observed_on", DOWN), ("entity_type", UP)]
     Coverage "coverage" "How complete each day is." columns COVERAGE
         key ["filed_date", "entity_type"] sort [("filed_date", DOWN), ("entity_type", UP)]
+    Days "days" "One row a day with filings or coverage." columns DAYS
+        key ["filed_date"] sort [("filed_date", DOWN)]
+    Months "months" "One row a month with filings or coverage." columns MONTHS
+        key ["filed_month"] sort [("filed_month", DOWN)]
 }
 
 impl Table {
@@ -95,6 +122,21 @@ impl Table {
         Self::ALL.into_iter().find(|table| table.name() == name)
     }
 
+    /// The table with every observation, of one that has the latest.
+    pub const fn history(self) -> Option<Self> {
+        Some(match self {
+            Self::DailyCounts => Self::DailyCountsHistory,
+            Self::Counties => Self::CountiesHistory,
+            Self::MonthlyCounts => Self::MonthlyCountsHistory,
+            Self::Statewide => Self::StatewideHistory,
+            Self::TypeSplit => Self::TypeSplitHistory,
+            Self::IndustryTypes => Self::IndustryTypesHistory,
+            Self::IndustrySegments => Self::IndustrySegmentsHistory,
+            Self::EntityTypes => Self::EntityTypesHistory,
+            _ => return None,
+        })
+    }
+
     /// Columns with a bloom filter.
     pub const fn bloom(self) -> &'static [&'static str] {
         match self {
@@ -107,7 +149,7 @@ impl Table {
     /// Columns whose values rarely repeat.
     pub const fn distinct(self) -> &'static [&'static str] {
         match self {
-            Self::Filings => &["business_id", "id", "document_number", "name", "url"],
+            Self::Filings => &["business_id", "document_number", "name", "url"],
             Self::Officers => &["business_id", "name"],
             Self::Details | Self::Changes => &["business_id"],
             _ => &[],

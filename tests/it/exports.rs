@@ -45,7 +45,7 @@ fn the_catalogue_is_a_data_package_a_dictionary_and_views() {
         assert!(dictionary.contains(&format!("| [`{name}`](#{name}) | {} |", manifest["rows"])), "{name}");
     }
     assert!(dictionary.contains("How did each county do, month by month and type by type"));
-    assert!(dictionary.contains("| `is_whole` | boolean | yes | the month is over and coverage proves"));
+    assert!(dictionary.contains("| `complete` | boolean | yes | the month is over and coverage proves"));
 }
 
 #[test]

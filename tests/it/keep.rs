@@ -97,7 +97,7 @@ fn snapshots_are_listed_shown_and_compared() {
     assert!(text.stdout.contains("filings: ") && text.stdout.contains("business_id="), "{}", text.shown());
     let left_out: Vec<&str> =
         diff["left_out"].as_array().expect("columns").iter().filter_map(Value::as_str).collect();
-    assert_eq!(left_out, ["first_seen_at", "last_seen_at", "checked_at", "fetched_at"]);
+    assert_eq!(left_out, ["first_seen_at", "changed_at", "checked_at", "fetched_at"]);
     let line = format!("compared: all columns but {}", left_out.join(", "));
     assert!(text.stdout.lines().last().is_some_and(|last| last.starts_with(&line)), "{}", text.shown());
     assert_eq!(

@@ -152,7 +152,11 @@ fn the_lake_is_laid_out_as_documented() {
         "industry_types",
         "industry_segments",
         "entity_types",
+        "daily_counts_history",
+        "entity_types_history",
         "coverage",
+        "days",
+        "months",
         "agg_county_type_day",
     ] {
         assert!(tables.contains(table), "{table} is missing among {tables:?}");

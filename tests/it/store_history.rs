@@ -87,7 +87,7 @@ fn snapshots_are_shown_compared_pinned_and_pruned_from_any_machine() {
     assert_eq!(standing, [(&json!("published"), &json!(false)), (&json!("published"), &json!(true))]);
     // Paths are the store's; unchanged files are in the folder of the snapshot they came with.
     let objects: BTreeSet<String> = coast.bucket.names().into_iter().collect();
-    for table in ["filings", "entity_types", "agg_settling"] {
+    for table in ["filings", "entity_types", "days"] {
         let name = coast.part(2, table);
         assert!(objects.contains(&name), "{name}");
     }

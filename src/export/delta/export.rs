@@ -183,6 +183,7 @@ fn schema_string() -> String {
         ColumnKind::Int64 => "long",
         ColumnKind::Text => "string",
         ColumnKind::Boolean => "boolean",
+        ColumnKind::Double => "double",
         ColumnKind::Date => "date",
         ColumnKind::Timestamp => "timestamp",
     };

@@ -1,6 +1,8 @@
 //! Rows of the `changes` table.
 
 use super::row_key::keys;
+use super::upsert::Dropped;
+use crate::contract::eastern::eastern_day;
 use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
@@ -45,8 +47,9 @@ impl Changes {
         field: &str,
         (old, new): (Option<String>, Option<String>),
     ) {
+        let observed_on = eastern_day(self.observed_at);
         let (observed_at, run_id, field) = (self.observed_at, self.run_id.clone(), field.to_owned());
-        self.rows.push(ChangeRow { observed_at, business_id, change, field, old, new, run_id });
+        self.rows.push(ChangeRow { observed_at, observed_on, business_id, change, field, old, new, run_id });
     }
 
     pub(super) fn take(&mut self) -> Result<RecordBatch, LakeError> {
@@ -71,7 +74,9 @@ impl Staging {
         let joined: BTreeSet<PathBuf> = same_run.iter().cloned().chain(smallest).collect();
         let existing = self.read(table, files.iter().filter(|file| joined.contains(&file.path)))?;
         let rows = keep_first_old(&existing, rows)?;
-        self.upsert_file(table, &existing, &rows, &BTreeSet::new(), |old| joined.contains(&old.path))
+        self.upsert_file(table, &existing, &rows, &Dropped::OfBusinesses(BTreeSet::new()), |old| {
+            joined.contains(&old.path)
+        })
     }
 
     /// Files that may have change rows of this run.

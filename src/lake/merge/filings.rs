@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 impl Staging {
-    /// Adds observed filings; `last_seen_at` says when each was observed. They wait on disk for
+    /// Adds observed filings; `changed_at` says when each was observed. They wait on disk for
     /// [`Staging::merge_filings`].
     pub fn spill_filings(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         if !self.gone.is_empty() {
@@ -40,13 +40,14 @@ impl Staging {
     }
 
     /// Merges the spilled filings month by month: the newest observation of a business wins, the later one where
-    /// timestamps are equal; `first_seen_at` is kept. An observation older than the lake's row changes nothing.
+    /// timestamps are equal; `first_seen_at` is kept, and `changed_at` where no column of the
+    /// business differs. An observation older than the lake's record changes nothing.
     ///
     /// `complete` names the listings that were read completely: filing date, and whether it is that of fictitious names.
     /// A listed business of such a listing that was not observed is marked as vanished, and kept.
     ///
     /// What happened goes to `changes`, one row a business and field. `appeared` is written only when the parent
-    /// already has filings: a first load is no news. A month in which only `last_seen_at` would differ keeps its file.
+    /// already has filings: a first load is no news. A month without a change keeps its file.
     ///
     /// # Errors
     ///

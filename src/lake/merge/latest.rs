@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Observation {
     pub(super) business_id: i64,
-    /// `last_seen_at`, microseconds.
+    /// `changed_at`, microseconds.
     pub(super) seen: i64,
     /// Number of the row among all observed rows; of equal `seen`, the later row wins.
     row: u32,

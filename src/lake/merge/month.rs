@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Columns that describe the observation, not the business.
-const OBSERVATION: [&str; 3] = ["listed", "first_seen_at", "last_seen_at"];
+const OBSERVATION: [&str; 3] = ["listed", "first_seen_at", "changed_at"];
 
 /// What a merge knows about the listings that were read.
 pub(super) struct Listings {
@@ -65,7 +65,7 @@ struct Side<'a> {
     types: &'a StringArray,
     listed: &'a BooleanArray,
     first_seen: &'a [i64],
-    last_seen: &'a [i64],
+    changed: &'a [i64],
 }
 
 impl<'a> Side<'a> {
@@ -77,7 +77,7 @@ impl<'a> Side<'a> {
             types: filings.entity_type()?,
             listed: filings.listed()?,
             first_seen: filings.first_seen_at()?.values(),
-            last_seen: filings.last_seen_at()?.values(),
+            changed: filings.changed_at()?.values(),
         })
     }
 
@@ -138,7 +138,7 @@ struct Merged {
     picks: Vec<(usize, usize)>,
     listed: Vec<bool>,
     first_seen: Vec<i64>,
-    last_seen: Vec<i64>,
+    changed: Vec<i64>,
     counts: TableDelta,
 }
 
@@ -146,18 +146,18 @@ const OLD: usize = 0;
 const NEW: usize = 1;
 
 impl Merged {
-    fn push(&mut self, pick: (usize, usize), listed: bool, first_seen: i64, last_seen: i64) {
+    fn push(&mut self, pick: (usize, usize), listed: bool, first_seen: i64, changed: i64) {
         self.picks.push(pick);
         self.listed.push(listed);
         self.first_seen.push(first_seen);
-        self.last_seen.push(last_seen);
+        self.changed.push(changed);
     }
 
     fn keep(&mut self, old: &Side<'_>, row: usize, listed: bool) {
-        self.push((OLD, row), listed, old.first_seen[row], old.last_seen[row]);
+        self.push((OLD, row), listed, old.first_seen[row], old.changed[row]);
     }
 
-    /// Merges a known business that was observed. An observation older than the lake's row changes nothing.
+    /// Merges a known business that was observed. An observation older than the lake's record changes nothing.
     fn merge_observed(
         &mut self,
         sides: &Sides<'_>,
@@ -165,8 +165,8 @@ impl Merged {
         seen: usize,
         changes: &mut Changes,
     ) -> Result<(), LakeError> {
-        let (business_id, last_seen) = (sides.old.ids[row], sides.new.last_seen[seen]);
-        if last_seen < sides.old.last_seen[row] {
+        let (business_id, seen_at) = (sides.old.ids[row], sides.new.changed[seen]);
+        if seen_at < sides.old.changed[row] {
             self.keep(&sides.old, row, sides.old.listed.value(row));
             return Ok(());
         }
@@ -176,20 +176,22 @@ impl Merged {
             changes.push_field(business_id, Change::Changed, field.name, values);
         }
         let (was_listed, is_listed) = (sides.old.listed.value(row), sides.new.listed.value(seen));
-        self.counts.changed += u64::from(changes.len() > before || (was_listed && !is_listed));
+        let is_changed = changes.len() > before;
+        self.counts.changed += u64::from(is_changed || (was_listed && !is_listed));
         if is_listed && !was_listed {
             changes.push(business_id, Change::Returned);
             self.counts.returned += 1;
         }
-        self.push((NEW, seen), is_listed, sides.old.first_seen[row], last_seen);
+        let changed = if is_changed { seen_at } else { sides.old.changed[row] };
+        self.push((NEW, seen), is_listed, sides.old.first_seen[row], changed);
         Ok(())
     }
 
-    /// Merges a known business that was not observed: it vanished if its listing was read completely since it was last
-    /// seen.
+    /// Merges a known business that was not observed: it vanished if its listing was read completely since it last
+    /// changed.
     fn merge_absent(&mut self, old: &Side<'_>, row: usize, listings: &Listings, changes: &mut Changes) {
         let vanished = old.listed.value(row)
-            && old.last_seen[row] <= listings.observed_at
+            && old.changed[row] <= listings.observed_at
             && (listings.complete.contains(&old.listing(row)) || listings.gone.contains_key(&old.ids[row]));
         if vanished {
             changes.push(old.ids[row], Change::Vanished);
@@ -203,7 +205,7 @@ impl Merged {
             changes.push(new.ids[seen], Change::Appeared);
         }
         self.counts.added += 1;
-        self.push((NEW, seen), new.listed.value(seen), new.last_seen[seen], new.last_seen[seen]);
+        self.push((NEW, seen), new.listed.value(seen), new.changed[seen], new.changed[seen]);
     }
 
     fn into_rows(self, existing: &RecordBatch, observed: &RecordBatch) -> Result<RecordBatch, LakeError> {
@@ -213,7 +215,7 @@ impl Merged {
             Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC"))
         };
         let observation: [ArrayRef; 3] =
-            [Arc::new(BooleanArray::from(self.listed)), instants(self.first_seen), instants(self.last_seen)];
+            [Arc::new(BooleanArray::from(self.listed)), instants(self.first_seen), instants(self.changed)];
         let mut columns = rows.columns().to_vec();
         for (name, values) in OBSERVATION.iter().zip(observation) {
             columns[rows.schema_ref().index_of(name).map_err(failed())?] = values;

@@ -67,7 +67,7 @@ impl MonthMoves {
     /// Adds the rows of a month's file whose business arrived in another month.
     fn note(&mut self, from: Month, rows: &RecordBatch, arrivals: &[Observation]) -> Result<(), LakeError> {
         let filings = FilingColumns::new(rows);
-        let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
+        let (ids, seen) = (filings.business_id()?.values(), filings.changed_at()?.values());
         let mut to: Vec<Option<Month>> = vec![None; rows.num_rows()];
         for (row, id) in ids.iter().enumerate() {
             let Ok(at) = arrivals.binary_search_by_key(id, |arrival| arrival.business_id) else { continue };

@@ -66,11 +66,11 @@ impl Spill {
         })
     }
 
-    /// Adds observed rows; `last_seen_at` says when they were observed.
+    /// Adds observed rows; `changed_at` says when they were observed.
     pub(super) fn push(&mut self, rows: RecordBatch) -> Result<(), LakeError> {
         check_schema(Table::Filings, &rows.schema())?;
         let filings = FilingColumns::new(&rows);
-        let (ids, seen) = (filings.business_id()?.values(), filings.last_seen_at()?.values());
+        let (ids, seen) = (filings.business_id()?.values(), filings.changed_at()?.values());
         for ((business_id, seen), month) in ids.iter().zip(seen).zip(months(&rows)?) {
             if !self.observed.push(*business_id, *seen, month) {
                 return Err(LakeError::Schema {

@@ -6,8 +6,8 @@ use crate::lake::error::LakeError;
 use crate::lake::format::manifest::StagedFile;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
 use crate::table::{Table, typed_column};
-use arrow::array::{DynComparator, Int64Array, RecordBatch, make_comparator};
-use arrow::compute::{SortOptions, interleave_record_batch};
+use arrow::array::{Date32Array, DynComparator, Int64Array, RecordBatch, make_comparator};
+use arrow::compute::{SortOptions, filter_record_batch, interleave_record_batch};
 use arrow::datatypes::DataType;
 use arrow::row::Row;
 use std::cmp::Ordering;
@@ -52,7 +52,41 @@ impl Staging {
             replaced.extend(ids.values());
         }
         let existing = self.read(table, self.of_table(table.name()).iter())?;
-        self.upsert_file(table, &existing, rows, &replaced, |_| true)
+        self.upsert_file(table, &existing, rows, &Dropped::OfBusinesses(replaced), |_| true)
+    }
+
+    /// As [`Staging::merge`]; rows that are not among `rows` are dropped.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::merge`].
+    pub fn replace(&mut self, table: Table, rows: &RecordBatch) -> Result<TableDelta, LakeError> {
+        check_schema(table, &rows.schema())?;
+        let existing = self.read(table, self.of_table(table.name()).iter())?;
+        self.upsert_file(table, &existing, rows, &Dropped::All, |_| true)
+    }
+
+    /// Merges observations into the history of `latest`, which then has those of the newest day.
+    ///
+    /// # Errors
+    ///
+    /// As [`Staging::merge`]; [`LakeError::Schema`] for a table without history.
+    pub fn merge_observed(
+        &mut self,
+        latest: Table,
+        rows: &RecordBatch,
+    ) -> Result<(TableDelta, TableDelta), LakeError> {
+        let history = latest.history().ok_or_else(|| LakeError::Schema {
+            table: latest.name().to_owned(),
+            what: "it has no history".to_owned(),
+        })?;
+        let merged = self.merge(history, rows)?;
+        let all = self.read(history, self.of_table(history.name()).iter())?;
+        let days: &Date32Array = typed_column(&all, history, "observed_on")?;
+        let newest = days.iter().max();
+        let is_newest = days.iter().map(|day| Some(Some(day) == newest)).collect();
+        let newest = filter_record_batch(&all, &is_newest).map_err(LakeError::arrow("filter rows"))?;
+        Ok((self.replace(latest, &newest)?, merged))
     }
 
     /// Upserts rows into the `existing` ones, which are those of the files that `is_old` picks. One file replaces those.
@@ -61,16 +95,22 @@ impl Staging {
         table: Table,
         existing: &RecordBatch,
         rows: &RecordBatch,
-        replaced: &BTreeSet<i64>,
+        dropped: &Dropped,
         is_old: impl Fn(&StagedFile) -> bool,
     ) -> Result<TableDelta, LakeError> {
-        let (merged, delta) = upsert(table, existing, rows, replaced)?;
+        let (merged, delta) = upsert(table, existing, rows, dropped)?;
         if let Some(merged) = merged {
             let file = self.write(Some(table), table.name(), &sorted(table, &merged)?, "")?;
             self.swap(table.name(), is_old, Some(file))?;
         }
         Ok(TableDelta { total: self.rows(table.name()), ..delta })
     }
+}
+
+/// Rows of a table that are dropped unless they arrive.
+pub(super) enum Dropped {
+    OfBusinesses(BTreeSet<i64>),
+    All,
 }
 
 /// Columns that every reading changes; alone they are no reason for a new file.
@@ -81,19 +121,18 @@ const fn freshness(table: Table) -> &'static [&'static str] {
     }
 }
 
-/// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Rows of a business in
-/// `replaced` that are not in `arrived` are dropped. Returns the rows, unsorted: none when nothing differs but a column of
+/// Upserts `arrived` into `existing`; of rows with the same key the last one in `arrived` wins. Returns the rows, unsorted: none when nothing differs but a column of
 /// [`freshness`].
 fn upsert(
     table: Table,
     existing: &RecordBatch,
     arrived: &RecordBatch,
-    replaced: &BTreeSet<i64>,
+    dropped: &Dropped,
 ) -> Result<(Option<RecordBatch>, TableDelta), LakeError> {
     let (old_keys, new_keys) = (keys(table, existing)?, keys(table, arrived)?);
     let newest: HashMap<Row<'_>, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let (values, instants) = comparators(table, existing, arrived)?;
-    let dropped = dropped(table, existing, replaced)?;
+    let dropped = dropped.rows(table, existing)?;
     let mut delta = TableDelta { read: arrived.num_rows() as u64, ..TableDelta::default() };
     let (mut picks, mut has_news) = (Vec::new(), false);
     let mut is_known = vec![false; arrived.num_rows()];
@@ -123,17 +162,18 @@ fn upsert(
     Ok((Some(rows.map_err(LakeError::arrow("merge rows"))?), delta))
 }
 
-/// Whether each row is of a replaced business; none when no business is replaced.
-fn dropped(
-    table: Table,
-    existing: &RecordBatch,
-    replaced: &BTreeSet<i64>,
-) -> Result<Option<Vec<bool>>, LakeError> {
-    if replaced.is_empty() {
-        return Ok(None);
+impl Dropped {
+    /// Whether each row is dropped; none when no row is.
+    fn rows(&self, table: Table, existing: &RecordBatch) -> Result<Option<Vec<bool>>, LakeError> {
+        match self {
+            Self::All => Ok(Some(vec![true; existing.num_rows()])),
+            Self::OfBusinesses(none) if none.is_empty() => Ok(None),
+            Self::OfBusinesses(replaced) => {
+                let ids: &Int64Array = typed_column(existing, table, "business_id")?;
+                Ok(Some(ids.values().iter().map(|id| replaced.contains(id)).collect()))
+            }
+        }
     }
-    let ids: &Int64Array = typed_column(existing, table, "business_id")?;
-    Ok(Some(ids.values().iter().map(|id| replaced.contains(id)).collect()))
 }
 
 /// Comparators of the columns that count: first those of values, then those of timestamps.

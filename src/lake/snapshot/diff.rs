@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const EXAMPLES: usize = 3;
 
 /// Columns that say when a run read a row. They are not compared, and in no example.
-const BOOKKEEPING: [&str; 4] = ["first_seen_at", "last_seen_at", "checked_at", "fetched_at"];
+const BOOKKEEPING: [&str; 4] = ["first_seen_at", "changed_at", "checked_at", "fetched_at"];
 
 /// What differs between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -62,6 +62,11 @@ impl LakeCounts {
         (0..8).filter(|at| counts(*at)).map(|at| self.kinds[at]).sum()
     }
 
+    /// Rows listed on each day.
+    pub(crate) fn by_day(&self) -> impl Iterator<Item = (Date, i64)> + '_ {
+        self.listed.iter().map(|(day, kinds)| (*day, kinds.values().sum::<u64>() as i64))
+    }
+
     /// Rows listed on the day and in the listing of a coverage row.
     fn listed_of(&self, row: &CoverageRow) -> i64 {
         let listing = Listing::from_label(&row.entity_type);

@@ -50,18 +50,21 @@ struct Lists<'a> {
 }
 
 impl Lists<'_> {
-    /// Merges rows into their table. Rows of the table that may be newer replace them.
+    /// Merges rows into their table and its history. Rows of the history that may be newer replace them.
     fn add<R: Row>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<()> {
         let mut rows: Vec<R> = rows.into_iter().collect();
         let read = rows.len() as u64;
+        let Some(history) = R::TABLE.history() else { return Ok(()) };
         if self.newest.may_be_newer(self.day, R::TABLE, self.came.get(&R::TABLE).copied()) {
             // Of rows with the same key the last wins.
-            for file in self.staging.sound_table(R::TABLE)? {
+            for file in self.staging.sound_table(history)? {
                 rows.extend(read_rows::<R>(&file)?);
             }
         }
-        let delta = self.staging.merge(R::TABLE, &R::batch(&rows)?)?;
-        self.deltas.insert(R::TABLE.name().to_owned(), TableDelta { read, ..delta });
+        let (latest, all) = self.staging.merge_observed(R::TABLE, &R::batch(&rows)?)?;
+        for (table, delta) in [(R::TABLE, latest), (history, all)] {
+            self.deltas.insert(table.name().to_owned(), TableDelta { read, ..delta });
+        }
         Ok(())
     }
 }
@@ -90,8 +93,8 @@ mod tests {
         }
     }
 
-    fn count(date: Date, count: i64) -> DailyCountRow {
-        DailyCountRow { observed_on: DAY, date, count }
+    fn count(filed_date: Date, filings: i64) -> DailyCountRow {
+        DailyCountRow { observed_on: DAY, filed_date, filings }
     }
 
     /// The second an answer arrived, `businesses_total`, and counts of days.

@@ -350,7 +350,7 @@ mod tests {
     fn filing(id: i64, name: &str, kind: EntityType, listed: bool, seen: i64) -> FilingRow {
         let plain =
             crate::pipeline::load::recount::tests::filing(id, date(2026, 11, 20), kind.key(), "active");
-        FilingRow { name: name.to_owned(), listed, first_seen_at: at(seen), last_seen_at: at(seen), ..plain }
+        FilingRow { name: name.to_owned(), listed, first_seen_at: at(seen), changed_at: at(seen), ..plain }
     }
 
     #[test]

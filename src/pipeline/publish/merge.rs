@@ -1,5 +1,6 @@
 //! Merges what a run read into the tables of the next snapshot. A replay merges the same way.
 
+use super::calendar::stage_calendar;
 use crate::aggregate::{head_comment, run_aggregate};
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
@@ -62,6 +63,7 @@ pub(crate) fn merge(
     if let Some(lists) = lists {
         merge_lists(lists, landing, &mut deltas)?;
     }
+    stage_calendar(landing, &mut deltas)?;
     Ok((deltas, counts))
 }
 

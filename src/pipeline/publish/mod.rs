@@ -5,11 +5,13 @@
 //!
 //! - `finish`: the order of steps, the commit, and the end of a run
 //! - `merge`: merging what was read into the tables; computing the aggregates
+//! - `calendar`: the tables of days and months
 //! - `check_input`: what the checks compare
 //! - `checks`: the checks (pure)
 //! - [`summary`]: what a run did
 //! - [`report`]: the report of a snapshot
 
+mod calendar;
 mod check_input;
 mod checks;
 pub(super) mod finish;

@@ -15,7 +15,8 @@ pub(crate) const UNPACKABLE_DOCUMENT: u64 = u64::MAX;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UncodedCells<'a> {
     pub(crate) business_id: i64,
-    pub(crate) id: &'a str,
+    /// The id as sent, where it is more than its number.
+    pub(crate) id: Option<&'a str>,
     pub(crate) document_number: &'a str,
     pub(crate) name: &'a str,
     pub(crate) filed_day: i32,
@@ -46,8 +47,8 @@ impl UncodedColumns {
 
     pub(crate) fn push(&mut self, row: UncodedCells<'_>) {
         let at = u32::try_from(self.rows()).unwrap_or(u32::MAX);
-        if row.id.parse() != Ok(row.business_id) || row.id.starts_with(['0', '+']) {
-            self.overflow_ids.insert(at, row.id);
+        if let Some(id) = row.id {
+            self.overflow_ids.insert(at, id);
         }
         let document = pack_document(row.document_number).unwrap_or_else(|| {
             self.overflow_documents.insert(at, row.document_number);
@@ -298,7 +299,7 @@ mod tests {
             let (name, filed_day, dissolved_day) = ("", 0, None);
             columns.push(UncodedCells {
                 business_id,
-                id,
+                id: (id != business_id.to_string()).then_some(id),
                 document_number,
                 name,
                 filed_day,

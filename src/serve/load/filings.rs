@@ -16,6 +16,8 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
+use serde::Deserialize;
+use std::collections::HashMap;
 use std::fs::File;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -42,14 +44,14 @@ const CODED_COLUMNS: [(&str, CodedField); CODED_FIELDS] = [
 /// The other columns.
 const UNCODED_COLUMNS: [&str; 9] = [
     "business_id",
-    "id",
     "document_number",
     "name",
     "filed_date",
     "dissolved_date",
     "url",
     "listed",
-    "last_seen_at",
+    "changed_at",
+    "extra",
 ];
 
 /// One row group of a file.
@@ -64,7 +66,7 @@ struct RowGroup {
 struct ReadRows {
     rows: RowBuffer,
     /// In microseconds.
-    last_seen_at: Option<i64>,
+    changed_at: Option<i64>,
 }
 
 /// Adds the filings in the order of their files and row groups. Each thread reads every n-th row group.
@@ -81,9 +83,9 @@ pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Resul
         };
         let results: Vec<_> = (0..threads).map(start).collect();
         for read in groups.iter().zip(results.iter().cycle()).map_while(|(_, results)| results.recv().ok()) {
-            let ReadRows { rows, last_seen_at } = read?;
+            let ReadRows { rows, changed_at } = read?;
             builder.rows.append(rows);
-            let seen = last_seen_at.and_then(|micros| Timestamp::from_microsecond(micros).ok());
+            let seen = changed_at.and_then(|micros| Timestamp::from_microsecond(micros).ok());
             builder.updated_at = builder.updated_at.max(seen);
         }
         Ok(())
@@ -148,15 +150,16 @@ impl ReadRows {
         let ids: &Int64Array = batch.column("business_id")?;
         let [filed, dissolved]: [&Date32Array; 2] =
             [batch.column("filed_date")?, batch.column("dissolved_date")?];
-        let [id, document_number]: [&StringArray; 2] =
-            [batch.column("id")?, batch.column("document_number")?];
-        let [name, url]: [&StringArray; 2] = [batch.column("name")?, batch.column("url")?];
+        let [document_number, name]: [&StringArray; 2] =
+            [batch.column("document_number")?, batch.column("name")?];
+        let url: &StringArray = batch.column("url")?;
+        let unheld = batch.unheld_fields()?;
         let listed: &BooleanArray = batch.column("listed")?;
         for row in 0..batch.batch.num_rows() {
             self.rows.listed.push(listed.value(row));
             self.rows.uncoded.push(UncodedCells {
                 business_id: ids.value(row),
-                id: id.value(row),
+                id: unheld.get(&row).and_then(|fields| fields.id.as_deref()),
                 document_number: document_number.value(row),
                 name: name.value(row),
                 filed_day: filed.value(row),
@@ -167,14 +170,29 @@ impl ReadRows {
         for (name, field) in CODED_COLUMNS {
             let cells: &DictionaryArray<Int32Type> = batch.column(name)?;
             let texts = cells.values().as_string_opt::<i32>().ok_or_else(|| batch.no_column(name))?;
-            let places = cells.keys().values().iter().map(|key| usize::try_from(*key).unwrap_or_default());
-            let texts = (0..texts.len()).map(|place| texts.value(place));
-            self.rows.coded_mut(field).extend(texts, places);
+            let mut texts: Vec<&str> = (0..texts.len()).map(|place| texts.value(place)).collect();
+            // Only counties are null: those elsewhere are kept as sent.
+            let place = |row: usize| match cells.key(row) {
+                Some(known) => known,
+                None => {
+                    texts.push(unheld.get(&row).and_then(|fields| fields.county.as_deref()).unwrap_or(""));
+                    texts.len() - 1
+                }
+            };
+            let places: Vec<usize> = (0..cells.len()).map(place).collect();
+            self.rows.coded_mut(field).extend(texts.into_iter(), places.into_iter());
         }
-        let seen: &TimestampMicrosecondArray = batch.column("last_seen_at")?;
-        self.last_seen_at = self.last_seen_at.max(seen.iter().flatten().max());
+        let seen: &TimestampMicrosecondArray = batch.column("changed_at")?;
+        self.changed_at = self.changed_at.max(seen.iter().flatten().max());
         Ok(())
     }
+}
+
+/// What `extra` has of the fields that the API documents: those that their columns cannot hold.
+#[derive(Deserialize)]
+struct UnheldFields {
+    id: Option<String>,
+    county: Option<String>,
 }
 
 /// A batch, and the file that errors name.
@@ -188,6 +206,13 @@ impl<'a> NamedBatch<'a> {
     fn column<T: 'static>(&self, name: &'static str) -> Result<&'a T, LoadError> {
         let found = self.batch.column_by_name(name).and_then(|array| array.as_any().downcast_ref());
         found.ok_or_else(|| self.no_column(name))
+    }
+
+    /// The fields of each row that its columns cannot hold.
+    fn unheld_fields(&self) -> Result<HashMap<usize, UnheldFields>, LoadError> {
+        let extra: &StringArray = self.column("extra")?;
+        let texts = extra.iter().enumerate().filter_map(|(row, text)| Some((row, text?)));
+        Ok(texts.filter_map(|(row, text)| Some((row, serde_json::from_str(text).ok()?))).collect())
     }
 
     fn no_column(&self, column: &'static str) -> LoadError {

@@ -8,7 +8,6 @@ use crate::contract::reference::Industries;
 use crate::serve::index::builder::DetailTail;
 use crate::serve::index::{CountyName, Index, IndexBuilder};
 use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, industries};
-use jiff::civil::Date;
 use std::path::Path;
 
 /// The index of a snapshot: its filings, and its details, officers, counties and industries where it has them.
@@ -56,23 +55,21 @@ fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), Load
 
 /// The counties by key and display name, in the order of their keys.
 fn load_counties(snapshot: &Path) -> Result<Vec<CountyName>, LoadError> {
-    let rows = newest(snapshot, |row: &CountyRow| row.observed_on)?;
-    Ok(rows.into_iter().map(|row| CountyName { key: row.key.to_uppercase(), name: row.name }).collect())
+    let rows: Vec<CountyRow> = sorted(snapshot)?;
+    let names =
+        rows.into_iter().map(|row| CountyName { key: row.county_key.to_uppercase(), name: row.county });
+    Ok(names.collect())
 }
 
 /// The industry lists, sorted.
 fn load_industries(snapshot: &Path) -> Result<Industries, LoadError> {
-    let types = newest(snapshot, |row: &IndustryTypeRow| row.observed_on)?;
-    let segments = newest(snapshot, |row: &SegmentRow| row.observed_on)?;
+    let (types, segments): (Vec<IndustryTypeRow>, Vec<SegmentRow>) = (sorted(snapshot)?, sorted(snapshot)?);
     Ok(industries(&types, &segments))
 }
 
-/// The rows of a list as it was last observed, sorted.
-fn newest<R: Row + Ord>(snapshot: &Path, observed_on: impl Fn(&R) -> Date) -> Result<Vec<R>, LoadError> {
+fn sorted<R: Row + Ord>(snapshot: &Path) -> Result<Vec<R>, LoadError> {
     let mut rows: Vec<R> = Vec::new();
     each_row(snapshot, |row: R| rows.push(row))?;
-    let newest = rows.iter().map(&observed_on).max();
-    rows.retain(|row| Some(observed_on(row)) == newest);
     rows.sort();
     Ok(rows)
 }
@@ -86,7 +83,7 @@ mod tests {
     use jiff::civil::date;
 
     #[test]
-    fn a_snapshot_has_its_newest_lists_and_its_vanished_rows_are_found_by_id_only() {
+    fn a_snapshot_has_its_lists_and_its_vanished_rows_are_found_by_id_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let snapshot = folder.path();
         let july = [filing("2", "2026-07-31", "true"), filing("3", "2026-07-31", "false")];
@@ -97,16 +94,16 @@ mod tests {
         write(snapshot, Table::Details, "d.parquet", &[looked_up]);
         let officer = Officer { name: "A".to_owned(), title: "MGR".to_owned() };
         write(snapshot, Table::Officers, "o.parquet", &[OfficerRow::new(1, 0, &officer, SEEN_AT)]);
-        let county = |observed_on, key: &str| CountyRow {
-            observed_on,
-            key: key.to_owned(),
-            name: key.to_owned(),
+        let county = |key: &str| CountyRow {
+            observed_on: date(2026, 7, 31),
+            county: key.to_owned(),
+            county_key: key.to_owned(),
             filings_last_7_days: 0,
             filings_last_30_days: 0,
             filings_previous_30_days: 0,
             active_businesses: 0,
         };
-        let counties = [county(date(2026, 7, 30), "OLD"), county(date(2026, 7, 31), "BAY")];
+        let counties = [county("DUVAL"), county("BAY")];
         write(snapshot, Table::Counties, "c.parquet", &counties);
         let types = ["food.cafe", "food.bar"].map(str::to_owned).to_vec();
         let food = Sector { sector: "food".to_owned(), types };
@@ -120,7 +117,10 @@ mod tests {
         assert_eq!(index.officers_of(row("1").expect("a row")), Some("[{\"name\":\"A\",\"title\":\"MGR\"}]"));
         assert!(index.detail_json(row("1").expect("a row")).is_some());
         assert!(index.detail_json(row("2").expect("a row")).is_none());
-        assert_eq!(index.county_names, [CountyName { key: "BAY".to_owned(), name: "BAY".to_owned() }]);
+        assert_eq!(
+            index.county_names,
+            ["BAY", "DUVAL"].map(|key| CountyName { key: key.to_owned(), name: key.to_owned() })
+        );
         assert_eq!(index.industries.sectors[0].types, ["food.bar", "food.cafe"]);
         assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
         assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);

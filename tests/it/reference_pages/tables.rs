@@ -9,6 +9,7 @@ fn column_row(column: &Column) -> Vec<String> {
         ColumnKind::Int64 => "int64",
         ColumnKind::Text => "text",
         ColumnKind::Boolean => "boolean",
+        ColumnKind::Double => "double",
         ColumnKind::Date => "date",
         ColumnKind::Timestamp => "timestamp",
     };

@@ -59,7 +59,11 @@ impl Claims {
         for row in table::<FilingRow>(lake).into_iter().filter(|row| row.listed) {
             let is_fictitious = row.entity_type == "fictitious";
             let of_day = ids.entry(DayListing { day: row.filed_date, is_fictitious }).or_default();
-            assert!(of_day.insert(row.business_id.unsigned_abs()), "{} is twice in the lake", row.id);
+            assert!(
+                of_day.insert(row.business_id.unsigned_abs()),
+                "{} is twice in the lake",
+                row.business_id
+            );
         }
         Self { is_complete, ids }
     }

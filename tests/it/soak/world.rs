@@ -111,7 +111,7 @@ fn filing(row: FilingRow) -> Filing {
         dissolved: None,
         city: row.city,
         zip: row.zip,
-        county: row.county,
+        county: row.county.unwrap_or_default(),
         sector: row.industry_sector,
         industry: row.industry_type,
         url: row.url,

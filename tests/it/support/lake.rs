@@ -126,7 +126,7 @@ fn printable(cells: &ArrayRef) -> ArrayRef {
 }
 
 /// When a row was seen, which two runs over the same records do not share.
-const SEEN: [&str; 2] = ["first_seen_at", "last_seen_at"];
+const SEEN: [&str; 2] = ["first_seen_at", "changed_at"];
 
 /// Filings by business; none may stand there twice.
 pub(crate) fn filings(lake: &Path) -> BTreeMap<i64, Cells> {

@@ -1,0 +1,52 @@
+-- How did each county do, month by month, against the month and the year before?
+--
+-- One row a month and county that has filings. Counts are listed businesses; in ratios 1 is 100 %.
+--   filed_month             YYYY-MM
+--   county                  county name; null outside Florida and where it is unknown
+--   filings                 businesses filed in the month
+--   previous_month_filings  the month before; null unless the lake has that month completely
+--   month_over_month        filings / previous_month_filings - 1; null unless both months are complete
+--   year_ago_filings        the same month a year ago; null unless the lake has it completely
+--   year_over_year          filings / year_ago_filings - 1; null unless both months are complete
+--   share_of_state          part of the state's filings of the month
+--   rank_in_state           1 has the most filings of the month; equal counts share a rank
+--   complete                the month is over and coverage proves every day of it complete, fictitious names included,
+--                           as last read; filings of its last days still arrive for two weeks (see days)
+-- Adds up: SELECT SUM(filings) FROM agg_county_month equals SELECT COUNT(*) FROM filings WHERE listed
+WITH counted AS (
+    SELECT
+        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        COALESCE(f.county, '') AS county,
+        CAST(COUNT(*) AS BIGINT) AS filings
+    FROM filings f
+    WHERE f.listed
+    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), COALESCE(f.county, '')
+),
+numbered AS (
+    SELECT
+        c.filed_month AS filed_month,
+        m.month_number AS month_number,
+        c.county AS county,
+        c.filings AS filings,
+        m.filings AS month_filings,
+        m.complete AS complete
+    FROM counted c
+    JOIN months m ON m.filed_month = c.filed_month
+)
+SELECT
+    n.filed_month AS filed_month,
+    NULLIF(n.county, '') AS county,
+    n.filings AS filings,
+    CASE WHEN mp.complete THEN COALESCE(p.filings, CAST(0 AS BIGINT)) END AS previous_month_filings,
+    CASE WHEN n.complete AND p.complete THEN CAST(n.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
+    CASE WHEN my.complete THEN COALESCE(y.filings, CAST(0 AS BIGINT)) END AS year_ago_filings,
+    CASE WHEN n.complete AND y.complete THEN CAST(n.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
+    CAST(n.filings AS DOUBLE) / CAST(n.month_filings AS DOUBLE) AS share_of_state,
+    CAST(RANK() OVER (PARTITION BY n.filed_month ORDER BY n.filings DESC) AS BIGINT) AS rank_in_state,
+    n.complete AS complete
+FROM numbered n
+LEFT JOIN months mp ON mp.month_number = n.month_number - 1
+LEFT JOIN months my ON my.month_number = n.month_number - 12
+LEFT JOIN numbered p ON p.month_number = n.month_number - 1 AND p.county = n.county
+LEFT JOIN numbered y ON y.month_number = n.month_number - 12 AND y.county = n.county
+ORDER BY filed_month DESC, rank_in_state, county NULLS LAST

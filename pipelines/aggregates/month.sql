@@ -1,0 +1,29 @@
+-- How many businesses were filed in the state each month, and how does that compare?
+--
+-- One row a month that has filings. Counts are listed businesses; in ratios 1 is 100 %.
+--   filed_month             YYYY-MM
+--   filings                 businesses filed in the month
+--   previous_month_filings  the month before; null unless the lake has that month completely
+--   month_over_month        filings / previous_month_filings - 1; null unless both months are complete
+--   year_ago_filings        the same month a year ago; null unless the lake has it completely
+--   year_over_year          filings / year_ago_filings - 1; null unless both months are complete
+--   days_complete           days of the month, up to today, that coverage proves complete, fictitious names included
+--   complete                the month is over and coverage proves every day of it complete, fictitious names included,
+--                           as last read; filings of its last days still arrive for two weeks (see days)
+-- Adds up: SELECT SUM(filings) FROM agg_month equals SELECT COUNT(*) FROM filings WHERE listed
+SELECT
+    m.filed_month AS filed_month,
+    m.filings AS filings,
+    CASE WHEN p.complete THEN p.filings END AS previous_month_filings,
+    CASE WHEN m.complete AND p.complete AND p.filings > 0
+        THEN CAST(m.filings AS DOUBLE) / CAST(p.filings AS DOUBLE) - 1 END AS month_over_month,
+    CASE WHEN y.complete THEN y.filings END AS year_ago_filings,
+    CASE WHEN m.complete AND y.complete AND y.filings > 0
+        THEN CAST(m.filings AS DOUBLE) / CAST(y.filings AS DOUBLE) - 1 END AS year_over_year,
+    m.days_complete AS days_complete,
+    m.complete AS complete
+FROM months m
+LEFT JOIN months p ON p.month_number = m.month_number - 1
+LEFT JOIN months y ON y.month_number = m.month_number - 12
+WHERE m.filings > 0
+ORDER BY filed_month DESC

@@ -1,0 +1,196 @@
+//! Days and months of the lake, from counts and coverage. Pure.
+
+use crate::contract::eastern::{epoch_days, month_of};
+use crate::contract::holiday::holiday_name;
+use crate::contract::reference::EntityType;
+use crate::table::{CoverageRow, DayRow, EVERY_OTHER_TYPE, MonthRow, Ratio};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Days whose fullness is shown, with those that it is compared with.
+const COMPARED_DAYS: i64 = 114;
+/// After these days hardly any filing still arrives.
+const FULL_AFTER_DAYS: i64 = 30;
+
+/// What coverage says of one day, all listings together.
+struct Covered<'a> {
+    expected: i64,
+    complete: bool,
+    settled: bool,
+    listings: BTreeSet<&'a str>,
+}
+
+/// One row for each day with filings or coverage, newest first. `filings` are the listed businesses of each day; `today` is the day of
+/// the newest statewide figures.
+pub(crate) fn days(filings: &BTreeMap<Date, i64>, coverage: &[CoverageRow], today: Date) -> Vec<DayRow> {
+    let covered = covered(coverage);
+    let dates: BTreeSet<Date> = filings.keys().chain(covered.keys()).copied().collect();
+    let day = |date: &Date| {
+        let covered = covered.get(date);
+        // An untyped listing has no fictitious names.
+        let is_read = |covered: &&Covered<'_>| {
+            covered.listings.contains(EVERY_OTHER_TYPE)
+                && covered.listings.contains(EntityType::Fictitious.key())
+        };
+        let proven = covered.filter(is_read).filter(|_| *date <= today);
+        DayRow {
+            filed_date: *date,
+            filed_month: month_of(*date),
+            days_ago: i64::from(epoch_days(today) - epoch_days(*date)),
+            weekday: date.weekday().to_monday_one_offset().into(),
+            holiday: holiday_name(*date).map(str::to_owned),
+            filings: filings.get(date).copied().unwrap_or(0),
+            expected: covered.map(|covered| covered.expected),
+            complete: proven.is_some_and(|covered| covered.complete),
+            settled: proven.is_some_and(|covered| covered.settled),
+            usual_filings: None,
+            fullness: None,
+        }
+    };
+    let mut days: Vec<DayRow> = dates.iter().rev().map(day).collect();
+    compare(&mut days);
+    days
+}
+
+fn covered(coverage: &[CoverageRow]) -> BTreeMap<Date, Covered<'_>> {
+    let mut days = BTreeMap::new();
+    for row in coverage {
+        let nothing = || Covered { expected: 0, complete: true, settled: true, listings: BTreeSet::new() };
+        let day: &mut Covered<'_> = days.entry(row.filed_date).or_insert_with(nothing);
+        day.expected += row.expected;
+        day.complete &= row.complete;
+        day.settled &= row.settled;
+        day.listings.insert(&row.entity_type);
+    }
+    days
+}
+
+/// Compares each recent day with the mean of its weekday.
+fn compare(days: &mut [DayRow]) {
+    let mut usual: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
+    let is_usual = |day: &&DayRow| {
+        (FULL_AFTER_DAYS..COMPARED_DAYS).contains(&day.days_ago)
+            && day.complete
+            && day.holiday.is_none()
+            && day.filed_date.day() != 1
+    };
+    for day in days.iter().filter(is_usual) {
+        let (filings, number) = usual.entry(day.weekday).or_default();
+        *filings += day.filings;
+        *number += 1;
+    }
+    for day in days.iter_mut().filter(|day| (0..COMPARED_DAYS).contains(&day.days_ago)) {
+        let mean = usual.get(&day.weekday).map(|(filings, number)| *filings as f64 / *number as f64);
+        day.usual_filings = mean.map(Ratio);
+        day.fullness = mean.filter(|mean| *mean > 0.0).map(|mean| Ratio(day.filings as f64 / mean));
+    }
+}
+
+/// One row for each month that has a day, newest first.
+pub(crate) fn months(days: &[DayRow]) -> Vec<MonthRow> {
+    let mut by_month: BTreeMap<&str, Vec<&DayRow>> = BTreeMap::new();
+    for day in days {
+        by_month.entry(&day.filed_month).or_default().push(day);
+    }
+    by_month.into_iter().rev().map(|(month, days)| month_row(month, &days)).collect()
+}
+
+fn month_row(month: &str, days: &[&DayRow]) -> MonthRow {
+    let first = days[0].filed_date.first_of_month();
+    let days_complete = days.iter().filter(|day| day.complete).count();
+    // Today is not over.
+    let is_over = days.iter().all(|day| day.days_ago > 0);
+    let complete = is_over && days_complete == usize::try_from(first.days_in_month()).unwrap_or(0);
+    MonthRow {
+        filed_month: month.to_owned(),
+        month_number: i64::from(first.year()) * 12 + i64::from(first.month()),
+        filings: days.iter().map(|day| day.filings).sum(),
+        days_complete: days_complete as i64,
+        complete,
+        settled: complete && days.iter().all(|day| day.settled),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::eastern::minus_days;
+    use jiff::Timestamp;
+    use jiff::civil::date;
+
+    const TODAY: Date = date(2026, 11, 20);
+
+    fn read(day: Date, kind: &str, settled: bool) -> CoverageRow {
+        CoverageRow {
+            filed_date: day,
+            entity_type: kind.to_owned(),
+            expected: 3,
+            landed: 3,
+            complete: true,
+            settled,
+            checked_at: Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    fn both(day: Date, settled: bool) -> [CoverageRow; 2] {
+        [read(day, EVERY_OTHER_TYPE, settled), read(day, "fictitious", settled)]
+    }
+
+    #[test]
+    fn a_day_is_complete_when_both_listings_are_and_it_is_not_to_come() {
+        let (monday, tomorrow) = (date(2026, 11, 16), date(2026, 11, 21));
+        let mut coverage = both(monday, false).to_vec();
+        coverage.extend(both(tomorrow, true));
+        coverage.push(read(TODAY, EVERY_OTHER_TYPE, true));
+        let filings = BTreeMap::from([(monday, 5), (date(2026, 11, 11), 1)]);
+        let days = days(&filings, &coverage, TODAY);
+        let seen: Vec<_> = days
+            .iter()
+            .map(|day| (day.days_ago, day.weekday, day.filings, day.expected, day.complete, day.settled))
+            .collect();
+        let expected = [
+            (-1, 6, 0, Some(6), false, false),
+            (0, 5, 0, Some(3), false, false),
+            (4, 1, 5, Some(6), true, false),
+            (9, 3, 1, None, false, false),
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(days[3].holiday.as_deref(), Some("Veterans' Day"));
+    }
+
+    #[test]
+    fn fullness_compares_with_ordinary_days_of_the_weekday() {
+        // Fridays; 35 and 42 days ago are October 16 and 9, 49 is October 2, 112 is July 31, 119 July 24.
+        let fridays = [0, 7, 35, 42, 119].map(|ago| minus_days(TODAY, ago));
+        let filings: BTreeMap<Date, i64> = fridays.into_iter().zip([30, 5, 10, 30, 900]).collect();
+        let coverage: Vec<CoverageRow> = fridays.iter().flat_map(|day| both(*day, true)).collect();
+        let days = days(&filings, &coverage, TODAY);
+        let seen: Vec<_> = days.iter().map(|day| (day.usual_filings, day.fullness)).collect();
+        let of = |fullness| (Some(Ratio(20.0)), Some(Ratio(fullness)));
+        assert_eq!(seen, [of(1.5), of(0.25), of(0.5), of(1.5), (None, None)]);
+    }
+
+    #[test]
+    fn a_month_is_complete_when_it_is_over_and_every_day_is() {
+        let september = (1..=30).map(|day| date(2026, 9, day));
+        let october = (1..=30).map(|day| date(2026, 10, day));
+        let november = (1..=20).map(|day| date(2026, 11, day));
+        let coverage: Vec<CoverageRow> =
+            september.chain(october).chain(november).flat_map(|day| both(day, day.month() == 9)).collect();
+        let filings = BTreeMap::from([(date(2026, 9, 3), 4), (date(2026, 9, 4), 1)]);
+        let months = months(&days(&filings, &coverage, TODAY));
+        let seen: Vec<_> = months
+            .iter()
+            .map(|month| {
+                (&month.filed_month[..], month.filings, month.days_complete, month.complete, month.settled)
+            })
+            .collect();
+        let expected = [
+            ("2026-11", 0, 20, false, false),
+            ("2026-10", 0, 30, false, false),
+            ("2026-09", 5, 30, true, true),
+        ];
+        assert_eq!(seen, expected);
+        assert_eq!(months[0].month_number - months[2].month_number, 2);
+    }
+}
