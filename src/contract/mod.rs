@@ -1,7 +1,7 @@
 //! What the API document says, as types and rules, with no I/O and no clock.
 //!
 //! Client and server both use this module and never each other, so each rule is written once.
-//! Each file names its part of the API document.
+//! Each file names its part of the API document; [`holiday`] names a statute.
 //!
 //! # Files, in reading order
 //!
@@ -14,6 +14,7 @@
 //! - [`page`]: pagination block and `data` wrappers
 //! - [`error`]: error bodies and broken rules
 //! - [`eastern`]: days and months in Eastern time
+//! - [`holiday`]: Florida's state holidays
 //! - [`plan`]: the limits table
 //! - [`account`]: the account record
 //! - [`usage`]: requests used in each window
@@ -25,6 +26,7 @@ pub mod count;
 pub mod county;
 pub mod eastern;
 pub mod error;
+pub mod holiday;
 pub mod id;
 pub mod listing;
 pub mod page;
