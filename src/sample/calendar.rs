@@ -3,7 +3,8 @@
 //! Measured on the public daily files of 2026; the yearly level is 675,000 Florida LLCs and 150,000 fictitious names.
 
 use super::chance::{Draw, Purpose};
-use crate::contract::eastern::{minus_days, plus_days};
+use crate::contract::eastern::minus_days;
+use crate::contract::holiday::holiday_name;
 use jiff::civil::{Date, Weekday, date};
 
 /// LLC filings of the mean business day of the year.
@@ -94,32 +95,14 @@ fn follows_closure(day: Date) -> bool {
     is_holiday(minus_days(day, back))
 }
 
-/// The state's holidays; one on a Saturday is kept on Friday, one on a Sunday on Monday.
 fn is_holiday(day: Date) -> bool {
-    let nth = |weekday, nth| day.nth_weekday_of_month(nth, weekday).ok() == Some(day);
-    let kept = |month, fixed| {
-        let on = |day: Date| (day.month(), day.day()) == (month, fixed);
-        on(day)
-            || (day.weekday() == Weekday::Friday && on(plus_days(day, 1)))
-            || (day.weekday() == Weekday::Monday && on(minus_days(day, 1)))
-    };
-    let floating = match day.month() {
-        1 => nth(Weekday::Monday, 3),
-        5 => nth(Weekday::Monday, -1),
-        9 => nth(Weekday::Monday, 1),
-        11 => {
-            nth(Weekday::Thursday, 4)
-                || minus_days(day, 1).nth_weekday_of_month(4, Weekday::Thursday).ok()
-                    == Some(minus_days(day, 1))
-        }
-        _ => false,
-    };
-    floating || kept(1, 1) || kept(7, 4) || kept(11, 11) || kept(12, 25) || CLOSED_ONCE.contains(&day)
+    holiday_name(day).is_some() || CLOSED_ONCE.contains(&day)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::eastern::plus_days;
 
     #[test]
     fn the_office_keeps_the_state_holidays() {
