@@ -1,6 +1,8 @@
 //! The catalogue of a snapshot: `datapackage.json`, `TABLES.md` and `views.sql`, each replaced atomically.
 
-use super::described::{Described, DescribedColumn, describe, partitioning, quoted, text_of, write_comments};
+use super::described::{
+    Described, DescribedColumn, describe, partitioning, quoted, text_of, write_comments, write_views,
+};
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, Lake};
 use arrow::datatypes::DataType;
@@ -173,7 +175,7 @@ fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
                 )?;
             }
         }
-        Ok(())
+        write_views(text, tables)
     })
 }
 

@@ -2,6 +2,7 @@
 //! They are written into `DuckDB`'s SQL as comments.
 
 use super::error::ExportError;
+use super::views::{VIEWS, View};
 use crate::lake::{Commit, FileEntry, Lake, TableManifest};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use arrow::datatypes::DataType;
@@ -23,6 +24,16 @@ pub(super) struct Described {
     pub(super) is_partitioned: bool,
     pub(super) rows: u64,
     pub(super) files: Vec<FileEntry>,
+}
+
+/// Writes the views that the tables can answer, after them.
+pub(super) fn write_views(text: &mut String, tables: &[Described]) -> fmt::Result {
+    let has = |name: &str| tables.iter().any(|table| table.name == name);
+    for View { name, about, sql, .. } in VIEWS.iter().filter(|view| view.is_of(has)) {
+        writeln!(text, "\nCREATE OR REPLACE VIEW {name} AS\n{sql};")?;
+        writeln!(text, "COMMENT ON VIEW {name} IS {};", quoted(about))?;
+    }
+    Ok(())
 }
 
 /// A column of a table or an aggregate.

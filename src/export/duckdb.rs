@@ -1,6 +1,6 @@
 //! A DuckDB file with the tables and aggregates of a snapshot, made by the `duckdb` command line program.
 
-use super::described::{Described, describe, partitioning, quoted, text_of, write_comments};
+use super::described::{Described, describe, partitioning, quoted, text_of, write_comments, write_views};
 use super::error::ExportError;
 use super::outlet;
 use super::snapshot::{selected_tables, snapshot};
@@ -52,6 +52,7 @@ fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<Stri
             writeln!(sql, "CREATE TABLE {name} AS SELECT * FROM read_parquet([{files}], {options});")?;
             write_comments(sql, "TABLE", table)?;
         }
+        write_views(sql, tables)?;
         let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
         let run = quoted(&commit.run_id);
         writeln!(

@@ -8,6 +8,7 @@
 //! - `outlet`: files outside the lake, complete or absent
 //! - `snapshot`: the snapshot and the tables to export
 //! - `described`: tables and columns of a snapshot in words, and as comments in DuckDB's SQL
+//! - `views`: queries with a name, over the tables of a snapshot
 //! - `catalog`: `datapackage.json`, `TABLES.md` and `views.sql`
 //! - `csv`: a text file for each table, safe to open in a spreadsheet
 //! - `duckdb`: a DuckDB database file, made by the `duckdb` program
@@ -21,5 +22,6 @@ pub(crate) mod duckdb;
 mod error;
 mod outlet;
 mod snapshot;
+mod views;
 
 pub use error::ExportError;

@@ -3,7 +3,7 @@
 //! The same rows and key values give the same bytes, whatever the sizes of their batches.
 
 use super::error::TableError;
-use super::layout::{FileLayout, check_schema};
+use super::layout::{FileLayout, check_schema, with_field_ids};
 use super::order::first_unsorted;
 use super::tables::SCHEMA_VERSION;
 use crate::contract::eastern::day_of_epoch;
@@ -80,8 +80,8 @@ impl<S: Sink> ParquetFile<S> {
         let options = ArrowWriterOptions::new()
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
-        let writer =
-            ArrowWriter::try_new_with_options(sink, layout.schema.clone(), options).map_err(parquet)?;
+        let schema = with_field_ids(&layout.schema);
+        let writer = ArrowWriter::try_new_with_options(sink, schema, options).map_err(parquet)?;
         let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
         Ok(Self { path: path.to_owned(), layout, writer, coalescer, last: None, rows: 0, filed_days: None })
     }
@@ -308,6 +308,9 @@ pub(super) mod tests {
         let pairs: Vec<_> = pairs.iter().map(|pair| (pair.key.as_str(), pair.value.as_deref())).collect();
         assert_eq!(pairs, [("sunlake.schema_version", Some("1")), ("sunlake.snapshot", Some("000042"))]);
         assert_eq!(footer.created_by(), Some(CREATED_BY));
+        let ids =
+            footer.schema_descr().root_schema().get_fields().iter().map(|field| field.get_basic_info().id());
+        assert!(ids.eq(1..=crate::table::columns(Table::Filings).len() as i32), "field ids count from 1");
         let order = metadata.row_group(0).sorting_columns().expect("an order");
         assert_eq!(
             order.iter().map(|by| (by.column_idx, by.descending)).collect::<Vec<_>>(),

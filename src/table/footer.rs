@@ -2,16 +2,15 @@
 
 use super::error::TableError;
 use super::file::SCHEMA_VERSION_KEY;
-use super::layout::check_schema;
+use super::layout::{check_schema, without_field_ids};
 use super::tables::{SCHEMA_VERSION, Table};
 use crate::contract::eastern::day_of_epoch;
-use arrow::datatypes::{DataType, Schema, SchemaRef};
+use arrow::datatypes::{DataType, SchemaRef};
 use jiff::civil::Date;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Up to this many values, bloom filters are worth reading: each is wrong about once in 100 times.
 const BLOOM_VALUES: usize = 32;
@@ -53,7 +52,7 @@ impl Footer {
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = Builder::try_new_with_options(file, options)
             .map_err(|source| TableError::parquet("read", path, source))?;
-        let schema = Arc::new(Schema::new(builder.schema().fields().clone()));
+        let schema = without_field_ids(builder.schema().fields());
         Ok(Self { path: path.to_owned(), builder, schema })
     }
 

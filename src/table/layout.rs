@@ -2,7 +2,10 @@
 
 use super::error::TableError;
 use super::tables::Table;
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use parquet::arrow::PARQUET_FIELD_ID_META_KEY;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Schema, sort order and bloom filters of one file; of a table, or of an aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +33,21 @@ impl From<Table> for FileLayout {
     fn from(table: Table) -> Self {
         Self { schema: table.schema(), sort: table.sort(), bloom: table.bloom(), distinct: table.distinct() }
     }
+}
+
+/// A schema whose columns carry Parquet's field ids, counted from 1.
+pub(super) fn with_field_ids(schema: &Schema) -> SchemaRef {
+    let with_id = |(id, field): (usize, &Arc<Field>)| {
+        let id = (PARQUET_FIELD_ID_META_KEY.to_owned(), id.to_string());
+        Arc::new(field.as_ref().clone().with_metadata(HashMap::from([id])))
+    };
+    Arc::new(Schema::new((1..).zip(schema.fields()).map(with_id).collect::<Fields>()))
+}
+
+/// A schema without what Parquet says of its columns: batches of equal columns are equal.
+pub(super) fn without_field_ids(fields: &Fields) -> SchemaRef {
+    let plain = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_metadata(HashMap::new()));
+    Arc::new(Schema::new(fields.iter().map(plain).collect::<Fields>()))
 }
 
 /// Whether the lake stores a type: what the column dictionary uses, and `Float64` for shares of aggregates.

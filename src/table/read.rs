@@ -3,14 +3,14 @@
 use super::error::TableError;
 use super::file::BATCH_ROWS;
 use super::footer::Footer;
+use super::layout::without_field_ids;
 use super::row::Row;
 use super::tables::Table;
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Batches of one file, in file order, read on demand.
 pub struct ParquetRows {
@@ -31,7 +31,12 @@ impl Iterator for ParquetRows {
 
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.reader.next()?;
-        Some(batch.map_err(|source| TableError::arrow("read", self.path.display().to_string(), source)))
+        let plain = |batch: RecordBatch| RecordBatch::try_new(self.schema.clone(), batch.columns().to_vec());
+        Some(
+            batch
+                .and_then(plain)
+                .map_err(|source| TableError::arrow("read", self.path.display().to_string(), source)),
+        )
     }
 }
 
@@ -88,7 +93,7 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
         .build()
         .map_err(|source| TableError::parquet("read", &path, source))?;
     let schema = arrow::array::RecordBatchReader::schema(&reader);
-    let schema = Arc::new(Schema::new(schema.fields().clone()));
+    let schema = without_field_ids(schema.fields());
     Ok(ParquetRows { path, schema, reader })
 }
 
@@ -99,7 +104,8 @@ mod tests {
     use crate::table::file::tests::{filings, part, write_parquet, write_rows};
     use crate::table::layout::FileLayout;
     use crate::table::tables::SCHEMA_VERSION;
-    use arrow::datatypes::{DataType, Field};
+    use arrow::datatypes::{DataType, Field, Schema};
+    use std::sync::Arc;
 
     #[test]
     fn a_projection_reads_only_the_named_columns() {

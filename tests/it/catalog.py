@@ -64,6 +64,15 @@ for setting in ("", "SET VARIABLE lake = '.'"):
     database.execute(setting or "SELECT 1")
     database.execute((lake / "catalog/views.sql").read_text())
     views = [row[0] for row in database.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+    for view, table in (("businesses", "filings"), ("changes_detail", "changes")):
+        claim(view in views, f"no view {view}")
+        views.remove(view)
+        only = " WHERE listed" if table == "filings" else ""
+        counts = [database.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in (view, f"{table}{only}")]
+        claim(counts[0] == counts[1] > 0, f"{view}: {counts}")
+    labels = database.sql("SELECT count(*) FROM businesses WHERE entity_type_label IS NULL OR industry_sector_label IS NULL")
+    claim(labels.fetchall() == [(0,)], "businesses without labels")
+    claim(database.sql("SELECT DISTINCT typeof(filed_month) FROM businesses").fetchall() == [("DATE",)], "months are dates")
     for name in views:
         found = database.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0]
         claim(found == commit["tables"][name]["rows"], f"{name}: {found} rows in the view")

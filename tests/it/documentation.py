@@ -3,9 +3,12 @@
 import csv
 import io
 import json
+import os
 import sys
 
 import duckdb
+
+VIEWS = "output/catalog/views.sql"
 
 
 def cell(value):
@@ -15,6 +18,9 @@ def cell(value):
 def run(sql):
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
+    # As the pages say: the views of the lake are loaded once.
+    if os.path.exists(VIEWS):
+        connection.execute(open(VIEWS).read())
     # A command of DuckDB's own program, not of its language.
     while sql.startswith(".read "):
         line, sql = sql.split("\n", 1)
