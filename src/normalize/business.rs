@@ -1,6 +1,7 @@
 //! Summary records → rows of `filings`.
 
 use super::answer::{Answer, Bad, Place, Reject, close};
+use super::city::city_clean;
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
 use crate::contract::business::business_id;
@@ -55,7 +56,7 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
     let industry = fields.object("industry", |industry| (industry.text("sector"), industry.text("type")));
     let (industry_sector, industry_type) = industry.unwrap_or_default();
     let seen_at = disk_instant(seen_at);
-    FilingRow {
+    let row = FilingRow {
         business_id,
         id,
         document_number: document_number(fields),
@@ -66,6 +67,7 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
         filed_date: filed_date(fields),
         dissolved_date: dissolved_date(fields),
         city: fields.text("city"),
+        city_clean: None,
         zip: fields.text("zip"),
         county: fields.text("county"),
         industry_sector,
@@ -75,7 +77,9 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
         first_seen_at: seen_at,
         last_seen_at: seen_at,
         extra: None,
-    }
+    };
+    let city_clean = city_clean(&row.city, &row.zip, !row.county.is_empty());
+    FilingRow { city_clean, ..row }
 }
 
 /// What `text`, the value of a field, means; a problem where `parse` does not understand it.
@@ -183,7 +187,9 @@ pub(super) mod tests {
         assert!(page.open_values.contains("county", "Miami-Dade"));
         assert!(page.unknown_fields.is_empty());
         let summary = serde_json::from_value(record(41)).expect("a summary");
-        assert_eq!(FilingRow::from_summary(&summary, instant()).as_ref(), Some(row));
+        assert_eq!(row.city_clean.as_deref(), Some("MIAMI"));
+        let uncleaned = FilingRow { city_clean: None, ..row.clone() };
+        assert_eq!(FilingRow::from_summary(&summary, instant()), Some(uncleaned));
     }
 
     #[test]

@@ -19,6 +19,7 @@ table_row! {
         filed_date: Date,
         dissolved_date: Option<Date>,
         city: String,
+        city_clean: Option<String>,
         zip: String,
         county: String,
         industry_sector: String,
@@ -32,7 +33,7 @@ table_row! {
 }
 
 impl FilingRow {
-    /// The row of a record seen at an instant: listed, with nothing extra.
+    /// The row of a record seen at an instant: listed, with nothing extra, and without its clean city.
     ///
     /// `None` when the id has no positive integer in its digits, or the dissolution day cannot be read.
     pub fn from_summary(summary: &Summary, seen_at: Timestamp) -> Option<Self> {
@@ -52,6 +53,7 @@ impl FilingRow {
             filed_date: summary.filed_date,
             dissolved_date,
             city: summary.city.clone(),
+            city_clean: None,
             zip: summary.zip.clone(),
             county: summary.county.clone(),
             industry_sector: summary.industry.sector.clone(),

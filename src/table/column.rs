@@ -70,6 +70,11 @@ pub(super) const FILINGS: &[Column] = &[
     req("filed_date", Date, "filing date"),
     opt("dissolved_date", Date, "day of dissolution; null while active"),
     req("city", Text, "city as filed; spellings vary"),
+    opt(
+        "city_clean",
+        Text,
+        "city in one spelling: in capitals, without punctuation, state and ZIP code; a misspelt Florida city is the one of its ZIP code; null where city is blank",
+    ),
     req("zip", Text, "ZIP code as sent"),
     req("county", Text, "county name; empty where the API gives none"),
     req("industry_sector", Text, "industry sector key"),
