@@ -186,7 +186,9 @@ fn a_row_that_took_the_place_of_another_between_pages_is_found_by_the_counts_of_
         .complete();
     assert!(SWAPPED.load(Ordering::SeqCst), "a page holds rows of two days: {:#?}", proxy.targets());
     let of_a_day = |target: &&String| {
-        target.contains("limit=1&") && !target.contains("=2025-03-") && !target.contains("type=")
+        // Requests for one row of a day beyond the window measure the plan.
+        let is_in_window = !target.contains("=2025-");
+        target.contains("limit=1&") && is_in_window && !target.contains("type=")
     };
     let looked_at = proxy.targets().iter().filter(of_a_day).count();
     assert_eq!(looked_at, 2, "the two days' totals are asked for: {:#?}", proxy.targets());

@@ -28,7 +28,7 @@ def with_pyarrow(table):
 
 
 def sums(frame, value=None):
-    groups = frame.groupby(["county", "entity_type"], observed=True)
+    groups = frame.assign(county=frame["county"].astype(object).fillna("")).groupby(["county", "entity_type"], observed=True)
     series = groups.size() if value is None else groups[value].sum()
     return {f"{county}|{kind}": int(n) for (county, kind), n in series.items()}
 

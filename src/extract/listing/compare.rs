@@ -34,15 +34,22 @@ pub(crate) async fn differing_days(
     totals: Totals,
 ) -> Result<BTreeMap<Date, u64>> {
     let ReadContext { plan, values, shares, .. } = context;
-    let ranges: Vec<(Date, Date)> = match totals {
-        Totals::Ranges => few(rows, plan),
-        Totals::Days => rows.keys().rev().map(|day| (*day, *day)).collect(),
-    };
+    let ranges = few(rows, plan);
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
+    let slice = |from, to| Slice { filter: filter.clone(), from, to };
     let mut differing = BTreeMap::new();
-    for (from, to) in ranges {
-        let slice = Slice { filter: filter.clone(), from, to };
-        differing.extend(find_changed(&mut reader, &slice, None, rows).await?);
+    match totals {
+        Totals::Ranges => {
+            for (from, to) in ranges {
+                differing.extend(find_changed(&mut reader, &slice(from, to), None, rows).await?);
+            }
+        }
+        Totals::Days => {
+            for (day, known) in rows.iter().rev() {
+                let total = reader.total_of_day(&slice(*day, *day), *known).await?;
+                differing.extend((total != *known).then_some((*day, total)));
+            }
+        }
     }
     Ok(differing)
 }

@@ -209,18 +209,23 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(page.pagination.total)
     }
 
-    /// The total of a slice with about `known` rows. A page behind the last row costs the API least. A day with more rows than the max
-    /// offset has no such page, but its sectors have: if their totals add up to `known`, that is the total.
+    /// The total of a slice with about `known` rows; one request. A page behind the last row costs the API least.
     pub(crate) async fn total_near(&mut self, slice: &Slice, known: u64) -> Result<u64> {
         let max_offset = u64::from(self.plan.max_offset);
-        let is_parted = known > max_offset && slice.is_one_day() && Dimension::Sector.applies(&slice.filter);
-        if is_parted && self.total_of_sectors(slice).await? == known {
-            return Ok(known);
-        }
         if known == 0 || known > max_offset {
             return self.total(slice).await;
         }
         self.total_behind(slice, max_offset.min(known + ROWS_BEHIND)).await
+    }
+
+    /// The total of a day with about `known` rows, while rows change. With more rows than the max offset, no page is behind the last
+    /// one, but those of its sectors are: if their totals add up to `known`, that is the total.
+    pub(crate) async fn total_of_day(&mut self, day: &Slice, known: u64) -> Result<u64> {
+        let is_parted = known > u64::from(self.plan.max_offset) && Dimension::Sector.applies(&day.filter);
+        match is_parted && self.total_of_sectors(day).await? == known {
+            true => Ok(known),
+            false => self.total_near(day, known).await,
+        }
     }
 
     async fn total_of_sectors(&mut self, day: &Slice) -> Result<u64> {
