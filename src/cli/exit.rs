@@ -99,6 +99,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Spec(_)
         | PipelineError::OtherSource { .. }
         | PipelineError::EarlierDay { .. }
+        | PipelineError::LaterDay { .. }
         | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,

@@ -111,7 +111,14 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::Aggregate(AggregateError::Unreadable { source, .. }) => of_io(source),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
-        PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
+        PipelineError::EarlierDay { undo: Some(undo), .. } => Some(format!(
+            "check the clock, or the day of --today; if the run of the later day was a mistake, undo it: \
+             `sunlake snapshot rollback {undo}`"
+        )),
+        PipelineError::EarlierDay { undo: None, .. } => some(
+            "check the clock, or the day of --today; no snapshot is as of an earlier day: give another lake with --lake",
+        ),
+        PipelineError::LaterDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         _ => None,
     }

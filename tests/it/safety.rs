@@ -1,0 +1,57 @@
+//! Mistakes that cost an account's requests, or somebody's files, are refused before they do.
+
+use crate::support::command::{Sunlake, shipped};
+use crate::support::lake;
+use crate::support::proxy::{Proxy, Reply};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer};
+use crate::support::source::{self, Source};
+use crate::support::weather::Weather;
+
+#[test]
+fn a_run_later_than_the_apis_own_day_is_refused_before_anything_is_read() {
+    let weather = Weather::new(|_| Reply::Forward);
+    let lines = "[extract]\ndays = 14";
+    // The server's clock is behind this day, so its own day is looked up.
+    for (today, requests) in [("2100-01-01", 2), ("2026-03-21", 6)] {
+        let before = weather.proxy.log().len();
+        weather.command_of(today, lines).finish().exits(3).says("2026-03-20").says(today).says("--today");
+        assert_eq!(weather.proxy.log().len() - before, requests, "{:?}", weather.proxy.targets());
+    }
+    let plan = |today: &str| {
+        let plan = Sunlake::on(&weather.scratch.lake(), ["plan", "--json"]).args([weather.pipeline(lines)]);
+        weather.asking(plan, today).finish()
+    };
+    plan("2026-03-21").exits(3).says("2026-03-20");
+    weather.assert_nothing_published();
+    weather.run(lines).complete();
+    weather.assert_complete();
+}
+
+#[test]
+fn a_day_after_this_clocks_is_that_of_an_api_that_says_so() {
+    let of_small = Source { lake: source::small().lake.clone(), today: "2100-03-20" };
+    let server = ApiServer::generous(&of_small, AGENCY);
+    let (proxy, scratch) = (Proxy::counting(server.address), Scratch::new());
+    let run = |today: &str| {
+        Sunlake::run(&shipped("daily.toml"), &scratch.lake())
+            .asking(&proxy.url(), today, &server.key)
+            .finish()
+    };
+    run("2100-03-21").exits(3);
+    run("2100-03-20").exits(0);
+}
+
+#[test]
+fn a_lake_of_a_later_day_names_the_snapshot_to_go_back_to() {
+    let scratch = Scratch::new();
+    let pipeline = scratch.file("sample.toml", &source::sample_pipeline(5, 0.01));
+    let run = |today: &str| Sunlake::run(&pipeline, &scratch.lake()).args(["--today", today]).finish();
+    run("2026-03-20").complete();
+    run("2026-03-25").complete();
+    run("2026-03-21").exits(3).says("2026-03-25").says("`sunlake snapshot rollback 1`");
+    Sunlake::on(&scratch.lake(), ["snapshot", "rollback", "1"]).finish().exits(0);
+    run("2026-03-21").complete();
+    run("2026-03-19").exits(3).says("no snapshot is as of an earlier day");
+    assert_eq!(lake::commits(&scratch.lake()).len(), 4);
+}
