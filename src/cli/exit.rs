@@ -32,6 +32,9 @@ pub const STORAGE: u8 = 9;
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
+    /// A command line that leaves open what is meant.
+    #[error("{0}")]
+    Usage(String),
     /// A flag, a variable or a file of settings.
     #[error("{0}")]
     Settings(String),
@@ -70,6 +73,7 @@ impl CommandError {
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
+            Self::Usage(_) => USAGE,
             Self::Settings(_) => SETTINGS,
             Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),

@@ -55,3 +55,44 @@ fn a_lake_of_a_later_day_names_the_snapshot_to_go_back_to() {
     run("2026-03-19").exits(3).says("no snapshot is as of an earlier day");
     assert_eq!(lake::commits(&scratch.lake()).len(), 4);
 }
+
+#[test]
+fn the_sample_never_spends_an_account_that_only_a_variable_names() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let (proxy, scratch) = (Proxy::counting(server.address), Scratch::new());
+    let pipeline = scratch.file("sample.toml", &source::sample_pipeline(3, 0.01));
+    let run = |what: &str| {
+        let command =
+            Sunlake::on(&scratch.lake(), [what, "--today", source::small().today]).args([&pipeline]);
+        command.env("SUNLAKE_API_KEY", &server.key)
+    };
+    for what in ["run", "plan"] {
+        let done = run(what).env("SUNLAKE_BASE_URL", &proxy.url()).finish().exits(3);
+        done.says("sample.toml reads the embedded sample").says("SUNLAKE_BASE_URL").says("--base-url");
+    }
+    assert!(proxy.log().is_empty() && !scratch.lake().exists());
+    run("run").args(["--base-url", &proxy.url()]).finish().exits(0);
+    assert!(!proxy.log().is_empty());
+}
+
+#[test]
+fn a_pipeline_must_be_named_where_an_account_is() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("pipelines")).expect("a folder");
+    for name in ["sample.toml", "daily.toml"] {
+        scratch.file(&format!("pipelines/{name}"), &source::sample_pipeline(3, 0.01));
+    }
+    let here = |what: &str| Sunlake::new([what]).within(&scratch.path(""));
+    for (name, value) in [
+        ("SUNLAKE_BASE_URL", "http://127.0.0.1:9"),
+        ("SUNLAKE_API_KEY", "flb_0"),
+        ("SUNLAKE_API_KEY_FILE", "k"),
+    ] {
+        for what in ["run", "plan"] {
+            let done = here(what).env(name, value).finish().exits(2).says(name);
+            done.says("pipelines/daily.toml, pipelines/sample.toml");
+        }
+    }
+    here("run").args(["--base-url", "http://127.0.0.1:9"]).finish().exits(2).says("--base-url");
+    here("run").args(["--today", "2026-03-20"]).finish().exits(0);
+}

@@ -1,6 +1,8 @@
 //! Commands, subcommands, and their flags.
 
-use super::values::{connections, day, named, named_path, plan, table_name, verbosity, web_address};
+use super::values::{
+    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, table_name, verbosity, web_address,
+};
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
 use clap::builder::FalseyValueParser;
@@ -42,8 +44,8 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_WORK", value_parser = named_path(), value_name = "PATH")]
     pub work: Option<PathBuf>,
     /// Address of the API; overrides the pipeline file
-    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
-    pub base_url: Option<String>,
+    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_parser = BaseUrlParser, value_name = "URL")]
+    pub base_url: Option<BaseUrl>,
     /// Folder of the request counts of each account, shared by all lakes of this host [default: sunlake in the user's state folder]
     #[arg(long, global = true, env = "SUNLAKE_STATE", value_parser = named_path(), value_name = "PATH")]
     pub state: Option<PathBuf>,
@@ -74,15 +76,13 @@ pub struct Common {
 pub enum Command {
     /// Run a pipeline: extract, normalize, lake, aggregate, check, publish, report
     Run {
-        /// Pipeline file
-        #[arg(default_value = "pipelines/sample.toml")]
-        pipeline: PathBuf,
+        /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
+        pipeline: Option<PathBuf>,
     },
     /// Estimate the requests of a run; sends at most 3 requests
     Plan {
-        /// Pipeline file
-        #[arg(default_value = "pipelines/sample.toml")]
-        pipeline: PathBuf,
+        /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
+        pipeline: Option<PathBuf>,
     },
     /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
     Status,

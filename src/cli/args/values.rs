@@ -1,7 +1,7 @@
 //! Parsers of values. An error of a value that came from a variable names the variable, not the flag.
 
 use crate::contract::plan::Plan;
-use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error};
 use clap::parser::ValueSource;
 use clap::{Arg, Command};
@@ -48,6 +48,38 @@ impl<P: TypedValueParser> TypedValueParser for Named<P> {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         self.0.possible_values()
+    }
+}
+
+/// Address of the API, and whether it was typed: one in a variable may be meant for other commands.
+#[derive(Debug, Clone)]
+pub struct BaseUrl {
+    /// The address.
+    pub url: String,
+    /// Whether it is on the command line.
+    pub is_typed: bool,
+}
+
+/// Parser of [`BaseUrl`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BaseUrlParser;
+
+impl TypedValueParser for BaseUrlParser {
+    type Value = BaseUrl;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<BaseUrl, Error> {
+        self.parse_ref_(command, arg, value, ValueSource::CommandLine)
+    }
+
+    fn parse_ref_(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+        source: ValueSource,
+    ) -> Result<BaseUrl, Error> {
+        let url = named(StringValueParser::new()).parse_ref_(command, arg, value, source)?;
+        Ok(BaseUrl { url, is_typed: source == ValueSource::CommandLine })
     }
 }
 

@@ -4,6 +4,7 @@ use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
 use crate::cli::context::open_lake::{open_lake, state_dir};
+use crate::cli::context::pipeline_file::{pipeline_file, reads_sample};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
@@ -25,7 +26,8 @@ struct RunProbe {
     requests: RefCell<Requests>,
 }
 
-pub(crate) async fn run(session: &Session<'_>, file: &Path, log: &Log) -> Result<u8, CommandError> {
+pub(crate) async fn run(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
+    let file = &pipeline_file(session, named)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
     match published(session, file, log, &probe).await {
         Ok((summary, lake)) => {
@@ -73,8 +75,8 @@ async fn published(
     Ok((summary, lake))
 }
 
-pub(crate) async fn plan(session: &Session<'_>, file: &Path, log: &Log) -> Result<u8, CommandError> {
-    let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
+pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
+    let pipeline = Pipeline::read(&pipeline_file(session, named)?).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
     let price = with_source(session, &pipeline, &lake, (log, &RunProbe::default()), async |context| {
         Ok(estimate::price(&pipeline, context).await?)
@@ -92,7 +94,7 @@ async fn with_source<T>(
     work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
-    let embedded = match spec.embedded && session.common.base_url.is_none() {
+    let embedded = match reads_sample(session, pipeline)? {
         true => Some(EmbeddedApi::start(spec.sample.clone(), session.today, session.world.now).await?),
         false => None,
     };

@@ -4,8 +4,10 @@
 //!
 //! - `open_lake`: the lake of `--lake`, in a folder or in an object store, and the folder of request counts
 //! - `api_access`: address and key of the API, and errors that name both
+//! - `pipeline_file`: the pipeline of a command, and whether it reads the sample
 //! - `embedded_api`: the sample, served on loopback
 
 pub(super) mod api_access;
 pub(super) mod embedded_api;
 pub(super) mod open_lake;
+pub(super) mod pipeline_file;
