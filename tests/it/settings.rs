@@ -131,7 +131,8 @@ fn a_wrong_command_line_is_a_usage_error() {
 fn a_wrong_variable_is_named() {
     for (name, value, arguments, says) in [
         ("SUNLAKE_TODAY", "tomorrow", &["status"][..], "a day is YYYY-MM-DD"),
-        ("SUNLAKE_LAKE", "", &["status"][..], "a value is required"),
+        ("SUNLAKE_QUIET", "maybe", &["status"][..], "give 1, true, yes or on, or 0, false, no or off"),
+        ("SUNLAKE_VERBOSE", "maybe", &["status"][..], "give 0, 1 or 2"),
         ("SUNLAKE_KEEP_LAST", "x", &["snapshot", "prune"][..], "invalid value"),
         ("SUNLAKE_MAX_CONNECTIONS", "0", &["serve", "--keys", "keys.toml"][..], "a whole number from 1"),
     ] {
@@ -139,6 +140,19 @@ fn a_wrong_variable_is_named() {
     }
     let typed = Sunlake::new(["status", "--today", "tomorrow"]).finish().exits(2);
     typed.says("--today").says("a day is YYYY-MM-DD");
+}
+
+#[test]
+fn an_empty_variable_counts_as_unset() {
+    let scratch = Scratch::new();
+    let sample = scratch.file("sample.toml", &source::sample_pipeline(3, 0.01));
+    let names = ["LAKE", "TODAY", "BASE_URL", "API_KEY", "QUIET", "VERBOSE", "LOG_FORMAT", "WORK", "STATE"];
+    let run = Sunlake::new(["run".as_ref(), sample.as_os_str()]).within(&scratch.path(""));
+    let run = names.iter().fold(run, |run, name| run.env(&format!("SUNLAKE_{name}"), ""));
+    run.finish().exits(0);
+    assert!(scratch.path("output/current").exists(), "the default lake");
+    let serve = Sunlake::new(["serve", "--keys", "none.toml"]).env("SUNLAKE_MAX_CONNECTIONS", "");
+    serve.env("SUNLAKE_LISTEN", "").finish().exits(3);
 }
 
 #[test]

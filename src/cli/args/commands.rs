@@ -1,11 +1,11 @@
 //! Commands, subcommands, and their flags.
 
 use super::values::{
-    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, table_name, verbosity, web_address,
+    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, switch, table_name, verbosity,
+    web_address,
 };
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
-use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -53,21 +53,21 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_TODAY", value_parser = named(day), value_name = "YYYY-MM-DD")]
     pub today: Option<Date>,
     /// Print one JSON object on stdout; everything else goes to stderr
-    #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = named(switch))]
     pub json: bool,
     /// Form of the log on stderr
     #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text")]
     #[arg(value_parser = named(value_parser!(LogFormat)), value_name = "FORMAT")]
     pub log_format: LogFormat,
     /// Only errors on stderr
-    #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = FalseyValueParser::new())]
+    #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = named(switch))]
     pub quiet: bool,
     /// More on stderr; give it twice to see every request
     #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
     #[arg(value_parser = named(verbosity))]
     pub verbose: u8,
     /// No progress bar
-    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = FalseyValueParser::new())]
+    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = named(switch))]
     pub no_progress: bool,
 }
 
@@ -91,7 +91,7 @@ pub enum Command {
         /// Snapshot number [default: all snapshots]
         snapshot: Option<u64>,
         /// Repair damaged files
-        #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = named(switch))]
         repair: bool,
     },
     /// List, compare, pin, restore and prune snapshots
@@ -105,7 +105,7 @@ pub enum Command {
         /// The run, as `sunlake status` names it
         run: String,
         /// Publish the result as a new snapshot if it differs
-        #[arg(long, env = "SUNLAKE_PUBLISH", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_PUBLISH", value_parser = named(switch))]
         publish: bool,
     },
     /// Serve the API from the lake
@@ -225,7 +225,7 @@ pub struct PruneFlags {
     #[arg(long, env = "SUNLAKE_RAW_DAYS", value_parser = named(value_parser!(u32)), value_name = "DAYS")]
     pub raw_days: Option<u32>,
     /// Only show what would be deleted
-    #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = named(switch))]
     pub dry_run: bool,
 }
 
@@ -265,7 +265,7 @@ pub enum ExportCommand {
         #[command(flatten)]
         what: Selection,
         /// Leave cells as they are: no apostrophe before a formula
-        #[arg(long, env = "SUNLAKE_RAW", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_RAW", value_parser = named(switch))]
         raw: bool,
     },
     /// A DuckDB database file
@@ -288,7 +288,7 @@ pub enum ExportCommand {
         #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
         snapshot: Option<u64>,
         /// Copy files even where a hard link is possible
-        #[arg(long, env = "SUNLAKE_COPY", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
         copy: bool,
     },
 }

@@ -103,8 +103,8 @@ fn is_of_the_web(address: &str) -> bool {
 
 /// The key, and where it was given: its variable, or the file that a variable names; never the command line.
 pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
-    let variable = |name: &str| (world.variable)(name).filter(|value| !value.is_empty());
-    let (text, key_in) = match (variable("SUNLAKE_API_KEY"), variable("SUNLAKE_API_KEY_FILE")) {
+    let (text, key_in) = match ((world.variable)("SUNLAKE_API_KEY"), (world.variable)("SUNLAKE_API_KEY_FILE"))
+    {
         (Some(key), _) => (key, "SUNLAKE_API_KEY".to_owned()),
         (None, Some(file)) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {

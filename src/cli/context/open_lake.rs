@@ -59,8 +59,7 @@ fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, Command
     if let Some(work) = &session.common.work {
         return Ok(work.clone());
     }
-    let named =
-        |name: &str| (session.world.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = |name: &str| (session.world.variable)(name).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
     let digest = blake3::hash(address.trim_end_matches('/').as_bytes()).to_hex();
     let cache = cache.ok_or_else(|| {

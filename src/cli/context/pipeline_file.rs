@@ -29,7 +29,7 @@ pub(crate) fn pipeline_file(session: &Session<'_>, named: Option<&Path>) -> Resu
 
 /// What names an account: an address or a key.
 fn account_variable(session: &Session<'_>) -> Option<&'static str> {
-    let is_set = |name: &&str| (session.world.variable)(name).is_some_and(|value| !value.is_empty());
+    let is_set = |name: &&str| (session.world.variable)(name).is_some();
     match &session.common.base_url {
         Some(given) if given.is_typed => Some("--base-url"),
         Some(_) => Some("SUNLAKE_BASE_URL"),
