@@ -156,6 +156,7 @@ fn export(error: &ExportError) -> u8 {
         ExportError::NoSnapshot(_)
         | ExportError::NoTable { .. }
         | ExportError::WrongTarget { .. }
+        | ExportError::NotMade { .. }
         | ExportError::Overtaken(..)
         | ExportError::NoDuckdb(..)
         | ExportError::Foreign(..) => SETTINGS,

@@ -8,6 +8,7 @@
 //! - `outlet`: files outside the lake, complete or absent
 //! - `snapshot`: the snapshot and the tables to export
 //! - `described`: tables and columns of a snapshot in words, and as comments in DuckDB's SQL
+//! - `replaceable`: what an export may replace
 //! - `catalog`: `datapackage.json`, `TABLES.md` and `views.sql`
 //! - `csv`: a text file for each table, safe to open in a spreadsheet
 //! - `duckdb`: a DuckDB database file, made by the `duckdb` program
@@ -20,6 +21,7 @@ mod described;
 pub(crate) mod duckdb;
 mod error;
 mod outlet;
+mod replaceable;
 mod snapshot;
 
 pub use error::ExportError;

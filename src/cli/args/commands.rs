@@ -293,7 +293,7 @@ pub enum ExportCommand {
     },
 }
 
-/// A snapshot and some of its tables.
+/// A snapshot and some of its tables, and what they may replace.
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
     /// Snapshot number [default: the newest]
@@ -302,4 +302,7 @@ pub struct Selection {
     /// Table or aggregate; repeat the flag, or separate names with commas [default: all]
     #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
     pub tables: Vec<String>,
+    /// Replace files that this command did not make
+    #[arg(long, env = "SUNLAKE_FORCE", value_parser = named(switch))]
+    pub force: bool,
 }

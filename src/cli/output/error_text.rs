@@ -168,6 +168,7 @@ fn of_export(error: &ExportError) -> Option<String> {
              or give its path with --duckdb",
         ),
         ExportError::Foreign(..) => some("export to another folder"),
+        ExportError::NotMade { .. } => some("export to another path, or replace it with --force"),
         ExportError::WrongTarget { .. } | ExportError::Duckdb(..) => None,
     }
 }
