@@ -35,6 +35,9 @@ pub(crate) enum CommandError {
     /// A command line that leaves open what is meant.
     #[error("{0}")]
     Usage(String),
+    /// A person answered no.
+    #[error("the run was not started")]
+    Declined,
     /// A flag, a variable or a file of settings.
     #[error("{0}")]
     Settings(String),
@@ -74,6 +77,7 @@ impl CommandError {
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE,
+            Self::Declined => RUN_AGAIN,
             Self::Settings(_) => SETTINGS,
             Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),

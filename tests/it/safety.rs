@@ -1,6 +1,6 @@
 //! Mistakes that cost an account's requests, or somebody's files, are refused before they do.
 
-use crate::support::command::{Sunlake, shipped};
+use crate::support::command::{Sunlake, project, shipped};
 use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
@@ -95,4 +95,57 @@ fn a_pipeline_must_be_named_where_an_account_is() {
     }
     here("run").args(["--base-url", "http://127.0.0.1:9"]).finish().exits(2).says("--base-url");
     here("run").args(["--today", "2026-03-20"]).finish().exits(0);
+}
+
+#[test]
+fn a_lake_path_that_is_a_mistake_is_refused_by_every_command_and_nothing_is_written() {
+    let scratch = Scratch::new();
+    let pipeline = scratch.file("sample.toml", &source::sample_pipeline(3, 0.01));
+    std::fs::create_dir(scratch.path("home")).expect("a folder");
+    scratch.file("home/letter.txt", "Dear editor");
+    let inside = source::small().lake.join("current");
+    let inside = inside.to_string_lossy();
+    for (lake, says) in [
+        ("home", "a folder of other files"),
+        ("~/lake", "give the full path: "),
+        ("s3:/bucket/lake", "give s3://bucket/lake"),
+        (&*inside, "is inside the lake"),
+    ] {
+        for arguments in
+            [&["run", "sample.toml"][..], &["status"], &["report"], &["serve", "--keys", "none.toml"]]
+        {
+            let command = Sunlake::new(arguments).args(["--lake", lake, "--today", "2026-03-20"]);
+            command.within(&scratch.path("")).finish().exits(3).says(says).says("hint: ");
+        }
+    }
+    assert_eq!(lake::names(&scratch.path("")).len(), 2, "the pipeline and the folder");
+    assert!(pipeline.exists() && lake::names(&scratch.path("home")).len() == 1);
+}
+
+#[test]
+fn on_a_terminal_the_first_run_of_an_account_asks_before_it_starts_a_new_lake() {
+    let weather = Weather::new(|_| Reply::Forward);
+    let script = project().join("tests/it/terminal.py");
+    let script = script.to_string_lossy();
+    let on_terminal = |answer: &str| {
+        let run =
+            Sunlake::on(&weather.scratch.lake(), ["run"]).args([weather.pipeline("[extract]\ndays = 14")]);
+        weather.asking(run, weather.source.today).through(&["python3", &script, answer]).finish()
+    };
+    let declined = on_terminal("n").exits(5);
+    assert!(
+        declined.stdout.contains("total  ") && declined.stdout.contains("was not started"),
+        "{}",
+        declined.shown()
+    );
+    assert!(weather.proxy.log().len() <= 3, "{:?}", weather.proxy.targets());
+    weather.assert_nothing_published();
+    let accepted = on_terminal("y").exits(0);
+    assert!(accepted.stdout.contains("Start this run?"), "{}", accepted.shown());
+    let again = on_terminal("n").exits(0);
+    assert!(!again.stdout.contains("Start this run?"), "{}", again.shown());
+    let other = weather.scratch.path("other");
+    let run = Sunlake::on(&other, ["run", "--yes"]).args([weather.pipeline("[extract]\ndays = 14")]);
+    let yes = weather.asking(run, weather.source.today).through(&["python3", &script, "n"]).finish().exits(0);
+    assert!(!yes.stdout.contains("Start this run?"), "{}", yes.shown());
 }

@@ -160,13 +160,11 @@ fn a_lake_that_is_not_there_is_named_and_not_made() {
     let scratch = Scratch::new();
     let on_it = |arguments: &[&str]| sunlake(&scratch.lake(), arguments);
     let lake = scratch.lake().to_string_lossy().into_owned();
-    for arguments in [&["status"][..], &["snapshot", "list"]] {
-        let done = on_it(arguments).exits(0);
-        assert!(done.stdout.contains(&lake), "{}", done.shown());
-    }
     let csv = scratch.path("csv").to_string_lossy().into_owned();
     for arguments in [
-        &["verify"][..],
+        &["status"][..],
+        &["snapshot", "list"],
+        &["verify"],
         &["report"],
         &["replay", "r"],
         &["snapshot", "show", "1"],

@@ -78,6 +78,9 @@ pub enum Command {
     Run {
         /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
         pipeline: Option<PathBuf>,
+        /// Do not ask before the first run of an account into a new lake
+        #[arg(short, long, env = "SUNLAKE_YES", value_parser = named(switch))]
+        yes: bool,
     },
     /// Estimate the requests of a run; sends at most 3 requests
     Plan {

@@ -1,5 +1,6 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
+use super::first_run::{confirm, is_asked};
 use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
@@ -12,7 +13,7 @@ use crate::cli::session::{Session, Signals};
 use crate::client::StopSwitch;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
-use crate::pipeline::plan::estimate;
+use crate::pipeline::plan::estimate::{self, Price};
 use crate::pipeline::publish::summary::{Requests, RunSummary};
 use crate::pipeline::{PipelineError, RunContext};
 use std::cell::RefCell;
@@ -26,10 +27,15 @@ struct RunProbe {
     requests: RefCell<Requests>,
 }
 
-pub(crate) async fn run(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
+pub(crate) async fn run(
+    session: &Session<'_>,
+    named: Option<&Path>,
+    yes: bool,
+    log: &Log,
+) -> Result<u8, CommandError> {
     let file = &pipeline_file(session, named)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
-    match published(session, file, log, &probe).await {
+    match published(session, (file, yes), log, &probe).await {
         Ok((summary, lake)) => {
             session.report(&summary, || run_text::run(&summary, lake.root()))?;
             Ok(summary.exit_code)
@@ -54,12 +60,16 @@ pub(crate) async fn run(session: &Session<'_>, named: Option<&Path>, log: &Log) 
 
 async fn published(
     session: &Session<'_>,
-    file: &Path,
+    (file, yes): (&Path, bool),
     log: &Log,
     probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
+    if !yes && is_asked(session, &pipeline, &lake)? {
+        let price = price(session, &pipeline, &lake, log).await?;
+        confirm(&run_text::price(&price), &lake)?;
+    }
     let mut summary = with_source(session, &pipeline, &lake, (log, probe), async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
     })
@@ -78,11 +88,20 @@ async fn published(
 pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
     let pipeline = Pipeline::read(&pipeline_file(session, named)?).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
-    let price = with_source(session, &pipeline, &lake, (log, &RunProbe::default()), async |context| {
-        Ok(estimate::price(&pipeline, context).await?)
-    })
-    .await?;
+    let price = price(session, &pipeline, &lake, log).await?;
     session.report(&price, || run_text::price(&price))
+}
+
+async fn price(
+    session: &Session<'_>,
+    pipeline: &Pipeline,
+    lake: &Lake,
+    log: &Log,
+) -> Result<Price, CommandError> {
+    with_source(session, pipeline, lake, (log, &RunProbe::default()), async |context| {
+        Ok(estimate::price(pipeline, context).await?)
+    })
+    .await
 }
 
 /// Runs `work` with the source of the pipeline, and stops it on a signal. Starts the embedded API if the pipeline reads it.

@@ -90,6 +90,7 @@ fn of_command(error: &CommandError) -> Option<String> {
             Some("this is a bug in sunlake: report it with the command and its log".to_owned())
         }
         CommandError::Serve(error) => of_serve(error),
+        CommandError::Declined => some("answer y, or skip the question with --yes"),
         CommandError::Usage(_) | CommandError::Settings(_) | CommandError::Damaged(_) => None,
     }
 }
