@@ -1,8 +1,9 @@
 //! Parses the command line, runs the command, and exits with its code. Only this file reads clock and environment.
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::OsStr;
 use std::process::ExitCode;
-use sunlake::cli::{Cli, Command, World, carry_out};
+use sunlake::cli::{Cli, Command, World, carry_out, without_empty_variables};
 
 #[expect(
     clippy::disallowed_methods,
@@ -10,13 +11,15 @@ use sunlake::cli::{Cli, Command, World, carry_out};
 )]
 #[expect(clippy::print_stderr, reason = "without a runtime there is no log yet")]
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    let matches = without_empty_variables(Cli::command(), &is_empty).get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if matches!(cli.command, Command::Run { .. } | Command::Replay { .. }) {
         restart_with_lean_memory();
     }
     let world = World {
         now: jiff::Timestamp::now,
-        variable: |name| std::env::var(name).ok(),
+        variable: |name| std::env::var(name).ok().filter(|value| !value.is_empty()),
         variables: |prefixes| {
             let all = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
             let named = all.filter(|(name, _)| prefixes.iter().any(|prefix| name.starts_with(prefix)));

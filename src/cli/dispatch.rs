@@ -27,8 +27,8 @@ pub async fn carry_out(cli: Cli, world: &World) -> u8 {
 
 async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
     match command {
-        Command::Run { pipeline } => command::run::run(session, pipeline, log).await,
-        Command::Plan { pipeline } => command::run::plan(session, pipeline, log).await,
+        Command::Run { pipeline, yes } => command::run::run(session, pipeline.as_deref(), *yes, log).await,
+        Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
         Command::Status => command::status::status(session),
         Command::Verify { repair: true, .. } => command::verify::repair_lake(session),
         Command::Verify { snapshot, .. } => command::verify::verify(session, *snapshot),

@@ -32,6 +32,12 @@ pub const STORAGE: u8 = 9;
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
+    /// A command line that leaves open what is meant.
+    #[error("{0}")]
+    Usage(String),
+    /// A person answered no.
+    #[error("the run was not started")]
+    Declined,
     /// A flag, a variable or a file of settings.
     #[error("{0}")]
     Settings(String),
@@ -70,6 +76,8 @@ impl CommandError {
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
+            Self::Usage(_) => USAGE,
+            Self::Declined => RUN_AGAIN,
             Self::Settings(_) => SETTINGS,
             Self::Serve(error) => serve(error),
             Self::Pipeline(error) => pipeline(error),
@@ -99,6 +107,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Spec(_)
         | PipelineError::OtherSource { .. }
         | PipelineError::EarlierDay { .. }
+        | PipelineError::LaterDay { .. }
         | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,
@@ -151,6 +160,7 @@ fn export(error: &ExportError) -> u8 {
         ExportError::NoSnapshot(_)
         | ExportError::NoTable { .. }
         | ExportError::WrongTarget { .. }
+        | ExportError::NotMade { .. }
         | ExportError::Overtaken(..)
         | ExportError::NoDuckdb(..)
         | ExportError::Foreign(..) => SETTINGS,

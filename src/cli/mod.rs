@@ -19,8 +19,8 @@ mod output;
 mod session;
 
 pub use args::{
-    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
-    ServeArguments, SnapshotCommand,
+    BaseUrl, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
+    ServeArguments, SnapshotCommand, without_empty_variables,
 };
 pub use dispatch::carry_out;
 pub use session::World;

@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 pub struct World {
     /// The clock.
     pub now: fn() -> Timestamp,
-    /// Reads an environment variable.
+    /// Reads an environment variable; an empty one counts as unset.
     pub variable: fn(&str) -> Option<String>,
     /// The environment variables whose names have one of these prefixes.
     pub variables: fn(&[&str]) -> Vec<(String, String)>,

@@ -2,6 +2,7 @@
 
 use super::error::ExportError;
 use super::outlet::{Pending, check_target};
+use super::replaceable::check_csv;
 use super::snapshot::{selected_tables, snapshot};
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
@@ -26,17 +27,20 @@ pub(crate) struct CsvFile {
 /// Writes `<folder>/<table>.csv` for each table of a snapshot. No file gets its name before all are complete.
 ///
 /// No `number` is the newest snapshot, no `names` are all tables and aggregates. `raw` leaves cells as they are, even those
-/// that a spreadsheet would run as a formula.
+/// that a spreadsheet would run as a formula. `force` replaces files that no export made.
 pub(crate) fn export_csv(
     lake: &Lake,
     folder: &Path,
     number: Option<u64>,
     names: &[String],
-    raw: bool,
+    (raw, force): (bool, bool),
 ) -> Result<(Commit, Vec<CsvFile>), ExportError> {
     check_target(folder, "folder")?;
     let commit = snapshot(lake, number)?;
     let tables = selected_tables(&commit, names)?;
+    if !force {
+        check_csv(lake, &commit, folder, &tables)?;
+    }
     let mut pending = Vec::new();
     let mut files = Vec::new();
     for table in tables {

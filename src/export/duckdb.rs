@@ -3,33 +3,43 @@
 use super::described::{Described, describe, partitioning, quoted, text_of, write_comments, write_views};
 use super::error::ExportError;
 use super::outlet;
+use super::replaceable::{SNAPSHOT_TABLE, check_duckdb_header, check_duckdb_tables};
 use super::snapshot::{selected_tables, snapshot};
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// The names of all tables and views of a database.
+const NAMES: &str = "SELECT table_name, 1 FROM duckdb_tables() UNION ALL \
+                     SELECT view_name, 1 FROM duckdb_views() WHERE NOT internal;";
+
 /// Makes the database under another name, and names it `file` when every table has its rows. Returns rows by table.
 ///
 /// No `number` is the newest snapshot, no `names` are all tables and aggregates. `program` is the path of `duckdb`, or a name
-/// to look for.
+/// to look for. `force` replaces a file that no export made.
 pub(crate) fn export_duckdb(
     lake: &Lake,
     file: &Path,
     number: Option<u64>,
     names: &[String],
-    program: &Path,
+    (program, force): (&Path, bool),
 ) -> Result<(Commit, BTreeMap<String, u64>), ExportError> {
     outlet::check_target(file, "file")?;
+    if !force && check_duckdb_header(file)? {
+        let found = run(program, &[file.as_os_str(), "-readonly".as_ref()], NAMES)?;
+        check_duckdb_tables(file, found.keys())?;
+    }
     let commit = snapshot(lake, number)?;
     let selected = selected_tables(&commit, names)?;
     let mut tables = describe(lake, &commit)?;
     tables.retain(|table| selected.contains(&table.name));
     let sql = statements(lake, &commit, &tables)?;
     let made = outlet::free_path_near(file)?;
-    let counts = run(program, &made, &sql)?;
+    let counts = run(program, &[made.as_os_str()], &sql)?;
     for table in &tables {
         let found = counts.get(&table.name).copied().unwrap_or(0);
         if found != table.rows {
@@ -57,7 +67,7 @@ fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<Stri
         let run = quoted(&commit.run_id);
         writeln!(
             sql,
-            "CREATE TABLE sunlake_snapshot AS SELECT CAST({number} AS BIGINT) AS snapshot, \
+            "CREATE TABLE {SNAPSHOT_TABLE} AS SELECT CAST({number} AS BIGINT) AS snapshot, \
              CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {run} AS run_id;"
         )?;
         writeln!(sql, "CHECKPOINT;")?;
@@ -76,12 +86,12 @@ fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, 
     Ok(files.join(", "))
 }
 
-/// Runs `sql` on `database` with the program; returns the names and numbers that it printed.
-fn run(program: &Path, database: &Path, sql: &str) -> Result<BTreeMap<String, u64>, ExportError> {
+/// Runs `sql` with the program on a database, the first of the arguments; returns the names and numbers that it printed.
+fn run(program: &Path, arguments: &[&OsStr], sql: &str) -> Result<BTreeMap<String, u64>, ExportError> {
     let failed = |reason: String| ExportError::Duckdb(program.to_owned(), reason);
     let mut child = Command::new(program)
         .args(["-batch", "-bail", "-init", "/dev/null", "-csv", "-noheader"])
-        .arg(database)
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

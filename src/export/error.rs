@@ -28,6 +28,10 @@ pub enum ExportError {
     #[error("{} is a {found}; a {wanted} is wanted", path.display())]
     #[expect(missing_docs, reason = "the message says what each field is")]
     WrongTarget { path: PathBuf, found: &'static str, wanted: &'static str },
+    /// What an export would replace was not made by one.
+    #[error("{} was not made by this command: {what}", path.display())]
+    #[expect(missing_docs, reason = "the message says what each field is")]
+    NotMade { path: PathBuf, what: String },
     /// Another export made the same version of the target first.
     #[error("another export made version {0} of {path} at the same time", path = .1.display())]
     Overtaken(u64, PathBuf),

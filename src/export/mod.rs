@@ -9,6 +9,7 @@
 //! - `snapshot`: the snapshot and the tables to export
 //! - `described`: tables and columns of a snapshot in words, and as comments in DuckDB's SQL
 //! - `views`: queries with a name, over the tables of a snapshot
+//! - `replaceable`: what an export may replace
 //! - `catalog`: `datapackage.json`, `TABLES.md` and `views.sql`
 //! - `csv`: a text file for each table, safe to open in a spreadsheet
 //! - `duckdb`: a DuckDB database file, made by the `duckdb` program
@@ -21,6 +22,7 @@ mod described;
 pub(crate) mod duckdb;
 mod error;
 mod outlet;
+mod replaceable;
 mod snapshot;
 mod views;
 

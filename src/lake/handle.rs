@@ -192,6 +192,19 @@ impl Lake {
     }
 }
 
+/// Entries of which every lake has one.
+const ENTRIES: [&str; 6] = ["commits", "runs", "snapshots", "current", "held", "state"];
+
+/// Whether a folder has anything of a lake, even of one that has no snapshot.
+pub(crate) fn is_lake_folder(folder: &Path) -> bool {
+    ENTRIES.iter().any(|name| folder.join(name).symlink_metadata().is_ok())
+}
+
+/// Whether a folder is a lake with commits.
+pub(crate) fn holds_lake(folder: &Path) -> bool {
+    folder.join("commits").is_dir() && folder.join("snapshots").is_dir()
+}
+
 fn check_folder(root: &Path) -> Result<(), LakeError> {
     let source = match fs::metadata(root) {
         Ok(found) if !found.is_dir() => io::Error::from(io::ErrorKind::NotADirectory),

@@ -60,6 +60,7 @@ pub use format::layout::Month;
 pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
 pub use format::run_record::{RunFile, RunRecord};
 pub use handle::{Lake, LakeOptions};
+pub(crate) use handle::{holds_lake, is_lake_folder};
 pub use integrity::problem::{Problem, VerifyReport};
 pub(crate) use integrity::repair::DamagedFile;
 pub use run::page_archive::{RawArchive, RawPage};

@@ -53,9 +53,12 @@ pub enum PipelineError {
     /// The lake holds rows of another kind of source.
     #[error("the lake {lake} was filled from {filled_from}, this run would read {asked}")]
     OtherSource { lake: String, filled_from: SourceKind, asked: SourceKind },
-    /// The run's day is before the newest day of the lake.
+    /// The run's day is before the newest day of the lake. `undo` is the newest snapshot as of the run's day or an earlier one.
     #[error("the lake {lake} was read as of {newest} and would now be as of {today}")]
-    EarlierDay { lake: String, newest: Date, today: Date },
+    EarlierDay { lake: String, newest: Date, today: Date, undo: Option<u64> },
+    /// The run's day has not come at the API.
+    #[error("the run would be as of {today}, but the API's day is {api_day}")]
+    LaterDay { today: Date, api_day: Date },
     /// A check failed; nothing was published.
     #[error("nothing was published: {}", failures.join("; "))]
     CheckFailed { failures: Vec<String> },

@@ -5,6 +5,7 @@
 //! - [`config`]: pipeline files
 //! - [`state`]: what a run learns for the next one
 //! - `context`: what a run takes from outside, and what its steps share
+//! - `api_day`: the API's own day, which no run is later than
 //! - `run`: the order of a run, and resuming one
 //! - `plan`: what must be read, and what that costs
 //! - `load`: reading from the API, and rows of the next snapshot
@@ -13,6 +14,7 @@
 //! - `maintain`: status, replay and repair of a lake
 //! - `error`: why a run ended early
 
+mod api_day;
 pub mod config;
 mod context;
 mod error;

@@ -1,5 +1,6 @@
 //! The order of a run: first an unfinished run of an earlier process, then today's.
 
+use super::api_day;
 use super::config::file::{Pipeline, check_sql};
 use super::context::{Run, RunContext, Stopped, make_client};
 use super::error::{PipelineError, Result};
@@ -13,6 +14,7 @@ use crate::client::{Allowance, Client, ClientError};
 use crate::contract::eastern::eastern_day;
 use crate::extract::reference::{plan_is_known, plan_limits};
 use crate::lake::{Lake, LakeLock, RunRecord};
+use jiff::civil::Date;
 use std::time::Instant;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -85,10 +87,22 @@ fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<()> {
             Err(PipelineError::OtherSource { lake: lake.to_string(), filled_from, asked })
         }
         (_, Some(newest)) if today < newest => {
-            Err(PipelineError::EarlierDay { lake: lake.to_string(), newest, today })
+            let undo = newest_as_of(lake, today)?;
+            Err(PipelineError::EarlierDay { lake: lake.to_string(), newest, today, undo })
         }
         _ => Ok(()),
     }
+}
+
+/// The newest snapshot that no run of a later day came before.
+fn newest_as_of(lake: &Lake, today: Date) -> Result<Option<u64>> {
+    for number in lake.kept_snapshots()?.into_iter().rev() {
+        let as_of = RunState::from_commit(&lake.commit(number)?.state).as_of;
+        if as_of.is_some_and(|as_of| as_of <= today) {
+            return Ok(Some(number));
+        }
+    }
+    Ok(None)
 }
 
 fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
@@ -122,6 +136,7 @@ async fn one_run(
         Err(error) if error.is_pause() => return nothing_done(&record, client, context, &error),
         other => other?,
     };
+    api_day::check_clock(context, client).await?;
     let mut run = begin(pipeline, context, (lake, lock, client), record, caps)?;
     if let Some(ended) = &run.state.ended
         && *ended == run.record.run_id
@@ -135,6 +150,11 @@ async fn one_run(
         Err((reference, PipelineError::Client(error))) if error.is_pause() || day_has_turned(&error) => {
             let left = run.stop_with(answered)?;
             (reference, Some(Stopped::by(&error, left, client, context)?))
+        }
+        Err((_, error @ PipelineError::LaterDay { .. })) => {
+            // Its archived counts would refuse it again on its own day.
+            give_up(lake, run.record, &error)?;
+            return Err(error);
         }
         Err((_, error)) => return Err(error),
     };

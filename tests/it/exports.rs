@@ -79,14 +79,15 @@ fn text_files_have_every_cell_and_are_never_partial() {
 fn a_duckdb_file_is_complete_or_unchanged() {
     let (source, scratch) = (source::history(), Scratch::new());
     let (file, program) = (scratch.path("florida.duckdb"), python::program("duckdb"));
-    std::fs::write(&file, "what was there").expect("a file");
+    export(source, &["duckdb", text(&file), "--duckdb", text(&program), "--snapshot", "1"]).exits(0);
+    let before = std::fs::read(&file).expect("a file");
     let absent = export(source, &["duckdb", text(&file), "--duckdb", "/no/such/duckdb"]);
     absent.exits(3).says("install DuckDB's command line program");
     let failing = scratch.file("failing", "#!/bin/sh\necho no room >&2\nexit 1\n");
     std::fs::set_permissions(&failing, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("a program");
     export(source, &["duckdb", text(&file), "--duckdb", text(&failing)]).exits(9).says("no room");
-    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "what was there");
+    assert!(std::fs::read(&file).expect("a file") == before, "the older export stays");
     let reported = export(source, &["duckdb", text(&file), "--duckdb", text(&program)]).exits(0).json();
     let left: Vec<String> = names(file.parent().expect("a folder")).into_iter().collect();
     assert_eq!(left, ["failing", "florida.duckdb"]);
@@ -95,6 +96,45 @@ fn a_duckdb_file_is_complete_or_unchanged() {
         (found["snapshot"].as_u64(), found["tables"].as_object()),
         (Some(2), reported["rows"].as_object())
     );
+}
+
+#[test]
+fn a_file_that_no_export_made_is_replaced_only_by_force() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let duckdb = python::program("duckdb");
+    let sql = |file: &Path, sql: &str| {
+        let made = std::process::Command::new(&duckdb).args([text(file), "-c", sql]).status();
+        assert!(made.expect("duckdb").success());
+    };
+    let (mine, added) = (scratch.path("mine.duckdb"), scratch.path("added.duckdb"));
+    let into = |file: &Path| export(source, &["duckdb", text(file), "--duckdb", text(&duckdb)]);
+    sql(&mine, "CREATE TABLE filings AS SELECT 'my thesis' AS title");
+    into(&added).exits(0);
+    sql(&added, "CREATE VIEW notes AS SELECT 1");
+    let word = scratch.file("letter.duckdb", "Dear editor");
+    for (file, says) in [(&mine, "no table sunlake_snapshot"), (&added, "notes"), (&word, "no DuckDB file")] {
+        let before = std::fs::read(file).expect("a file");
+        into(file).exits(3).says(text(file)).says(says).says("--force");
+        assert!(std::fs::read(file).expect("a file") == before, "{says}");
+        export(source, &["duckdb", text(file), "--duckdb", text(&duckdb), "--force"]).exits(0);
+        into(file).exits(0);
+    }
+
+    let (home, out) = (scratch.path("home"), scratch.path("out"));
+    for folder in [&home, &out] {
+        std::fs::create_dir(folder).expect("a folder");
+    }
+    scratch.file("home/letter.txt", "Dear editor");
+    export(source, &["csv", text(&home)]).exits(3).says("home").says("other files").says("--force");
+    assert_eq!(names(&home).len(), 1);
+    scratch.file("out/counties.csv", "name,area\r\n");
+    let counties = ["csv", text(&out), "--table", "counties"];
+    export(source, &counties).exits(3).says("counties.csv").says("--force");
+    export(source, &[&counties[..], &["--force"]].concat()).exits(0);
+    scratch.file("out/letter.txt", "Dear editor");
+    for _ in 0..2 {
+        export(source, &["csv", text(&out)]).exits(0);
+    }
 }
 
 #[test]

@@ -34,6 +34,7 @@ mod register;
 mod register_changes;
 mod resume;
 mod rules;
+mod safety;
 mod sample_run;
 mod service;
 mod settings;

@@ -131,7 +131,8 @@ fn a_wrong_command_line_is_a_usage_error() {
 fn a_wrong_variable_is_named() {
     for (name, value, arguments, says) in [
         ("SUNLAKE_TODAY", "tomorrow", &["status"][..], "a day is YYYY-MM-DD"),
-        ("SUNLAKE_LAKE", "", &["status"][..], "a value is required"),
+        ("SUNLAKE_QUIET", "maybe", &["status"][..], "give 1, true, yes or on, or 0, false, no or off"),
+        ("SUNLAKE_VERBOSE", "maybe", &["status"][..], "give 0, 1 or 2"),
         ("SUNLAKE_KEEP_LAST", "x", &["snapshot", "prune"][..], "invalid value"),
         ("SUNLAKE_MAX_CONNECTIONS", "0", &["serve", "--keys", "keys.toml"][..], "a whole number from 1"),
     ] {
@@ -142,17 +143,28 @@ fn a_wrong_variable_is_named() {
 }
 
 #[test]
+fn an_empty_variable_counts_as_unset() {
+    let scratch = Scratch::new();
+    let sample = scratch.file("sample.toml", &source::sample_pipeline(3, 0.01));
+    let names = ["LAKE", "TODAY", "BASE_URL", "API_KEY", "QUIET", "VERBOSE", "LOG_FORMAT", "WORK", "STATE"];
+    let run = Sunlake::new(["run".as_ref(), sample.as_os_str()]).within(&scratch.path(""));
+    let run = names.iter().fold(run, |run, name| run.env(&format!("SUNLAKE_{name}"), ""));
+    run.finish().exits(0);
+    assert!(scratch.path("output/current").exists(), "the default lake");
+    let serve = Sunlake::new(["serve", "--keys", "none.toml"]).env("SUNLAKE_MAX_CONNECTIONS", "");
+    serve.env("SUNLAKE_LISTEN", "").finish().exits(3);
+}
+
+#[test]
 fn a_lake_that_is_not_there_is_named_and_not_made() {
     let scratch = Scratch::new();
     let on_it = |arguments: &[&str]| sunlake(&scratch.lake(), arguments);
     let lake = scratch.lake().to_string_lossy().into_owned();
-    for arguments in [&["status"][..], &["snapshot", "list"]] {
-        let done = on_it(arguments).exits(0);
-        assert!(done.stdout.contains(&lake), "{}", done.shown());
-    }
     let csv = scratch.path("csv").to_string_lossy().into_owned();
     for arguments in [
-        &["verify"][..],
+        &["status"][..],
+        &["snapshot", "list"],
+        &["verify"],
         &["report"],
         &["replay", "r"],
         &["snapshot", "show", "1"],

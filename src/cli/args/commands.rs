@@ -1,9 +1,11 @@
 //! Commands, subcommands, and their flags.
 
-use super::values::{connections, day, named, named_path, plan, table_name, verbosity, web_address};
+use super::values::{
+    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, switch, table_name, verbosity,
+    web_address,
+};
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
-use clap::builder::FalseyValueParser;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -42,8 +44,8 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_WORK", value_parser = named_path(), value_name = "PATH")]
     pub work: Option<PathBuf>,
     /// Address of the API; overrides the pipeline file
-    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_name = "URL")]
-    pub base_url: Option<String>,
+    #[arg(long, global = true, env = "SUNLAKE_BASE_URL", value_parser = BaseUrlParser, value_name = "URL")]
+    pub base_url: Option<BaseUrl>,
     /// Folder of the request counts of each account, shared by all lakes of this host [default: sunlake in the user's state folder]
     #[arg(long, global = true, env = "SUNLAKE_STATE", value_parser = named_path(), value_name = "PATH")]
     pub state: Option<PathBuf>,
@@ -51,21 +53,21 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_TODAY", value_parser = named(day), value_name = "YYYY-MM-DD")]
     pub today: Option<Date>,
     /// Print one JSON object on stdout; everything else goes to stderr
-    #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long, global = true, env = "SUNLAKE_JSON", value_parser = named(switch))]
     pub json: bool,
     /// Form of the log on stderr
     #[arg(long, global = true, env = "SUNLAKE_LOG_FORMAT", default_value = "text")]
     #[arg(value_parser = named(value_parser!(LogFormat)), value_name = "FORMAT")]
     pub log_format: LogFormat,
     /// Only errors on stderr
-    #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = FalseyValueParser::new())]
+    #[arg(short, long, global = true, env = "SUNLAKE_QUIET", value_parser = named(switch))]
     pub quiet: bool,
     /// More on stderr; give it twice to see every request
     #[arg(short, long, global = true, action = ArgAction::Count, env = "SUNLAKE_VERBOSE")]
     #[arg(value_parser = named(verbosity))]
     pub verbose: u8,
     /// No progress bar
-    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = FalseyValueParser::new())]
+    #[arg(long, global = true, env = "SUNLAKE_NO_PROGRESS", value_parser = named(switch))]
     pub no_progress: bool,
 }
 
@@ -74,15 +76,16 @@ pub struct Common {
 pub enum Command {
     /// Run a pipeline: extract, normalize, lake, aggregate, check, publish, report
     Run {
-        /// Pipeline file
-        #[arg(default_value = "pipelines/sample.toml")]
-        pipeline: PathBuf,
+        /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
+        pipeline: Option<PathBuf>,
+        /// Do not ask before the first run of an account into a new lake
+        #[arg(short, long, env = "SUNLAKE_YES", value_parser = named(switch))]
+        yes: bool,
     },
     /// Estimate the requests of a run; sends at most 3 requests
     Plan {
-        /// Pipeline file
-        #[arg(default_value = "pipelines/sample.toml")]
-        pipeline: PathBuf,
+        /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
+        pipeline: Option<PathBuf>,
     },
     /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
     Status,
@@ -91,7 +94,7 @@ pub enum Command {
         /// Snapshot number [default: all snapshots]
         snapshot: Option<u64>,
         /// Repair damaged files
-        #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = named(switch))]
         repair: bool,
     },
     /// List, compare, pin, restore and prune snapshots
@@ -105,7 +108,7 @@ pub enum Command {
         /// The run, as `sunlake status` names it
         run: String,
         /// Publish the result as a new snapshot if it differs
-        #[arg(long, env = "SUNLAKE_PUBLISH", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_PUBLISH", value_parser = named(switch))]
         publish: bool,
     },
     /// Serve the API from the lake
@@ -225,7 +228,7 @@ pub struct PruneFlags {
     #[arg(long, env = "SUNLAKE_RAW_DAYS", value_parser = named(value_parser!(u32)), value_name = "DAYS")]
     pub raw_days: Option<u32>,
     /// Only show what would be deleted
-    #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = named(switch))]
     pub dry_run: bool,
 }
 
@@ -265,7 +268,7 @@ pub enum ExportCommand {
         #[command(flatten)]
         what: Selection,
         /// Leave cells as they are: no apostrophe before a formula
-        #[arg(long, env = "SUNLAKE_RAW", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_RAW", value_parser = named(switch))]
         raw: bool,
     },
     /// A DuckDB database file
@@ -288,12 +291,12 @@ pub enum ExportCommand {
         #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
         snapshot: Option<u64>,
         /// Copy files even where a hard link is possible
-        #[arg(long, env = "SUNLAKE_COPY", value_parser = FalseyValueParser::new())]
+        #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
         copy: bool,
     },
 }
 
-/// A snapshot and some of its tables.
+/// A snapshot and some of its tables, and what they may replace.
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
     /// Snapshot number [default: the newest]
@@ -302,4 +305,7 @@ pub struct Selection {
     /// Table or aggregate; repeat the flag, or separate names with commas [default: all]
     #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
     pub tables: Vec<String>,
+    /// Replace files that this command did not make
+    #[arg(long, env = "SUNLAKE_FORCE", value_parser = named(switch))]
+    pub force: bool,
 }

@@ -1,7 +1,7 @@
 //! Parsers of values. An error of a value that came from a variable names the variable, not the flag.
 
 use crate::contract::plan::Plan;
-use clap::builder::{PathBufValueParser, PossibleValue, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValue, Resettable, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error};
 use clap::parser::ValueSource;
 use clap::{Arg, Command};
@@ -51,13 +51,60 @@ impl<P: TypedValueParser> TypedValueParser for Named<P> {
     }
 }
 
-/// The number of `-v` flags: a number, or a word for on or off as other flags take it.
-pub(super) fn verbosity(text: &str) -> Result<u8, String> {
-    match text.to_ascii_lowercase().as_str() {
-        "" | "0" | "false" | "no" | "off" => Ok(0),
-        "true" | "yes" | "on" => Ok(1),
-        number => number.parse().map_err(|_| "give 0, 1 or 2".to_owned()),
+/// The command line without the variables that are set to nothing, which count as unset.
+pub fn without_empty_variables(command: Command, is_empty: &dyn Fn(&OsStr) -> bool) -> Command {
+    let command = command.mut_args(|arg| match arg.get_env().is_some_and(is_empty) {
+        true => arg.env(Resettable::Reset),
+        false => arg,
+    });
+    command.mut_subcommands(|command| without_empty_variables(command, is_empty))
+}
+
+/// Address of the API, and whether it was typed: one in a variable may be meant for other commands.
+#[derive(Debug, Clone)]
+pub struct BaseUrl {
+    /// The address.
+    pub url: String,
+    /// Whether it is on the command line.
+    pub is_typed: bool,
+}
+
+/// Parser of [`BaseUrl`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BaseUrlParser;
+
+impl TypedValueParser for BaseUrlParser {
+    type Value = BaseUrl;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<BaseUrl, Error> {
+        self.parse_ref_(command, arg, value, ValueSource::CommandLine)
     }
+
+    fn parse_ref_(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+        source: ValueSource,
+    ) -> Result<BaseUrl, Error> {
+        let url = named(StringValueParser::new()).parse_ref_(command, arg, value, source)?;
+        Ok(BaseUrl { url, is_typed: source == ValueSource::CommandLine })
+    }
+}
+
+/// A flag that is on or off.
+pub(super) fn switch(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err("give 1, true, yes or on, or 0, false, no or off".to_owned()),
+    }
+}
+
+/// The number of `-v` flags: a number, or a word for on or off.
+pub(super) fn verbosity(text: &str) -> Result<u8, String> {
+    let number = text.parse().or_else(|_| switch(text).map(u8::from));
+    number.map_err(|_| "give 0, 1 or 2".to_owned())
 }
 
 pub(super) fn day(text: &str) -> Result<Date, String> {

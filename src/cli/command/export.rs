@@ -29,7 +29,7 @@ fn csv(
     what: &Selection,
     raw: bool,
 ) -> Result<u8, CommandError> {
-    let (commit, files) = export_csv(lake, folder, what.snapshot, &what.tables, raw)?;
+    let (commit, files) = export_csv(lake, folder, what.snapshot, &what.tables, (raw, what.force))?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
         lines(|text| {
             for file in &files {
@@ -47,7 +47,7 @@ fn database(
     what: &Selection,
     program: &Path,
 ) -> Result<u8, CommandError> {
-    let (commit, rows) = export_duckdb(lake, file, what.snapshot, &what.tables, program)?;
+    let (commit, rows) = export_duckdb(lake, file, what.snapshot, &what.tables, (program, what.force))?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), || {
         let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
         format!("{path}: {tables} of snapshot {}\n", commit.snapshot)

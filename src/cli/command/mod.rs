@@ -3,6 +3,7 @@
 //! # Files, in reading order
 //!
 //! - `run`: `run` and `plan`
+//! - `first_run`: the question before the first run into a new lake
 //! - `run_text`: their results as text
 //! - `status`: `status` and `report`
 //! - `snapshot`: `snapshot` and its subcommands
@@ -16,6 +17,7 @@
 
 pub(super) mod doctor;
 pub(super) mod export;
+mod first_run;
 pub(super) mod keys;
 pub(super) mod replay;
 pub(super) mod run;

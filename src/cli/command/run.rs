@@ -1,9 +1,11 @@
 //! `run` and `plan`: selects the source, stops on a signal, and reports the result.
 
+use super::first_run::{confirm, is_asked};
 use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
 use crate::cli::context::open_lake::{open_lake, state_dir};
+use crate::cli::context::pipeline_file::{pipeline_file, reads_sample};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
@@ -11,7 +13,7 @@ use crate::cli::session::{Session, Signals};
 use crate::client::StopSwitch;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
-use crate::pipeline::plan::estimate;
+use crate::pipeline::plan::estimate::{self, Price};
 use crate::pipeline::publish::summary::{Requests, RunSummary};
 use crate::pipeline::{PipelineError, RunContext};
 use std::cell::RefCell;
@@ -25,9 +27,15 @@ struct RunProbe {
     requests: RefCell<Requests>,
 }
 
-pub(crate) async fn run(session: &Session<'_>, file: &Path, log: &Log) -> Result<u8, CommandError> {
+pub(crate) async fn run(
+    session: &Session<'_>,
+    named: Option<&Path>,
+    yes: bool,
+    log: &Log,
+) -> Result<u8, CommandError> {
+    let file = &pipeline_file(session, named)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
-    match published(session, file, log, &probe).await {
+    match published(session, (file, yes), log, &probe).await {
         Ok((summary, lake)) => {
             session.report(&summary, || run_text::run(&summary, lake.root()))?;
             Ok(summary.exit_code)
@@ -52,12 +60,16 @@ pub(crate) async fn run(session: &Session<'_>, file: &Path, log: &Log) -> Result
 
 async fn published(
     session: &Session<'_>,
-    file: &Path,
+    (file, yes): (&Path, bool),
     log: &Log,
     probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
     let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
+    if !yes && is_asked(session, &pipeline, &lake)? {
+        let price = price(session, &pipeline, &lake, log).await?;
+        confirm(&run_text::price(&price), &lake)?;
+    }
     let mut summary = with_source(session, &pipeline, &lake, (log, probe), async |context| {
         Ok(crate::pipeline::run(&pipeline, context).await?)
     })
@@ -73,14 +85,23 @@ async fn published(
     Ok((summary, lake))
 }
 
-pub(crate) async fn plan(session: &Session<'_>, file: &Path, log: &Log) -> Result<u8, CommandError> {
-    let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
+pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
+    let pipeline = Pipeline::read(&pipeline_file(session, named)?).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
-    let price = with_source(session, &pipeline, &lake, (log, &RunProbe::default()), async |context| {
-        Ok(estimate::price(&pipeline, context).await?)
-    })
-    .await?;
+    let price = price(session, &pipeline, &lake, log).await?;
     session.report(&price, || run_text::price(&price))
+}
+
+async fn price(
+    session: &Session<'_>,
+    pipeline: &Pipeline,
+    lake: &Lake,
+    log: &Log,
+) -> Result<Price, CommandError> {
+    with_source(session, pipeline, lake, (log, &RunProbe::default()), async |context| {
+        Ok(estimate::price(pipeline, context).await?)
+    })
+    .await
 }
 
 /// Runs `work` with the source of the pipeline, and stops it on a signal. Starts the embedded API if the pipeline reads it.
@@ -92,7 +113,7 @@ async fn with_source<T>(
     work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
-    let embedded = match spec.embedded && session.common.base_url.is_none() {
+    let embedded = match reads_sample(session, pipeline)? {
         true => Some(EmbeddedApi::start(spec.sample.clone(), session.today, session.world.now).await?),
         false => None,
     };

@@ -1,7 +1,7 @@
 //! `serve`: serves the API from the lake until a signal.
 
 use crate::cli::args::ServeArguments;
-use crate::cli::context::open_lake::{is_in_store, open_lake};
+use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
@@ -77,6 +77,7 @@ fn source(session: &Session<'_>) -> Result<(IndexSource, PathBuf), CommandError>
         let state = lake.state_dir();
         return Ok((IndexSource::Store(lake), state));
     }
+    check_folder(session)?;
     let root = &session.common.lake;
     Ok((IndexSource::Lake(root.clone()), root.join("state")))
 }

@@ -2,7 +2,7 @@
 
 use super::snapshot_text::{Detail, about, compared, listed, pruned};
 use crate::cli::args::{PruneFlags, SnapshotCommand};
-use crate::cli::context::open_lake::{open_lake, require_snapshot};
+use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot};
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
 use crate::lake::{Lake, PruneRules, Retention};
@@ -11,8 +11,9 @@ use serde_json::json;
 
 pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
-    if !matches!(command, SnapshotCommand::List) {
-        require_snapshot(&lake)?;
+    match command {
+        SnapshotCommand::List => require_lake(&lake)?,
+        _ => require_snapshot(&lake)?,
     }
     match command {
         SnapshotCommand::List => {

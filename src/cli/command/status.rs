@@ -1,6 +1,6 @@
 //! `status` and `report`: the contents of the lake.
 
-use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake};
+use crate::cli::context::open_lake::{existing_state_dir, no_snapshot, open_lake, require_lake};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::output::words::{count, lines, noun, of_these_missing, prefixes};
@@ -13,6 +13,7 @@ use std::fmt::Write;
 
 pub(crate) fn status(session: &Session<'_>) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
+    require_lake(&lake)?;
     let status = lake_status(&lake, &existing_state_dir(session, &lake), session.now())?;
     session.report(&status, || status_text(&status, &lake))
 }

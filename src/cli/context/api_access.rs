@@ -27,7 +27,7 @@ impl Access {
     /// The access of a run.
     pub(crate) fn of_run(session: &Session<'_>, pipeline: &Pipeline) -> Result<Self, CommandError> {
         let (base_url, address_in) = match (&session.common.base_url, &pipeline.spec.source.base_url) {
-            (Some(given), _) => (given, FLAG.to_owned()),
+            (Some(given), _) => (&given.url, FLAG.to_owned()),
             (None, Some(written)) => (written, format!("[source] base_url of {}", pipeline.path.display())),
             (None, None) => {
                 return Err(CommandError::Settings("no address of the API".to_owned())
@@ -103,8 +103,8 @@ fn is_of_the_web(address: &str) -> bool {
 
 /// The key, and where it was given: its variable, or the file that a variable names; never the command line.
 pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
-    let variable = |name: &str| (world.variable)(name).filter(|value| !value.is_empty());
-    let (text, key_in) = match (variable("SUNLAKE_API_KEY"), variable("SUNLAKE_API_KEY_FILE")) {
+    let (text, key_in) = match ((world.variable)("SUNLAKE_API_KEY"), (world.variable)("SUNLAKE_API_KEY_FILE"))
+    {
         (Some(key), _) => (key, "SUNLAKE_API_KEY".to_owned()),
         (None, Some(file)) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {

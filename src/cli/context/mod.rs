@@ -2,10 +2,14 @@
 //!
 //! # Files, in reading order
 //!
+//! - `lake_path`: what `--lake` may name
 //! - `open_lake`: the lake of `--lake`, in a folder or in an object store, and the folder of request counts
 //! - `api_access`: address and key of the API, and errors that name both
+//! - `pipeline_file`: the pipeline of a command, and whether it reads the sample
 //! - `embedded_api`: the sample, served on loopback
 
 pub(super) mod api_access;
 pub(super) mod embedded_api;
+mod lake_path;
 pub(super) mod open_lake;
+pub(super) mod pipeline_file;

@@ -1,6 +1,7 @@
 //! The lake of `--lake`: a folder, or an address in an object store with a working copy on this machine. And the folder of
 //! state that all lakes of this host share: the request counts of each account.
 
+use super::lake_path::check_lake_path;
 use crate::cli::args::Common;
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
@@ -34,11 +35,22 @@ pub(crate) fn open_lake_as_it_is(session: &Session<'_>) -> Result<Lake, CommandE
 
 fn open_with(session: &Session<'_>, allow_damaged: bool) -> Result<Lake, CommandError> {
     let Some(address) = address(session.common) else {
+        check_folder(session)?;
         return Ok(LakeOptions { allow_damaged, ..LakeOptions::default() }.open(&session.common.lake)?);
     };
     let variables = (session.world.variables)(&CLOUD_VARIABLES);
     let options = LakeOptions { address: Some(address), variables: &variables, allow_damaged };
     Ok(options.open(&working_copy(session, address)?)?)
+}
+
+/// Fails if the path of a lake on this machine is a mistake.
+pub(crate) fn check_folder(session: &Session<'_>) -> Result<(), CommandError> {
+    check_lake_path(&session.common.lake, (session.world.variable)("HOME").as_deref())
+}
+
+/// Fails if there is no lake: no snapshot, and no run that could make one.
+pub(crate) fn require_lake(lake: &Lake) -> Result<(), CommandError> {
+    if lake.runs()?.is_empty() { require_snapshot(lake) } else { Ok(()) }
 }
 
 /// Fails for a lake without a snapshot, before anything is made in its folder.
@@ -59,8 +71,7 @@ fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, Command
     if let Some(work) = &session.common.work {
         return Ok(work.clone());
     }
-    let named =
-        |name: &str| (session.world.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let named = |name: &str| (session.world.variable)(name).map(PathBuf::from);
     let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")));
     let digest = blake3::hash(address.trim_end_matches('/').as_bytes()).to_hex();
     let cache = cache.ok_or_else(|| {

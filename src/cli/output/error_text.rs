@@ -90,7 +90,8 @@ fn of_command(error: &CommandError) -> Option<String> {
             Some("this is a bug in sunlake: report it with the command and its log".to_owned())
         }
         CommandError::Serve(error) => of_serve(error),
-        CommandError::Settings(_) | CommandError::Damaged(_) => None,
+        CommandError::Declined => some("answer y, or skip the question with --yes"),
+        CommandError::Usage(_) | CommandError::Settings(_) | CommandError::Damaged(_) => None,
     }
 }
 
@@ -111,7 +112,14 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::Aggregate(AggregateError::Unreadable { source, .. }) => of_io(source),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
-        PipelineError::EarlierDay { .. } => some("check the clock, or the day of --today"),
+        PipelineError::EarlierDay { undo: Some(undo), .. } => Some(format!(
+            "check the clock, or the day of --today; if the run of the later day was a mistake, undo it: \
+             `sunlake snapshot rollback {undo}`"
+        )),
+        PipelineError::EarlierDay { undo: None, .. } => some(
+            "check the clock, or the day of --today; no snapshot is as of an earlier day: give another lake with --lake",
+        ),
+        PipelineError::LaterDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         _ => None,
     }
@@ -161,6 +169,7 @@ fn of_export(error: &ExportError) -> Option<String> {
              or give its path with --duckdb",
         ),
         ExportError::Foreign(..) => some("export to another folder"),
+        ExportError::NotMade { .. } => some("export to another path, or replace it with --force"),
         ExportError::WrongTarget { .. } | ExportError::Duckdb(..) => None,
     }
 }

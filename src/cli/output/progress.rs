@@ -26,7 +26,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {pos} answers, {msg}") {
             self.0.set_style(style);
         }
-        self.0.reset_elapsed();
+        self.0.reset();
         self.0.set_draw_target(target);
     }
 

@@ -16,6 +16,7 @@ use crate::extract::reference::{
     COUNTS, REFERENCE, Reference, extract_daily_counts, extract_reference, find_plan,
 };
 use crate::lake::Quarantine;
+use crate::pipeline::api_day::{api_clock, check_counts};
 use crate::pipeline::config::spec::BudgetSpec;
 use crate::pipeline::context::{Run, RunContext};
 use crate::pipeline::error::{PipelineError, Result};
@@ -108,7 +109,7 @@ impl Run<'_> {
         let result = match &pipeline.spec.registry {
             Some(spec) => self.read_register(spec, asker, &reference, landing).await,
             None => {
-                self.read_counts(asker, landing).await.map_err(early)?;
+                self.read_counts(asker, landing).await.map_err(|error| (None, error))?;
                 self.read_listings(asker, &reference, landing).await
             }
         };
@@ -118,14 +119,12 @@ impl Run<'_> {
         }
     }
 
-    /// Reads counts of days, and the plan's numbers where they must be measured.
-    async fn read_counts(
-        &mut self,
-        asker: &mut PageFetcher<'_>,
-        landing: &mut Landing,
-    ) -> Result<(), ExtractError> {
+    /// Reads counts of days, and the plan's numbers where they must be measured. Fails if the API's own day, the newest that it counts,
+    /// is before the run's.
+    async fn read_counts(&mut self, asker: &mut PageFetcher<'_>, landing: &mut Landing) -> Result<()> {
         let days = counted_days(self.pipeline.spec.extract.days, self.is_plan_found);
         self.take_counts(extract_daily_counts(asker, COUNTS, days).await?, landing);
+        check_counts(self.record.today, self.counts(), api_clock(self.now, self.client))?;
         if !self.is_plan_found {
             let (given, counted) = (&self.pipeline.spec.plan, self.counts().len() as u32);
             find_plan(asker, &mut self.plan, given, counted, self.real_today).await?;

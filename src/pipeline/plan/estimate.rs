@@ -21,6 +21,7 @@ use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
 use crate::extract::reference::{COUNTS, REFERENCE, plan_is_known, plan_limits};
 use crate::lake::Commit;
+use crate::pipeline::api_day::{api_clock, check_clock, check_counts};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
 use crate::pipeline::context::{RunContext, make_client};
@@ -62,6 +63,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     let lake = &context.lake;
     let client = make_client(pipeline, context)?;
     let account = client.account().await?;
+    check_clock(context, &client).await?;
     let commit = lake.current()?;
     let state = RunState::of(commit.as_ref());
     let plan = plan_limits(account.limits.into(), state.plan, &pipeline.spec.plan);
@@ -74,6 +76,7 @@ pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     let is_known = plan_is_known(account.limits.into(), state.plan, &pipeline.spec.plan);
     let counted = counted_days(pipeline.spec.extract.days, is_known);
     let counts = fetch(&client, &Call::daily_counts(counted)).await?.data;
+    check_counts(context.today, &counts, api_clock(context.now, &client))?;
     let inputs = PlanInputs {
         coverage: &coverage,
         state: &state,

@@ -8,7 +8,7 @@ use sunlake::cli::Cli;
 /// Variables that no flag has: name, meaning.
 const WITHOUT_FLAG: [(&str, &str); 13] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
-    ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set or empty."),
+    ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
     ("AZURE_…", "The same for Azure."),
     ("GOOGLE_…", "The same for Google Cloud Storage."),
@@ -115,7 +115,8 @@ fn every_flag_has_a_variable() {
 fn commands_page_is_what_the_command_line_says() {
     let columns = ["argument", "variable", "default", "meaning"];
     let introduction = "Every flag has a variable; a flag overrides its variable. \
-                        A flag without a value is off when its variable is empty, `0`, `false`, `no` or `off`. \
+                        An empty variable counts as unset. A flag without a value is on when its variable is `1`, `true`, \
+                        `yes` or `on`, and off when it is `0`, `false`, `no` or `off`. \
                         What each command prints with `--json`: [JSON](json.md).";
     let mut text = head("Commands", introduction);
     let root = Cli::command();
@@ -153,7 +154,7 @@ fn environment_page_names_every_variable() {
     };
     let mut text = head(
         "Environment",
-        "A flag overrides its variable. What a flag means is in [Commands](commands.md).",
+        "A flag overrides its variable. An empty variable counts as unset. What a flag means is in [Commands](commands.md).",
     );
     text.push_str("## Variables of flags\n\n");
     text.push_str(&table(&["variable", "flag"], &flags.into_iter().map(row).collect::<Vec<_>>()));

@@ -272,7 +272,7 @@ fn ask(shared: &Shared, number: usize) -> std::io::Result<Answer> {
 
 fn message(answer: &Answer) -> Vec<u8> {
     let mut head = format!("HTTP/1.1 {} Answer\r\nContent-Length: {}\r\n", answer.status, answer.body.len());
-    let kept = ["content-type", "retry-after", "location"];
+    let kept = ["content-type", "date", "retry-after", "location"];
     for (name, value) in &answer.headers {
         if kept.contains(&name.to_ascii_lowercase().as_str()) {
             head.push_str(&format!("{name}: {value}\r\n"));

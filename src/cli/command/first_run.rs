@@ -1,0 +1,34 @@
+//! The question before the first run of an account into a new lake, which uses the most requests. Only a person is asked.
+
+use crate::cli::context::open_lake::require_lake;
+use crate::cli::context::pipeline_file::reads_sample;
+use crate::cli::exit::CommandError;
+use crate::cli::session::Session;
+use crate::lake::Lake;
+use crate::pipeline::config::file::Pipeline;
+use std::io::{IsTerminal, Write};
+
+/// Whether a run begins a lake with an account's requests, and a person is at the terminal.
+pub(super) fn is_asked(
+    session: &Session<'_>,
+    pipeline: &Pipeline,
+    lake: &Lake,
+) -> Result<bool, CommandError> {
+    let is_person = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    Ok(is_person && !reads_sample(session, pipeline)? && require_lake(lake).is_err())
+}
+
+/// Shows the plan and asks; fails unless the answer is yes.
+pub(super) fn confirm(plan: &str, lake: &Lake) -> Result<(), CommandError> {
+    let failed = |source| CommandError::Io("cannot ask on the terminal".to_owned(), source);
+    let mut stderr = std::io::stderr();
+    write!(stderr, "{plan}\n{lake} is a new lake. Start this run? [y/N] ")
+        .and_then(|()| stderr.flush())
+        .map_err(failed)?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).map_err(failed)?;
+    match answer.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(CommandError::Declined),
+    }
+}

@@ -1,0 +1,107 @@
+//! What `--lake` may name: a lake, or a place for a new one. A mistyped path never makes a lake among somebody's files.
+
+use crate::cli::exit::CommandError;
+use crate::lake::{holds_lake, is_lake_folder};
+use std::path::{Path, PathBuf};
+
+/// Schemes of object stores.
+const SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];
+
+/// Entries that do not make a folder somebody's.
+const IGNORED: [&str; 2] = ["README.md", "lost+found"];
+
+/// Fails if a path of a lake is a mistake. `home` is the user's home folder.
+pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), CommandError> {
+    let text = path.to_string_lossy();
+    let refused =
+        |what: &str, hint: String| Err(CommandError::Settings(format!("the lake {text} {what}")).hint(hint));
+    if let Some(rest) = text.strip_prefix('~') {
+        let home = home.unwrap_or("/home/NAME");
+        let rest = rest.trim_start_matches('/');
+        return refused(
+            "begins with a ~ that no shell expanded",
+            format!("give the full path: {home}/{rest}"),
+        );
+    }
+    if let Some((scheme, rest)) = text.split_once(':').filter(|(scheme, _)| SCHEMES.contains(scheme)) {
+        let rest = rest.trim_start_matches('/');
+        return refused(
+            "is a path, not an address",
+            format!("give {scheme}://{rest}, or ./{text} for a folder"),
+        );
+    }
+    if let Some(outer) = lake_around(path) {
+        return refused(
+            &format!("is inside the lake {}", outer.display()),
+            "give that lake, or a folder outside of it, with --lake".to_owned(),
+        );
+    }
+    match is_others(path) {
+        true => refused(
+            "is a folder of other files",
+            "give a lake, or a new or empty folder, with --lake".to_owned(),
+        ),
+        false => Ok(()),
+    }
+}
+
+/// The lake that a path is inside of.
+fn lake_around(path: &Path) -> Option<PathBuf> {
+    let whole = std::path::absolute(path).ok()?;
+    whole.ancestors().skip(1).find(|above| holds_lake(above)).map(Path::to_owned)
+}
+
+/// Whether a folder has files, and none of a lake.
+fn is_others(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let has_files = names.into_iter().any(|name| !name.starts_with('.') && !IGNORED.contains(&name.as_str()));
+    has_files && !is_lake_folder(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::SETTINGS;
+    use crate::cli::output::error_text::ErrorText;
+    use std::fs::{create_dir_all, write};
+
+    fn refusal(path: &Path) -> String {
+        let error = check_lake_path(path, Some("/home/ann")).expect_err("a mistake");
+        assert_eq!(error.code(), SETTINGS);
+        ErrorText::of(&error).to_string()
+    }
+
+    #[test]
+    fn a_tilde_and_an_address_with_one_slash_are_not_paths() {
+        for (path, says) in [
+            ("~/lake", "/home/ann/lake"),
+            ("~", "/home/ann/"),
+            ("s3:/bucket/lake", "s3://bucket/lake"),
+            ("gs:bucket", "gs://bucket"),
+        ] {
+            let text = refusal(Path::new(path));
+            assert!(text.contains(&format!("the lake {path} ")) && text.contains(says), "{text}");
+        }
+        for path in ["./s3:/x", "lake~", "C:/lake", "no/such/folder"] {
+            assert!(check_lake_path(Path::new(path), None).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_of_other_files_and_a_folder_inside_a_lake_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for made in ["lake/commits", "lake/snapshots/000001", "new/.git", "begun/state"] {
+            create_dir_all(at(made)).expect("a folder");
+        }
+        write(at("new/README.md"), "").expect("a file");
+        for good in ["lake", "new", "begun", "none"] {
+            assert!(check_lake_path(&at(good), None).is_ok(), "{good}");
+        }
+        assert!(refusal(&at("lake/snapshots/000001")).contains("is inside the lake"));
+        assert!(refusal(&at("lake/more/lakes")).contains(&at("lake").display().to_string()));
+        write(at("new/thesis.docx"), "").expect("a file");
+        assert!(refusal(&at("new")).contains("is a folder of other files"));
+    }
+}

@@ -1,0 +1,25 @@
+"""Runs a command on a terminal, answers its question, and prints what it wrote. usage: terminal.py ANSWER PROGRAM [ARGUMENT...]"""
+
+import os
+import pty
+import sys
+
+answer, program = sys.argv[1], sys.argv[2:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(program[0], program)
+said, is_answered = b"", False
+while True:
+    try:
+        part = os.read(terminal, 4096)
+    except OSError:  # The other end is closed.
+        break
+    if not part:
+        break
+    said += part
+    if not is_answered and b"[y/N] " in said:
+        is_answered = True
+        os.write(terminal, answer.encode() + b"\n")
+_, status = os.waitpid(child, 0)
+sys.stdout.write(said.decode(errors="replace"))
+sys.exit(os.waitstatus_to_exitcode(status))
