@@ -55,6 +55,8 @@ pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
             entity_type: filing.entity_type.to_owned(),
             status: filing.status.to_owned(),
             listed: filing.status == "active",
+            // A derived column, which `changes` leaves out.
+            city_clean: filing.status.to_uppercase(),
             ..table::filing(1, day, seen)
         }
     };

@@ -1,6 +1,7 @@
 //! Summary records → rows of `filings`.
 
 use super::answer::{Answer, Bad, Place, Reject, close};
+use super::city::city_clean;
 use super::field::{Fields, UnknownFields};
 use super::open_values::OpenValues;
 use crate::contract::business::business_id;
@@ -62,7 +63,7 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
 pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
     let (business_id, id) = service_id(fields);
     let sent_county = fields.text("county");
-    let (city, county) = (fields.text("city"), florida_county(&sent_county));
+    let (city, zip, county) = (fields.text("city"), fields.text("zip"), florida_county(&sent_county));
     let industry = fields.object("industry", |industry| (industry.text("sector"), industry.text("type")));
     let (industry_sector, industry_type) = industry.unwrap_or_default();
     let seen_at = disk_instant(seen_at);
@@ -75,9 +76,9 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
         status: fields.text("status"),
         filed_date: filed_date(fields),
         dissolved_date: dissolved_date(fields),
-        city_clean: city.to_uppercase(),
+        city_clean: city_clean(&city, &zip, county.is_some()),
         city,
-        zip: fields.text("zip"),
+        zip,
         county: county.map(str::to_owned),
         county_key: county.map(county_key),
         industry_sector,
@@ -199,6 +200,7 @@ pub(super) mod tests {
         assert!(page.open_values.contains("county", "Miami-Dade"));
         assert!(page.unknown_fields.is_empty());
         let summary = serde_json::from_value(record(41)).expect("a summary");
+        assert_eq!(row.city_clean, "MIAMI");
         assert_eq!(FilingRow::from_summary(&summary, instant()).as_ref(), Some(row));
     }
 

@@ -1,12 +1,14 @@
 //! The lake of the sample: Florida from a seed, written as one snapshot, which the embedded API serves.
 
 use super::config::spec::SampleSource;
+use crate::contract::business::Summary;
 use crate::contract::count::County;
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::eastern::{day_start, window_start};
 use crate::contract::plan::PlanLimits;
 use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::lake::{CommitInfo, Lake, LakeError, Staging};
+use crate::normalize::city_clean;
 use crate::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, industries, old_register};
 use crate::table::{
     CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
@@ -105,7 +107,10 @@ impl Batch {
     fn push(&mut self, business: SampleBusiness, is_detailed: bool, at: Timestamp) -> Result<()> {
         let SampleBusiness { detail, officers, .. } = business;
         let unreadable = || SampleLakeError::Record(detail.summary.id.clone());
+        let Summary { city, zip, county, .. } = &detail.summary;
+        let city_clean = city_clean(city, zip, !county.is_empty());
         let filing = FilingRow::from_summary(&detail.summary, at).ok_or_else(unreadable)?;
+        let filing = FilingRow { city_clean, ..filing };
         if is_detailed {
             self.details.push(DetailRow::from_detail(&detail, at).ok_or_else(unreadable)?);
             for (position, officer) in (0..).zip(&officers) {

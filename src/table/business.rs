@@ -36,7 +36,7 @@ table_row! {
 }
 
 impl FilingRow {
-    /// The row of a record seen at an instant: listed, with nothing extra but what [`unheld_fields`] adds.
+    /// The row of a record seen at an instant: listed, with nothing extra but what [`unheld_fields`] adds, its city in capitals.
     ///
     /// `None` when the id has no positive integer in its digits, or the dissolution day cannot be read.
     pub fn from_summary(summary: &Summary, seen_at: Timestamp) -> Option<Self> {

@@ -72,7 +72,11 @@ pub(super) const FILINGS: &[Column] = &[
     req("filed_date", Date, "filing date"),
     opt("dissolved_date", Date, "day of dissolution; null while active"),
     req("city", Text, "city as filed; spellings vary"),
-    req("city_clean", Text, "city in one spelling; empty where the record has none"),
+    req(
+        "city_clean",
+        Text,
+        "city in one spelling: in capitals, without punctuation, state and ZIP code; a misspelt Florida city is the one of its ZIP code; empty where the record has none",
+    ),
     req("zip", Text, "ZIP code as sent"),
     opt("county", Text, "county name, such as Miami-Dade; null outside Florida and where it is unknown"),
     opt("county_key", Text, "county key in capitals, as in counties; null with county"),

@@ -5,7 +5,7 @@ use crate::support::lake::{self, names};
 use crate::support::scratch::Scratch;
 use crate::support::source::sample_pipeline;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -69,6 +69,20 @@ fn shipped_sample_needs_no_key_and_prints_one_object_with_the_documented_keys() 
     assert!(summary["peak_rss_bytes"].as_u64() > Some(1 << 20), "{summary}");
     let rows = lake::filings(&scratch.lake()).len();
     assert_eq!(filings["total"], rows, "the summary counts the rows in the lake");
+    assert_one_spelling(&scratch.lake(), "PETERSB", "ST PETERSBURG");
+}
+
+/// Claims that every city with these letters has one clean name, and that it was filed in many spellings.
+fn assert_one_spelling(lake: &Path, letters: &str, clean: &str) {
+    let mut spellings: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for row in lake::filings(lake).into_values() {
+        let [city, city_clean] = ["city", "city_clean"].map(|name| row[name].clone().expect("a city"));
+        if city.to_uppercase().contains(letters) {
+            spellings.entry(city_clean).or_default().insert(city);
+        }
+    }
+    assert_eq!(spellings.keys().collect::<Vec<_>>(), [clean], "{spellings:?}");
+    assert!(spellings[clean].len() >= 10, "{spellings:?}");
 }
 
 #[test]

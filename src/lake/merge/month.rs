@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// Columns that describe the observation, not the business.
 const OBSERVATION: [&str; 3] = ["listed", "first_seen_at", "changed_at"];
+/// Columns made from other columns: they differ only with those, or when the program makes them otherwise.
+const DERIVED: [&str; 1] = ["city_clean"];
 
 /// What a merge knows about the listings that were read.
 pub(super) struct Listings {
@@ -118,7 +120,7 @@ impl<'a> Sides<'a> {
         let by_id = rows.map(|row| (new.ids[row], row)).collect();
         let mut data = Vec::new();
         let names = existing.schema_ref().fields().iter().map(|field| field.name().as_str());
-        for name in names.filter(|name| !OBSERVATION.contains(name)) {
+        for name in names.filter(|name| !OBSERVATION.contains(name) && !DERIVED.contains(name)) {
             let (old, new) = (column(existing, name)?, column(observed, name)?);
             let compare = make_comparator(old, new, SortOptions::default());
             data.push(DataColumn {
