@@ -219,6 +219,20 @@ pub(super) const COVERAGE: &[Column] = &[
     req("checked_at", Timestamp, "when completeness was last checked"),
 ];
 
+pub(super) const COUNTY_FACTS: &[Column] = &[
+    req("county", Text, "county display name"),
+    req("county_key", Text, "county key of the API, in capitals"),
+    req("fips", Text, "state and county code, 5 digits"),
+    req("population", Int64, "residents on April 1, 2020, by the census; the 67 add up to 21,538,187"),
+    req("land_area_sq_mi", Int64, "land in square miles, by the Census Bureau's gazetteer"),
+    req("region", Text, "one of the state's 8 economic development regions"),
+];
+
+pub(super) const INDUSTRY_LABELS: &[Column] = &[
+    req("industry_key", Text, "key of a sector or of an industry type"),
+    req("label", Text, "label for people; the words of the key where the program has none"),
+];
+
 pub(super) const DAYS: &[Column] = &[
     req("filed_date", Date, "filing date"),
     req("filed_month", Text, "YYYY-MM"),
