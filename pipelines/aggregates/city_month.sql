@@ -3,7 +3,7 @@
 -- One row a month, county and city that has filings. Counts are listed businesses; in ratios 1 is 100 %.
 --   filed_month      YYYY-MM
 --   county           county name; null outside Florida and where it is unknown
---   city_clean       city in one spelling; null where the record has none
+--   city_clean       city in one spelling; '' where the record has none
 --   filings          businesses filed in the month
 --   spellings        ways the city was written in these records
 --   share_of_county  part of the county's filings of the month
@@ -29,4 +29,4 @@ SELECT
     CAST(n.filings AS DOUBLE) / CAST(SUM(n.filings) OVER (PARTITION BY n.filed_month, n.county) AS DOUBLE) AS share_of_county,
     CAST(RANK() OVER (PARTITION BY n.filed_month, n.county ORDER BY n.filings DESC) AS BIGINT) AS rank_in_county
 FROM counted n
-ORDER BY filed_month DESC, county NULLS LAST, rank_in_county, city_clean NULLS LAST
+ORDER BY filed_month DESC, county NULLS LAST, rank_in_county, city_clean

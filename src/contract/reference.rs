@@ -90,3 +90,30 @@ pub struct Industries {
     pub sectors: Vec<Sector>,
     pub segments: Vec<Segment>,
 }
+
+/// The sectors and industry types that are known by a label for people: key and label, in the order of the keys.
+pub fn industry_labels() -> impl Iterator<Item = (&'static str, &'static str)> {
+    include_str!("industry_labels.csv").lines().skip(1).filter_map(|line| line.split_once(','))
+}
+
+/// The label of a sector or an industry type that has none: the words of its last part.
+pub fn label_of_key(key: &str) -> String {
+    let words = key.rsplit('.').next().unwrap_or(key).replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_in_the_order_of_their_keys_and_a_new_key_has_its_own_words() {
+        let keys: Vec<_> = industry_labels().map(|(key, _)| key).collect();
+        assert!(keys.is_sorted_by(|one, next| one < next));
+        assert!(industry_labels().all(|(_, label)| !label.is_empty() && !label.contains(',')));
+        for (key, label) in [("mining", "Mining"), ("mining.open_pit", "Open pit"), ("", ""), ("a.", "")] {
+            assert_eq!(label_of_key(key), label);
+        }
+    }
+}

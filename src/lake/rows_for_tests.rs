@@ -56,7 +56,7 @@ pub(super) fn filings(filings: &[Filing]) -> RecordBatch {
             status: filing.status.to_owned(),
             listed: filing.status == "active",
             // A derived column, which `changes` leaves out.
-            city_clean: Some(filing.status.to_uppercase()),
+            city_clean: filing.status.to_uppercase(),
             ..table::filing(1, day, seen)
         }
     };

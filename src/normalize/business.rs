@@ -63,11 +63,11 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
 pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> FilingRow {
     let (business_id, id) = service_id(fields);
     let sent_county = fields.text("county");
-    let county = florida_county(&sent_county);
+    let (city, zip, county) = (fields.text("city"), fields.text("zip"), florida_county(&sent_county));
     let industry = fields.object("industry", |industry| (industry.text("sector"), industry.text("type")));
     let (industry_sector, industry_type) = industry.unwrap_or_default();
     let seen_at = disk_instant(seen_at);
-    let row = FilingRow {
+    FilingRow {
         business_id,
         document_number: document_number(fields),
         name: fields.text("name"),
@@ -76,9 +76,9 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
         status: fields.text("status"),
         filed_date: filed_date(fields),
         dissolved_date: dissolved_date(fields),
-        city: fields.text("city"),
-        city_clean: None,
-        zip: fields.text("zip"),
+        city_clean: city_clean(&city, &zip, county.is_some()),
+        city,
+        zip,
         county: county.map(str::to_owned),
         county_key: county.map(county_key),
         industry_sector,
@@ -89,9 +89,7 @@ pub(super) fn filing_fields(fields: &mut Fields<'_>, seen_at: Timestamp) -> Fili
         first_seen_at: seen_at,
         changed_at: seen_at,
         extra: unheld_fields(business_id, &id, &sent_county),
-    };
-    let city_clean = city_clean(&row.city, &row.zip, county.is_some());
-    FilingRow { city_clean, ..row }
+    }
 }
 
 /// What `text`, the value of a field, means; a problem where `parse` does not understand it.
@@ -202,9 +200,8 @@ pub(super) mod tests {
         assert!(page.open_values.contains("county", "Miami-Dade"));
         assert!(page.unknown_fields.is_empty());
         let summary = serde_json::from_value(record(41)).expect("a summary");
-        assert_eq!(row.city_clean.as_deref(), Some("MIAMI"));
-        let uncleaned = FilingRow { city_clean: None, ..row.clone() };
-        assert_eq!(FilingRow::from_summary(&summary, instant()), Some(uncleaned));
+        assert_eq!(row.city_clean, "MIAMI");
+        assert_eq!(FilingRow::from_summary(&summary, instant()).as_ref(), Some(row));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::lake::{CommitInfo, Lake, LakeError, Staging};
 use crate::normalize::city_clean;
 use crate::sample::{RegisterSpec, SampleBusiness, SampleSpec, businesses, industries, old_register};
 use crate::table::{
-    CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table,
-    TableError,
+    CountyFactsRow, CountyRow, DetailRow, EntityTypeRow, FilingRow, IndustryLabelRow, IndustryTypeRow,
+    OfficerRow, Row, SegmentRow, Table, TableError,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -148,7 +148,9 @@ fn stage_lists(staging: &mut Staging, today: Date) -> Result<()> {
     stage(staging, &counties)?;
     stage(staging, &types)?;
     stage(staging, &segments)?;
-    stage(staging, &kinds)
+    stage(staging, &kinds)?;
+    stage(staging, &CountyFactsRow::all())?;
+    stage(staging, &IndustryLabelRow::all(&lists.sectors))
 }
 
 fn stage<R: Row>(staging: &mut Staging, rows: &[R]) -> Result<()> {

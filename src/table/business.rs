@@ -20,7 +20,7 @@ table_row! {
         filed_date: Date,
         dissolved_date: Option<Date>,
         city: String,
-        city_clean: Option<String>,
+        city_clean: String,
         zip: String,
         county: Option<String>,
         county_key: Option<String>,
@@ -36,7 +36,7 @@ table_row! {
 }
 
 impl FilingRow {
-    /// The row of a record seen at an instant: listed, without its clean city, and with nothing extra but what [`unheld_fields`] adds.
+    /// The row of a record seen at an instant: listed, with nothing extra but what [`unheld_fields`] adds, its city in capitals.
     ///
     /// `None` when the id has no positive integer in its digits, or the dissolution day cannot be read.
     pub fn from_summary(summary: &Summary, seen_at: Timestamp) -> Option<Self> {
@@ -56,7 +56,7 @@ impl FilingRow {
             filed_date: summary.filed_date,
             dissolved_date,
             city: summary.city.clone(),
-            city_clean: None,
+            city_clean: summary.city.to_uppercase(),
             zip: summary.zip.clone(),
             county: county.map(str::to_owned),
             county_key: county.map(county_key),

@@ -72,10 +72,10 @@ pub(super) const FILINGS: &[Column] = &[
     req("filed_date", Date, "filing date"),
     opt("dissolved_date", Date, "day of dissolution; null while active"),
     req("city", Text, "city as filed; spellings vary"),
-    opt(
+    req(
         "city_clean",
         Text,
-        "city in one spelling: in capitals, without punctuation, state and ZIP code; a misspelt Florida city is the one of its ZIP code; null where city is blank",
+        "city in one spelling: in capitals, without punctuation, state and ZIP code; a misspelt Florida city is the one of its ZIP code; empty where the record has none",
     ),
     req("zip", Text, "ZIP code as sent"),
     opt("county", Text, "county name, such as Miami-Dade; null outside Florida and where it is unknown"),
@@ -217,6 +217,20 @@ pub(super) const COVERAGE: &[Column] = &[
     req("complete", Boolean, "true when the lake holds exactly the rows the API counts for the day"),
     req("settled", Boolean, "true when the day was read complete 30 days or more after it ended"),
     req("checked_at", Timestamp, "when completeness was last checked"),
+];
+
+pub(super) const COUNTY_FACTS: &[Column] = &[
+    req("county", Text, "county display name"),
+    req("county_key", Text, "county key of the API, in capitals"),
+    req("fips", Text, "state and county code, 5 digits"),
+    req("population", Int64, "residents on April 1, 2020, by the census; the 67 add up to 21,538,187"),
+    req("land_area_sq_mi", Int64, "land in square miles, by the Census Bureau's gazetteer"),
+    req("region", Text, "one of the state's 8 economic development regions"),
+];
+
+pub(super) const INDUSTRY_LABELS: &[Column] = &[
+    req("industry_key", Text, "key of a sector or of an industry type"),
+    req("label", Text, "label for people; the words of the key where the program has none"),
 ];
 
 pub(super) const DAYS: &[Column] = &[

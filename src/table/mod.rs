@@ -15,7 +15,7 @@
 //! - `change`: rows of changes
 //! - `count`: rows of the API's own counts, and of coverage
 //! - `calendar`: rows of days and months
-//! - `reference`: rows of the filter values
+//! - `reference`: rows of the filter values, their labels, and facts of counties
 //! - `layout`: schema, order and bloom filters of a file
 //! - `order`: sorting, and checking the order
 //! - `file`: writing Parquet files
@@ -59,6 +59,8 @@ pub use footer::{Bounds, Footer, Span};
 pub use layout::{FileLayout, check_schema};
 pub use order::sort_batch;
 pub use read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
-pub use reference::{EntityTypeRow, IndustryTypeRow, SegmentRow, industries};
+pub use reference::{
+    CountyFactsRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow, SegmentRow, industries,
+};
 pub use row::{Ratio, Row, disk_instant};
 pub use tables::{SCHEMA_VERSION, Table, columns};

@@ -1,8 +1,12 @@
 //! Rows of the filter values: entity types, industry sectors with their types, segments.
 
 use super::row::table_row;
-use crate::contract::reference::{EntityTypeEntry, Industries, Sector, Segment};
+use crate::contract::county::{CountyFacts, county_facts, county_key};
+use crate::contract::reference::{
+    EntityTypeEntry, Industries, Sector, Segment, industry_labels, label_of_key,
+};
 use jiff::civil::Date;
+use std::collections::BTreeMap;
 
 table_row! {
     /// One entity type.
@@ -73,6 +77,51 @@ impl SegmentRow {
         let types = record.types.iter().map(|kind| row(TYPE, kind));
         let rows: Vec<Self> = sectors.chain(types).collect();
         if rows.is_empty() { vec![row(NOTHING, NOTHING)] } else { rows }
+    }
+}
+
+table_row! {
+    /// One county.
+    CountyFactsRow of CountyFacts {
+        county: String,
+        county_key: String,
+        fips: String,
+        population: i64,
+        land_area_sq_mi: i64,
+        region: String,
+    }
+}
+
+impl CountyFactsRow {
+    /// The rows of all counties.
+    pub fn all() -> Vec<Self> {
+        let row = |county: CountyFacts| Self {
+            county: county.name.to_owned(),
+            county_key: county_key(county.name),
+            fips: county.fips.to_owned(),
+            population: county.population,
+            land_area_sq_mi: county.land_area_sq_mi,
+            region: county.region.to_owned(),
+        };
+        county_facts().map(row).collect()
+    }
+}
+
+table_row! {
+    /// One sector or industry type.
+    IndustryLabelRow of IndustryLabels {
+        industry_key: String,
+        label: String,
+    }
+}
+
+impl IndustryLabelRow {
+    /// The rows of all labels, and of the sectors and types in `listed` that have none.
+    pub fn all(listed: &[Sector]) -> Vec<Self> {
+        let keys = listed.iter().flat_map(|sector| sector.types.iter().chain([&sector.sector]));
+        let mut labels: BTreeMap<String, String> = keys.map(|key| (key.clone(), label_of_key(key))).collect();
+        labels.extend(industry_labels().map(|(key, label)| (key.to_owned(), label.to_owned())));
+        labels.into_iter().map(|(industry_key, label)| Self { industry_key, label }).collect()
     }
 }
 
@@ -148,5 +197,22 @@ mod tests {
         assert_eq!(industries(&types, &segments), lists);
         assert_round_trip(&types);
         assert_round_trip(&segments);
+    }
+
+    #[test]
+    fn facts_and_labels_round_trip_and_every_listed_industry_has_a_label() {
+        let counties = CountyFactsRow::all();
+        assert_eq!((counties.len(), counties[42].county_key.as_str()), (67, "MIAMI-DADE"));
+        assert_round_trip(&counties);
+        let mining = Sector { sector: "mining".to_owned(), types: vec!["mining.open_pit".to_owned()] };
+        let labels = IndustryLabelRow::all(&[mining]);
+        let label = |key: &str| {
+            let mut rows = labels.iter().filter(|row| row.industry_key == key);
+            (rows.next().map(|row| row.label.as_str()), rows.count())
+        };
+        assert_eq!(label("mining.open_pit"), (Some("Open pit"), 0));
+        assert_eq!(label("construction.hvac"), (Some("Heating and air conditioning"), 0));
+        assert_eq!(labels.len(), IndustryLabelRow::all(&[]).len() + 2);
+        assert_round_trip(&labels);
     }
 }

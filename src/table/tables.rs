@@ -105,6 +105,10 @@ tables! {
         key ["filed_date"] sort [("filed_date", DOWN)]
     Months "months" "One row a month with filings or coverage." columns MONTHS
         key ["filed_month"] sort [("filed_month", DOWN)]
+    CountyFacts "county_facts" "One row a county: its code, population, land and region." columns COUNTY_FACTS
+        key ["county_key"] sort [("county_key", UP)]
+    IndustryLabels "industry_labels" "Labels of sectors and industry types." columns INDUSTRY_LABELS
+        key ["industry_key"] sort [("industry_key", UP)]
 }
 
 impl Table {

@@ -165,6 +165,8 @@ fn the_lake_is_laid_out_as_documented() {
         "type_split",
         "industry_types",
         "industry_segments",
+        "county_facts",
+        "industry_labels",
         "entity_types",
         "daily_counts_history",
         "entity_types_history",

@@ -6,14 +6,15 @@
 use super::landing::Landing;
 use super::page_store::CameAt;
 use crate::contract::count::DailyCount;
+use crate::contract::reference::Sector;
 use crate::extract::reference::Reference;
 use crate::lake::{Staging, TableDelta};
 use crate::pipeline::error::Result;
 use crate::pipeline::state::newest_lists::NewestLists;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{
-    CountyRow, DailyCountRow, EntityTypeRow, IndustryTypeRow, MonthlyCountRow, Row, SegmentRow, StatewideRow,
-    TypeCountRow, read_rows,
+    CountyFactsRow, CountyRow, DailyCountRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow,
+    MonthlyCountRow, Row, SegmentRow, StatewideRow, Table, TypeCountRow, read_rows,
 };
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -36,7 +37,22 @@ pub(crate) fn merge_lists(
     lists.add(stats.type_split_30d.iter().map(|split| TypeCountRow::from(day, split)))?;
     lists.add(industries.sectors.iter().flat_map(|sector| IndustryTypeRow::from(day, sector)))?;
     lists.add(industries.segments.iter().flat_map(|segment| SegmentRow::from(day, segment)))?;
-    lists.add(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))
+    lists.add(reference.entity_types.iter().map(|entry| EntityTypeRow::from(day, entry)))?;
+    stage_facts(&industries.sectors, landing, deltas)
+}
+
+/// Merges what the program itself knows: facts of the counties, and labels of industries, those of `sectors` included.
+fn stage_facts(
+    sectors: &[Sector],
+    landing: &mut Landing,
+    deltas: &mut BTreeMap<String, TableDelta>,
+) -> Result<()> {
+    let counties = CountyFactsRow::batch(&CountyFactsRow::all())?;
+    let labels = IndustryLabelRow::batch(&IndustryLabelRow::all(sectors))?;
+    for (table, rows) in [(Table::CountyFacts, counties), (Table::IndustryLabels, labels)] {
+        deltas.insert(table.name().to_owned(), landing.staging.merge(table, &rows)?);
+    }
+    Ok(())
 }
 
 /// Lists and counts of one day, and their tables.
@@ -74,7 +90,6 @@ mod tests {
     use super::*;
     use crate::lake::Lake;
     use crate::pipeline::load::recount::tests::at;
-    use crate::table::Table;
     use jiff::civil::date;
     use std::path::Path;
 
