@@ -309,7 +309,7 @@ mod tests {
             assert_eq!(clean(city, zip), city.to_uppercase());
         }
         let kept = |name: &&str| city_clean(name, "33130", true) == CITIES.by_name[*name];
-        assert!(CITIES.by_name.keys().all(|name| kept(&name)));
+        assert!(CITIES.by_name.keys().all(kept));
     }
 
     #[test]
