@@ -193,6 +193,7 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Keys(KeysError::OtherPlan(..)) => {
             some("give the plan of the key file, or change the key file")
         }
+        ServeError::Keys(KeysError::Scope(_)) => some("leave --scopes out, or give `--scopes data`"),
         ServeError::Keys(KeysError::NoKey(_)) => some("list the keys: `sunlake keys list`"),
         _ => None,
     }
