@@ -108,6 +108,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         | PipelineError::OtherSource { .. }
         | PipelineError::EarlierDay { .. }
         | PipelineError::LaterDay { .. }
+        | PipelineError::NoFilings { .. }
         | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,

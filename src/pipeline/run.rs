@@ -5,6 +5,7 @@ use super::config::file::{Pipeline, check_sql};
 use super::context::{Run, RunContext, Stopped, make_client};
 use super::error::{PipelineError, Result};
 use super::load::extraction::{Before, Extracted, extract};
+use super::plan::due::check_has_filings;
 use super::plan::jobs::{RunPlan, first_day};
 use super::publish::finish::{Finished, end_published, publish};
 use super::publish::summary::{Outcome, RunSummary};
@@ -28,6 +29,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
     check_source_and_day(&lake, context)?;
     off_async_threads(|| check_sql(pipeline))?;
+    check_has_filings(&pipeline.spec, &lake)?;
     let client = make_client(pipeline, context)?;
     let mut finished_first = None;
     let is_resumable =
@@ -130,13 +132,23 @@ async fn one_run(
         |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
     let (record, caps) = begun.account(client).await;
     (context.begin)(lake.run(&record.run_id)?.path());
-    (context.spent)(&before.requests_since(client));
+    let asked = before.at_start(client);
+    (context.spent)(&asked);
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
-        Err(error) if error.is_pause() => return nothing_done(&record, client, context, &error),
+        Err(error) if error.is_pause() => {
+            let summary = nothing_done(&record, client, context, &error)?;
+            return Ok(RunSummary {
+                requests: asked,
+                elapsed_secs: started.elapsed().as_secs_f64(),
+                ..summary
+            });
+        }
         other => other?,
     };
-    api_day::check_clock(context, client).await?;
+    let checked = api_day::check_clock(context, client).await;
+    (context.spent)(&before.at_start(client));
+    checked?;
     let mut run = begin(pipeline, context, (lake, lock, client), record, caps)?;
     if let Some(ended) = &run.state.ended
         && *ended == run.record.run_id

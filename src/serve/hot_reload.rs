@@ -266,18 +266,16 @@ mod tests {
     fn revoked_key_is_refused_without_a_restart() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("keys.toml");
-        let mut file = KeyFile::default();
         let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
-        let made = file.create(request, [5; 32], Timestamp::UNIX_EPOCH).expect("a key");
-        file.write(&path).expect("written");
+        let now = Timestamp::UNIX_EPOCH;
+        let made = KeyFile::change(&path, |file| file.create(request, [5; 32], now)).expect("a key");
         let snapshot = snapshot();
         let (mut reload, site) =
             open(IndexSource::Snapshot(snapshot.path().to_owned()), AccountsSource::File(path.clone()))
                 .expect("keys");
         let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();
         assert!(opens());
-        file.revoke(&made.id, Timestamp::UNIX_EPOCH).expect("revoked");
-        file.write(&path).expect("written");
+        KeyFile::change(&path, |file| file.revoke(&made.id, now)).expect("revoked");
         reload.poll(&site);
         assert!(!opens());
     }

@@ -111,7 +111,7 @@ fn a_file_that_no_export_made_is_replaced_only_by_force() {
     sql(&mine, "CREATE TABLE filings AS SELECT 'my thesis' AS title");
     into(&added).exits(0);
     sql(&added, "CREATE VIEW notes AS SELECT 1");
-    let word = scratch.file("letter.duckdb", "Dear editor");
+    let word = scratch.file("letter.duckdb", "To the editor");
     for (file, says) in [(&mine, "no table sunlake_snapshot"), (&added, "notes"), (&word, "no DuckDB file")] {
         let before = std::fs::read(file).expect("a file");
         into(file).exits(3).says(text(file)).says(says).says("--force");
@@ -124,14 +124,14 @@ fn a_file_that_no_export_made_is_replaced_only_by_force() {
     for folder in [&home, &out] {
         std::fs::create_dir(folder).expect("a folder");
     }
-    scratch.file("home/letter.txt", "Dear editor");
+    scratch.file("home/letter.txt", "To the editor");
     export(source, &["csv", text(&home)]).exits(3).says("home").says("other files").says("--force");
     assert_eq!(names(&home).len(), 1);
     scratch.file("out/counties.csv", "name,area\r\n");
     let counties = ["csv", text(&out), "--table", "counties"];
     export(source, &counties).exits(3).says("counties.csv").says("--force");
     export(source, &[&counties[..], &["--force"]].concat()).exits(0);
-    scratch.file("out/letter.txt", "Dear editor");
+    scratch.file("out/letter.txt", "To the editor");
     for _ in 0..2 {
         export(source, &["csv", text(&out)]).exits(0);
     }

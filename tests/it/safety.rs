@@ -1,6 +1,6 @@
 //! Mistakes that cost an account's requests, or somebody's files, are refused before they do.
 
-use crate::support::command::{Sunlake, project, shipped};
+use crate::support::command::{Sunlake, project, shipped, sunlake};
 use crate::support::lake;
 use crate::support::proxy::{Proxy, Reply};
 use crate::support::scratch::Scratch;
@@ -102,7 +102,7 @@ fn a_lake_path_that_is_a_mistake_is_refused_by_every_command_and_nothing_is_writ
     let scratch = Scratch::new();
     let pipeline = scratch.file("sample.toml", &source::sample_pipeline(3, 0.01));
     std::fs::create_dir(scratch.path("home")).expect("a folder");
-    scratch.file("home/letter.txt", "Dear editor");
+    scratch.file("home/letter.txt", "To the editor");
     let inside = source::small().lake.join("current");
     let inside = inside.to_string_lossy();
     for (lake, says) in [
@@ -148,4 +148,88 @@ fn on_a_terminal_the_first_run_of_an_account_asks_before_it_starts_a_new_lake() 
     let run = Sunlake::on(&other, ["run", "--yes"]).args([weather.pipeline("[extract]\ndays = 14")]);
     let yes = weather.asking(run, weather.source.today).through(&["python3", &script, "n"]).finish().exits(0);
     assert!(!yes.stdout.contains("Start this run?"), "{}", yes.shown());
+}
+
+#[test]
+fn look_ups_in_a_lake_without_filings_say_what_to_read_first() {
+    let weather = Weather::new(|_| Reply::Forward);
+    let pipeline = weather.pipeline("[enrich]\nwhere = \"TRUE\"");
+    for what in ["run", "plan"] {
+        let command = Sunlake::on(&weather.scratch.lake(), [what]).args([&pipeline]);
+        let done = weather.asking(command, weather.source.today).finish().exits(3);
+        done.says("has no filings").says("sunlake run pipelines/backfill.toml");
+    }
+    assert!(weather.proxy.log().is_empty(), "nothing is asked");
+}
+
+#[test]
+fn status_counts_the_days_that_are_wanted_and_new_values_wait_for_the_first_window() {
+    let weather = Weather::new(|_| Reply::Forward);
+    let lines = "[extract]\ndays = 14\n[plan]\nrows_per_call = 100\nmax_offset = 2000\nwindow_days = 90\n";
+    let bounded = format!("{lines}[budget]\nmax_requests = 8\n");
+    // Every run resumes, until days are complete.
+    let mut runs = std::iter::repeat_with(|| weather.run(&bounded).exits(5).json());
+    let stopped = runs.find(|summary| !summary["snapshot"].is_null()).expect("endless");
+    let status = sunlake(&weather.scratch.lake(), &["status", "--json"]).exits(0).json();
+    let days = &stopped["coverage"];
+    assert_eq!(
+        (&status["days_wanted"], &status["days_complete"]),
+        (&days["days"], &days["complete"]),
+        "{status}"
+    );
+    assert!(days["complete"].as_u64() < days["days"].as_u64(), "{days}");
+    let text = sunlake(&weather.scratch.lake(), &["status"]).exits(0);
+    let line = format!("coverage: {} of {} days complete", days["complete"], days["days"]);
+    assert!(text.stdout.contains(&line) && text.stdout.contains("not read yet"), "{}", text.shown());
+    let done = weather.run(lines);
+    assert!(!done.stderr.contains("never seen"), "{}", done.shown());
+    assert_eq!(done.complete()["new_values"], serde_json::json!({}));
+}
+
+#[test]
+fn a_run_that_cannot_begin_reports_its_requests_and_its_time() {
+    let weather = Weather::new(|request| match request.number {
+        1 => Reply::error(503, Vec::new()),
+        _ => Reply::error(429, vec![("Retry-After", "7200".to_owned())]),
+    });
+    let stopped = weather.run("").exits(5).json();
+    let requests = &stopped["requests"];
+    assert_eq!((&requests["sent"], &requests["by_stage"]["reference"]), (&2.into(), &2.into()), "{stopped}");
+    assert!(stopped["elapsed_secs"].as_f64() > Some(0.01), "{stopped}");
+    weather.proxy.follow(|_| Reply::error(403, Vec::new()));
+    let refused = weather.run("").code();
+    assert!(refused.is_some_and(|code| code != 0));
+}
+
+#[test]
+fn a_key_file_keeps_what_a_person_wrote_and_a_warning_names_one_that_others_can_read() {
+    let scratch = Scratch::new();
+    let file = scratch.path("keys.toml");
+    let keys = |arguments: &[&str]| {
+        Sunlake::new(["keys"]).args(arguments).args(["--keys".as_ref(), file.as_os_str()])
+    };
+    let create = ["create", "--account", "acme", "--plan", "starter"];
+    keys(&create).finish().exits(0);
+    keys(&[&create[..], &["--scopes", "foo"]].concat())
+        .finish()
+        .exits(3)
+        .says("\"foo\"")
+        .says("--scopes data");
+    let mine = "# Ask Ann before you change this.\n";
+    let text =
+        format!("{mine}{}", std::fs::read_to_string(&file).expect("a key file").replace(" = ", "   = "));
+    std::fs::write(&file, &text).expect("a key file");
+    assert!(!keys(&["list"]).finish().exits(0).stderr.contains("chmod"), "only its owner can read it");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).expect("its mode");
+    keys(&["list"]).finish().exits(0).says(&format!("chmod 600 {}", file.display()));
+    let made = keys(&create).args(["--json"]).finish().exits(0).json();
+    let added = std::fs::read_to_string(&file).expect("a key file");
+    assert!(added.starts_with(&text), "{added}");
+    keys(&["revoke", made["id"].as_str().expect("an id")]).finish().exits(0);
+    let revoked = std::fs::read_to_string(&file).expect("a key file");
+    assert!(revoked.starts_with(&added[..added.len() - 1]) && revoked.contains("revoked_at"), "{revoked}");
+
+    let key = scratch.file("key", "flb_0");
+    let run = Sunlake::run(&shipped("daily.toml"), &scratch.lake()).args(["--base-url", "http://192.0.2.1"]);
+    run.env("SUNLAKE_API_KEY_FILE", &key.to_string_lossy()).finish().exits(3).says("chmod 600");
 }

@@ -1,6 +1,7 @@
 //! `keys`: accounts and keys of `serve`.
 
 use crate::cli::args::KeysCommand;
+use crate::cli::context::key_permissions::warn_if_readable;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;
 use crate::cli::session::Session;
@@ -12,6 +13,7 @@ use std::path::Path;
 
 pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
     require_folder(file)?;
+    warn_if_readable(file);
     let refused = |error: KeysError| CommandError::Serve(error.into());
     match command {
         KeysCommand::Create { account, plan, scopes } => {

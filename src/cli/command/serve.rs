@@ -1,6 +1,7 @@
 //! `serve`: serves the API from the lake until a signal.
 
 use crate::cli::args::ServeArguments;
+use crate::cli::context::key_permissions::warn_if_readable;
 use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print;
@@ -25,6 +26,7 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
         None => None,
     };
     let (index, state) = source(session)?;
+    warn_if_readable(&arguments.keys);
     let config = ServeConfig {
         index,
         accounts: AccountsSource::File(arguments.keys.clone()),

@@ -58,10 +58,13 @@ fn status_text(status: &LakeStatus, lake: &Lake) -> String {
                 of_these_missing(register.missing)
             )?;
         }
-        let complete = status.coverage.iter().filter(|day| day.complete).count();
-        if !status.coverage.is_empty() {
-            let days = count(status.coverage.len() as u64, "day");
-            writeln!(text, "coverage: {complete} of {days} complete")?;
+        if status.days_wanted > 0 {
+            let days = count(status.days_wanted, "day");
+            writeln!(text, "coverage: {} of {days} complete", status.days_complete)?;
+        }
+        if let Some(newest) = status.newest_unread {
+            let unread = count(status.days_wanted - status.coverage.len() as u64, "day");
+            writeln!(text, "  {unread} not read yet, the newest {newest}")?;
         }
         for day in status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected) {
             writeln!(text, "  {} {}: {} of {} rows", day.day, day.entity_type, day.landed, day.expected)?;

@@ -1,11 +1,13 @@
 //! Address and key of the API, where each was given, and the hints that name both.
 
+use super::key_permissions::warn_if_readable;
 use crate::cli::exit::CommandError;
 use crate::cli::session::{Session, World};
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::state::SourceKind;
 use crate::pipeline::{PipelineError, Source};
+use std::path::Path;
 
 /// Where an address overrides the pipeline file's.
 const FLAG: &str = "--base-url or SUNLAKE_BASE_URL";
@@ -110,6 +112,7 @@ pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
             let text = std::fs::read_to_string(&file).map_err(|error| {
                 CommandError::Settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}"))
             })?;
+            warn_if_readable(Path::new(&file));
             (text, format!("the file {file} of SUNLAKE_API_KEY_FILE"))
         }
         (None, None) => {

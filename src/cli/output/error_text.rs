@@ -119,6 +119,9 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::EarlierDay { undo: None, .. } => some(
             "check the clock, or the day of --today; no snapshot is as of an earlier day: give another lake with --lake",
         ),
+        PipelineError::NoFilings { .. } => {
+            some("read filings into this lake first: `sunlake run pipelines/backfill.toml`")
+        }
         PipelineError::LaterDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         _ => None,
@@ -190,6 +193,7 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Keys(KeysError::OtherPlan(..)) => {
             some("give the plan of the key file, or change the key file")
         }
+        ServeError::Keys(KeysError::Scope(_)) => some("leave --scopes out, or give `--scopes data`"),
         ServeError::Keys(KeysError::NoKey(_)) => some("list the keys: `sunlake keys list`"),
         _ => None,
     }

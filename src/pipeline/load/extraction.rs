@@ -49,6 +49,13 @@ impl Before {
         Self { sent: client.budget().sent(), retried: client.retried() }
     }
 
+    /// The requests before the first list.
+    pub(crate) fn at_start(self, client: &Client) -> Requests {
+        let requests = self.requests_since(client);
+        let by_stage = BTreeMap::from([(REFERENCE.to_owned(), requests.sent)]);
+        Requests { by_stage, ..requests }
+    }
+
     pub(crate) fn requests_since(self, client: &Client) -> Requests {
         let (sent, retried) = (client.budget().sent() - self.sent, client.retried() - self.retried);
         Requests { sent, retried, ..Requests::default() }

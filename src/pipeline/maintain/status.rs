@@ -1,15 +1,17 @@
 //! The status of a lake: snapshots, rows, coverage, requests used, last runs.
 
 use crate::client::{AccountUsed, ClientError, Ledger};
+use crate::contract::eastern::days_newest_first;
 use crate::lake::{Commit, Lake};
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
+use crate::table::CoverageRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 const LAST_RUNS: usize = 10;
@@ -68,6 +70,12 @@ pub(crate) struct LakeStatus {
     pub(crate) rows: BTreeMap<String, u64>,
     /// How far the register has been read; none in a lake that never read it.
     pub(crate) register: Option<RegisterReading>,
+    /// Days wanted: those that the newest run of days wanted, and those read before. A day counts once for each listing.
+    pub(crate) days_wanted: u64,
+    /// Complete days.
+    pub(crate) days_complete: u64,
+    /// Newest day that is wanted and was never read.
+    pub(crate) newest_unread: Option<Date>,
     /// Coverage, newest day first.
     pub(crate) coverage: Vec<DayStatus>,
     /// Requests each account has used, by this host's ledgers.
@@ -92,6 +100,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     }
     let rows = current.iter().flat_map(|commit| &commit.tables);
     let coverage = coverage_rows(lake, current.as_ref())?;
+    let unread = unread(current.as_ref(), &coverage);
     let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
     let runs = lake.runs()?.into_iter().rev().take(LAST_RUNS);
     Ok(LakeStatus {
@@ -99,6 +108,9 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
         snapshots,
         rows: rows.map(|(table, manifest)| (table.clone(), manifest.rows)).collect(),
         register: current.as_ref().and_then(register),
+        days_wanted: (coverage.len() + unread.len()) as u64,
+        days_complete: coverage.iter().filter(|row| row.complete).count() as u64,
+        newest_unread: unread.into_iter().max(),
         coverage: coverage
             .into_iter()
             .map(|row| DayStatus {
@@ -119,6 +131,19 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
             })
             .collect(),
     })
+}
+
+/// Days that the newest run of days wanted and that have no coverage, once for each listing.
+fn unread(commit: Option<&Commit>, coverage: &[CoverageRow]) -> Vec<Date> {
+    let Some(wanted) = RunState::of(commit).wanted else { return Vec::new() };
+    let read: HashSet<(&str, Date)> =
+        coverage.iter().map(|row| (row.entity_type.as_str(), row.filed_date)).collect();
+    let days = |label: &String| {
+        let label = label.clone();
+        days_newest_first(wanted.from, wanted.to).map(move |day| (label.clone(), day))
+    };
+    let all = wanted.listings.iter().flat_map(days);
+    all.filter(|(label, day)| !read.contains(&(label.as_str(), *day))).map(|(_, day)| day).collect()
 }
 
 fn register(commit: &Commit) -> Option<RegisterReading> {

@@ -7,8 +7,8 @@
 use crate::aggregate::choose_businesses;
 use crate::extract::detail::LookUp;
 use crate::lake::{Commit, Lake};
-use crate::pipeline::config::spec::EnrichSpec;
-use crate::pipeline::error::Result;
+use crate::pipeline::config::spec::{EnrichSpec, PipelineSpec};
+use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::state::run_state::EnrichState;
 use crate::table::{Table, TableError, read_table, typed_column};
 use arrow::array::{Array, Int32Array, Int64Array, StringArray, TimestampMicrosecondArray};
@@ -69,6 +69,19 @@ pub(crate) struct Due {
     pub(crate) look_ups: Vec<(i64, LookUp)>,
     /// Number of businesses with an answer in quarantine that are not due yet.
     pub(crate) waiting: u64,
+}
+
+/// Fails if a pipeline looks businesses up in a lake without filings.
+pub(crate) fn check_has_filings(spec: &PipelineSpec, lake: &Lake) -> Result<()> {
+    if spec.enrich.is_none() {
+        return Ok(());
+    }
+    let commit = lake.current()?;
+    let filings = commit.as_ref().and_then(|commit| commit.tables.get(Table::Filings.name()));
+    match filings.is_some_and(|filings| filings.rows > 0) {
+        true => Ok(()),
+        false => Err(PipelineError::NoFilings { lake: lake.to_string() }),
+    }
 }
 
 /// The selected businesses that are not up to date in the lake.

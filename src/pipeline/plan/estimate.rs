@@ -1,7 +1,7 @@
 //! The estimate of a run, before it starts. It takes at most 3 requests.
 
 use super::completion_date::{SpendableBudget, complete_on};
-use super::due::{DueTerms, due};
+use super::due::{DueTerms, check_has_filings, due};
 use super::forecast::{Forecast, KnownTotal};
 use super::inputs::{PlanInputs, filter};
 use super::jobs::{counted_days, first_day, listing_need, listings, within_bounds};
@@ -61,6 +61,7 @@ pub struct Price {
 /// Returns the estimate of a run of this pipeline on this lake.
 pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price> {
     let lake = &context.lake;
+    check_has_filings(&pipeline.spec, lake)?;
     let client = make_client(pipeline, context)?;
     let account = client.account().await?;
     check_clock(context, &client).await?;

@@ -19,7 +19,7 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
-use crate::pipeline::state::run_state::RunState;
+use crate::pipeline::state::run_state::{RunState, WantedDays};
 use crate::table::{CoverageRow, Table};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,12 +106,11 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
     }
 }
 
-/// Values that this run saw first. They are kept like any other, and logged.
+/// Values that this run saw first. They are kept like any other, and logged unless the first window is still being read.
 fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
-    let first = run.state.open_values.is_empty();
     let new = landing.open_values.unseen_in(&run.state.open_values);
     run.state.open_values.absorb(new.clone());
-    if first {
+    if !run.state.read_once {
         return OpenValues::default();
     }
     for (column, values) in new.iter() {
@@ -147,6 +146,8 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     }
     state.source = Some(run.source);
     state.as_of = state.as_of.max(Some(run.record.today));
+    state.wanted = wanted(run).or(state.wanted);
+    state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
     CommitInfo {
         committed_at: (run.now)(),
@@ -156,6 +157,13 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
         state: serde_json::to_value(&state).unwrap_or_default(),
         checks: serde_json::json!({ "findings": summary.checks }),
     }
+}
+
+/// The days that a run wants; none of a run that reads no days.
+fn wanted(run: &Run<'_>) -> Option<WantedDays> {
+    let listings: BTreeSet<String> =
+        listings(&run.pipeline.spec).into_iter().map(|listing| listing.label().to_owned()).collect();
+    (!listings.is_empty()).then_some(WantedDays { from: run.from, to: run.record.today, listings })
 }
 
 /// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.
@@ -179,13 +187,7 @@ fn show(run: &Run<'_>, summary: &RunSummary) -> Result<()> {
 
 /// Sets the outcome, prunes old snapshots, and closes the run unless it paused. Incomplete days and a review do not keep it open.
 fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
-    let is_behind = summary.coverage.complete < summary.coverage.days
-        || summary
-            .register
-            .as_ref()
-            .is_some_and(|register| register.left > 0 || !register.unproven.is_empty())
-        || summary.enrich.as_ref().is_some_and(|enrich| enrich.left > 0);
-    let is_partial = (summary.stopped.is_some() || is_behind) && summary.held.is_none();
+    let is_partial = (summary.stopped.is_some() || summary.is_behind()) && summary.held.is_none();
     summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
     if summary.stopped.is_none() {
         run.record.finished =

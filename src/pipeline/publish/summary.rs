@@ -175,7 +175,7 @@ pub struct RunSummary {
     pub quarantined: u64,
     /// Fields the schema does not know, with their number of values.
     pub unknown_fields: BTreeMap<String, u64>,
-    /// New values in columns without a fixed set of values; none on a lake's first run.
+    /// New values in columns without a fixed set of values; none before a run has read all that it wants.
     pub new_values: OpenValues,
     /// What failed checks found.
     pub checks: Vec<String>,
@@ -201,6 +201,15 @@ impl RunSummary {
     /// The summary of a run that has done nothing.
     pub fn empty(pipeline: &str, today: Date) -> Self {
         Self { pipeline: pipeline.to_owned(), today, ..Self::default() }
+    }
+
+    /// Whether there is more to read than the run has read.
+    pub(crate) fn is_behind(&self) -> bool {
+        let is_register_behind =
+            |register: &RegisterSummary| register.left > 0 || !register.unproven.is_empty();
+        self.coverage.complete < self.coverage.days
+            || self.register.as_ref().is_some_and(is_register_behind)
+            || self.enrich.as_ref().is_some_and(|enrich| enrich.left > 0)
     }
 
     /// Sets the outcome, and the exit code that follows from it: the only place that decides the exit code of a run without an error.

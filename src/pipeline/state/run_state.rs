@@ -22,6 +22,11 @@ pub(crate) struct RunState {
     /// Newest day of a run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) as_of: Option<Date>,
+    /// The days that the newest run of days wanted; none before one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wanted: Option<WantedDays>,
+    /// Whether a run has read all that it wanted. Before that, most values are new.
+    pub(crate) read_once: bool,
     /// The plan's numbers as measured.
     pub(crate) plan: Option<PlanLimits>,
     /// Values seen so far in columns without a fixed set of values.
@@ -53,6 +58,15 @@ pub(crate) struct RunState {
     /// When the merged lists and counts arrived.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) lists: NewestLists,
+}
+
+/// Days that a run wants complete: those of its window, in each listing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WantedDays {
+    pub(crate) from: Date,
+    pub(crate) to: Date,
+    /// Labels of the listings.
+    pub(crate) listings: BTreeSet<String>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

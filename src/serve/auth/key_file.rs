@@ -2,6 +2,8 @@
 //!
 //! The file stores digests. A key itself is shown once, when it is made.
 
+use super::key_text::edited;
+use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::{Plan, PlanLimits};
 use jiff::Timestamp;
 use secrecy::SecretString;
@@ -40,8 +42,8 @@ pub enum KeysError {
     /// The account exists with another plan: name, plan in the file, plan of the request.
     #[error("account {0:?} is on plan {1:?}, not {2:?}")]
     OtherPlan(String, Plan, Plan),
-    /// A scope with a character that scopes do not have.
-    #[error("{0:?} is not a scope: lower-case letters, digits, - and _ only")]
+    /// A scope that the API does not have.
+    #[error("{0:?} is not a scope of the API; it has one: data")]
     Scope(String),
     /// An account without a name.
     #[error("an account needs a name")]
@@ -106,24 +108,15 @@ pub(crate) struct KeyFile {
 
 impl KeyFile {
     pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
-        let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
-            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
-                KeysError::NoFile(path.to_owned(), source)
-            }
-            _ => KeysError::Storage(path.to_owned(), source),
-        })?;
-        toml::from_str(&text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
+        Self::parse(path, &read_text(path)?)
     }
 
-    /// Reads a key file; a missing one is empty.
-    pub(crate) fn read_or_new(path: &Path) -> Result<Self, KeysError> {
-        match Self::read(path) {
-            Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => Ok(Self::default()),
-            read => read,
-        }
+    fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
+        toml::from_str(text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
     }
 
-    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for.
+    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for. A missing file is empty. A change
+    /// adds accounts and keys, or revokes keys. After an error the old file is unchanged, unless the sync of the folder failed.
     pub(crate) fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
@@ -133,17 +126,31 @@ impl KeyFile {
         let failed = |source| KeysError::Storage(lock_path.clone(), source);
         let lock = File::create(&lock_path).map_err(failed)?;
         lock.lock().map_err(failed)?;
-        let mut file = Self::read_or_new(path)?;
-        let done = change(&mut file)?;
-        file.write(path)?;
+        let text = match read_text(path) {
+            Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => String::new(),
+            read => read?,
+        };
+        let before = Self::parse(path, &text)?;
+        let mut after = before.clone();
+        let done = change(&mut after)?;
+        let text = after.text_from(&before, &text)?;
+        replace_file(path, text.as_bytes()).map_err(|source| KeysError::Storage(path.to_owned(), source))?;
         Ok(done)
     }
 
-    /// Replaces a key file in one step; only its owner may read it. After an error the old file is unchanged, unless the
-    /// sync of the folder failed.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), KeysError> {
-        let text = toml::to_string(self)?;
-        replace_file(path, text.as_bytes()).map_err(|source| KeysError::Storage(path.to_owned(), source))
+    /// The text of the file after a change, made from the text before.
+    fn text_from(&self, before: &Self, text: &str) -> Result<String, KeysError> {
+        let added = Self {
+            accounts: self.accounts.get(before.accounts.len()..).unwrap_or_default().to_vec(),
+            keys: self.keys.get(before.keys.len()..).unwrap_or_default().to_vec(),
+        };
+        let keys = before.keys.iter().zip(&self.keys).enumerate();
+        let revoked = keys.filter(|(_, (before, after))| before.revoked_at != after.revoked_at);
+        let revoked = revoked.filter_map(|(place, (_, after))| Some((place, after.revoked_at?.to_string())));
+        match edited(text, &toml::to_string(&added)?, revoked) {
+            Some(text) => Ok(text),
+            None => Ok(toml::to_string(self)?),
+        }
     }
 
     /// Creates a key from 256 random bits, and its account if there is none yet.
@@ -153,7 +160,7 @@ impl KeyFile {
         random: [u8; 32],
         now: Timestamp,
     ) -> Result<NewKey, KeysError> {
-        if let Some(wrong) = request.scopes.iter().find(|scope| !is_scope(scope)) {
+        if let Some(wrong) = request.scopes.iter().find(|scope| *scope != DATA_SCOPE) {
             return Err(KeysError::Scope(wrong.clone()));
         }
         self.admit_account(request.account, request.plan)?;
@@ -199,12 +206,21 @@ impl KeyFile {
     }
 }
 
+fn read_text(path: &Path) -> Result<String, KeysError> {
+    std::fs::read_to_string(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+            KeysError::NoFile(path.to_owned(), source)
+        }
+        _ => KeysError::Storage(path.to_owned(), source),
+    })
+}
+
 /// The id of a key, made from its digest: it reveals nothing of the key.
 pub(super) fn key_id(digest: &blake3::Hash) -> String {
     format!("key_{}", &digest.to_hex()[..12])
 }
 
-/// Replaces a file atomically and durably; a reader sees all of the old one or all of the new one.
+/// Replaces a file atomically and durably; only its owner may read it. A reader sees all of the old one or all of the new one.
 ///
 /// The lake's own replacement makes files that everybody may read; a temporary file of `tempfile` is its owner's.
 fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -215,13 +231,6 @@ fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path)?;
     // Before the folder is synced, a power cut brings the old file back.
     File::open(folder)?.sync_all()
-}
-
-fn is_scope(word: &str) -> bool {
-    !word.is_empty()
-        && word
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
 }
 
 const fn yes() -> bool {
@@ -249,14 +258,12 @@ mod tests {
     fn key_is_accepted_until_revoked_and_is_never_in_the_file() {
         let (folder, scopes) = (tempfile::tempdir().expect("a folder"), ["data".to_owned()]);
         let path = folder.path().join("keys.toml");
-        let mut file = KeyFile::read_or_new(&path).expect("a new file");
-        let made = file.create(request(Plan::Starter, &scopes), [7; 32], NOW).expect("a key");
+        let create = |file: &mut KeyFile| file.create(request(Plan::Starter, &scopes), [7; 32], NOW);
+        let made = KeyFile::change(&path, create).expect("a key");
         let key = made.key.expose_secret();
         assert_eq!(key.len(), "flb_".len() + 64);
-        file.write(&path).expect("written");
         assert!(!std::fs::read_to_string(&path).expect("text").contains(&key[4..]));
         let mut read = KeyFile::read(&path).expect("read");
-        assert_eq!(read, file);
         let caller = accounts(&read).expect("accounts").authenticate(key).expect("known");
         assert_eq!((&*caller.key_id, caller.account.limits), (made.id.as_str(), Plan::Starter.limits()));
         read.revoke(&made.id, NOW).expect("revoked");
@@ -309,11 +316,10 @@ mod tests {
         file.create(request(Plan::Starter, &[]), [1; 32], NOW).expect("a key");
         let other = file.create(request(Plan::Agency, &[]), [2; 32], NOW);
         assert!(matches!(other, Err(KeysError::OtherPlan(..))));
-        let scopes = ["da ta".to_owned()];
-        assert!(matches!(
-            file.create(request(Plan::Starter, &scopes), [2; 32], NOW),
-            Err(KeysError::Scope(_))
-        ));
+        for scope in ["da ta", "foo", "DATA", ""] {
+            let refused = file.create(request(Plan::Starter, &[scope.to_owned()]), [2; 32], NOW);
+            assert!(matches!(refused, Err(KeysError::Scope(_))), "{scope}");
+        }
         assert_eq!(file.keys.len(), 1);
     }
 

@@ -5,11 +5,13 @@
 //! # Files, in reading order
 //!
 //! - [`key_file`]: accounts and keys in TOML
+//! - `key_text`: changes of its text that keep comments and layout
 //! - [`access`]: key → caller, and the limits of a test instance
 //! - [`usage_meter`]: request counts that survive a crash
 
 pub(super) mod access;
 pub(super) mod key_file;
+mod key_text;
 pub(super) mod usage_meter;
 
 pub(crate) use access::Accounts;

@@ -11,7 +11,7 @@ use sunlake::pipeline::publish::summary::{Outcome, Requests, RunSummary, TableRo
 const OTHER: [(&str, &str); 21] = [
     (
         "status",
-        "`snapshot`, `snapshots` (those kept), `rows`, `register`, `coverage`, `budgets` (every account of this host), `runs`",
+        "`snapshot`, `snapshots` (those kept), `rows`, `register`, `days_wanted`, `days_complete`, `newest_unread`, `coverage`, `budgets` (every account of this host), `runs`",
     ),
     (
         "verify",

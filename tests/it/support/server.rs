@@ -131,14 +131,18 @@ fn listening(scratch: &Scratch, today: &str, flags: &[&str]) -> (SocketAddr, Run
     }
 }
 
-/// Makes a key in the folder's `keys.toml`.
+/// Makes a key in the folder's `keys.toml`. Scopes of other services are written into the file, as a person does.
 pub(crate) fn create_key(scratch: &Scratch, account: &str, plan: &str, scopes: &[&str]) -> String {
     let keys = scratch.path("keys.toml");
-    let done =
-        Sunlake::new(["keys", "create", "--account", account, "--plan", plan, "--scopes", &scopes.join(",")])
-            .args(["--keys".as_ref(), keys.as_os_str()])
-            .finish()
-            .exits(0);
+    let done = Sunlake::new(["keys", "create", "--account", account, "--plan", plan, "--scopes", "data"])
+        .args(["--keys".as_ref(), keys.as_os_str()])
+        .finish()
+        .exits(0);
+    if scopes != ["data"] {
+        let text = std::fs::read_to_string(&keys).expect("the key file");
+        let (before, after) = text.rsplit_once("scopes = [\"data\"]").expect("the scopes of the newest key");
+        std::fs::write(&keys, format!("{before}scopes = {scopes:?}{after}")).expect("the key file");
+    }
     let key = done.stdout.strip_suffix('\n').unwrap_or_default();
     let is_key = key.len() > 20 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     assert!(is_key, "only the key is on stdout{}", done.shown());
