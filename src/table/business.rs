@@ -269,7 +269,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn an_id_that_is_more_than_its_number_and_a_county_elsewhere_are_kept_as_sent() {
+    fn an_id_that_is_more_than_its_number_and_a_county_of_another_state_are_kept_as_sent() {
         let day = date(2026, 11, 20);
         let row = |id: &str, county: &str| {
             let sent = Summary { id: id.to_owned(), county: county.to_owned(), ..summary(7, day) };

@@ -225,12 +225,12 @@ fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
     let mut answered = 0;
     proxy.follow(move |_| {
         answered += 1;
-        if answered <= 10 { Reply::Slow(Duration::from_millis(200)) } else { Reply::Hold }
+        if answered <= 12 { Reply::Slow(Duration::from_millis(200)) } else { Reply::Hold }
     });
     let run = weather.run_into(&scratch.path("slow")).start();
     // Requests go out while none of those before them has an answer.
-    proxy.wait_for_requests(before + 13);
-    assert!(proxy.log().len() <= before + 10 + 8, "they are bounded");
+    proxy.wait_for_requests(before + 15);
+    assert!(proxy.log().len() <= before + 12 + 8, "they are bounded");
     proxy.follow(|_| Reply::Slow(Duration::from_millis(200)));
     proxy.release();
     let slow = run.finish().complete();

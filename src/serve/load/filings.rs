@@ -171,7 +171,7 @@ impl ReadRows {
             let cells: &DictionaryArray<Int32Type> = batch.column(name)?;
             let texts = cells.values().as_string_opt::<i32>().ok_or_else(|| batch.no_column(name))?;
             let mut texts: Vec<&str> = (0..texts.len()).map(|place| texts.value(place)).collect();
-            // Only counties are null: those elsewhere are kept as sent.
+            // Only counties are null: those of other states are kept as sent.
             let place = |row: usize| match cells.key(row) {
                 Some(known) => known,
                 None => {
@@ -180,7 +180,7 @@ impl ReadRows {
                 }
             };
             let places: Vec<usize> = (0..cells.len()).map(place).collect();
-            self.rows.coded_mut(field).extend(texts.into_iter(), places.into_iter());
+            self.rows.coded_mut(field).extend(texts, places);
         }
         let seen: &TimestampMicrosecondArray = batch.column("changed_at")?;
         self.changed_at = self.changed_at.max(seen.iter().flatten().max());

@@ -24,8 +24,11 @@ pub(crate) struct Business {
 pub(crate) struct Register {
     pub(crate) businesses: Vec<Business>,
     /// Called after every answer with rows.
-    after_page: Option<Box<dyn FnMut(&mut Vec<Business>) + Send>>,
+    after_page: Option<Change>,
 }
+
+/// Changes the businesses.
+type Change = Box<dyn FnMut(&mut Vec<Business>) + Send>;
 
 pub(crate) fn add(businesses: &mut Vec<Business>, name: &str, filed: Date) {
     let id = businesses.len() as u64 + 1;
