@@ -5,6 +5,9 @@ use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::date;
 
+/// The day of a run.
+pub(super) const DAY: jiff::civil::Date = jiff::civil::date(2026, 11, 20);
+
 /// The fields of a filing that tests set.
 #[derive(Debug, Clone)]
 pub(super) struct Filing {

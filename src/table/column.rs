@@ -127,7 +127,7 @@ pub(super) const OFFICERS: &[Column] = &[
 
 pub(super) const CHANGES: &[Column] = &[
     req("observed_at", Timestamp, "when the run saw it"),
-    req("observed_on", Date, "Eastern day of observed_at"),
+    req("observed_on", Date, "Eastern day of the run: that of --today where it is given"),
     BUSINESS_ID,
     req(
         "change",

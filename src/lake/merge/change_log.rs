@@ -2,7 +2,6 @@
 
 use super::row_key::keys;
 use super::upsert::Dropped;
-use crate::contract::eastern::eastern_day;
 use crate::lake::data_file::column;
 use crate::lake::error::LakeError;
 use crate::lake::snapshot::staging::{Staging, TableDelta};
@@ -11,6 +10,7 @@ use arrow::array::{Array, RecordBatch};
 use arrow::compute::interleave;
 use arrow::row::Row;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
@@ -21,13 +21,14 @@ pub(super) const FILE_ROWS: usize = 128 * 1024;
 #[derive(Debug)]
 pub(super) struct Changes {
     observed_at: Timestamp,
+    observed_on: Date,
     run_id: String,
     rows: Vec<ChangeRow>,
 }
 
 impl Changes {
-    pub(super) fn new(observed_at: Timestamp, run_id: &str) -> Self {
-        Self { observed_at, run_id: run_id.to_owned(), rows: Vec::new() }
+    pub(super) fn new((observed_at, observed_on): (Timestamp, Date), run_id: &str) -> Self {
+        Self { observed_at, observed_on, run_id: run_id.to_owned(), rows: Vec::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -47,8 +48,8 @@ impl Changes {
         field: &str,
         (old, new): (Option<String>, Option<String>),
     ) {
-        let observed_on = eastern_day(self.observed_at);
-        let (observed_at, run_id, field) = (self.observed_at, self.run_id.clone(), field.to_owned());
+        let (observed_at, observed_on) = (self.observed_at, self.observed_on);
+        let (run_id, field) = (self.run_id.clone(), field.to_owned());
         self.rows.push(ChangeRow { observed_at, observed_on, business_id, change, field, old, new, run_id });
     }
 

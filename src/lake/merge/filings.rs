@@ -43,6 +43,8 @@ impl Staging {
     /// timestamps are equal; `first_seen_at` is kept, and `changed_at` where no column of the
     /// business differs. An observation older than the lake's record changes nothing.
     ///
+    /// `observed_on` is the Eastern day of the run.
+    ///
     /// `complete` names the listings that were read completely: filing date, and whether it is that of fictitious names.
     /// A listed business of such a listing that was not observed is marked as vanished, and kept.
     ///
@@ -55,7 +57,7 @@ impl Staging {
     pub fn merge_filings(
         &mut self,
         complete: &BTreeSet<(Date, bool)>,
-        observed_at: Timestamp,
+        (observed_at, observed_on): (Timestamp, Date),
     ) -> Result<TableDelta, LakeError> {
         let spill = self.spill.take().map_or_else(|| self.new_spill(), Ok)?;
         let mut spilled = spill.finish()?;
@@ -74,7 +76,7 @@ impl Staging {
             listings,
             same_run: self.changes_of_this_run()?,
             delta: TableDelta { read: spilled.read(), ..TableDelta::default() },
-            changes: Changes::new(observed_at, &self.run_id),
+            changes: Changes::new((observed_at, observed_on), &self.run_id),
             moves,
         };
         for month in self.months_to_merge(&spilled, &merge) {

@@ -53,7 +53,7 @@ pub(crate) fn merge(
 ) -> Result<Merged> {
     landing.end()?;
     let mut deltas = std::mem::take(&mut landing.looked_up);
-    let filings = landing.staging.merge_filings(&landing.days_to_compare(), observed_at)?;
+    let filings = landing.staging.merge_filings(&landing.days_to_compare(), (observed_at, landing.today))?;
     let counts = journal.follows_listed.then(|| count_listed(landing)).transpose()?;
     if let Some(from) = journal.readable_from {
         follow_moves(landing, lists.map_or(&[], |(_, counts)| counts), from)?;
