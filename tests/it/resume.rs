@@ -245,12 +245,12 @@ fn a_slow_api_is_asked_ahead_and_answers_the_same_for_no_request_more() {
 #[test]
 fn a_signal_while_pages_are_asked_ahead_loses_none_of_them() {
     let weather = Weather::new(|request| match request.number {
-        1..=10 => Reply::Slow(Duration::from_millis(200)),
+        1..=12 => Reply::Slow(Duration::from_millis(200)),
         _ => Reply::Hold,
     });
     let proxy = &weather.proxy;
     let run = weather.command("").start();
-    proxy.wait_for_requests(13);
+    proxy.wait_for_requests(15);
     run.terminate();
     proxy.follow(|_| Reply::Forward);
     proxy.release();
