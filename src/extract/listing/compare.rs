@@ -25,7 +25,7 @@ pub(crate) enum Totals {
     Days,
 }
 
-/// Days whose totals differ from their rows, with these totals.
+/// Days whose totals differ from their rows, with these totals; and those whose total cannot be told while rows change.
 pub(crate) async fn differing_days(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
@@ -47,19 +47,21 @@ pub(crate) async fn differing_days(
         Totals::Days => {
             for (day, known) in rows.iter().rev() {
                 let total = reader.total_of_day(&slice(*day, *day), *known).await?;
-                differing.extend((total != *known).then_some((*day, total)));
+                differing.extend((total != Some(*known)).then_some((*day, total.unwrap_or(*known))));
             }
         }
     }
     Ok(differing)
 }
 
-/// Ranges of days, as far back as one search may span. Under the small limits of a trial, none has more rows than an offset passes.
+/// Ranges of days, as far back as one search may span. Under the small limits of a trial, none has more rows than an offset passes,
+/// where no day has more.
 fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<(Date, Date)> {
     let Some(newest) = rows.keys().next_back() else { return Vec::new() };
     let oldest = minus_days(*newest, MAX_SPAN_DAYS - 1);
     let ranges = ranges(rows.range(oldest..).map(|(day, _)| *day));
-    match plan.max_offset < Plan::Starter.limits().max_offset {
+    let has_pages_behind = rows.values().all(|rows| *rows <= u64::from(plan.max_offset));
+    match has_pages_behind && plan.max_offset < Plan::Starter.limits().max_offset {
         true => ranges.into_iter().flat_map(|range| within_offset(range, rows, plan.max_offset)).collect(),
         false => ranges,
     }

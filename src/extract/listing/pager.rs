@@ -218,23 +218,23 @@ impl<'r, 'a> Reader<'r, 'a> {
         self.total_behind(slice, max_offset.min(known + ROWS_BEHIND)).await
     }
 
-    /// The total of a day with about `known` rows, while rows change. With more rows than the max offset, no page is behind the last
-    /// one, but those of its sectors are: if their totals add up to `known`, that is the total.
-    pub(crate) async fn total_of_day(&mut self, day: &Slice, known: u64) -> Result<u64> {
-        let is_parted = known > u64::from(self.plan.max_offset) && Dimension::Sector.applies(&day.filter);
-        match is_parted && self.total_of_sectors(day).await? == known {
-            true => Ok(known),
-            false => self.total_near(day, known).await,
+    /// The total of a day with about `known` rows, while rows change: by pages behind the last row. With more rows than the max offset,
+    /// the day has no such page, but its sectors may; none where one of them has too many rows as well.
+    pub(crate) async fn total_of_day(&mut self, day: &Slice, known: u64) -> Result<Option<u64>> {
+        let max_offset = u64::from(self.plan.max_offset);
+        if known <= max_offset || !Dimension::Sector.applies(&day.filter) {
+            return Ok(Some(self.total_near(day, known).await?));
         }
-    }
-
-    async fn total_of_sectors(&mut self, day: &Slice) -> Result<u64> {
         let mut sum = 0;
         for (sector, _) in &self.values.sectors {
             let part = day.under(Filter { industry: Some(sector.clone()), ..day.filter.clone() });
-            sum += self.total_behind(&part, self.plan.max_offset.into()).await?;
+            let total = self.total_behind(&part, max_offset).await?;
+            if total > max_offset {
+                return Ok(None);
+            }
+            sum += total;
         }
-        Ok(sum)
+        Ok(Some(sum))
     }
 
     /// The total of a slice, by a page at an offset.
