@@ -148,7 +148,8 @@ fn escaped(words: &str) -> String {
 /// An object store has no `current`, so there they name the files of this snapshot.
 fn views(lake: &Lake, commit: &Commit, tables: &[Described]) -> String {
     let is_folder = lake.shown().is_some();
-    let root = format!("coalesce(getvariable('lake'), {})", quoted(&lake.to_string()));
+    let absolute = std::path::absolute(lake.root()).unwrap_or_else(|_| lake.root().to_owned());
+    let root = format!("coalesce(getvariable('lake'), {})", quoted(&absolute.display().to_string()));
     text_of(|text| {
         match is_folder {
             true => head_of_folder(text, commit)?,
