@@ -54,17 +54,20 @@ pub(crate) async fn differing_days(
     Ok(differing)
 }
 
-/// Ranges of days, as far back as one search may span. Under the small limits of a trial, none has more rows than an offset passes,
-/// where no day has more.
+/// Parts of a range whose totals come without a row, at most, under the limits of a plan.
+const MOST_PARTS: usize = 2;
+
+/// Ranges of days, as far back as one search may span; in parts with no more rows than an offset passes where these are few. Under the
+/// small limits of a trial they may be many, unless a day has more rows.
 fn few(rows: &BTreeMap<Date, u64>, plan: &PlanLimits) -> Vec<(Date, Date)> {
     let Some(newest) = rows.keys().next_back() else { return Vec::new() };
     let oldest = minus_days(*newest, MAX_SPAN_DAYS - 1);
     let ranges = ranges(rows.range(oldest..).map(|(day, _)| *day));
+    let parts: Vec<(Date, Date)> =
+        ranges.iter().flat_map(|range| within_offset(*range, rows, plan.max_offset)).collect();
     let has_pages_behind = rows.values().all(|rows| *rows <= u64::from(plan.max_offset));
-    match has_pages_behind && plan.max_offset < Plan::Starter.limits().max_offset {
-        true => ranges.into_iter().flat_map(|range| within_offset(range, rows, plan.max_offset)).collect(),
-        false => ranges,
-    }
+    let is_trial = plan.max_offset < Plan::Starter.limits().max_offset;
+    if has_pages_behind && (is_trial || parts.len() <= MOST_PARTS) { parts } else { ranges }
 }
 
 /// The parts of a range that have no more rows than an offset passes, or one day.
