@@ -3,13 +3,14 @@
 //! The file stores digests. A key itself is shown once, when it is made.
 
 use super::key_text::edited;
+use super::replace_file::{behind_links, replace_file};
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::{Plan, PlanLimits};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The prefix of every key.
@@ -115,12 +116,13 @@ impl KeyFile {
         toml::from_str(text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
     }
 
-    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for. A missing file is empty. A change
-    /// adds accounts and keys, or revokes keys. After an error the old file is unchanged, unless the sync of the folder failed.
+    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for. A missing file is empty; a link
+    /// stays a link. A change adds accounts and keys, or revokes keys. After an error the old file is unchanged, unless the sync of the folder failed.
     pub(crate) fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
     ) -> Result<T, KeysError> {
+        let path = &behind_links(path).map_err(|source| KeysError::Storage(path.to_owned(), source))?;
         // A file of its own: each change replaces the key file.
         let lock_path = path.with_added_extension("lock");
         let failed = |source| KeysError::Storage(lock_path.clone(), source);
@@ -220,19 +222,6 @@ pub(super) fn key_id(digest: &blake3::Hash) -> String {
     format!("key_{}", &digest.to_hex()[..12])
 }
 
-/// Replaces a file atomically and durably; only its owner may read it. A reader sees all of the old one or all of the new one.
-///
-/// The lake's own replacement makes files that everybody may read; a temporary file of `tempfile` is its owner's.
-fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    // Before the folder is synced, a power cut brings the old file back.
-    File::open(folder)?.sync_all()
-}
-
 const fn yes() -> bool {
     true
 }
@@ -308,6 +297,18 @@ mod tests {
         std::fs::create_dir(folder.path().join("keys.toml.lock")).expect("a folder");
         let failed = KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [1; 32], NOW));
         assert!(matches!(failed, Err(KeysError::Storage(..))), "{failed:?}");
+    }
+
+    #[test]
+    fn link_to_the_key_file_stays_and_the_file_behind_it_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("keys.toml"), folder.path().join("link"));
+        std::os::unix::fs::symlink("keys.toml", &link).expect("a link");
+        let create = |file: &mut KeyFile| file.create(request(Plan::Agency, &[]), [1; 32], NOW);
+        let made = KeyFile::change(&link, create).expect("a key");
+        KeyFile::change(&link, |file| file.revoke(&made.id, NOW)).expect("revoked");
+        assert!(link.is_symlink() && !path.is_symlink());
+        assert!(KeyFile::read(&path).expect("a key file").keys[0].revoked_at.is_some());
     }
 
     #[test]
