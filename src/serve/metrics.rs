@@ -40,6 +40,8 @@ pub(super) struct Metrics {
     pub(super) over_limit: Counter,
     /// New snapshots and key files that could not be loaded.
     pub(super) failed_reloads: Counter,
+    /// 1 while the key file cannot be read.
+    pub(super) key_file_unread: Gauge,
     snapshot: Gauge,
     rows: Gauge,
     index_bytes: Gauge,
@@ -78,6 +80,12 @@ impl Metrics {
             malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
             over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
             failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
+            key_file_unread: add(
+                own,
+                "key_file_unread",
+                "1 while the key file cannot be read",
+                Gauge::default(),
+            ),
             snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),
             rows: add(own, "index_rows", "Businesses in the index", Gauge::default()),
             index_bytes: add(own, "index_bytes", "Memory of the index", Gauge::default()),

@@ -109,10 +109,20 @@ pub(crate) struct KeyFile {
 
 impl KeyFile {
     pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
-        Self::parse(path, &read_text(path)?)
+        Self::parse(path, &Self::text(path)?)
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
+    /// The text of a key file.
+    pub(crate) fn text(path: &Path) -> Result<String, KeysError> {
+        std::fs::read_to_string(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+                KeysError::NoFile(path.to_owned(), source)
+            }
+            _ => KeysError::Storage(path.to_owned(), source),
+        })
+    }
+
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
         toml::from_str(text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
     }
 
@@ -128,7 +138,7 @@ impl KeyFile {
         let failed = |source| KeysError::Storage(lock_path.clone(), source);
         let lock = File::create(&lock_path).map_err(failed)?;
         lock.lock().map_err(failed)?;
-        let text = match read_text(path) {
+        let text = match Self::text(path) {
             Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => String::new(),
             read => read?,
         };
@@ -206,15 +216,6 @@ impl KeyFile {
             }
         }
     }
-}
-
-fn read_text(path: &Path) -> Result<String, KeysError> {
-    std::fs::read_to_string(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
-            KeysError::NoFile(path.to_owned(), source)
-        }
-        _ => KeysError::Storage(path.to_owned(), source),
-    })
 }
 
 /// The id of a key, made from its digest: it reveals nothing of the key.
