@@ -40,6 +40,8 @@ pub(super) struct Metrics {
     pub(super) over_limit: Counter,
     /// New snapshots and key files that could not be loaded.
     pub(super) failed_reloads: Counter,
+    /// Request counts of days to come that were reset.
+    pub(super) usage_resets: Counter,
     /// 1 while the key file cannot be read.
     pub(super) key_file_unread: Gauge,
     snapshot: Gauge,
@@ -80,6 +82,12 @@ impl Metrics {
             malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
             over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
             failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
+            usage_resets: add(
+                own,
+                "usage_resets",
+                "Request counts of days to come that were reset",
+                Counter::default(),
+            ),
             key_file_unread: add(
                 own,
                 "key_file_unread",

@@ -64,7 +64,8 @@ fn load(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload), S
     let metrics = Metrics::new();
     let (reload, index, accounts) =
         HotReload::open(config.index, config.accounts, config.plan_override, &metrics)?;
-    let meter = Meter::open(config.usage_file)?;
+    let mut meter = Meter::open(config.usage_file)?;
+    meter.resets = metrics.usage_resets.clone();
     let host_guard = HostGuard::new(address, config.public_url.as_deref());
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
     let service = Service::new(index, accounts, meter, config.clock, config.today);

@@ -1,8 +1,9 @@
 //! What goes wrong around a server, as its operator meets it: a key file that cannot be read, a log that nobody reads.
 
 use crate::service::{TOLD_METRICS, metrics_address};
-use crate::support::server::{AGENCY, ApiServer};
+use crate::support::server::{AGENCY, ApiServer, STARTER};
 use crate::support::{PATIENCE, http, source, wait_for};
+use serde_json::Value;
 use std::net::SocketAddr;
 
 /// The value of a metric.
@@ -30,4 +31,26 @@ fn a_key_file_that_cannot_be_read_is_reported_at_once_and_so_is_its_return() {
     server.process.terminate();
     let done = server.process.finish().exits(0).says("the key file cannot be read;");
     done.says("the key file can be read again");
+}
+
+#[test]
+fn a_request_counted_by_a_clock_far_ahead_does_not_close_the_account() {
+    let source = source::small();
+    let server = ApiServer::strict(source, STARTER);
+    assert_eq!(server.get("/v1/me").status, 200);
+    let usage = server.scratch.path("served/state/usage.jsonl");
+    let server = server.again(source.today, |process| {
+        process.terminate();
+        process.finish().exits(0);
+        let text = std::fs::read_to_string(&usage).expect("counts");
+        let mut line: Value = serde_json::from_str(&text).expect("one line");
+        (line["day"], line["day_on"]) = (1_000.into(), "2036-01-02".into());
+        (line["month"], line["month_on"]) = (10_000.into(), "2036-01-01".into());
+        std::fs::write(&usage, format!("{line}\n")).expect("counts of days to come");
+    });
+    let answer = server.get("/v1/me");
+    assert_eq!((answer.status, answer.header("retry-after")), (200, None), "{}", answer.text());
+    assert_eq!(answer.json()["remaining"]["day"], 999);
+    server.process.terminate();
+    server.process.finish().exits(0).says("counted were of days to come");
 }
