@@ -1,9 +1,10 @@
 //! What goes wrong around a server, as its operator meets it: a key file that cannot be read, a log that nobody reads.
 
 use crate::service::{TOLD_METRICS, metrics_address};
+use crate::support::mcp;
 use crate::support::server::{AGENCY, ApiServer, STARTER};
 use crate::support::{PATIENCE, http, source, wait_for};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 
 /// The value of a metric.
@@ -53,4 +54,23 @@ fn a_request_counted_by_a_clock_far_ahead_does_not_close_the_account() {
     assert_eq!(answer.json()["remaining"]["day"], 999);
     server.process.terminate();
     server.process.finish().exits(0).says("counted were of days to come");
+}
+
+#[test]
+fn no_text_of_a_client_is_in_the_log() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &["-vv"]);
+    let forged = "1\n2026-11-20T00:00:00Z ERROR forged\u{1b}[2J";
+    for (method, params) in [
+        ("tools/call", json!({"name": forged, "arguments": {}})),
+        ("tools/call", json!({"name": "get_county", "arguments": {forged: forged}})),
+        (forged, json!({})),
+        ("notifications/cancelled", json!({"requestId": forged, "reason": forged})),
+    ] {
+        let message = json!({"jsonrpc": "2.0", "id": forged, "method": method, "params": params});
+        let version = [("MCP-Protocol-Version".to_owned(), "2025-11-25".to_owned())];
+        mcp::post(&server, &version, message.to_string().as_bytes());
+    }
+    server.process.terminate();
+    let done = server.process.finish().exits(0);
+    assert!(!done.stderr.contains("forged") && !done.stderr.contains("rmcp"), "{}", done.shown());
 }

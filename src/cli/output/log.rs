@@ -21,15 +21,14 @@ pub(crate) struct Log {
 /// Starts the log on stderr. `RUST_LOG` is not read, because other programs use it.
 pub(crate) fn start_log(common: &Common) -> Log {
     let log = Log { run: RunLog::default(), bar: Progress::hidden() };
-    let (own, others) = match (common.quiet, common.verbose) {
-        (true, _) => (LevelFilter::ERROR, LevelFilter::ERROR),
-        (_, 0) => (LevelFilter::WARN, LevelFilter::ERROR),
-        (_, 1) => (LevelFilter::INFO, LevelFilter::WARN),
-        _ => (LevelFilter::DEBUG, LevelFilter::INFO),
+    let own = match (common.quiet, common.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (_, 0) => LevelFilter::WARN,
+        (_, 1) => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
     };
-    let shown = Targets::new().with_default(others).with_target("sunlake", own);
-    let of_run = Targets::new()
-        .with_default(LevelFilter::WARN)
+    let shown = errors_of_others().with_target("sunlake", own);
+    let of_run = errors_of_others()
         .with_target("sunlake", LevelFilter::INFO)
         // The answers of the embedded API are in the raw pages.
         .with_target("sunlake::serve", LevelFilter::WARN);
@@ -49,6 +48,11 @@ pub(crate) fn start_log(common: &Common) -> Log {
         tracing::debug!(%error, "the log was set up before");
     }
     log
+}
+
+/// Errors of other crates, which know nothing of our rules for logs. Those of rmcp have text of the server's clients.
+fn errors_of_others() -> Targets {
+    Targets::new().with_default(LevelFilter::ERROR).with_target("rmcp", LevelFilter::OFF)
 }
 
 /// Most bytes that one process writes into the log of a run.
