@@ -178,6 +178,7 @@ mod tests {
     use crate::serve::http::host_guard::HostGuard;
     use crate::serve::service::Service;
     use crate::table::Table;
+    use prometheus_client::metrics::counter::Counter;
     use std::os::unix::fs::symlink;
 
     fn point_current_at(lake: &Path, snapshot: &str) {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     fn open(index: IndexSource, accounts: AccountsSource) -> Result<(HotReload, Site), ServeError> {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Counter::default());
         let (reload, index, accounts) = HotReload::open(index, accounts, LimitOverride::default(), &metrics)?;
         let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
         let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
@@ -207,7 +208,7 @@ mod tests {
     fn lake_without_snapshot_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let source = IndexSource::Lake(folder.path().to_owned());
-        let error = read_index(&source, &Metrics::new()).expect_err("no snapshot");
+        let error = read_index(&source, &Metrics::new(Counter::default())).expect_err("no snapshot");
         assert!(error.to_string().contains("no current snapshot"), "{error}");
     }
 

@@ -68,10 +68,12 @@ impl Drop for Counted<'_> {
 }
 
 impl Metrics {
-    pub(super) fn new() -> Self {
+    /// With the count of log lines that nobody read.
+    pub(super) fn new(lines_dropped: Counter) -> Self {
         let mut registry = Registry::default();
         let own = registry.sub_registry_with_prefix("sunlake");
         let constructor: fn() -> Histogram = || Histogram::new(LATENCY_BOUNDS);
+        add(own, "log_lines_dropped", "Log lines that nobody read", lines_dropped);
         let latency = Family::new_with_constructor(constructor);
         Self {
             answers: add(own, "requests", "Requests answered", Family::default()),
@@ -141,7 +143,7 @@ mod tests {
 
     #[test]
     fn counts_are_on_the_page() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Counter::default());
         metrics.answered("/v1/me", 200, Duration::from_micros(300));
         metrics.answered("/v1/me", 429, Duration::from_micros(30));
         metrics.shed("connections");

@@ -1,11 +1,16 @@
 //! What goes wrong around a server, as its operator meets it: a key file that cannot be read, a log that nobody reads.
 
 use crate::service::{TOLD_METRICS, metrics_address};
+use crate::support::command::{Sunlake, succeed};
+use crate::support::http::Connection;
 use crate::support::mcp;
 use crate::support::server::{AGENCY, ApiServer, STARTER};
 use crate::support::{PATIENCE, http, source, wait_for};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::process::Command;
 
 /// The value of a metric.
 fn metric(metrics: SocketAddr, name: &str) -> f64 {
@@ -73,4 +78,40 @@ fn no_text_of_a_client_is_in_the_log() {
     server.process.terminate();
     let done = server.process.finish().exits(0);
     assert!(!done.stderr.contains("forged") && !done.stderr.contains("rmcp"), "{}", done.shown());
+}
+
+#[test]
+fn a_log_that_nobody_reads_stops_no_request() {
+    let source = source::small();
+    let server = ApiServer::generous(source, AGENCY);
+    server.process.terminate();
+    server.process.finish().exits(0);
+    let pipe = server.scratch.path("pipe");
+    succeed(Command::new("mkfifo").arg(&pipe));
+    // Open for both ends, so that neither waits for the other.
+    let held = File::options().read(true).write(true).open(&pipe).expect("a pipe");
+    let (lake, keys) = (server.scratch.path("served"), server.scratch.path("keys.toml"));
+    let mut process = Sunlake::serve(&lake, &keys)
+        .args(["--today", source.today])
+        .args(TOLD_METRICS)
+        .through(&["sh", "-c", "exec \"$@\" 2> \"$0\"", &pipe.to_string_lossy()])
+        .start();
+    let address = process.address().expect("an address");
+    let mut lines = BufReader::new(held).lines().map(|line| line.expect("a line"));
+    let metrics = lines.find_map(|line| {
+        serde_json::from_str::<Value>(&line).ok()?["fields"]["address"].as_str()?.parse().ok()
+    });
+    let metrics = metrics.expect("the address of the metrics");
+    let mut connection = Connection::open(address).expect("a connection");
+    let mut ask = || {
+        assert_eq!(connection.get("/v1/fl/entity-types", &server.key).expect("an answer").status, 200);
+    };
+    // Several times what a pipe holds.
+    (0..1_000).for_each(|_| ask());
+    wait_for("dropped lines", PATIENCE, || {
+        ask();
+        (metric(metrics, "sunlake_log_lines_dropped_total") > 0.0).then_some(())
+    });
+    process.terminate();
+    process.finish().exits(0);
 }
