@@ -37,6 +37,8 @@ pub(super) struct Metrics {
     pub(super) connections: Gauge,
     /// Connections that sent no valid HTTP request.
     pub(super) malformed: Counter,
+    /// Requests without a valid key.
+    pub(super) refused_keys: Counter,
     pub(super) over_limit: Counter,
     /// New snapshots and key files that could not be loaded.
     pub(super) failed_reloads: Counter,
@@ -82,6 +84,7 @@ impl Metrics {
             in_flight: add(own, "requests_in_flight", "Requests being answered", Gauge::default()),
             connections: add(own, "connections", "Connections open", Gauge::default()),
             malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
+            refused_keys: add(own, "refused_keys", "Requests without a valid key", Counter::default()),
             over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
             failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
             usage_resets: add(

@@ -81,6 +81,29 @@ fn no_text_of_a_client_is_in_the_log() {
 }
 
 #[test]
+fn requests_without_a_valid_key_are_counted_and_logged_once_a_second() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
+    let metrics = metrics_address(&server);
+    for _ in 0..25 {
+        assert_eq!(server.get_with("/v1/me", "flb_wrong").status, 401);
+        assert_eq!(server.send("GET", "/v1/me", &[]).status, 401);
+        assert_eq!(mcp::post_with(&server, "flb_wrong", &[], b"{}").status, 401);
+    }
+    assert_eq!(metric(metrics, "sunlake_refused_keys_total"), 75.0);
+    server.process.terminate();
+    let done = server.process.finish().exits(0);
+    let lines: Vec<Value> =
+        done.stderr.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    let refused: Vec<_> =
+        lines.iter().filter(|line| line["fields"]["message"] == "no valid key: answered 401").collect();
+    let seconds = done.took.as_secs() as usize + 1;
+    assert!((1..=seconds).contains(&refused.len()), "{}", done.shown());
+    assert!(refused.iter().all(|line| line["level"] == "WARN"), "{}", done.shown());
+    let peer = refused[0]["fields"]["peer"].as_str().unwrap_or_default();
+    assert!(peer.starts_with("127.0.0.1:"), "{}", done.shown());
+}
+
+#[test]
 fn a_log_that_nobody_reads_stops_no_request() {
     let source = source::small();
     let server = ApiServer::generous(source, AGENCY);
