@@ -138,3 +138,22 @@ fn a_log_that_nobody_reads_stops_no_request() {
     process.terminate();
     process.finish().exits(0);
 }
+
+#[test]
+fn accounts_that_no_server_can_keep_apart_or_let_in_do_not_start_one() {
+    let server = ApiServer::strict(source::small(), STARTER);
+    server.process.terminate();
+    server.process.finish().exits(0);
+    let (lake, keys) = (server.scratch.path("served"), server.scratch.path("keys.toml"));
+    let text = std::fs::read_to_string(&keys).expect("a key file");
+    let limits =
+        "rows_per_call = 1, max_offset = 1, window_days = 1, per_minute = 0, per_day = 1, per_month = 1";
+    let other = format!("\n[[account]]\nname = \"other\"\nplan = \"agency\"\nlimits = {{ {limits} }}\n");
+    for (added, says) in [
+        ("\n[[account]]\nname = \"acme\"\nplan = \"agency\"\n", "two accounts named \"acme\""),
+        (other.as_str(), "account \"other\" has per_minute = 0"),
+    ] {
+        std::fs::write(&keys, format!("{text}{added}")).expect("a key file");
+        Sunlake::serve(&lake, &keys).finish().exits(3).says(says).says("hint:");
+    }
+}

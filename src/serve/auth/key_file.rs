@@ -34,6 +34,12 @@ pub enum KeysError {
     /// A key belongs to no account of the file.
     #[error("key {0} belongs to account {1:?}, which the key file does not have")]
     UnknownAccount(String, String),
+    /// Two accounts have one name.
+    #[error("the key file has two accounts named {0:?}")]
+    TwoAccounts(String),
+    /// A limit of an account is 0: account, limit.
+    #[error("account {0:?} has {1} = 0; a limit is at least 1")]
+    NoLimit(String, &'static str),
     /// A digest is not 64 hexadecimal digits.
     #[error("the digest of key {0} is damaged")]
     Digest(String),
