@@ -13,10 +13,15 @@ use std::io::Write;
 
 /// Runs a command and returns the exit code. An error is reported on stderr.
 pub async fn carry_out(cli: Cli, world: &World) -> u8 {
-    let log = start_log(&cli.common);
+    let log = start_log(&cli.common, matches!(cli.command, Command::Serve(_)));
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     let session = Session { common: &cli.common, world, today };
-    match dispatch(&cli.command, &session, &log).await {
+    let done = dispatch(&cli.command, &session, &log).await;
+    if let Err(error) = &done {
+        tracing::debug!(?error, "the command failed");
+    }
+    log.finish();
+    match done {
         Ok(code) => code,
         Err(error) => {
             report_error(&error, cli.common.json);
@@ -34,7 +39,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Verify { snapshot, .. } => command::verify::verify(session, *snapshot),
         Command::Snapshot { command } => command::snapshot::snapshot(session, command),
         Command::Replay { run, publish } => command::replay::replay_run(session, run, *publish),
-        Command::Serve(arguments) => command::serve::serve(session, arguments).await,
+        Command::Serve(arguments) => command::serve::serve(session, arguments, log).await,
         Command::Keys { keys, command } => command::keys::keys(session, keys, command),
         Command::Report => command::status::report(session),
         Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
@@ -50,7 +55,6 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
 
 /// Writes the error and its hint to stderr; with `--json`, also the object that every command ends with.
 fn report_error(error: &CommandError, json: bool) {
-    tracing::debug!(?error, "the command failed");
     let text = ErrorText::of(error);
     // If stderr is closed, the exit code is all that is left.
     let _ = std::io::stderr().lock().write_all(text.to_string().as_bytes());

@@ -64,22 +64,30 @@ impl Usage {
 
     /// The windows at an instant: those that have ended are empty.
     ///
-    /// A clock that was set back does not empty a day or a month.
+    /// A clock that was set back by a day at most does not empty a day or a month.
     /// It does end a minute, which could otherwise last for hours.
+    /// Days further ahead come from a clock that was wrong, and would close the account until then.
     fn at(self, now: Timestamp) -> Self {
-        let mut current = self;
+        let mut current = if self.is_ahead(now) { Self::default() } else { self };
         let today = eastern_day(now);
         let open = |since: &Timestamp| (0..MINUTE_SECS * 1_000).contains(&millis_between(*since, now));
-        if !self.minute_since.as_ref().is_some_and(open) {
+        if !current.minute_since.as_ref().is_some_and(open) {
             (current.minute_since, current.minute) = (None, 0);
         }
-        if self.day_on.is_none_or(|day| day < today) {
+        if current.day_on.is_none_or(|day| day < today) {
             (current.day_on, current.day) = (Some(today), 0);
         }
-        if self.month_on.is_none_or(|month| month < today.first_of_month()) {
+        if current.month_on.is_none_or(|month| month < today.first_of_month()) {
             (current.month_on, current.month) = (Some(today.first_of_month()), 0);
         }
         current
+    }
+
+    /// Whether the last request was counted more than a day after this one: by a clock that was ahead, or in a damaged file.
+    pub fn is_ahead(&self, now: Timestamp) -> bool {
+        let tomorrow = plus_days(eastern_day(now), 1);
+        self.day_on.is_some_and(|day| day > tomorrow)
+            || self.month_on.is_some_and(|month| month > tomorrow.first_of_month())
     }
 
     /// When the last of the full windows opens; `None` when none is full.
@@ -195,6 +203,24 @@ mod tests {
         assert_eq!(usage.remaining(earlier, &limits), Remaining { minute: 1, day: 1, month: 99 });
         assert_eq!(wait(&mut usage, earlier, &limits), None);
         assert!(wait(&mut usage, earlier + 90.seconds(), &limits).is_some());
+    }
+
+    #[test]
+    fn a_request_of_a_clock_far_ahead_closes_no_window() {
+        let (now, limits) = (at("2026-07-31T12:00:00Z"), limits(1, 1, 1));
+        for (ahead, is_damage) in [
+            ("2026-07-31T13:00:00Z", false),
+            ("2026-08-01T12:00:00Z", false),
+            ("2026-08-02T12:00:00Z", true),
+            ("2036-01-01T12:00:00Z", true),
+        ] {
+            let mut usage = Usage::default();
+            assert_eq!(wait(&mut usage, at(ahead), &limits), None);
+            assert_eq!(usage.is_ahead(now), is_damage, "{ahead}");
+            assert_eq!(usage.remaining(now, &limits).day, u32::from(is_damage), "{ahead}");
+            assert_eq!(wait(&mut usage, now, &limits).is_none(), is_damage, "{ahead}");
+            assert!(wait(&mut usage, now, &limits).is_some_and(|secs| secs <= 32 * 86_400), "{ahead}");
+        }
     }
 
     #[test]

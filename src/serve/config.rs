@@ -5,6 +5,7 @@ use super::load::LoadError;
 use super::service::Clock;
 use crate::lake::{Lake, LakeError};
 use jiff::civil::Date;
+use prometheus_client::metrics::counter::Counter;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -52,6 +53,8 @@ pub(crate) struct ServeConfig {
     pub(crate) linger: Duration,
     /// Listener of the metrics page; `None` serves none.
     pub(crate) metrics: Option<TcpListener>,
+    /// Log lines that nobody read.
+    pub(crate) log_lines_dropped: Counter,
 }
 
 /// Error of a server.

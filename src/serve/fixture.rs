@@ -14,6 +14,7 @@ use crate::contract::plan::{Plan, PlanLimits};
 use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, write_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
+use prometheus_client::metrics::counter::Counter;
 use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -109,7 +110,7 @@ pub(super) fn site(limits: PlanLimits, scopes: &[&str]) -> Site {
     let accounts = Accounts::single(KEY, "acme", limits, scopes);
     let service = Service::new(Arc::new(index()), accounts, Meter::default(), clock(), Some(TODAY));
     let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
-    Site::new(service, "http://127.0.0.1:1", host_guard, Metrics::new(), [1; 32])
+    Site::new(service, "http://127.0.0.1:1", host_guard, Metrics::new(Counter::default()), [1; 32])
 }
 
 pub(super) fn generous() -> PlanLimits {

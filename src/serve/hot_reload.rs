@@ -1,13 +1,14 @@
 //! Hot reload: serves a new snapshot and a changed key file without a restart.
 //!
-//! Every second the sources are compared with what is served. A source that cannot be used is logged, and the old one is
+//! Every second the sources are compared with what is served. A snapshot that cannot be used is logged, and the old one is
 //! still served.
 
-use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::auth::{Accounts, LimitOverride};
 use super::config::ServeError;
 use super::config::{AccountsSource, IndexSource};
 use super::http::app::Site;
 use super::index::Index;
+use super::key_watch::KeyWatch;
 use super::load::{LoadError, load_snapshot};
 use super::metrics::Metrics;
 use crate::lake::{Lake, LakeError, check_snapshot_folder};
@@ -26,11 +27,9 @@ const POLLS_UNTIL_RETRY: u64 = 15;
 /// The sources of a running server, and what of them is served.
 pub(super) struct HotReload {
     index: IndexSource,
-    /// The key file, and the limits that replace those in it.
-    keys: Option<(PathBuf, LimitOverride)>,
+    /// `None` for fixed accounts.
+    keys: Option<KeyWatch>,
     snapshot: PathBuf,
-    /// Digest of the key file that is served.
-    key_file: Option<blake3::Hash>,
     /// The index before this one. It is freed one poll later, when no request uses it: freeing takes a while.
     retired: Option<Arc<Index>>,
     /// A snapshot that failed to load, and the poll at which it is tried again.
@@ -47,16 +46,14 @@ impl HotReload {
         metrics: &Metrics,
     ) -> Result<(Self, Arc<Index>, Accounts), ServeError> {
         let (loaded, snapshot) = read_index(&index, metrics)?;
-        let (keys, key_file, accounts) = match accounts {
-            AccountsSource::Fixed(accounts) => (None, None, accounts),
+        let (keys, accounts) = match accounts {
+            AccountsSource::Fixed(accounts) => (None, accounts),
             AccountsSource::File(path) => {
-                // Before the file is read: a change in between is found by the next poll.
-                let key_file = digest(&path);
-                let accounts = read_accounts(&path, &plan_override)?;
-                (Some((path, plan_override)), key_file, accounts)
+                let (keys, accounts) = KeyWatch::open(path, plan_override)?;
+                (Some(keys), accounts)
             }
         };
-        let reload = Self { index, keys, snapshot, key_file, retired: None, failed: None, polls: 0 };
+        let reload = Self { index, keys, snapshot, retired: None, failed: None, polls: 0 };
         Ok((reload, loaded, accounts))
     }
 
@@ -88,7 +85,9 @@ impl HotReload {
         if let Some(snapshot) = self.newest_snapshot() {
             self.serve_snapshot(site, snapshot);
         }
-        self.poll_keys(site);
+        if let Some(keys) = &mut self.keys {
+            keys.poll(site, Instant::now());
+        }
     }
 
     /// The newest snapshot of a source that is followed; `None` when it is not to be asked, or cannot be read.
@@ -124,34 +123,6 @@ impl HotReload {
             }
         }
     }
-
-    fn poll_keys(&mut self, site: &Site) {
-        let Some((path, plan_override)) = &self.keys else { return };
-        let found = digest(path);
-        if found.is_none() || found == self.key_file {
-            return;
-        }
-        match read_accounts(path, plan_override) {
-            Ok(accounts) => {
-                tracing::info!(path = %path.display(), "the key file has changed");
-                site.service.swap_accounts(accounts);
-            }
-            Err(error) => {
-                site.metrics.failed_reloads.inc();
-                tracing::warn!(%error, "the key file has changed and cannot be used; the old keys are still valid");
-            }
-        }
-        self.key_file = found;
-    }
-}
-
-fn read_accounts(path: &Path, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
-    Accounts::from_key_file(&KeyFile::read(path)?, plan_override)
-}
-
-/// Digest of a file's bytes; `None` when it cannot be read.
-fn digest(path: &Path) -> Option<blake3::Hash> {
-    std::fs::read(path).ok().map(|bytes| blake3::hash(&bytes))
 }
 
 /// The index of a source, and the snapshot folder it was loaded from.
@@ -202,14 +173,12 @@ fn copy_newest(lake: &Lake) -> Result<Option<PathBuf>, LakeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::plan::Plan;
-    use crate::serve::auth::{KeyRequest, Meter};
-    use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, snapshot, write_table};
+    use crate::serve::auth::Meter;
+    use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, write_table};
     use crate::serve::http::host_guard::HostGuard;
     use crate::serve::service::Service;
     use crate::table::Table;
-    use jiff::Timestamp;
-    use secrecy::ExposeSecret;
+    use prometheus_client::metrics::counter::Counter;
     use std::os::unix::fs::symlink;
 
     fn point_current_at(lake: &Path, snapshot: &str) {
@@ -218,7 +187,7 @@ mod tests {
     }
 
     fn open(index: IndexSource, accounts: AccountsSource) -> Result<(HotReload, Site), ServeError> {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Counter::default());
         let (reload, index, accounts) = HotReload::open(index, accounts, LimitOverride::default(), &metrics)?;
         let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
         let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
@@ -239,7 +208,7 @@ mod tests {
     fn lake_without_snapshot_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let source = IndexSource::Lake(folder.path().to_owned());
-        let error = read_index(&source, &Metrics::new()).expect_err("no snapshot");
+        let error = read_index(&source, &Metrics::new(Counter::default())).expect_err("no snapshot");
         assert!(error.to_string().contains("no current snapshot"), "{error}");
     }
 
@@ -260,23 +229,5 @@ mod tests {
             reload.poll(&site);
             assert_eq!(total(&site), format!("{{\"data\":{{\"businesses_total\":{businesses}"), "{snapshot}");
         }
-    }
-
-    #[test]
-    fn revoked_key_is_refused_without_a_restart() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("keys.toml");
-        let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
-        let now = Timestamp::UNIX_EPOCH;
-        let made = KeyFile::change(&path, |file| file.create(request, [5; 32], now)).expect("a key");
-        let snapshot = snapshot();
-        let (mut reload, site) =
-            open(IndexSource::Snapshot(snapshot.path().to_owned()), AccountsSource::File(path.clone()))
-                .expect("keys");
-        let opens = || site.service.authenticate(Some(made.key.expose_secret())).is_ok();
-        assert!(opens());
-        KeyFile::change(&path, |file| file.revoke(&made.id, now)).expect("revoked");
-        reload.poll(&site);
-        assert!(!opens());
     }
 }

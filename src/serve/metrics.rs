@@ -37,9 +37,15 @@ pub(super) struct Metrics {
     pub(super) connections: Gauge,
     /// Connections that sent no valid HTTP request.
     pub(super) malformed: Counter,
+    /// Requests without a valid key.
+    pub(super) refused_keys: Counter,
     pub(super) over_limit: Counter,
     /// New snapshots and key files that could not be loaded.
     pub(super) failed_reloads: Counter,
+    /// Request counts of days to come that were reset.
+    pub(super) usage_resets: Counter,
+    /// 1 while the key file cannot be read.
+    pub(super) key_file_unread: Gauge,
     snapshot: Gauge,
     rows: Gauge,
     index_bytes: Gauge,
@@ -64,10 +70,12 @@ impl Drop for Counted<'_> {
 }
 
 impl Metrics {
-    pub(super) fn new() -> Self {
+    /// With the count of log lines that nobody read.
+    pub(super) fn new(lines_dropped: Counter) -> Self {
         let mut registry = Registry::default();
         let own = registry.sub_registry_with_prefix("sunlake");
         let constructor: fn() -> Histogram = || Histogram::new(LATENCY_BOUNDS);
+        add(own, "log_lines_dropped", "Log lines that nobody read", lines_dropped);
         let latency = Family::new_with_constructor(constructor);
         Self {
             answers: add(own, "requests", "Requests answered", Family::default()),
@@ -76,8 +84,21 @@ impl Metrics {
             in_flight: add(own, "requests_in_flight", "Requests being answered", Gauge::default()),
             connections: add(own, "connections", "Connections open", Gauge::default()),
             malformed: add(own, "malformed", "Connections that sent no HTTP request", Counter::default()),
+            refused_keys: add(own, "refused_keys", "Requests without a valid key", Counter::default()),
             over_limit: add(own, "over_limit", "Requests over a limit of their account", Counter::default()),
             failed_reloads: add(own, "failed_reloads", "Reloads that failed", Counter::default()),
+            usage_resets: add(
+                own,
+                "usage_resets",
+                "Request counts of days to come that were reset",
+                Counter::default(),
+            ),
+            key_file_unread: add(
+                own,
+                "key_file_unread",
+                "1 while the key file cannot be read",
+                Gauge::default(),
+            ),
             snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),
             rows: add(own, "index_rows", "Businesses in the index", Gauge::default()),
             index_bytes: add(own, "index_bytes", "Memory of the index", Gauge::default()),
@@ -125,7 +146,7 @@ mod tests {
 
     #[test]
     fn counts_are_on_the_page() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(Counter::default());
         metrics.answered("/v1/me", 200, Duration::from_micros(300));
         metrics.answered("/v1/me", 429, Duration::from_micros(30));
         metrics.shed("connections");

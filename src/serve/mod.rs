@@ -17,7 +17,8 @@
 //! - `http`: connections, middleware, routes
 //! - `mcp`: the same operations as tools over MCP
 //! - `reference`: the `OpenAPI` document, the Markdown page, JSON Schemas
-//! - `hot_reload`: new snapshots and keys without a restart
+//! - `key_watch`: a changed key file without a restart, and one that cannot be read
+//! - `hot_reload`: new snapshots and keys, looked for every second
 //! - `metrics`: counters for Prometheus
 
 mod auth;
@@ -27,6 +28,7 @@ mod fixture;
 mod hot_reload;
 mod http;
 mod index;
+mod key_watch;
 mod load;
 mod mcp;
 mod metrics;

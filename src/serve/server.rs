@@ -61,10 +61,11 @@ impl Server {
 
 /// Reads every source; blocking.
 fn load(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload), ServeError> {
-    let metrics = Metrics::new();
+    let metrics = Metrics::new(config.log_lines_dropped);
     let (reload, index, accounts) =
         HotReload::open(config.index, config.accounts, config.plan_override, &metrics)?;
-    let meter = Meter::open(config.usage_file)?;
+    let mut meter = Meter::open(config.usage_file)?;
+    meter.resets = metrics.usage_resets.clone();
     let host_guard = HostGuard::new(address, config.public_url.as_deref());
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
     let service = Service::new(index, accounts, meter, config.clock, config.today);
@@ -88,6 +89,7 @@ mod tests {
     use super::*;
     use crate::serve::config::{AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource};
     use crate::serve::{Accounts, LimitOverride, fixture};
+    use prometheus_client::metrics::counter::Counter;
     use std::io::{Read, Write};
 
     /// The answer to one request on a connection of its own, read to its end.
@@ -122,6 +124,7 @@ mod tests {
             max_connections: DEFAULT_MAX_CONNECTIONS,
             linger: Duration::ZERO,
             metrics: None,
+            log_lines_dropped: Counter::default(),
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = Server::open(listener, config).await.expect("a server");

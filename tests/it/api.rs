@@ -80,7 +80,9 @@ fn a_revoked_key_stops_opening() {
     let account = server.get("/v1/me").json();
     let id = account["id"].as_str().expect("a key id");
     let keys = server.scratch.path("keys.toml");
-    Sunlake::new(["keys", "revoke", id]).args(["--keys".as_ref(), keys.as_os_str()]).finish().exits(0);
+    let revoke = Sunlake::new(["keys", "revoke", id]).args(["--keys".as_ref(), keys.as_os_str()]);
+    let done = revoke.finish().exits(0);
+    assert!(done.stdout.contains("a server refuses it when it has read the file"), "{}", done.shown());
     crate::support::wait_for("the end of the key", crate::support::PATIENCE, || {
         (server.get("/v1/me").status == 401).then_some(())
     });

@@ -27,6 +27,7 @@ mod mcp;
 mod memory;
 mod midnight;
 mod openapi;
+mod operation;
 mod plan_numbers;
 mod readers;
 mod reference_pages;

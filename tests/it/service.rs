@@ -337,9 +337,9 @@ fn compressed_bodies_equal_the_plain_ones_and_a_cached_answer_is_not_sent_again(
 }
 
 /// A page of metrics on the port that the log names.
-const TOLD_METRICS: [&str; 5] = ["--metrics", "127.0.0.1:0", "-v", "--log-format", "json"];
+pub(crate) const TOLD_METRICS: [&str; 5] = ["--metrics", "127.0.0.1:0", "-v", "--log-format", "json"];
 
-fn metrics_address(server: &ApiServer) -> SocketAddr {
+pub(crate) fn metrics_address(server: &ApiServer) -> SocketAddr {
     wait_for("the address of the metrics", PATIENCE, || {
         server.process.said().lines().find_map(|line| {
             let line: Value = serde_json::from_str(line).ok()?;

@@ -33,7 +33,12 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
             // Without this, a missing file would be created.
             KeyFile::read(file).map_err(refused)?;
             KeyFile::change(file, |keys| keys.revoke(id, session.now())).map_err(refused)?;
-            session.report(&json!({ "id": id, "revoked": true }), String::new)
+            session.report(&json!({ "id": id, "revoked": true }), || {
+                let file = file.display();
+                format!(
+                    "{id} is revoked in {file}; a server refuses it when it has read the file, within a second\n"
+                )
+            })
         }
     }
 }

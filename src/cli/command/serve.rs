@@ -4,6 +4,7 @@ use crate::cli::args::ServeArguments;
 use crate::cli::context::key_permissions::warn_if_readable;
 use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
 use crate::cli::exit::{self, CommandError};
+use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
 use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server};
@@ -15,7 +16,11 @@ use tokio::net::TcpListener;
 /// Files a server has open apart from the sockets of its clients, rounded up.
 const OTHER_OPEN_FILES: u64 = 64;
 
-pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> Result<u8, CommandError> {
+pub(crate) async fn serve(
+    session: &Session<'_>,
+    arguments: &ServeArguments,
+    log: &Log,
+) -> Result<u8, CommandError> {
     let (listener, address) = bind(&arguments.listen).await?;
     let metrics = match &arguments.metrics {
         Some(metrics) => {
@@ -39,6 +44,7 @@ pub(crate) async fn serve(session: &Session<'_>, arguments: &ServeArguments) -> 
         max_connections: connections(arguments.max_connections, (session.world.max_open_files)()),
         linger: DEFAULT_LINGER,
         metrics,
+        log_lines_dropped: log.dropped.clone(),
     };
     let mut signals = Signals::listen()?;
     let stopped = async move { signals.next().await };

@@ -12,6 +12,7 @@ use crate::serve::{
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
+use prometheus_client::metrics::counter::Counter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,7 @@ impl EmbeddedApi {
             // Its only client is this program, which has every answer before it stops the server.
             linger: Duration::ZERO,
             metrics: None,
+            log_lines_dropped: Counter::default(),
         };
         let (stop, stopped) = oneshot::channel();
         let server = Server::open(listener, config).await.map_err(failed)?;

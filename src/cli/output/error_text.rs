@@ -186,6 +186,10 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Keys(KeysError::NoFile(..)) => {
             some("create a key: `sunlake keys create --account NAME --plan PLAN`")
         }
+        ServeError::Keys(KeysError::TwoAccounts(_)) => some("keep one of the two in the key file"),
+        ServeError::Keys(KeysError::NoLimit(..)) => {
+            some("give another limit in the key file, or `api_access = false` to refuse the account")
+        }
         ServeError::Keys(KeysError::Digest(_)) => {
             some("revoke the key, and create another: `sunlake keys revoke ID`")
         }

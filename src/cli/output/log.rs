@@ -1,13 +1,16 @@
 //! The log: lines on stderr by level, and the log file of a run: JSON lines of bounded size, in the run's folder.
 
+use super::lossy_lines::LossyLines;
 use super::progress::{LinesAbove, Progress};
 use crate::cli::args::{Common, LogFormat};
+use prometheus_client::metrics::counter::Counter;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::writer::BoxMakeWriter;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt};
@@ -16,25 +19,49 @@ use tracing_subscriber::{Layer, fmt};
 pub(crate) struct Log {
     pub(crate) run: RunLog,
     pub(crate) bar: Progress,
+    /// Lines on stderr that were dropped because nobody read them.
+    pub(crate) dropped: Counter,
+    /// The lines of a server.
+    lossy: Option<LossyLines>,
+}
+
+impl Log {
+    /// Writes the last lines.
+    pub(crate) fn finish(&self) {
+        if let Some(lines) = &self.lossy {
+            lines.finish();
+        }
+    }
+
+    /// The writer of lines on stderr. A server drops lines rather than wait for their reader.
+    fn stderr(&self) -> BoxMakeWriter {
+        match self.lossy.clone() {
+            Some(lines) => BoxMakeWriter::new(move || lines.clone()),
+            None => {
+                let bar = self.bar.clone();
+                BoxMakeWriter::new(move || LinesAbove { bar: bar.clone(), writer: io::stderr })
+            }
+        }
+    }
 }
 
 /// Starts the log on stderr. `RUST_LOG` is not read, because other programs use it.
-pub(crate) fn start_log(common: &Common) -> Log {
-    let log = Log { run: RunLog::default(), bar: Progress::hidden() };
-    let (own, others) = match (common.quiet, common.verbose) {
-        (true, _) => (LevelFilter::ERROR, LevelFilter::ERROR),
-        (_, 0) => (LevelFilter::WARN, LevelFilter::ERROR),
-        (_, 1) => (LevelFilter::INFO, LevelFilter::WARN),
-        _ => (LevelFilter::DEBUG, LevelFilter::INFO),
+pub(crate) fn start_log(common: &Common, is_server: bool) -> Log {
+    let dropped = Counter::default();
+    let lossy = is_server.then(|| LossyLines::new(io::stderr(), dropped.clone()));
+    let log = Log { run: RunLog::default(), bar: Progress::hidden(), dropped, lossy };
+    let own = match (common.quiet, common.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (_, 0) => LevelFilter::WARN,
+        (_, 1) => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
     };
-    let shown = Targets::new().with_default(others).with_target("sunlake", own);
-    let of_run = Targets::new()
-        .with_default(LevelFilter::WARN)
+    let shown = errors_of_others().with_target("sunlake", own);
+    let of_run = errors_of_others()
         .with_target("sunlake", LevelFilter::INFO)
         // The answers of the embedded API are in the raw pages.
         .with_target("sunlake::serve", LevelFilter::WARN);
-    let bar = log.bar.clone();
-    let stderr = move || LinesAbove { bar: bar.clone(), writer: std::io::stderr };
+    let stderr = log.stderr();
     let to_stderr = match common.log_format {
         LogFormat::Text => {
             let ansi = std::io::stderr().is_terminal();
@@ -49,6 +76,11 @@ pub(crate) fn start_log(common: &Common) -> Log {
         tracing::debug!(%error, "the log was set up before");
     }
     log
+}
+
+/// Errors of other crates, which know nothing of our rules for logs. Those of rmcp have text of the server's clients.
+fn errors_of_others() -> Targets {
+    Targets::new().with_default(LevelFilter::ERROR).with_target("rmcp", LevelFilter::OFF)
 }
 
 /// Most bytes that one process writes into the log of a run.

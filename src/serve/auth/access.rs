@@ -1,7 +1,8 @@
 //! Key → caller: the accounts and keys that a server accepts, and the limits of a test instance. It stores digests, never keys.
 
-use super::key_file::{KeyFile, KeysError, key_id};
+use super::key_file::{AccountRecord, KeyFile, KeysError, key_id};
 use crate::contract::plan::PlanLimits;
+use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -44,6 +45,7 @@ impl Accounts {
 
     /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
     pub(crate) fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
+        check_accounts(&file.accounts)?;
         let accounts: Vec<Arc<AccountEntry>> = file
             .accounts
             .iter()
@@ -82,6 +84,21 @@ impl Accounts {
         }
         found.cloned()
     }
+}
+
+/// Every account has a name of its own, and limits of at least 1.
+fn check_accounts(accounts: &[AccountRecord]) -> Result<(), KeysError> {
+    let mut names = BTreeSet::new();
+    for account in accounts {
+        if !names.insert(&account.name) {
+            return Err(KeysError::TwoAccounts(account.name.clone()));
+        }
+        let Some(mut limits) = account.limits else { continue };
+        if let Some((name, _)) = LIMITS.iter().find(|(_, limit)| *limit(&mut limits) == 0) {
+            return Err(KeysError::NoLimit(account.name.clone(), name));
+        }
+    }
+    Ok(())
 }
 
 /// The limit of a plan that a name means.
@@ -149,6 +166,25 @@ mod tests {
     fn debug_output_of_accounts_contains_no_key() {
         let accounts = Accounts::single("flb_secret", "acme", Plan::Starter.limits(), &["data"]);
         assert!(!format!("{accounts:?}").contains("flb_secret"));
+    }
+
+    #[test]
+    fn account_named_twice_or_with_a_limit_of_0_is_refused() {
+        let account = |name: &str, per_day: u32| AccountRecord {
+            name: name.to_owned(),
+            plan: Plan::Starter,
+            api_access: true,
+            limits: Some(PlanLimits { per_day, ..Plan::Starter.limits() }),
+        };
+        let load = |accounts: Vec<AccountRecord>| {
+            let file = KeyFile { accounts, keys: Vec::new() };
+            Accounts::from_key_file(&file, &LimitOverride::default()).map(|_| ())
+        };
+        load(vec![account("acme", 1), account("other", 1)]).expect("a good file");
+        let twice = load(vec![account("acme", 1), account("other", 1), account("acme", 2)]);
+        assert!(matches!(twice, Err(KeysError::TwoAccounts(name)) if name == "acme"));
+        let none = load(vec![account("acme", 1), account("other", 0)]);
+        assert!(matches!(none, Err(KeysError::NoLimit(name, "per_day")) if name == "other"));
     }
 
     #[test]

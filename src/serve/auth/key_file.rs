@@ -3,13 +3,14 @@
 //! The file stores digests. A key itself is shown once, when it is made.
 
 use super::key_text::edited;
+use super::replace_file::{behind_links, replace_file};
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::{Plan, PlanLimits};
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The prefix of every key.
@@ -33,6 +34,12 @@ pub enum KeysError {
     /// A key belongs to no account of the file.
     #[error("key {0} belongs to account {1:?}, which the key file does not have")]
     UnknownAccount(String, String),
+    /// Two accounts have one name.
+    #[error("the key file has two accounts named {0:?}")]
+    TwoAccounts(String),
+    /// A limit of an account is 0: account, limit.
+    #[error("account {0:?} has {1} = 0; a limit is at least 1")]
+    NoLimit(String, &'static str),
     /// A digest is not 64 hexadecimal digits.
     #[error("the digest of key {0} is damaged")]
     Digest(String),
@@ -108,25 +115,36 @@ pub(crate) struct KeyFile {
 
 impl KeyFile {
     pub(crate) fn read(path: &Path) -> Result<Self, KeysError> {
-        Self::parse(path, &read_text(path)?)
+        Self::parse(path, &Self::text(path)?)
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
+    /// The text of a key file.
+    pub(crate) fn text(path: &Path) -> Result<String, KeysError> {
+        std::fs::read_to_string(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
+                KeysError::NoFile(path.to_owned(), source)
+            }
+            _ => KeysError::Storage(path.to_owned(), source),
+        })
+    }
+
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
         toml::from_str(text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
     }
 
-    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for. A missing file is empty. A change
-    /// adds accounts and keys, or revokes keys. After an error the old file is unchanged, unless the sync of the folder failed.
+    /// Reads a key file, changes it and writes it back, under a lock that other processes wait for. A missing file is empty; a link
+    /// stays a link. A change adds accounts and keys, or revokes keys. After an error the old file is unchanged, unless the sync of the folder failed.
     pub(crate) fn change<T>(
         path: &Path,
         change: impl FnOnce(&mut Self) -> Result<T, KeysError>,
     ) -> Result<T, KeysError> {
+        let path = &behind_links(path).map_err(|source| KeysError::Storage(path.to_owned(), source))?;
         // A file of its own: each change replaces the key file.
         let lock_path = path.with_added_extension("lock");
         let failed = |source| KeysError::Storage(lock_path.clone(), source);
         let lock = File::create(&lock_path).map_err(failed)?;
         lock.lock().map_err(failed)?;
-        let text = match read_text(path) {
+        let text = match Self::text(path) {
             Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => String::new(),
             read => read?,
         };
@@ -206,31 +224,9 @@ impl KeyFile {
     }
 }
 
-fn read_text(path: &Path) -> Result<String, KeysError> {
-    std::fs::read_to_string(path).map_err(|source| match source.kind() {
-        ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::NotADirectory => {
-            KeysError::NoFile(path.to_owned(), source)
-        }
-        _ => KeysError::Storage(path.to_owned(), source),
-    })
-}
-
 /// The id of a key, made from its digest: it reveals nothing of the key.
 pub(super) fn key_id(digest: &blake3::Hash) -> String {
     format!("key_{}", &digest.to_hex()[..12])
-}
-
-/// Replaces a file atomically and durably; only its owner may read it. A reader sees all of the old one or all of the new one.
-///
-/// The lake's own replacement makes files that everybody may read; a temporary file of `tempfile` is its owner's.
-fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    // Before the folder is synced, a power cut brings the old file back.
-    File::open(folder)?.sync_all()
 }
 
 const fn yes() -> bool {
@@ -308,6 +304,18 @@ mod tests {
         std::fs::create_dir(folder.path().join("keys.toml.lock")).expect("a folder");
         let failed = KeyFile::change(&path, |file| file.create(request(Plan::Agency, &[]), [1; 32], NOW));
         assert!(matches!(failed, Err(KeysError::Storage(..))), "{failed:?}");
+    }
+
+    #[test]
+    fn link_to_the_key_file_stays_and_the_file_behind_it_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (path, link) = (folder.path().join("keys.toml"), folder.path().join("link"));
+        std::os::unix::fs::symlink("keys.toml", &link).expect("a link");
+        let create = |file: &mut KeyFile| file.create(request(Plan::Agency, &[]), [1; 32], NOW);
+        let made = KeyFile::change(&link, create).expect("a key");
+        KeyFile::change(&link, |file| file.revoke(&made.id, NOW)).expect("revoked");
+        assert!(link.is_symlink() && !path.is_symlink());
+        assert!(KeyFile::read(&path).expect("a key file").keys[0].revoked_at.is_some());
     }
 
     #[test]

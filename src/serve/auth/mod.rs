@@ -6,12 +6,14 @@
 //!
 //! - [`key_file`]: accounts and keys in TOML
 //! - `key_text`: changes of its text that keep comments and layout
+//! - `replace_file`: a new text that keeps owner, mode and links
 //! - [`access`]: key → caller, and the limits of a test instance
 //! - [`usage_meter`]: request counts that survive a crash
 
 pub(super) mod access;
 pub(super) mod key_file;
 mod key_text;
+mod replace_file;
 pub(super) mod usage_meter;
 
 pub(crate) use access::Accounts;

@@ -7,6 +7,7 @@ use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
 use crate::contract::usage::{Refusal, Usage};
 use jiff::Timestamp;
+use prometheus_client::metrics::counter::Counter;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -67,6 +68,8 @@ pub(crate) struct Meter {
     counts: Mutex<Counts>,
     file: Option<(PathBuf, File)>,
     is_changed: AtomicBool,
+    /// Counts of days to come that were reset.
+    pub(crate) resets: Counter,
 }
 
 impl Meter {
@@ -77,13 +80,18 @@ impl Meter {
         let text =
             std::fs::read_to_string(&path).map_err(|source| MeterError::Storage(path.clone(), source))?;
         let counts = Counts::read(&text).map_err(|source| MeterError::Malformed(path.clone(), source))?;
-        Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), is_changed: AtomicBool::new(false) })
+        Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), ..Self::default() })
     }
 
     /// Counts one request of an account; a request over a limit is refused and not counted.
     pub(crate) fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
         let mut counts = self.lock();
-        counts.entry(account).usage.admit(now, limits)?;
+        let usage = &mut counts.entry(account).usage;
+        if usage.is_ahead(now) {
+            self.resets.inc();
+            tracing::warn!(account, "the requests counted were of days to come; they are counted from zero");
+        }
+        usage.admit(now, limits)?;
         if let Some((_, file)) = &self.file {
             // The next sync tries again, and reports the error.
             let _ = counts.write(account, file);
@@ -212,6 +220,24 @@ mod tests {
         drop(meter);
         std::fs::write(&path, "{").expect("damaged");
         assert!(matches!(Meter::open(Some(path)), Err(MeterError::Malformed(..))));
+    }
+
+    #[test]
+    fn counts_of_a_clock_far_ahead_are_reset_and_reported_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("usage.jsonl");
+        let limits = PlanLimits { per_day: 3, ..Plan::Starter.limits() };
+        let meter = Meter::open(Some(path.clone())).expect("a meter");
+        for _ in 0..3 {
+            meter.admit("acme", at("2036-01-01T12:00:00Z"), &limits).expect("admitted");
+        }
+        drop(meter);
+        let meter = Meter::open(Some(path)).expect("a meter");
+        for spent in 1..=2 {
+            meter.admit("acme", at("2026-07-31T12:00:00Z"), &limits).expect("admitted");
+            assert_eq!(meter.remaining("acme", at("2026-07-31T12:00:00Z"), &limits).day, 3 - spent);
+        }
+        assert_eq!(meter.resets.get(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The state behind every route: the pages that need no key, errors as answers, the key of a request.
 
 use super::host_guard::HostGuard;
+use super::refused_keys::RefusedKeys;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
 use crate::contract::error::{ErrorBody, Message};
@@ -23,6 +24,7 @@ pub(crate) struct Site {
     pub(crate) host_guard: HostGuard,
     pub(crate) metrics: Metrics,
     pub(super) ids: RequestIds,
+    pub(super) refused_keys: RefusedKeys,
     /// Permits of [`MAX_AT_WORK`].
     pub(super) at_work: Semaphore,
     /// Of every error body.
@@ -46,6 +48,7 @@ impl Site {
             host_guard,
             metrics,
             ids: RequestIds::new(random),
+            refused_keys: RefusedKeys::default(),
             at_work: Semaphore::new(MAX_AT_WORK),
             docs_url: format!("{base_url}/docs").into(),
             docs_page: markdown::page(),
@@ -105,6 +108,7 @@ impl Site {
                 let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
                 with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
             }
+            ApiError::KeysUnavailable => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
             ApiError::OverLimit { retry_after_secs } => {
                 self.metrics.over_limit.inc();
                 with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))

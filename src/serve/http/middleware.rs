@@ -15,7 +15,7 @@ use hyper::header::{
     REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -57,6 +57,10 @@ impl Site {
         drop(in_flight);
         let took = begun.elapsed();
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
+        if reply.response.status() == StatusCode::UNAUTHORIZED {
+            self.metrics.refused_keys.inc();
+            self.refused_keys.note(peer, begun);
+        }
         log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)
     }
@@ -127,7 +131,6 @@ mod tests {
     use crate::serve::fixture::{KEY, generous, site};
     use crate::serve::http::app::MAX_AT_WORK;
     use http_body_util::{BodyExt, StreamBody};
-    use hyper::StatusCode;
     use hyper::body::Frame;
     use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
     use serde_json::Value;

@@ -8,6 +8,7 @@
 //! - [`connection`]: accept, limit, overload, graceful shutdown
 //! - [`socket`]: write timeout, and JSON bodies for hyper's bare errors
 //! - [`middleware`]: what every request passes: body, overload, panics, headers, access log
+//! - [`refused_keys`]: requests without a valid key, in the log
 //! - [`app`]: the state behind every route, pages without a key, errors as answers, the key of a request
 //! - [`routes`]: path → operation → answer
 //! - [`body`]: request bodies within limits
@@ -22,6 +23,7 @@ mod compression;
 pub(super) mod connection;
 pub(super) mod host_guard;
 mod middleware;
+mod refused_keys;
 mod request_id;
 pub(super) mod response;
 mod routes;

@@ -159,7 +159,7 @@ where
         }
         _ if status.is_client_error() => invalid(site, ErrorCode::INVALID_REQUEST, id, quoted(&text)),
         _ => {
-            tracing::error!(%status, %text, "the MCP layer failed");
+            tracing::error!(%status, ?text, "the MCP layer failed");
             site.problem(500, "the server failed".to_owned())
         }
     }

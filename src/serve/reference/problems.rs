@@ -63,7 +63,7 @@ pub(super) const PROBLEMS: [Problem; 9] = [
     problem(
         503,
         "Unavailable",
-        "Briefly unavailable. Retry the call after a short wait.",
+        "Key checking or the server briefly unavailable. Retry the call after a short wait.",
         "the server is busy; try again shortly",
     ),
 ];

@@ -15,6 +15,7 @@ use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Returns the current time; passed in, so that a test can stop it.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -23,6 +24,8 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub(crate) struct Service {
     view: ArcSwap<View>,
     accounts: ArcSwap<Accounts>,
+    /// Whether keys cannot be checked at present.
+    is_blind: AtomicBool,
     pub(crate) meter: Meter,
     clock: Clock,
     fixed_today: Option<Date>,
@@ -44,6 +47,7 @@ impl Service {
         Self {
             view: ArcSwap::from_pointee(View::new(index, today)),
             accounts: ArcSwap::from_pointee(accounts),
+            is_blind: AtomicBool::new(false),
             meter,
             clock,
             fixed_today,
@@ -61,13 +65,21 @@ impl Service {
         self.accounts.store(Arc::new(accounts));
     }
 
+    /// Says whether keys can be checked; while they cannot, every key gets 503. Returns whether that is new.
+    pub(crate) fn check_keys(&self, can_check: bool) -> bool {
+        self.is_blind.swap(!can_check, Ordering::AcqRel) == can_check
+    }
+
     pub(crate) fn today(&self) -> Date {
         self.fixed_today.unwrap_or_else(|| eastern_day((self.clock)()))
     }
 
     pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
-        let known = key.and_then(|key| self.accounts.load().authenticate(key));
-        known.ok_or(ApiError::Unauthorized { key_sent: key.is_some() })
+        let key = key.ok_or(ApiError::Unauthorized { key_sent: false })?;
+        if self.is_blind.load(Ordering::Acquire) {
+            return Err(ApiError::KeysUnavailable);
+        }
+        self.accounts.load().authenticate(key).ok_or(ApiError::Unauthorized { key_sent: true })
     }
 
     /// Checks that the plan and the scopes of a caller permit an operation.

@@ -45,7 +45,7 @@ pub(crate) fn post(server: &ApiServer, headers: &[(String, String)], body: &[u8]
     post_with(server, &server.key, headers, body)
 }
 
-fn post_with(server: &ApiServer, key: &str, headers: &[(String, String)], body: &[u8]) -> Answer {
+pub(crate) fn post_with(server: &ApiServer, key: &str, headers: &[(String, String)], body: &[u8]) -> Answer {
     let authorization = format!("Bearer {key}");
     let mut all = vec![
         ("Authorization", authorization.as_str()),

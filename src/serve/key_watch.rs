@@ -1,0 +1,166 @@
+//! The key file of a running server: a change is accepted within a second. While the file cannot be read, nobody knows which
+//! keys were revoked since: this is reported at once, and after a minute no key is accepted any more.
+
+use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::http::app::Site;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long the keys of a file that can no longer be read stay valid.
+const GRACE: Duration = Duration::from_mins(1);
+
+/// The key file, and what of it is served.
+pub(super) struct KeyWatch {
+    path: PathBuf,
+    /// Limits that replace those in the file.
+    plan_override: LimitOverride,
+    /// Digest of the text that was read last.
+    seen: blake3::Hash,
+    /// Since when the file cannot be read.
+    unread_since: Option<Instant>,
+}
+
+impl KeyWatch {
+    /// Reads the file for the first time; returns the accounts to serve.
+    pub(super) fn open(path: PathBuf, plan_override: LimitOverride) -> Result<(Self, Accounts), KeysError> {
+        let text = KeyFile::text(&path)?;
+        let accounts = accounts(&path, &text, &plan_override)?;
+        Ok((Self { path, plan_override, seen: blake3::hash(text.as_bytes()), unread_since: None }, accounts))
+    }
+
+    /// Reads the file again. A text that is no key file is reported, and the old keys are still served.
+    pub(super) fn poll(&mut self, site: &Site, now: Instant) {
+        match KeyFile::text(&self.path) {
+            Ok(text) => self.read(site, &text),
+            Err(error) => self.unread(site, &error, now),
+        }
+    }
+
+    fn read(&mut self, site: &Site, text: &str) {
+        if self.unread_since.take().is_some() {
+            site.metrics.key_file_unread.set(0);
+            tracing::warn!(path = %self.path.display(), "the key file can be read again");
+        }
+        let seen = blake3::hash(text.as_bytes());
+        if seen != self.seen {
+            self.seen = seen;
+            match accounts(&self.path, text, &self.plan_override) {
+                Ok(accounts) => {
+                    tracing::info!(path = %self.path.display(), "the key file has changed");
+                    site.service.swap_accounts(accounts);
+                }
+                Err(error) => {
+                    site.metrics.failed_reloads.inc();
+                    tracing::warn!(%error, "the key file has changed and cannot be used; the old keys are still valid");
+                }
+            }
+        }
+        site.service.check_keys(true);
+    }
+
+    fn unread(&mut self, site: &Site, error: &KeysError, now: Instant) {
+        let since = *self.unread_since.get_or_insert_with(|| {
+            site.metrics.failed_reloads.inc();
+            site.metrics.key_file_unread.set(1);
+            tracing::warn!(%error, "the key file cannot be read; if that lasts a minute, every key gets 503");
+            now
+        });
+        if now.duration_since(since) >= GRACE && site.service.check_keys(false) {
+            tracing::error!(%error, "the key file cannot be read for a minute; every key gets 503 until it can");
+        }
+    }
+}
+
+fn accounts(path: &Path, text: &str, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
+    Accounts::from_key_file(&KeyFile::parse(path, text)?, plan_override)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::plan::Plan;
+    use crate::serve::auth::KeyRequest;
+    use crate::serve::fixture::{generous, site};
+    use jiff::Timestamp;
+    use secrecy::ExposeSecret;
+    use tempfile::TempDir;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    struct Watched {
+        folder: TempDir,
+        id: String,
+        key: String,
+        site: Site,
+        watch: KeyWatch,
+    }
+
+    impl Watched {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("keys.toml");
+            let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
+            let made = KeyFile::change(&path, |file| file.create(request, [5; 32], NOW)).expect("a key");
+            let (watch, accounts) = KeyWatch::open(path, LimitOverride::default()).expect("keys");
+            let site = site(generous(), &["data"]);
+            site.service.swap_accounts(accounts);
+            Self { folder, id: made.id, key: made.key.expose_secret().to_owned(), site, watch }
+        }
+
+        /// The status of a request with the key, after a poll at an instant.
+        fn status(&mut self, now: Instant) -> u16 {
+            self.watch.poll(&self.site, now);
+            self.site.service.authenticate(Some(&self.key)).map_or_else(|error| error.status(), |_| 200)
+        }
+
+        fn path(&self) -> &Path {
+            &self.watch.path
+        }
+    }
+
+    #[test]
+    fn revoked_key_is_refused_without_a_restart() {
+        let mut watched = Watched::new();
+        let now = Instant::now();
+        assert_eq!(watched.status(now), 200);
+        KeyFile::change(watched.path(), |file| file.revoke(&watched.id, NOW)).expect("revoked");
+        assert_eq!(watched.status(now), 401);
+    }
+
+    #[test]
+    fn keys_of_a_file_that_cannot_be_read_end_after_a_minute() {
+        for is_missing in [true, false] {
+            let mut watched = Watched::new();
+            let (begun, kept) = (Instant::now(), watched.folder.path().join("kept"));
+            std::fs::rename(watched.path(), &kept).expect("put away");
+            if !is_missing {
+                // A folder cannot be read as a file, by root neither.
+                std::fs::create_dir(watched.path()).expect("a folder");
+            }
+            for (secs, status) in [(0, 200), (59, 200), (60, 503), (90, 503)] {
+                assert_eq!(watched.status(begun + Duration::from_secs(secs)), status, "after {secs} s");
+                assert_eq!(watched.site.metrics.key_file_unread.get(), 1, "after {secs} s");
+            }
+            assert_eq!(watched.site.metrics.failed_reloads.get(), 1);
+            let none = watched.site.service.authenticate(None).map(|_| ()).expect_err("no key");
+            assert_eq!(none.status(), 401);
+            if !is_missing {
+                std::fs::remove_dir(watched.path()).expect("removed");
+            }
+            std::fs::rename(&kept, watched.path()).expect("put back");
+            assert_eq!(watched.status(begun + Duration::from_secs(91)), 200);
+            assert_eq!(watched.site.metrics.key_file_unread.get(), 0);
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_key_file_leaves_the_old_keys() {
+        let mut watched = Watched::new();
+        std::fs::write(watched.path(), "[[key").expect("written");
+        let now = Instant::now();
+        for secs in [0, 100] {
+            assert_eq!(watched.status(now + Duration::from_secs(secs)), 200);
+        }
+        assert_eq!(watched.site.metrics.failed_reloads.get(), 1);
+    }
+}
