@@ -25,7 +25,7 @@ pub(crate) enum Totals {
     Days,
 }
 
-/// Days whose totals differ from their rows, with these totals; and those whose total cannot be told while rows change.
+/// Days whose totals differ from their rows, with these totals; and those whose total no request gives while rows change.
 pub(crate) async fn differing_days(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
