@@ -26,8 +26,8 @@ fn read((rows_per_call, max_offset, window_days): (i64, i64, i64)) -> (Value, Va
 
 #[test]
 fn a_plan_with_numbers_of_no_table_is_measured_once_and_read_completely() {
-    // A max offset below the rows of a call, 0, and no multiple of them; windows between those of the table.
-    for numbers in [(100, 90, 30), (60, 0, 30), (100, 250, 33), (100, 5_000, 100), (35, 1_000, 364)] {
+    // A max offset below the rows of a call, one row, and no multiple of them; windows between those of the table.
+    for numbers in [(100, 90, 30), (60, 1, 30), (100, 250, 33), (100, 5_000, 100), (35, 1_000, 364)] {
         let (first, second, learned) = read(numbers);
         assert_eq!(first["outcome"], "complete", "{numbers:?}: {first}");
         let days = 2 * numbers.2;
