@@ -9,7 +9,7 @@
 //! The lower bound is the sum over listings of ceil(rows ÷ rows per call): no reader can do with fewer. `--out` puts each line that was
 //! measured into the page at once, between the marker of its table and the next `<!-- end -->`; the other lines stay.
 
-#[path = "shared/grouped.rs"]
+#[path = "common/grouped.rs"]
 mod grouped;
 
 use grouped::grouped;

@@ -15,7 +15,7 @@
 
 mod driver;
 mod florida;
-#[path = "../shared/grouped.rs"]
+#[path = "../common/grouped.rs"]
 mod grouped;
 mod page;
 mod process;

@@ -189,7 +189,7 @@ mod tests {
             month("2026-09", 0, false, &[]),
         ];
         let rows: Vec<_> = months.iter().flat_map(|month| MonthlyCountRow::from(TODAY, month)).collect();
-        let told: Vec<_> = rows
+        let seen: Vec<_> = rows
             .iter()
             .map(|row| (&row.filed_month[..], &row.entity_type[..], row.filings, row.partial))
             .collect();
@@ -200,7 +200,7 @@ mod tests {
             ("2026-10", "llc", 90, false),
             ("2026-09", UNSPLIT, 0, false),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(seen, expected);
         assert_round_trip(&rows);
     }
 

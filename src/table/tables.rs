@@ -127,18 +127,8 @@ impl Table {
     }
 
     /// The table with every observation, of one that has the latest.
-    pub const fn history(self) -> Option<Self> {
-        Some(match self {
-            Self::DailyCounts => Self::DailyCountsHistory,
-            Self::Counties => Self::CountiesHistory,
-            Self::MonthlyCounts => Self::MonthlyCountsHistory,
-            Self::Statewide => Self::StatewideHistory,
-            Self::TypeSplit => Self::TypeSplitHistory,
-            Self::IndustryTypes => Self::IndustryTypesHistory,
-            Self::IndustrySegments => Self::IndustrySegmentsHistory,
-            Self::EntityTypes => Self::EntityTypesHistory,
-            _ => return None,
-        })
+    pub fn history(self) -> Option<Self> {
+        Self::from_name(&format!("{}_history", self.name()))
     }
 
     /// Columns with a bloom filter.

@@ -20,8 +20,8 @@ fn metric(metrics: SocketAddr, name: &str) -> f64 {
 }
 
 fn becomes(metrics: SocketAddr, name: &str, value: f64) {
-    let told = || (metric(metrics, name) == value).then_some(());
-    wait_for(&format!("{name} to be {value}"), PATIENCE, told);
+    let shown = || (metric(metrics, name) == value).then_some(());
+    wait_for(&format!("{name} to be {value}"), PATIENCE, shown);
 }
 
 #[test]

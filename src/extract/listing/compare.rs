@@ -34,13 +34,12 @@ pub(crate) async fn differing_days(
     totals: Totals,
 ) -> Result<BTreeMap<Date, u64>> {
     let ReadContext { plan, values, shares, .. } = context;
-    let ranges = few(rows, plan);
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
     let slice = |from, to| Slice { filter: filter.clone(), from, to };
     let mut differing = BTreeMap::new();
     match totals {
         Totals::Ranges => {
-            for (from, to) in ranges {
+            for (from, to) in few(rows, reader.plan) {
                 differing.extend(find_changed(&mut reader, &slice(from, to), None, rows).await?);
             }
         }
