@@ -29,7 +29,7 @@ WITH counted AS (
     WHERE f.listed AND d.days_ago >= 0 AND d.days_ago < 365
     GROUP BY f.county, f.entity_type
 ),
-proven AS (
+settled AS (
     SELECT COUNT(*) = 60 AS are_complete FROM days d WHERE d.complete AND d.days_ago >= 15 AND d.days_ago < 75
 )
 SELECT
@@ -47,5 +47,5 @@ SELECT
     CAST(RANK() OVER (PARTITION BY n.entity_type ORDER BY n.settled_30 DESC) AS BIGINT) AS rank_in_state
 FROM counted n
 CROSS JOIN statewide s
-CROSS JOIN proven p
+CROSS JOIN settled p
 ORDER BY entity_type, rank_in_state, county NULLS LAST

@@ -27,7 +27,7 @@ WITH counted AS (
     WHERE f.listed AND d.days_ago >= 0 AND d.days_ago < 365
     GROUP BY f.county
 ),
-proven AS (
+settled AS (
     SELECT COUNT(*) = 60 AS are_complete FROM days d WHERE d.complete AND d.days_ago >= 15 AND d.days_ago < 75
 )
 SELECT
@@ -44,5 +44,5 @@ SELECT
     CAST(RANK() OVER (ORDER BY n.settled_30 DESC) AS BIGINT) AS rank_in_state
 FROM counted n
 CROSS JOIN statewide s
-CROSS JOIN proven p
+CROSS JOIN settled p
 ORDER BY rank_in_state, county NULLS LAST
