@@ -228,27 +228,30 @@ impl Landing {
         Ok(())
     }
 
+    /// Notes the coverage of the days of a reading. A day with a record in quarantine is not complete: the next run reads it again.
     fn cover(&mut self, entry: &JournalReading, landed: &HashMap<Date, HashSet<i64>>) {
         for JournalDay { reading: day, seen } in &entry.days {
             let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
-            let not_landed = seen.saturating_sub(landed_now);
+            let in_quarantine = seen.saturating_sub(landed_now);
             let landed = match day.complete {
-                true => day.held.saturating_sub(not_landed),
+                true => day.held.saturating_sub(in_quarantine),
                 // Nothing landed now; the lake keeps what it has.
                 false => self.landed_before(&entry.label, day.day),
             };
+            let complete = day.complete && in_quarantine == 0;
+            let whole = day.whole && complete;
             self.put_coverage(CoverageRow {
                 filed_date: day.day,
                 entity_type: entry.label.clone(),
                 expected: day.expected as i64,
                 landed: landed as i64,
-                complete: day.complete,
-                settled: day.whole && span_days(day.day, self.today) >= SETTLED_DAYS,
+                complete,
+                settled: whole && span_days(day.day, self.today) >= SETTLED_DAYS,
                 checked_at: entry.at,
             });
             let key = || (entry.label.clone(), day.day);
-            self.read_whole.extend(day.whole.then(key));
-            self.complete.extend(day.complete.then(key));
+            self.read_whole.extend(whole.then(key));
+            self.complete.extend(complete.then(key));
         }
     }
 

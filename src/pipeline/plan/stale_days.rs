@@ -36,7 +36,7 @@ impl KnownDay {
         Self { expected: rows(row.expected), landed: rows(row.landed), complete: row.complete }
     }
 
-    /// Rows of the day's last complete reading. A record in quarantine is one of them.
+    /// Rows of the day's last complete reading, or those that the lake lists.
     pub(crate) fn rows(self) -> u64 {
         if self.complete { self.expected } else { self.landed }
     }

@@ -214,7 +214,7 @@ fn coverage_summary(run: &Run<'_>, rows: Vec<CoverageRow>) -> CoverageSummary {
             summary.days += 1;
             let row = rows.get(&(label.to_owned(), day));
             summary.complete += u64::from(row.is_some_and(|row| row.complete));
-            if row.is_none_or(|row| !row.complete || row.landed != row.expected) {
+            if row.is_none_or(|row| !row.complete) {
                 summary.incomplete.push(IncompleteDay {
                     day,
                     entity_type: label.to_owned(),

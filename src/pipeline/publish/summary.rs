@@ -101,7 +101,7 @@ pub struct CoverageSummary {
     pub days: u64,
     /// Complete days.
     pub complete: u64,
-    /// Incomplete days, and days with rows in quarantine.
+    /// Incomplete days.
     pub incomplete: Vec<IncompleteDay>,
 }
 
