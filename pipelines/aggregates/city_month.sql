@@ -8,6 +8,7 @@
 --   spellings        ways the city was written in these records
 --   share_of_county  part of the county's filings of the month
 --   rank_in_county   1 has the most filings of the county and month; equal counts share a rank
+-- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_city_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT

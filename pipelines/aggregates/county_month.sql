@@ -17,9 +17,8 @@ WITH counted AS (
     SELECT
         SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
         COALESCE(f.county, '') AS county,
-        CAST(COUNT(*) AS BIGINT) AS filings
-    FROM filings f
-    WHERE f.listed
+        CAST(SUM(f.filings) AS BIGINT) AS filings
+    FROM agg_county_type_day f
     GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), COALESCE(f.county, '')
 ),
 numbered AS (

@@ -5,6 +5,7 @@
 --   county       county name; null outside Florida and where it is unknown
 --   entity_type  llc, corporation, partnership, nonprofit, fictitious, trust
 --   filings      businesses filed
+-- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
 SELECT
     f.filed_date AS filed_date,

@@ -19,14 +19,14 @@ WITH counted AS (
     SELECT
         f.county AS county,
         f.entity_type AS entity_type,
-        CAST(COUNT(*) AS BIGINT) AS filings,
-        CAST(SUM(CASE WHEN d.days_ago < 7 THEN 1 ELSE 0 END) AS BIGINT) AS last_7,
-        CAST(SUM(CASE WHEN d.days_ago < 30 THEN 1 ELSE 0 END) AS BIGINT) AS last_30,
-        CAST(SUM(CASE WHEN d.days_ago >= 15 AND d.days_ago < 45 THEN 1 ELSE 0 END) AS BIGINT) AS settled_30,
-        CAST(SUM(CASE WHEN d.days_ago >= 45 AND d.days_ago < 75 THEN 1 ELSE 0 END) AS BIGINT) AS before_30
-    FROM filings f
+        CAST(SUM(f.filings) AS BIGINT) AS filings,
+        CAST(SUM(CASE WHEN d.days_ago < 7 THEN f.filings ELSE 0 END) AS BIGINT) AS last_7,
+        CAST(SUM(CASE WHEN d.days_ago < 30 THEN f.filings ELSE 0 END) AS BIGINT) AS last_30,
+        CAST(SUM(CASE WHEN d.days_ago >= 15 AND d.days_ago < 45 THEN f.filings ELSE 0 END) AS BIGINT) AS settled_30,
+        CAST(SUM(CASE WHEN d.days_ago >= 45 AND d.days_ago < 75 THEN f.filings ELSE 0 END) AS BIGINT) AS before_30
+    FROM agg_county_type_day f
     JOIN days d ON d.filed_date = f.filed_date
-    WHERE f.listed AND d.days_ago >= 0 AND d.days_ago < 365
+    WHERE d.days_ago >= 0 AND d.days_ago < 365
     GROUP BY f.county, f.entity_type
 ),
 settled AS (

@@ -15,9 +15,9 @@
 --                  after a reading of the register added rows, until the day is read completely again
 WITH typed AS (
     SELECT f.filed_date, f.county, CASE WHEN f.entity_type IN ('llc', 'corporation', 'partnership', 'nonprofit', 'trust', 'fictitious')
-        THEN f.entity_type ELSE 'other' END AS known_type FROM filings f WHERE f.listed
+        THEN f.entity_type ELSE 'other' END AS known_type, f.filings FROM agg_county_type_day f
 ),
-lake AS (SELECT t.filed_date, t.county, t.known_type, COUNT(*) AS filings FROM typed t GROUP BY t.filed_date, t.county, t.known_type),
+lake AS (SELECT t.filed_date, t.county, t.known_type, SUM(t.filings) AS filings FROM typed t GROUP BY t.filed_date, t.county, t.known_type),
 lake_days AS (SELECT l.filed_date, SUM(l.filings) AS filings FROM lake l WHERE l.known_type <> 'fictitious' GROUP BY l.filed_date),
 lake_types AS (
     SELECT d.filed_month, l.known_type AS entity_type, SUM(l.filings) AS filings

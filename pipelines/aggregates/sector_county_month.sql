@@ -8,6 +8,7 @@
 --   share_of_county    part of the county's filings of the month
 --   location_quotient  share_of_county / the sector's part of the state's filings of the month; above 1 the county
 --                      has more of the sector than the state
+-- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_sector_county_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT

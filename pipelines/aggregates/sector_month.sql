@@ -11,12 +11,11 @@
 -- Adds up: SELECT SUM(filings) FROM agg_sector_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        f.filed_month AS filed_month,
         f.industry_sector AS industry_sector,
-        CAST(COUNT(*) AS BIGINT) AS filings
-    FROM filings f
-    WHERE f.listed
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.industry_sector
+        CAST(SUM(f.filings) AS BIGINT) AS filings
+    FROM agg_sector_county_month f
+    GROUP BY f.filed_month, f.industry_sector
 ),
 numbered AS (
     SELECT

@@ -16,9 +16,8 @@ WITH counted AS (
     SELECT
         SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
         f.entity_type AS entity_type,
-        CAST(COUNT(*) AS BIGINT) AS filings
-    FROM filings f
-    WHERE f.listed
+        CAST(SUM(f.filings) AS BIGINT) AS filings
+    FROM agg_county_type_day f
     GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.entity_type
 ),
 numbered AS (

@@ -18,10 +18,9 @@ weekdays AS (
     SELECT d.weekday AS weekday, CAST(COUNT(*) AS BIGINT) AS days FROM counted_days d GROUP BY d.weekday
 ),
 counted AS (
-    SELECT d.weekday AS weekday, f.entity_type AS entity_type, CAST(COUNT(*) AS BIGINT) AS filings
-    FROM filings f
+    SELECT d.weekday AS weekday, f.entity_type AS entity_type, CAST(SUM(f.filings) AS BIGINT) AS filings
+    FROM agg_county_type_day f
     JOIN counted_days d ON d.filed_date = f.filed_date
-    WHERE f.listed
     GROUP BY d.weekday, f.entity_type
 )
 SELECT

@@ -8,6 +8,7 @@
 --   zips            different ZIP codes among them
 --   share_of_state  part of all filings of the month
 --   rank_in_state   1 has the most filings of the month; equal counts share a rank
+-- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_zip3_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT

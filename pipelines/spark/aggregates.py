@@ -3,7 +3,7 @@
     spark-submit pipelines/spark/aggregates.py output/current out/
     spark-submit pipelines/spark/aggregates.py output/snapshots/000002 out/ --sql pipelines/aggregates --only type_month
 
-Reads the tables of a snapshot and writes out/agg_<name>/ as Parquet, one file each, in the SQL's order.
+Reads the tables and aggregates of a snapshot, for aggregates may build on others, and writes out/agg_<name>/ as Parquet, one file each, in the SQL's order.
 """
 
 import argparse
@@ -22,9 +22,8 @@ def register(spark, snapshot):
     """Each table of the snapshot under its name; the month in the path of filings is left out, as in the other engines."""
     folders = [folder for folder in sorted(pathlib.Path(snapshot).resolve().iterdir()) if folder.is_dir()]
     for folder in folders:
-        if not folder.name.startswith("agg_"):
-            frame = spark.read.option("recursiveFileLookup", "true").parquet(folder.as_uri())
-            frame.createOrReplaceTempView(folder.name)
+        frame = spark.read.option("recursiveFileLookup", "true").parquet(folder.as_uri())
+        frame.createOrReplaceTempView(folder.name)
 
 
 def aggregates(folder, only):

@@ -3,12 +3,14 @@
 
 use super::error::{AggregateError, first_line};
 use super::on_disk;
-use super::run::{SnapshotFiles, Tables, collect, register_tables};
+use super::order::in_order;
+use super::run::{SnapshotFiles, TABLE_PREFIX, Tables, collect, register_tables};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
 use polars::frame::DataFrame;
 use polars::prelude::{IntoLazy as _, LazyFrame, Schema};
+use std::collections::BTreeMap;
 
 /// Ids of the filings that a condition chooses, newest first. The condition follows `WHERE` and may name every table.
 pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Result<Vec<i64>, AggregateError> {
@@ -44,25 +46,40 @@ fn wrong(condition: &str, error: &dyn std::fmt::Display) -> AggregateError {
     AggregateError::Condition { condition: condition.to_owned(), reason: first_line(error) }
 }
 
-/// Plans an aggregate over tables without rows.
-pub(crate) fn check_aggregate(name: &str, sql: &str) -> Result<(), AggregateError> {
+/// Plans aggregates, each given by its name and SQL, over tables without rows.
+pub(crate) fn check_aggregates(aggregates: &[(String, String)]) -> Result<(), AggregateError> {
+    let mut tables = NoRows::default();
+    for (name, sql) in in_order(aggregates)? {
+        let planned = planned(name, sql, &tables)?;
+        tables.aggregates.insert(format!("{TABLE_PREFIX}{name}"), planned);
+    }
+    Ok(())
+}
+
+/// The result of an aggregate, without rows. The plan gives the columns; running it would take memory.
+fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
-    let mut context = register_tables(name, sql, &NoRows)?;
-    // The plan gives the columns; running it would take memory.
+    let mut context = register_tables(name, sql, tables)?;
     let schema = context.execute(sql).and_then(|mut query| query.collect_schema()).map_err(failed)?;
-    on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema)).map(drop)
+    on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema))
 }
 
 /// Plans the choice of businesses from tables without rows.
 pub(crate) fn check_condition(condition: &str) -> Result<(), AggregateError> {
-    chosen(condition, &NoRows, |mut query| query.collect_schema()).map(drop)
+    chosen(condition, &NoRows::default(), |mut query| query.collect_schema()).map(drop)
 }
 
-/// All tables of the lake, without rows.
-struct NoRows;
+/// All tables of the lake, and the aggregates planned so far, without rows.
+#[derive(Default)]
+struct NoRows {
+    aggregates: BTreeMap<String, DataFrame>,
+}
 
 impl Tables for NoRows {
     fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
+        if let Some(planned) = self.aggregates.get(table) {
+            return Some(Ok(planned.clone().lazy()));
+        }
         let table = Table::ALL.into_iter().find(|known| known.name() == table)?;
         let fields = columns(table).iter();
         let fields = fields.map(|column| Field::new(column.name.into(), in_polars(column.kind)));
@@ -70,7 +87,8 @@ impl Tables for NoRows {
     }
 
     fn names(&self) -> Vec<&str> {
-        Table::ALL.into_iter().map(Table::name).collect()
+        let aggregates = self.aggregates.keys().map(String::as_str);
+        Table::ALL.into_iter().map(|table| table.name()).chain(aggregates).collect()
     }
 }
 
@@ -121,15 +139,10 @@ mod tests {
 
     #[test]
     fn wrong_sql_is_reported_without_a_lake() {
-        assert!(matches!(check_aggregate("mine", "SELEC 1"), Err(AggregateError::Sql { .. })));
-        assert!(matches!(
-            check_aggregate("mine", "SELECT kounty FROM filings"),
-            Err(AggregateError::Sql { .. })
-        ));
-        assert!(matches!(
-            check_aggregate("mine", "SELECT county FROM filing"),
-            Err(AggregateError::MissingTable { .. })
-        ));
+        let check = |sql: &str| check_aggregates(&[("mine".to_owned(), sql.to_owned())]);
+        assert!(matches!(check("SELEC 1"), Err(AggregateError::Sql { .. })));
+        assert!(matches!(check("SELECT kounty FROM filings"), Err(AggregateError::Sql { .. })));
+        assert!(matches!(check("SELECT county FROM filing"), Err(AggregateError::MissingTable { .. })));
         assert!(matches!(check_condition("countyx = 3"), Err(AggregateError::Condition { .. })));
         assert!(
             check_condition("county = 'Orange' AND business_id NOT IN (SELECT business_id FROM details)")
@@ -140,9 +153,7 @@ mod tests {
     #[test]
     fn shipped_aggregates_run_over_tables_without_rows() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/aggregates");
-        for (name, sql) in load_aggregates(&folder).expect("the shipped ones") {
-            check_aggregate(&name, &sql).unwrap_or_else(|error| panic!("{error}"));
-        }
+        check_aggregates(&load_aggregates(&folder).expect("the shipped ones")).expect("all can be planned");
     }
 
     #[test]
@@ -154,7 +165,7 @@ mod tests {
                 frame.collect_schema().expect("a schema")
             };
             if lake.tables.contains_key(table.name()) {
-                assert_eq!(columns(&NoRows), columns(&lake.tables), "{}", table.name());
+                assert_eq!(columns(&NoRows::default()), columns(&lake.tables), "{}", table.name());
             }
         }
     }

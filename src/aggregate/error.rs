@@ -22,6 +22,9 @@ pub enum AggregateError {
     /// The SQL cannot be parsed or run.
     #[error("aggregate {aggregate}.sql cannot run: {}", first_line(source))]
     Sql { aggregate: String, source: PolarsError },
+    /// Aggregates build on each other; none can be first.
+    #[error("the aggregates {aggregates} build on each other in a circle")]
+    Circle { aggregates: String },
     /// A condition that chooses businesses cannot be parsed or run.
     #[error("`[enrich] where`, {condition:?}, cannot run: {reason}")]
     Condition { condition: String, reason: String },

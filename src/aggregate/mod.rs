@@ -12,17 +12,21 @@
 //!
 //! - `calendar`: days and months, which the SQL files build on
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
+//! - `order`: the order of SQL files that build on one another
+//! - `by_month`: computing again only months that changed
 //! - `on_disk`: its result as Parquet, and its cells
 //! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
 //! - `error`: why an aggregate failed
 
+mod by_month;
 pub(crate) mod calendar;
 mod choose;
 mod error;
 pub(crate) mod figures;
 mod on_disk;
+mod order;
 pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
@@ -30,11 +34,13 @@ mod shipped_tests;
 #[cfg(test)]
 mod tiny_lake;
 
+pub(crate) use by_month::{digest, is_by_month, run_changed_months};
 pub(crate) use choose::choose_businesses;
-pub(crate) use choose::{check_aggregate, check_condition};
+pub(crate) use choose::{check_aggregates, check_condition};
 pub use error::AggregateError;
 pub(crate) use figures::{
     CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
+pub(crate) use order::in_order;
 pub(crate) use reconcile::{Reconciliation, Scope};
 pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};

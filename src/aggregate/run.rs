@@ -30,12 +30,25 @@ pub(crate) fn run_aggregate(
     tables: &SnapshotFiles,
     out: &Path,
 ) -> Result<AggregateFile, AggregateError> {
+    write_result(name, result_of(name, sql, tables)?, out)
+}
+
+/// The rows of an aggregate, in the lake's types.
+pub(super) fn result_of(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<DataFrame, AggregateError> {
     let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
     let mut context = register_tables(name, sql, tables)?;
     let result = context.execute(sql).and_then(collect).map_err(failed)?;
-    let mut result = super::on_disk::with_lake_types(name, result)?;
+    super::on_disk::with_lake_types(name, result)
+}
+
+/// Writes `<out>/agg_<name>.parquet`.
+pub(super) fn write_result(
+    name: &str,
+    mut rows: DataFrame,
+    out: &Path,
+) -> Result<AggregateFile, AggregateError> {
     let path = out.join(format!("{TABLE_PREFIX}{name}.parquet"));
-    let rows = super::on_disk::write(&mut result, &path)?;
+    let rows = super::on_disk::write(&mut rows, &path)?;
     Ok(AggregateFile { path, rows })
 }
 

@@ -270,7 +270,7 @@ fn none_is_run_in_memory() {
     let lake = lake_with_gap(None);
     for name in SHIPPED.split(' ') {
         let sql = shipped_sql(name);
-        let mut context = register_tables(name, &sql, &lake.tables).expect(name);
+        let mut context = register_tables(name, &sql, &lake.tables_of(&sql)).expect(name);
         let query = context.execute(&sql).expect(name);
         assert!(in_pieces(&query).expect(name).is_some(), "{name} takes memory for every filing of the lake");
     }

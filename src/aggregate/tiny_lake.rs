@@ -2,7 +2,7 @@
 
 use super::calendar::{days, months};
 use super::error::AggregateError;
-use super::run::{AggregateFile, SnapshotFiles, run_aggregate};
+use super::run::{AggregateFile, SnapshotFiles, TABLE_PREFIX, run_aggregate};
 use crate::contract::eastern::days_newest_first;
 use crate::table::{CoverageRow, DayRow, MonthRow, Row as _, Table};
 use arrow::array::{
@@ -23,6 +23,9 @@ pub(super) type Row = BTreeMap<&'static str, String>;
 pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
     cells.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
 }
+
+/// Shipped aggregates that others build on.
+const BASES: [&str; 2] = ["county_type_day", "sector_county_month"];
 
 /// Tables on disk, one file each.
 pub(super) struct TinyLake {
@@ -57,8 +60,21 @@ impl TinyLake {
         Self { dir, tables }
     }
 
+    /// Runs an aggregate.
     pub(super) fn run(&self, name: &str, sql: &str) -> Result<AggregateFile, AggregateError> {
-        run_aggregate(name, sql, &self.tables, self.dir.path())
+        run_aggregate(name, sql, &self.tables_of(sql), self.dir.path())
+    }
+
+    /// The tables, and the shipped aggregates that SQL builds on.
+    pub(super) fn tables_of(&self, sql: &str) -> SnapshotFiles {
+        let mut tables = self.tables.clone();
+        for base in BASES.into_iter().filter(|base| sql.contains(&format!("{TABLE_PREFIX}{base} "))) {
+            let shipped = format!("{}/pipelines/aggregates/{base}.sql", env!("CARGO_MANIFEST_DIR"));
+            let shipped = std::fs::read_to_string(shipped).expect(base);
+            let made = run_aggregate(base, &shipped, &tables, self.dir.path()).expect(base);
+            tables.insert(format!("{TABLE_PREFIX}{base}"), vec![made.path]);
+        }
+        tables
     }
 }
 

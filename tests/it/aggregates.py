@@ -13,7 +13,7 @@ database = duckdb.connect()
 database.sql("SET TimeZone = 'UTC'")
 for table in sorted(snapshot.iterdir()):
     files = [str(file) for file in sorted(table.rglob("*.parquet"))]
-    if files and not table.name.startswith("agg_"):
+    if files:
         listed = ", ".join(f"'{file}'" for file in files)
         database.sql(f"CREATE VIEW {table.name} AS SELECT * FROM read_parquet([{listed}], hive_partitioning = false)")
 

@@ -1,7 +1,7 @@
 //! Reads and checks a pipeline file. An error names the line.
 
 use super::spec::{ChecksSpec, PipelineSpec};
-use crate::aggregate::{AggregateError, check_aggregate, check_condition, load_aggregates};
+use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
@@ -202,9 +202,7 @@ pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, S
 
 /// Runs the SQL of a pipeline on empty tables, so that errors show before a request is spent.
 pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
-    for (name, sql) in aggregates_of(pipeline)?.unwrap_or_default() {
-        check_aggregate(&name, &sql)?;
-    }
+    check_aggregates(&aggregates_of(pipeline)?.unwrap_or_default())?;
     if let Some(spec) = &pipeline.spec.enrich {
         check_condition(&spec.condition)?;
     }

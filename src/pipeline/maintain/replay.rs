@@ -136,7 +136,7 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
     }
     let mut staging = landing.staging;
     if let Some(aggregates) = &journal.aggregates {
-        add_up(aggregates, &mut staging, &dir.path().join("aggregates"))?;
+        add_up(aggregates, &BTreeMap::new(), &mut staging, &dir.path().join("aggregates"))?;
     }
     let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.counts.is_some());
     let pages = journal.steps.iter().map(JournalStep::pages).sum::<u64>() + of_lists;

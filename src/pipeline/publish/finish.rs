@@ -5,6 +5,7 @@ use super::checks::{findings, findings_that, verdict};
 use super::merge::{add_up, has_filings, merge_landed};
 use super::report::write_report;
 use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
+use crate::aggregate::digest;
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
 use crate::export::catalog::write_catalog;
@@ -19,6 +20,7 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
+use crate::pipeline::state::provenance::Journal;
 use crate::pipeline::state::run_state::{RunState, WantedDays};
 use crate::table::{CoverageRow, Table};
 use jiff::civil::Date;
@@ -84,7 +86,8 @@ pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Insta
 fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary) -> Result<()> {
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
     if let Some(aggregates) = &landing.journal.aggregates {
-        add_up(aggregates, &mut landing.staging, &run.dir.path().join("aggregates"))?;
+        let by = RunState::of(landing.staging.parent()).aggregates;
+        add_up(aggregates, &by, &mut landing.staging, &run.dir.path().join("aggregates"))?;
     }
     let found = findings(&run.pipeline.spec.checks, &evidence(run, &landing, summary)?);
     for finding in &found {
@@ -122,7 +125,7 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 /// Writes the journal, and publishes the snapshot.
 fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    summary.snapshot = Some(landing.staging.commit(commit_info(run, summary))?.snapshot);
+    summary.snapshot = Some(landing.staging.commit(commit_info(run, &landing.journal, summary))?.snapshot);
     summary.outcome = Outcome::Complete;
     Ok(())
 }
@@ -130,7 +133,7 @@ fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<(
 /// Leaves the snapshot for review. Readers still see the one before.
 fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let number = landing.staging.commit_pending(commit_info(run, summary))?.snapshot;
+    let number = landing.staging.commit_pending(commit_info(run, &landing.journal, summary))?.snapshot;
     tracing::warn!(
         "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
     );
@@ -138,7 +141,7 @@ fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()>
     Ok(())
 }
 
-fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
+fn commit_info(run: &Run<'_>, journal: &Journal, summary: &RunSummary) -> CommitInfo {
     let mut state = run.state.clone();
     // The plan's numbers in a pipeline file apply to its own runs.
     if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
@@ -149,6 +152,8 @@ fn commit_info(run: &Run<'_>, summary: &RunSummary) -> CommitInfo {
     state.wanted = wanted(run).or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
+    let aggregates = journal.aggregates.iter().flatten();
+    state.aggregates = aggregates.map(|(name, sql)| (name.clone(), digest(sql))).collect();
     CommitInfo {
         committed_at: (run.now)(),
         today: run.record.today,

@@ -1,7 +1,9 @@
 //! Merges what a run read into the tables of the next snapshot. A replay merges the same way.
 
 use super::calendar::stage_calendar;
-use crate::aggregate::{head_comment, run_aggregate};
+use crate::aggregate::{
+    TABLE_PREFIX, digest, head_comment, in_order, is_by_month, run_aggregate, run_changed_months,
+};
 use crate::contract::count::DailyCount;
 use crate::extract::reference::Reference;
 use crate::lake::{Month, Staging, TableDelta};
@@ -99,19 +101,33 @@ pub(crate) fn has_filings(staging: &Staging) -> bool {
     staging.files().get(Table::Filings.name()).is_some_and(|files| !files.is_empty())
 }
 
-/// Computes all aggregates of the next snapshot. `out` is a folder for temporary files.
-pub(crate) fn add_up(aggregates: &[(String, String)], staging: &mut Staging, out: &Path) -> Result<()> {
+/// Computes the aggregates of the next snapshot. `by`: the digest of what computed each aggregate of the parent snapshot. One that
+/// is computed by month in the same way takes the rows of unchanged months from there. `out` is a folder for temporary files.
+pub(crate) fn add_up(
+    aggregates: &[(String, String)],
+    by: &BTreeMap<String, String>,
+    staging: &mut Staging,
+    out: &Path,
+) -> Result<()> {
     if !has_filings(staging) {
         // A pipeline of lists and counts has nothing to aggregate.
         staging.retain_aggregates(&BTreeSet::new());
         return Ok(());
     }
-    let tables = staging.sound_files()?;
+    let mut tables = staging.sound_files()?;
+    let changed = staging.changed_months();
+    let changed = changed.into_iter().map(|(month, files)| (month.to_string(), files.after)).collect();
     let unwritten = |source| PipelineError::Write { path: out.to_owned(), source };
     std::fs::create_dir_all(out).map_err(unwritten)?;
-    for (name, sql) in aggregates {
-        let made = run_aggregate(name, sql, &tables, out)?;
+    for (name, sql) in in_order(aggregates)? {
+        let table = format!("{TABLE_PREFIX}{name}");
+        let is_kept = is_by_month(sql) && by.get(name) == Some(&digest(sql));
+        let made = match tables.get(&table).map(Vec::as_slice) {
+            Some([before]) if is_kept => run_changed_months((name, sql), before, &changed, out)?,
+            _ => run_aggregate(name, sql, &tables, out)?,
+        };
         staging.aggregate_file(name, &made.path, &head_comment(sql))?;
+        tables.insert(table, vec![made.path]);
     }
     staging.retain_aggregates(&aggregates.iter().map(|(name, _)| name.clone()).collect());
     std::fs::remove_dir_all(out).map_err(unwritten)

@@ -55,6 +55,9 @@ pub(crate) struct RunState {
     pub(crate) enrich: EnrichState,
     /// By listing, the day on which each day was last read from its first row to its last.
     pub(crate) read_whole: BTreeMap<String, BTreeMap<Date, Date>>,
+    /// By aggregate of the snapshot, the digest of what computed it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) aggregates: BTreeMap<String, String>,
     /// When the merged lists and counts arrived.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) lists: NewestLists,
