@@ -24,7 +24,7 @@ pub(crate) fn in_order(aggregates: &[Aggregate]) -> Result<Vec<&Aggregate>, Aggr
             return Err(AggregateError::Circle { aggregates: names.join(", ") });
         };
         let (aggregate, _) = left.remove(next);
-        left.iter_mut().for_each(|(_, reads)| drop(reads.remove(&aggregate.0)));
+        left.iter_mut().for_each(|(_, reads)| reads.retain(|name| *name != aggregate.0));
         ordered.push(aggregate);
     }
     Ok(ordered)

@@ -3,7 +3,7 @@
 use super::full_read::find_changed;
 use super::job::ReadContext;
 use super::pager::Reader;
-use crate::contract::eastern::minus_days;
+use crate::contract::eastern::{minus_days, plus_days, span_days};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::search::MAX_SPAN_DAYS;
 use crate::extract::error::Result;
@@ -21,8 +21,9 @@ pub(crate) const CHECK: &str = "check";
 pub(crate) enum Totals {
     /// One for each range of the newest days, as far back as one search may span.
     Ranges,
-    /// One for each day: in a sum over several days, a lost row may hide a new one.
-    Days,
+    /// One for each part, of about this number of parts, or for each day: the more days are in a sum, the likelier does a lost row
+    /// hide a new one.
+    Parts(usize),
 }
 
 /// Days whose totals differ from their rows, with these totals; and those whose total no request gives while rows change.
@@ -43,14 +44,32 @@ pub(crate) async fn differing_days(
                 differing.extend(find_changed(&mut reader, &slice(from, to), None, rows).await?);
             }
         }
-        Totals::Days => {
-            for (day, known) in rows.iter().rev() {
-                let total = reader.total_of_day(&slice(*day, *day), *known).await?;
-                differing.extend((total != Some(*known)).then_some((*day, total.unwrap_or(*known))));
+        Totals::Parts(most) => {
+            for (from, to) in parts(rows, most) {
+                let slice = slice(from, to);
+                if !slice.is_one_day() {
+                    differing.extend(find_changed(&mut reader, &slice, None, rows).await?);
+                } else if let Some(known) = rows.get(&to) {
+                    let total = reader.total_of_day(&slice, *known).await?;
+                    differing.extend((total != Some(*known)).then_some((to, total.unwrap_or(*known))));
+                }
             }
         }
     }
     Ok(differing)
+}
+
+/// Consecutive days in about `most` parts of the same length, newest first.
+fn parts(rows: &BTreeMap<Date, u64>, most: usize) -> Vec<(Date, Date)> {
+    let length = u32::try_from(rows.len().div_ceil(most.max(1))).unwrap_or(u32::MAX).max(1);
+    let mut parts: Vec<(Date, Date)> = Vec::new();
+    for day in rows.keys().rev() {
+        match parts.last_mut() {
+            Some((from, to)) if *from == plus_days(*day, 1) && span_days(*from, *to) < length => *from = *day,
+            _ => parts.push((*day, *day)),
+        }
+    }
+    parts
 }
 
 /// Parts of a range whose totals come without a row, at most, under the limits of a plan.
@@ -85,4 +104,22 @@ fn within_offset((from, to): (Date, Date), rows: &BTreeMap<Date, u64>, max_offse
         }
     }
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    #[test]
+    fn days_are_compared_one_by_one_or_in_parts_of_one_length() {
+        let day = |day| date(2026, 7, day);
+        let rows = [1, 2, 3, 4, 5, 9, 10].map(|of| (day(of), 1)).into();
+        let parts = |most| -> Vec<(i8, i8)> {
+            parts(&rows, most).into_iter().map(|(from, to)| (from.day(), to.day())).collect()
+        };
+        assert_eq!(parts(7), [(10, 10), (9, 9), (5, 5), (4, 4), (3, 3), (2, 2), (1, 1)]);
+        assert_eq!(parts(4), [(9, 10), (4, 5), (2, 3), (1, 1)]);
+        assert_eq!(parts(1), [(9, 10), (1, 5)]);
+    }
 }

@@ -29,6 +29,17 @@ use std::collections::{BTreeMap, BTreeSet};
 const FIRST_REQUESTS: u64 = 20;
 const MOST_ROUNDS: u32 = 8;
 
+/// A check begins no further round after this part of the run's requests, or this number if it is more.
+const SHARE: u64 = 4;
+const LEAST_SHARE: u64 = 40;
+
+/// Days are compared one by one with this part of the run's requests, or this number if it is more; else several together.
+const PART_SHARE: u64 = 10;
+const LEAST_PARTS: u64 = 10;
+
+/// So many days may all have changed by chance. Their counts then differ, and in a sum the changes may cancel out.
+const FEW_DAYS: usize = 7;
+
 /// Rows of days that are kept in memory while they are read again.
 const ROWS_IN_MEMORY: u64 = 50_000;
 
@@ -53,10 +64,12 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         fetcher.ask_anew();
+        let most = fetcher.answered + LEAST_SHARE.max(fetcher.answered / SHARE);
         let mut read = Differing::new();
         for round in 0..=MOST_ROUNDS {
             let differing = self.compare(fetcher, words, landing, &read).await?;
-            if differing.is_empty() || round == MOST_ROUNDS || !are_mostly_settled(&read, &differing) {
+            let is_last = round == MOST_ROUNDS || fetcher.answered >= most;
+            if differing.is_empty() || is_last || !are_mostly_settled(&read, &differing) {
                 break;
             }
             read = self.read_again(fetcher, words, landing, differing, FIRST_REQUESTS << round).await?;
@@ -157,8 +170,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Compares ranges of days with their totals. If rows of the type came during the run, the days that it read are compared one by
-    /// one: in a sum over several days, a lost row may hide a new one.
+    /// Compares ranges of days with their totals. If rows of the type came during the run, the days that it read are compared in
+    /// small parts: in a sum over several days, a lost row may hide a new one.
     async fn compare_typed(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
@@ -173,7 +186,9 @@ impl Run<'_> {
         if read_again.is_some() || self.has_grown(fetcher, landing, kind).await? {
             let (alone, others) = rows.into_iter().partition(|(day, _)| landing.has_covered(listing, *day));
             rows = others;
-            found = self.compare_totals(fetcher, words, landing, listing, &alone, Totals::Days).await?;
+            found = self
+                .compare_totals(fetcher, words, landing, listing, &alone, totals_of_parts(fetcher))
+                .await?;
         }
         found.extend(self.compare_totals(fetcher, words, landing, listing, &rows, Totals::Ranges).await?);
         Ok(found)
@@ -219,7 +234,7 @@ impl Run<'_> {
             return Ok(found);
         }
         let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
-        let totals = if is_calm { Totals::Ranges } else { Totals::Days };
+        let totals = if is_calm && odd.len() > FEW_DAYS { Totals::Ranges } else { totals_of_parts(fetcher) };
         let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
         self.ask_counts(fetcher, landing).await?;
         let now = self.usable_counts();
@@ -338,6 +353,11 @@ fn are_mostly_settled(read: &Differing, differing: &Differing) -> bool {
         |listing: &Listing, day: &Date| differing.get(listing).is_some_and(|days| days.contains_key(day));
     let days = || read.iter().flat_map(|(listing, days)| days.keys().map(move |day| (listing, day)));
     days().filter(|(listing, day)| differs(listing, day)).count() * 2 <= days().count()
+}
+
+/// Totals that show a change even where rows came and left on different days, for a share of the run's requests.
+fn totals_of_parts(fetcher: &PageFetcher<'_>) -> Totals {
+    Totals::Parts(LEAST_PARTS.max(fetcher.answered / PART_SHARE) as usize)
 }
 
 /// Consecutive days, newest first, whose rows are within reach together; and single days.
