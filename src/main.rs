@@ -1,5 +1,6 @@
 //! Parses the command line, runs the command, and exits with its code. Only this file reads clock and environment.
 
+use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsStr;
 use std::process::ExitCode;
@@ -13,8 +14,10 @@ use sunlake::cli::{Cli, Command, World, carry_out, without_empty_variables};
 fn main() -> ExitCode {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
     let matches = without_empty_variables(Cli::command(), &is_empty).get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    if matches!(cli.command, Command::Run { .. } | Command::Replay { .. }) {
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.common.is_lake_given =
+        matches.value_source("lake").is_some_and(|source| source != ValueSource::DefaultValue);
+    if matches!(cli.command, Command::Run { .. } | Command::Demo | Command::Replay { .. }) {
         restart_with_lean_memory();
     }
     let world = World {

@@ -71,7 +71,7 @@ pub(crate) fn check_condition(condition: &str) -> Result<(), AggregateError> {
 
 /// All tables of the lake, and the aggregates planned so far, without rows.
 #[derive(Default)]
-struct NoRows {
+pub(super) struct NoRows {
     aggregates: BTreeMap<String, DataFrame>,
 }
 

@@ -28,6 +28,9 @@ pub enum AggregateError {
     /// A condition that chooses businesses cannot be parsed or run.
     #[error("`[enrich] where`, {condition:?}, cannot run: {reason}")]
     Condition { condition: String, reason: String },
+    /// A query cannot be parsed or run; `hint` is the way out, or empty.
+    #[error("the query cannot run: {problem}")]
+    Query { problem: String, hint: String },
     /// A column has a type that the lake does not store; `dtype` is in polars' words.
     #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
     ColumnType { aggregate: String, column: String, dtype: String },

@@ -15,6 +15,7 @@
 //! - `order`: the order of SQL files that build on one another
 //! - `by_month`: computing again only months that changed
 //! - `on_disk`: its result as Parquet, and its cells
+//! - `query`: one query, for a person
 //! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
@@ -27,6 +28,7 @@ mod error;
 pub(crate) mod figures;
 mod on_disk;
 mod order;
+mod query;
 pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
@@ -42,5 +44,6 @@ pub(crate) use figures::{
     CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
 pub(crate) use order::in_order;
+pub(crate) use query::{run_query, tables_of_query};
 pub(crate) use reconcile::{Reconciliation, Scope};
-pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};
+pub(crate) use run::{SnapshotFiles, TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};

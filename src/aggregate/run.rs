@@ -7,7 +7,7 @@
 //! ```
 
 use super::error::AggregateError;
-use polars::error::PolarsError;
+use polars::error::{PolarsError, set_warning_function};
 use polars::frame::DataFrame;
 use polars::prelude::{DataType, Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
 use polars::sql::{SQLContext, extract_table_identifiers};
@@ -67,6 +67,7 @@ pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
 /// The query as the streaming engine can run it; none where it cannot.
 pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
     let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
+    set_warning_function(|what, _| tracing::debug!("polars: {what}"));
     let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
     let plan = query.explain(true)?;
     Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
@@ -117,7 +118,7 @@ fn missing_table(name: &str, table: String, tables: &dyn Tables) -> AggregateErr
 }
 
 /// Whether the SQL itself defines `name`, as `WITH name AS (...)` does.
-fn is_defined_in(sql: &str, name: &str) -> bool {
+pub(super) fn is_defined_in(sql: &str, name: &str) -> bool {
     let words: Vec<&str> = sql
         .lines()
         .filter(|line| !line.trim_start().starts_with("--"))

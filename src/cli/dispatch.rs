@@ -10,9 +10,16 @@ use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
 use clap::CommandFactory;
 use std::io::Write;
+use std::path::PathBuf;
+
+/// The lake of `demo`, unless another one is named.
+const DEMO_LAKE: &str = "sunlake-demo";
 
 /// Runs a command and returns the exit code. An error is reported on stderr.
-pub async fn carry_out(cli: Cli, world: &World) -> u8 {
+pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
+    if matches!(cli.command, Command::Demo) && !cli.common.is_lake_given {
+        cli.common.lake = PathBuf::from(DEMO_LAKE);
+    }
     let log = start_log(&cli.common, matches!(cli.command, Command::Serve(_)));
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     let session = Session { common: &cli.common, world, today };
@@ -34,6 +41,10 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
     match command {
         Command::Run { pipeline, yes } => command::run::run(session, pipeline.as_deref(), *yes, log).await,
         Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
+        Command::Demo => command::demo::demo(session, log).await,
+        Command::Init { folder, schedule } => command::init::init(session, folder, *schedule),
+        Command::Query(arguments) => command::ask::query::query(session, arguments),
+        Command::Changes(arguments) => command::ask::changes::changes(session, arguments),
         Command::Status => command::status::status(session),
         Command::Verify { repair: true, .. } => command::verify::repair_lake(session),
         Command::Verify { snapshot, .. } => command::verify::verify(session, *snapshot),

@@ -19,8 +19,9 @@ mod output;
 mod session;
 
 pub use args::{
-    BaseUrl, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
-    ServeArguments, SnapshotCommand, without_empty_variables,
+    BaseUrl, ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered,
+    PruneFlags, QueryArguments, RowFormat, Schedule, Selection, ServeArguments, Since, SnapshotCommand,
+    without_empty_variables,
 };
 pub use dispatch::carry_out;
 pub use session::World;

@@ -1,7 +1,8 @@
 //! The catalogue of a snapshot: `datapackage.json`, `TABLES.md` and `views.sql`, each replaced atomically.
 
 use super::described::{
-    Described, DescribedColumn, describe, partitioning, quoted, text_of, write_comments, write_views,
+    Described, DescribedColumn, describe, is_invented, partitioning, quoted, text_of, write_comments,
+    write_views,
 };
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, Lake};
@@ -95,6 +96,9 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
             "Committed {} by run `{}`, as of {}. Read a table with `FROM 'current/<table>/**/*.parquet'`.\n",
             commit.committed_at, commit.run_id, commit.today
         )?;
+        if is_invented(commit) {
+            writeln!(text, "**A sample, invented by sunlake: no business in it exists.**\n")?;
+        }
         writeln!(text, "| table | rows | files | bytes |\n| --- | ---: | ---: | ---: |")?;
         for table in tables {
             let (rows, files, bytes) = (table.rows, table.files.len(), table.bytes());

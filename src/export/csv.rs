@@ -8,7 +8,9 @@ use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
 use crate::table::{Footer, TableError, read_parquet};
 use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use arrow::datatypes::{
+    DataType, Date32Type, Float64Type, Int32Type, Int64Type, Schema, TimestampMicrosecondType,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::fmt::Display;
@@ -68,33 +70,36 @@ fn write_table(
     for (at, entry) in files.iter().rev().enumerate() {
         let file = snapshot.file(entry)?;
         if at == 0 {
-            let schema = Footer::open(&file)?.schema().clone();
-            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            out.put(format!("{}\r\n", names.join(",")).as_bytes())?;
+            out.put(csv_head(Footer::open(&file)?.schema()).as_bytes())?;
         }
         for batch in read_parquet(&file, None)? {
             let batch = batch?;
-            write_batch(out, &batch, raw)?;
+            out.put(&csv_lines(&batch, raw)?)?;
             rows += batch.num_rows() as u64;
         }
     }
     Ok(rows)
 }
 
-fn write_batch(out: &mut Pending, batch: &RecordBatch, raw: bool) -> Result<(), ExportError> {
-    let mut line = Vec::new();
+/// The names of columns as the first line.
+pub(crate) fn csv_head(schema: &Schema) -> String {
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    format!("{}\r\n", names.join(","))
+}
+
+/// The rows of a batch as lines. `raw` leaves cells as they are, even those that a spreadsheet would run as a formula.
+pub(crate) fn csv_lines(batch: &RecordBatch, raw: bool) -> Result<Vec<u8>, TableError> {
+    let mut lines = Vec::new();
     for row in 0..batch.num_rows() {
-        line.clear();
         for (at, column) in batch.columns().iter().enumerate() {
             if at > 0 {
-                line.push(b',');
+                lines.push(b',');
             }
-            write_cell(&mut line, column.as_ref(), row, raw)?;
+            write_cell(&mut lines, column.as_ref(), row, raw)?;
         }
-        line.extend_from_slice(b"\r\n");
-        out.put(&line)?;
+        lines.extend_from_slice(b"\r\n");
     }
-    Ok(())
+    Ok(lines)
 }
 
 /// Writes a cell. Null is an empty cell, an empty text is two quotes.

@@ -8,7 +8,6 @@
 //! - `outlet`: files outside the lake, complete or absent
 //! - `snapshot`: the snapshot and the tables to export
 //! - `described`: tables and columns of a snapshot in words, and as comments in DuckDB's SQL
-//! - `views`: queries with a name, over the tables of a snapshot
 //! - `replaceable`: what an export may replace
 //! - `catalog`: `datapackage.json`, `TABLES.md` and `views.sql`
 //! - `csv`: a text file for each table, safe to open in a spreadsheet
@@ -18,12 +17,11 @@
 pub(crate) mod catalog;
 pub(crate) mod csv;
 pub(crate) mod delta;
-mod described;
+pub(crate) mod described;
 pub(crate) mod duckdb;
 mod error;
 mod outlet;
 mod replaceable;
 mod snapshot;
-mod views;
 
 pub use error::ExportError;

@@ -2,9 +2,9 @@
 
 use super::described::describe;
 use super::error::ExportError;
-use super::views::VIEWS;
 use crate::lake::{Commit, Lake};
 use crate::table::Table;
+use crate::table::views::VIEWS;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;

@@ -10,6 +10,8 @@ pub(crate) struct ReportData {
     /// Whether it is a folder, which shows its newest snapshot as `current`; an object store has none.
     pub(crate) is_folder: bool,
     pub(crate) snapshot: Option<u64>,
+    /// Whether the data is the embedded sample.
+    pub(crate) is_invented: bool,
     /// The run that made the snapshot, if known.
     pub(crate) run: Option<RunFacts>,
     pub(crate) figures: Figures,

@@ -24,6 +24,7 @@ pub(crate) fn render(data: &ReportData) -> String {
             body { main {
                 header {
                     h1 { "Florida business filings" }
+                    @if data.is_invented { p.note { strong { "A sample, invented by sunlake: no business in it exists." } } }
                     p.note {
                         @if let Some(day) = figures.as_of { "As of " (day) ", Eastern time" } @else { "No figures yet" }
                         @if let Some(snapshot) = data.snapshot { " · snapshot " (snapshot) }

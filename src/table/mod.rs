@@ -13,9 +13,9 @@
 //! - `filing_columns`: columns of filings by name and type
 //! - `business`: rows of filings, details and officers
 //! - `change`: rows of changes
-//! - `count`: rows of the API's own counts, and of coverage
-//! - `calendar`: rows of days and months
+//! - `count`: rows of the API's own counts, of coverage, of days and months
 //! - `reference`: rows of the filter values, their labels, and facts of counties
+//! - `views`: queries with a name, over the tables of a snapshot
 //! - `layout`: schema, order and bloom filters of a file
 //! - `order`: sorting, and checking the order
 //! - `file`: writing Parquet files
@@ -24,7 +24,6 @@
 //! - `error`: what can be wrong
 
 mod business;
-mod calendar;
 mod change;
 mod column;
 mod count;
@@ -38,16 +37,16 @@ mod read;
 mod reference;
 mod row;
 mod tables;
+pub(crate) mod views;
 
 #[cfg(test)]
 pub(crate) use business::tests::filing;
 pub use business::{DetailRow, FROM_API, FilingRow, OfficerRow, dissolved_day, unheld_fields};
-pub use calendar::{DayRow, MonthRow};
 pub use change::{Change, ChangeRow};
 pub use column::{Column, ColumnKind};
 pub use count::{
-    CountyRow, CoverageRow, DailyCountRow, EVERY_OTHER_TYPE, MonthlyCountRow, StatewideRow, TypeCountRow,
-    UNSPLIT,
+    CountyRow, CoverageRow, DailyCountRow, DayRow, EVERY_OTHER_TYPE, MonthRow, MonthlyCountRow, StatewideRow,
+    TypeCountRow, UNSPLIT,
 };
 pub use error::TableError;
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod edits;
 mod enrich;
 mod exports;
 mod faults;
+mod first_steps;
 mod keep;
 mod key_leak;
 mod layers;

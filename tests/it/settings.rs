@@ -59,7 +59,9 @@ fn an_error_of_sql_has_one_line_with_its_file_and_at_most_a_hint() {
     };
     let condition = "name = \"p\"\n[aggregates]\nenabled = false\n[enrich]\nwhere = \"conty = 1\"\n";
     run(condition).says("p.toml, line 5: `[enrich] where`").says("conty = 1");
-    run("name = \"p\"\n").says("p.toml: ").says("[aggregates] enabled = false");
+    run("name = \"p\"\n[aggregates]\nfolder = \"mine\"\n")
+        .says("p.toml: ")
+        .says("[aggregates] enabled = false");
     std::fs::create_dir(scratch.path("aggregates")).expect("a folder");
     let aggregate = scratch.file("aggregates/mine.sql", "SELECT kounty FROM filings");
     run("name = \"p\"\n").says(&aggregate.to_string_lossy()).says("kounty");

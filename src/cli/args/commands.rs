@@ -1,8 +1,8 @@
 //! Commands, subcommands, and their flags.
 
 use super::values::{
-    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, switch, table_name, verbosity,
-    web_address,
+    BaseUrl, BaseUrlParser, Since, connections, day, named, named_path, plan, since, switch, table_name,
+    verbosity, web_address,
 };
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
@@ -40,6 +40,9 @@ pub struct Common {
     #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output")]
     #[arg(value_parser = named_path(), value_name = "PATH")]
     pub lake: PathBuf,
+    /// Whether the command line or a variable names the lake.
+    #[arg(skip)]
+    pub is_lake_given: bool,
     /// Working copy of a lake in an object store [default: a folder in the user's cache]
     #[arg(long, global = true, env = "SUNLAKE_WORK", value_parser = named_path(), value_name = "PATH")]
     pub work: Option<PathBuf>,
@@ -76,7 +79,7 @@ pub struct Common {
 pub enum Command {
     /// Run a pipeline: extract, normalize, lake, aggregate, check, publish, report
     Run {
-        /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
+        /// Path or name of a pipeline; names: NAME.toml, pipelines/NAME.toml, then the built-in ones [default: sample, unless an address or a key is set]
         pipeline: Option<PathBuf>,
         /// Do not ask before the first run of an account into a new lake
         #[arg(short, long, env = "SUNLAKE_YES", value_parser = named(switch))]
@@ -84,9 +87,24 @@ pub enum Command {
     },
     /// Estimate the requests of a run; sends at most 3 requests
     Plan {
-        /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
+        /// Path or name of a pipeline; names: NAME.toml, pipelines/NAME.toml, then the built-in ones [default: sample, unless an address or a key is set]
         pipeline: Option<PathBuf>,
     },
+    /// Read the sample into a lake of its own, `sunlake-demo`, and show a first result; no account, no key
+    Demo,
+    /// Write the built-in pipelines, aggregates and a scheduler's recipe as files; never overwrites
+    Init {
+        /// Folder in which `pipelines/` is made
+        #[arg(default_value = ".", value_name = "DIR")]
+        folder: PathBuf,
+        /// Scheduler whose recipe is written
+        #[arg(long, env = "SUNLAKE_SCHEDULE", default_value = "cron", value_parser = named(value_parser!(Schedule)))]
+        schedule: Schedule,
+    },
+    /// Ask the lake in SQL, over its tables and the views `businesses` and `changes_detail`
+    Query(QueryArguments),
+    /// What appeared, changed, vanished or returned; by default on the newest day with changes
+    Changes(ChangesArguments),
     /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
     Status,
     /// Name every damaged or missing file of the lake, or of the tables of one snapshot
@@ -143,6 +161,79 @@ pub enum Command {
         /// Shell
         shell: clap_complete::Shell,
     },
+}
+
+/// A scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "each is the name of a program")]
+pub enum Schedule {
+    Cron,
+    Systemd,
+    Airflow,
+    Kubernetes,
+    Github,
+}
+
+/// Form of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    /// Columns that fit the terminal.
+    Table,
+    /// Lines of comma-separated cells, safe to open in a spreadsheet.
+    Csv,
+    /// An array of objects.
+    Json,
+    /// An object a line.
+    Ndjson,
+    /// A table of a Markdown page.
+    Markdown,
+    /// A Parquet file.
+    Parquet,
+    /// A feed for readers of news; of `changes` alone.
+    Atom,
+}
+
+/// Flags of `query`.
+#[derive(Debug, Args)]
+pub struct QueryArguments {
+    /// The query
+    #[arg(value_name = "SQL", conflicts_with = "file")]
+    pub sql: Option<String>,
+    /// File with the query; - reads stdin
+    #[arg(short, long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Form of the rows [default: table; with --json: json]
+    #[arg(long, env = "SUNLAKE_FORMAT", value_parser = named(value_parser!(RowFormat)))]
+    pub format: Option<RowFormat>,
+    /// File to write, which must not be there yet [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Snapshot number [default: the newest]
+    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
+    pub snapshot: Option<u64>,
+}
+
+/// Flags of `changes`.
+#[derive(Debug, Args)]
+pub struct ChangesArguments {
+    /// Day, or number of a snapshot after which [default: the newest day with changes]
+    #[arg(long, env = "SUNLAKE_SINCE", value_parser = named(since), value_name = "DATE|N")]
+    pub since: Option<Since>,
+    /// Only of this county
+    #[arg(long, env = "SUNLAKE_COUNTY", value_name = "NAME")]
+    pub county: Option<String>,
+    /// Only of this type, such as llc
+    #[arg(long = "type", env = "SUNLAKE_TYPE", value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// Only names with this text in them
+    #[arg(long, env = "SUNLAKE_NAME", value_name = "TEXT")]
+    pub name: Option<String>,
+    /// Form of the changes [default: table; with --json: json]
+    #[arg(long, env = "SUNLAKE_FORMAT", value_parser = named(value_parser!(RowFormat)))]
+    pub format: Option<RowFormat>,
+    /// File to write, which must not be there yet [default: stdout]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Flags of `serve`.

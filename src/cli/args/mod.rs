@@ -9,7 +9,7 @@ mod commands;
 mod values;
 
 pub use commands::{
-    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
-    ServeArguments, SnapshotCommand,
+    ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags,
+    QueryArguments, RowFormat, Schedule, Selection, ServeArguments, SnapshotCommand,
 };
-pub use values::{BaseUrl, without_empty_variables};
+pub use values::{BaseUrl, Since, without_empty_variables};

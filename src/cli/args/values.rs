@@ -111,6 +111,21 @@ pub(super) fn day(text: &str) -> Result<Date, String> {
     text.parse().map_err(|_| "a day is YYYY-MM-DD, such as 2026-11-20".to_owned())
 }
 
+/// A day, or the number of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// From this day on.
+    Day(Date),
+    /// After this snapshot.
+    Snapshot(u64),
+}
+
+pub(super) fn since(text: &str) -> Result<Since, String> {
+    let number = text.parse().map(Since::Snapshot).ok();
+    let day = || text.parse().map(Since::Day).ok();
+    number.or_else(day).ok_or_else(|| "give a day, YYYY-MM-DD, or the number of a snapshot".to_owned())
+}
+
 pub(super) fn plan(text: &str) -> Result<Plan, String> {
     match text {
         "starter" => Ok(Plan::Starter),

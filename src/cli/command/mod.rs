@@ -5,6 +5,9 @@
 //! - `run`: `run` and `plan`
 //! - `first_run`: the question before the first run into a new lake
 //! - `run_text`: their results as text
+//! - `demo`: `demo`
+//! - `init`: `init`
+//! - `ask`: `query` and `changes`
 //! - `status`: `status` and `report`
 //! - `snapshot`: `snapshot` and its subcommands
 //! - `snapshot_text`: snapshots, differences and pruned files as text
@@ -15,9 +18,12 @@
 //! - `keys`: `keys` and its subcommands
 //! - `doctor`: `doctor`
 
+pub(super) mod ask;
+pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod export;
 mod first_run;
+pub(super) mod init;
 pub(super) mod keys;
 pub(super) mod replay;
 pub(super) mod run;

@@ -5,7 +5,7 @@ use super::run_text;
 use crate::cli::context::api_access::Access;
 use crate::cli::context::embedded_api::EmbeddedApi;
 use crate::cli::context::open_lake::{open_lake, state_dir};
-use crate::cli::context::pipeline_file::{pipeline_file, reads_sample};
+use crate::cli::context::pipeline_file::{read_pipeline, reads_sample};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
@@ -33,45 +33,43 @@ pub(crate) async fn run(
     yes: bool,
     log: &Log,
 ) -> Result<u8, CommandError> {
-    let file = &pipeline_file(session, named)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
-    match published(session, (file, yes), log, &probe).await {
-        Ok((summary, lake)) => {
-            session.report(&summary, || run_text::run(&summary, lake.root()))?;
-            Ok(summary.exit_code)
-        }
-        Err(error) => {
-            let text = with_causes(&error);
-            tracing::info!(exit_code = error.code(), "the run failed: {text}");
-            let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
-            let summary = RunSummary {
-                run_id: probe.run_id.take(),
-                exit_code: error.code(),
-                requests: probe.requests.take(),
-                stopped: Some(text),
-                elapsed_secs: started.elapsed().as_secs_f64(),
-                peak_rss_bytes: (session.world.peak_rss_bytes)(),
-                ..RunSummary::empty(name, session.today)
-            };
-            Err(CommandError::Run(Box::new(error), Box::new(summary)))
-        }
-    }
+    let failed = |name: &str, error: CommandError| {
+        let text = with_causes(&error);
+        tracing::info!(exit_code = error.code(), "the run failed: {text}");
+        let summary = RunSummary {
+            run_id: probe.run_id.take(),
+            exit_code: error.code(),
+            requests: probe.requests.take(),
+            stopped: Some(text),
+            elapsed_secs: started.elapsed().as_secs_f64(),
+            peak_rss_bytes: (session.world.peak_rss_bytes)(),
+            ..RunSummary::empty(name, session.today)
+        };
+        CommandError::Run(Box::new(error), Box::new(summary))
+    };
+    let given = named.and_then(Path::file_stem).and_then(|stem| stem.to_str()).unwrap_or("");
+    let pipeline = &read_pipeline(session, named).map_err(|error| failed(given, error))?;
+    let (summary, lake) = published(session, (pipeline, yes), log, &probe)
+        .await
+        .map_err(|error| failed(&pipeline.spec.name, error))?;
+    session.report(&summary, || run_text::run(&summary, lake.root()))?;
+    Ok(summary.exit_code)
 }
 
 async fn published(
     session: &Session<'_>,
-    (file, yes): (&Path, bool),
+    (pipeline, yes): (&Pipeline, bool),
     log: &Log,
     probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
-    let pipeline = Pipeline::read(file).map_err(PipelineError::from)?;
     let lake = open_lake(session)?;
-    if !yes && is_asked(session, &pipeline, &lake)? {
-        let price = price(session, &pipeline, &lake, log).await?;
+    if !yes && is_asked(session, pipeline, &lake)? {
+        let price = price(session, pipeline, &lake, log).await?;
         confirm(&run_text::price(&price), &lake)?;
     }
-    let mut summary = with_source(session, &pipeline, &lake, (log, probe), async |context| {
-        Ok(crate::pipeline::run(&pipeline, context).await?)
+    let mut summary = with_source(session, pipeline, &lake, (log, probe), async |context| {
+        Ok(crate::pipeline::run(pipeline, context).await?)
     })
     .await?;
     tracing::info!(
@@ -86,7 +84,7 @@ async fn published(
 }
 
 pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
-    let pipeline = Pipeline::read(&pipeline_file(session, named)?).map_err(PipelineError::from)?;
+    let pipeline = read_pipeline(session, named)?;
     let lake = open_lake(session)?;
     let price = price(session, &pipeline, &lake, log).await?;
     session.report(&price, || run_text::price(&price))

@@ -1,30 +1,91 @@
-//! The pipeline file of a command, and whether it reads the embedded sample. No command spends an account that it does not name.
+//! The pipeline of a command line, and whether it reads the embedded sample. No command spends an account that it does not name.
 
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
-use crate::pipeline::config::file::Pipeline;
+use crate::pipeline::PipelineError;
+use crate::pipeline::config::built_in;
+use crate::pipeline::config::file::{Pipeline, nearest_of};
 use std::path::{Path, PathBuf};
 
 /// The pipeline that runs where neither a pipeline nor an account is named.
-const SAMPLE: &str = "pipelines/sample.toml";
+const SAMPLE: &str = "sample";
 
-/// Where the names to choose from are.
+/// Where names are looked up before the built-in pipelines.
 const FOLDER: &str = "pipelines";
 
-/// The pipeline file of a command line. The sample where none is named, unless an address or a key is set.
-pub(crate) fn pipeline_file(session: &Session<'_>, named: Option<&Path>) -> Result<PathBuf, CommandError> {
-    match (named, account_variable(session)) {
-        (Some(file), _) => Ok(file.to_owned()),
-        (None, None) => Ok(PathBuf::from(SAMPLE)),
+/// The pipeline of a command line: a path or a name. The sample where none is given, unless an address or a key is set.
+pub(crate) fn read_pipeline(session: &Session<'_>, given: Option<&Path>) -> Result<Pipeline, CommandError> {
+    match (given, account_variable(session)) {
+        (Some(given), _) => named(given),
+        (None, None) => named(Path::new(SAMPLE)),
         (None, Some(set)) => {
             let error = CommandError::Usage(format!("no pipeline is named, and {set} is set"));
-            let names = names(Path::new(FOLDER));
-            Err(error.hint(match names.is_empty() {
-                true => "name a pipeline file".to_owned(),
-                false => format!("name one: {}", names.join(", ")),
-            }))
+            Err(error.hint(format!("name one: {}", names().join(", "))))
         }
     }
+}
+
+/// Looks a pipeline up: the path as given, then `NAME.toml`, `pipelines/NAME.toml`, and the built-in pipelines.
+fn named(given: &Path) -> Result<Pipeline, CommandError> {
+    check_kind(given)?;
+    let name = given.to_str().filter(|text| is_name(text));
+    let Some(name) = name.filter(|_| !given.is_file()) else {
+        return Ok(Pipeline::read(given).map_err(PipelineError::from)?);
+    };
+    let file = format!("{name}.toml");
+    let files = [PathBuf::from(&file), Path::new(FOLDER).join(&file)];
+    if let Some(file) = files.iter().find(|file| file.is_file()) {
+        return Ok(Pipeline::read(file).map_err(PipelineError::from)?);
+    }
+    match Pipeline::built_in(name) {
+        Some(pipeline) => Ok(pipeline.map_err(PipelineError::from)?),
+        None => {
+            let error = format!(
+                "there is no pipeline {name}: neither {file}, nor {FOLDER}/{file}, nor a built-in one"
+            );
+            let names = names();
+            Err(CommandError::Settings(error).hint(
+                match nearest_of(name, names.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("name one of {}, or give the path of a file", names.join(", ")),
+                },
+            ))
+        }
+    }
+}
+
+/// Whether a word is a name and not a path.
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// Refuses what cannot be a pipeline file.
+fn check_kind(given: &Path) -> Result<(), CommandError> {
+    let shown = given.display();
+    if given.is_dir() {
+        let error = CommandError::Settings(format!("{shown} is a folder, not a pipeline file"));
+        return Err(error.hint(format!("name a file in it, or one of {}", names().join(", "))));
+    }
+    if given.extension().is_some_and(|extension| extension == "sql") {
+        let error = CommandError::Settings(format!("{shown} is an aggregate, not a pipeline file"));
+        return Err(error
+            .hint("a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`"));
+    }
+    Ok(())
+}
+
+/// The names to choose from: of the files here, and of the built-in pipelines.
+fn names() -> Vec<String> {
+    let entries = std::fs::read_dir(FOLDER).into_iter().flatten();
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let files = files.filter(|path| path.extension().is_some_and(|found| found == "toml"));
+    let mut names: Vec<String> = files
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .chain(built_in::pipeline_names().map(str::to_owned))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// What names an account: an address or a key.
@@ -35,18 +96,6 @@ fn account_variable(session: &Session<'_>) -> Option<&'static str> {
         Some(_) => Some("SUNLAKE_BASE_URL"),
         None => ["SUNLAKE_API_KEY", "SUNLAKE_API_KEY_FILE"].into_iter().find(is_set),
     }
-}
-
-/// The pipeline files of a folder, in order.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
-    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut names: Vec<String> = files
-        .filter(|path| path.extension().is_some_and(|found| found == "toml"))
-        .map(|path| path.display().to_string())
-        .collect();
-    names.sort();
-    names
 }
 
 /// Whether a pipeline reads the embedded sample. An address on the command line replaces the sample; one in a variable may be meant

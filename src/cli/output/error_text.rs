@@ -109,6 +109,9 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::Aggregate(AggregateError::ColumnType { .. }) => {
             some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
         }
+        PipelineError::Aggregate(AggregateError::Query { hint, .. }) if !hint.is_empty() => {
+            Some(hint.clone())
+        }
         PipelineError::Aggregate(AggregateError::Unreadable { source, .. }) => of_io(source),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),

@@ -6,8 +6,13 @@ use std::io::Write;
 
 /// Prints to stdout. A reader that closed the pipe is no error.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    print_bytes(text.as_bytes())
+}
+
+/// As [`print()`], of bytes.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CommandError> {
     let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         Err(source) => Err(CommandError::Io("cannot write to stdout".to_owned(), source)),
         Ok(()) => Ok(()),

@@ -1,6 +1,7 @@
 //! Reads and checks a pipeline file. An error names the line.
 
-use super::spec::{ChecksSpec, PipelineSpec};
+use super::built_in;
+use super::spec::{AggregatesSpec, ChecksSpec, PipelineSpec};
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::pipeline::error::{PipelineError, Result, SpecError};
@@ -15,8 +16,8 @@ pub struct Pipeline {
     pub spec: PipelineSpec,
     /// Digest of what it reads. A run resumes only while this is unchanged; budget, checks, aggregates and report may change.
     pub(crate) digest: String,
-    /// Its folder, which its own paths are relative to.
-    pub(crate) folder: PathBuf,
+    /// Its folder, which its own paths are relative to; none for a built-in pipeline.
+    folder: Option<PathBuf>,
     pub(crate) path: PathBuf,
     text: String,
 }
@@ -25,20 +26,37 @@ impl Pipeline {
     /// Reads a pipeline file.
     pub fn read(path: &Path) -> Result<Self, SpecError> {
         let text = std::fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
-        let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(path, &text, &error))?;
-        check(&spec).map_err(|(key, problem)| wrong_at(path, &text, key, problem))?;
-        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        Self::of_text(path.to_owned(), Some(path.parent().map(Path::to_owned).unwrap_or_default()), text)
+    }
+
+    /// The built-in pipeline of this name, if there is one.
+    pub(crate) fn built_in(name: &str) -> Option<Result<Self, SpecError>> {
+        let text = built_in::pipeline(name)?.to_owned();
+        Some(Self::of_text(PathBuf::from(format!("{name} (built in)")), None, text))
+    }
+
+    fn of_text(path: PathBuf, folder: Option<PathBuf>, text: String) -> Result<Self, SpecError> {
+        let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(&path, &text, &error))?;
+        check(&spec).map_err(|(key, problem)| wrong_at(&path, &text, key, problem))?;
         let mut digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
         if spec.registry.is_some() || spec.enrich.is_some() {
             digest.push_str(&format!(" {:?} {:?}", spec.registry, spec.enrich));
         }
         let digest = blake3::hash(digest.as_bytes()).to_hex().to_string();
-        Ok(Self { spec, digest, folder, path: path.to_owned(), text })
+        Ok(Self { spec, digest, folder, path, text })
+    }
+
+    /// The folder of its aggregates. None where the built-in ones run: for a built-in pipeline, and for a file that names no folder
+    /// and has none beside it.
+    fn aggregates_folder(&self) -> Option<PathBuf> {
+        let spec = &self.spec.aggregates;
+        let folder = self.folder.as_ref()?.join(&spec.folder);
+        (spec.folder != AggregatesSpec::default().folder || folder.exists()).then_some(folder)
     }
 
     /// Adds the file to an error of its SQL; returns other errors unchanged.
     pub(crate) fn with_file(&self, error: PipelineError) -> PipelineError {
-        let folder = self.folder.join(&self.spec.aggregates.folder);
+        let folder = self.aggregates_folder().unwrap_or_default();
         match error {
             PipelineError::Aggregate(error @ AggregateError::Condition { .. }) => {
                 wrong_at(&self.path, &self.text, "enrich.where", error.to_string()).into()
@@ -185,7 +203,7 @@ fn nearest_file(path: &Path) -> Option<PathBuf> {
 }
 
 /// The word that is nearest to a wrong one, if any is near.
-fn nearest_of<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+pub(crate) fn nearest_of<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     let scored = words.map(|word| (strsim::jaro_winkler(wrong, word), word));
     let (score, word) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
     (score > 0.6).then_some(word)
@@ -193,10 +211,10 @@ fn nearest_of<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&
 
 /// Names and SQL of the aggregates; none where the pipeline disables them.
 pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, String)>>> {
-    let spec = &pipeline.spec.aggregates;
-    match spec.enabled {
-        true => Ok(Some(load_aggregates(&pipeline.folder.join(&spec.folder))?)),
-        false => Ok(None),
+    match pipeline.aggregates_folder() {
+        _ if !pipeline.spec.aggregates.enabled => Ok(None),
+        Some(folder) => Ok(Some(load_aggregates(&folder)?)),
+        None => Ok(Some(built_in::aggregates())),
     }
 }
 

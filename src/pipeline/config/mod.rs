@@ -3,7 +3,9 @@
 //! # Files, in reading order
 //!
 //! - [`spec`]: the keys of a file, typed
+//! - `built_in`: the files that the program carries with it
 //! - `file`: reading a file; errors with their line; its SQL
 
+pub(crate) mod built_in;
 pub mod file;
 pub mod spec;

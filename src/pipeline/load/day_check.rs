@@ -35,7 +35,7 @@ const LEAST_SHARE: u64 = 40;
 
 /// Days are compared one by one with this part of the run's requests, or this number if it is more; else several together.
 const PART_SHARE: u64 = 10;
-const LEAST_PARTS: u64 = 10;
+const LEAST_PARTS: u64 = 100;
 
 /// So many days may all have changed by chance. Their counts then differ, and in a sum the changes may cancel out.
 const FEW_DAYS: usize = 7;
@@ -234,7 +234,7 @@ impl Run<'_> {
             return Ok(found);
         }
         let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
-        let totals = if is_calm && odd.len() > FEW_DAYS { Totals::Ranges } else { totals_of_parts(fetcher) };
+        let totals = if is_calm && odd.len() > FEW_DAYS { Totals::Ranges } else { Totals::Parts(odd.len()) };
         let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
         self.ask_counts(fetcher, landing).await?;
         let now = self.usable_counts();

@@ -1,0 +1,13 @@
+//! Questions to the lake: what a person or a script asks, and rows as the answer.
+//!
+//! # Files, in reading order
+//!
+//! - `query`: `query`, SQL over the tables and views of a snapshot
+//! - `changes`: `changes`, what appeared, changed, vanished or returned
+//! - `rows`: rows in the form that is asked for
+//! - `atom`: changes as a feed
+
+mod atom;
+pub(crate) mod changes;
+pub(crate) mod query;
+mod rows;

@@ -1,0 +1,120 @@
+//! `query`: SQL over the tables and views of a snapshot.
+
+use super::rows::rendered;
+use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};
+use crate::cli::args::{QueryArguments, RowFormat};
+use crate::cli::context::open_lake::{open_lake, require_snapshot};
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::words::print_bytes;
+use crate::cli::session::Session;
+use crate::lake::{Commit, Lake};
+use crate::pipeline::PipelineError;
+use std::fs::File;
+use std::io::{self, ErrorKind, IsTerminal as _, Read as _, Write as _};
+use std::path::Path;
+use tempfile::NamedTempFile;
+
+/// What is asked, of which snapshot.
+pub(crate) struct Question {
+    pub(crate) sql: String,
+    /// The newest, if none is named.
+    pub(crate) snapshot: Option<u64>,
+}
+
+pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result<u8, CommandError> {
+    let sql = match (&arguments.sql, &arguments.file) {
+        (Some(sql), None) => sql.clone(),
+        (None, Some(file)) => read_sql(file)?,
+        _ => {
+            let error = CommandError::Usage("no query is given".to_owned());
+            return Err(error
+                .hint("sunlake query \"SELECT county, COUNT(*) FROM filings GROUP BY county\", or -f FILE"));
+        }
+    };
+    answer(
+        session,
+        &Question { sql, snapshot: arguments.snapshot },
+        arguments.format,
+        arguments.output.as_deref(),
+    )?;
+    Ok(exit::DONE)
+}
+
+fn read_sql(file: &Path) -> Result<String, CommandError> {
+    let failed = |source| CommandError::Io(format!("cannot read {}", file.display()), source);
+    if file == Path::new("-") {
+        let mut sql = String::new();
+        std::io::stdin().read_to_string(&mut sql).map_err(failed)?;
+        return Ok(sql);
+    }
+    std::fs::read_to_string(file).map_err(failed)
+}
+
+/// Prints the rows that answer a question, or writes them to a file.
+pub(crate) fn answer(
+    session: &Session<'_>,
+    question: &Question,
+    format: Option<RowFormat>,
+    output: Option<&Path>,
+) -> Result<(), CommandError> {
+    let format = format.unwrap_or(if session.common.json { RowFormat::Json } else { RowFormat::Table });
+    refuse_terminal(format, output)?;
+    let rows = ask(session, question)?;
+    let width = (output.is_none() && std::io::stdout().is_terminal())
+        .then(|| usize::from(console::Term::stdout().size().1));
+    match rendered(rows.path(), format, width).map_err(PipelineError::from)? {
+        Some(bytes) => put(&bytes, output),
+        None => Err(CommandError::Usage("atom is a form of `sunlake changes` alone".to_owned())),
+    }
+}
+
+/// The rows that answer a question, in a Parquet file that goes when it is dropped.
+pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<NamedTempFile, CommandError> {
+    let lake = open_lake(session)?;
+    require_snapshot(&lake)?;
+    let commit = commit(&lake, question.snapshot)?;
+    let failed = |source| CommandError::Io("no temporary file for the rows".to_owned(), source);
+    let file = NamedTempFile::new().map_err(failed)?;
+    let tables = files(&lake, &commit, &question.sql)?;
+    run_query(&question.sql, &tables, file.path()).map_err(PipelineError::from)?;
+    Ok(file)
+}
+
+fn commit(lake: &Lake, number: Option<u64>) -> Result<Commit, CommandError> {
+    match number {
+        Some(number) => Ok(lake.commit(number)?),
+        None => lake.current()?.ok_or_else(|| CommandError::Bug("a lake without a snapshot".to_owned())),
+    }
+}
+
+/// All tables of a snapshot, with the files of those that the query reads.
+fn files(lake: &Lake, commit: &Commit, sql: &str) -> Result<SnapshotFiles, CommandError> {
+    let read = tables_of_query(sql).map_err(PipelineError::from)?;
+    let snapshot = lake.open_snapshot(commit);
+    let mut tables = SnapshotFiles::new();
+    for table in commit.tables.keys() {
+        let files = if read.contains(table) { snapshot.files(table)? } else { Vec::new() };
+        tables.insert(table.clone(), files);
+    }
+    Ok(tables)
+}
+
+fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), CommandError> {
+    if format == RowFormat::Parquet && output.is_none() && std::io::stdout().is_terminal() {
+        let error = CommandError::Usage("Parquet is no text for a terminal".to_owned());
+        return Err(error.hint("write it to a file: -o FILE"));
+    }
+    Ok(())
+}
+
+/// Prints, or writes a file that is not there yet.
+pub(super) fn put(rows: &[u8], output: Option<&Path>) -> Result<(), CommandError> {
+    let Some(path) = output else { return print_bytes(rows) };
+    let failed = |source: io::Error| match source.kind() {
+        ErrorKind::AlreadyExists => CommandError::Settings(format!("{} is there already", path.display()))
+            .hint("name another file, or delete this one"),
+        _ => CommandError::Io(format!("cannot write {}", path.display()), source),
+    };
+    let mut file = File::create_new(path).map_err(failed)?;
+    file.write_all(rows).and_then(|()| file.sync_all()).map_err(failed)
+}

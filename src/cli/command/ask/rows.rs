@@ -1,0 +1,217 @@
+//! Rows of a query in the form that is asked for.
+
+use crate::cli::args::RowFormat;
+use crate::cli::output::words::{count, lines};
+use crate::contract::eastern::day_of_epoch;
+use crate::export::csv::{csv_head, csv_lines};
+use crate::table::{TableError, read_batch};
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Date32Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+use std::path::Path;
+
+/// Rows of a table that are printed on a terminal.
+const MOST_ROWS: usize = 100;
+/// Columns between two columns of a table.
+const GAP: usize = 2;
+/// No column becomes narrower than this.
+const LEAST_WIDTH: usize = 8;
+
+/// The rows of a Parquet file as bytes; none for a feed. `width`: columns of the terminal that shows them; none where there is no
+/// terminal.
+pub(super) fn rendered(
+    file: &Path,
+    format: RowFormat,
+    width: Option<usize>,
+) -> Result<Option<Vec<u8>>, TableError> {
+    let rows = read_batch(file, None)?;
+    Ok(Some(match format {
+        RowFormat::Table => table(&rows, width).into_bytes(),
+        RowFormat::Markdown => markdown(&rows).into_bytes(),
+        RowFormat::Csv => [csv_head(&rows.schema()).into_bytes(), csv_lines(&rows, false)?].concat(),
+        RowFormat::Json => format!("{}\n", Value::Array(objects(&rows))).into_bytes(),
+        RowFormat::Ndjson => objects(&rows).iter().flat_map(|row| format!("{row}\n").into_bytes()).collect(),
+        RowFormat::Parquet => std::fs::read(file).map_err(|source| TableError::Io {
+            action: "read",
+            path: file.to_owned(),
+            source,
+        })?,
+        RowFormat::Atom => return Ok(None),
+    }))
+}
+
+/// The rows of a Parquet file as JSON objects.
+pub(super) fn objects_of(file: &Path) -> Result<Vec<Value>, TableError> {
+    Ok(objects(&read_batch(file, None)?))
+}
+
+fn objects(rows: &RecordBatch) -> Vec<Value> {
+    let schema = rows.schema();
+    let object = |row| {
+        let cells = rows.columns().iter().zip(schema.fields());
+        Value::Object(
+            cells.map(|(cells, field)| (field.name().clone(), cell(cells, row))).collect::<Map<_, _>>(),
+        )
+    };
+    (0..rows.num_rows()).map(object).collect()
+}
+
+/// A cell as JSON. Days and instants are text.
+fn cell(cells: &dyn Array, row: usize) -> Value {
+    if cells.is_null(row) {
+        return Value::Null;
+    }
+    match cells.data_type() {
+        DataType::Utf8 => json!(cells.as_string::<i32>().value(row)),
+        DataType::Int64 => json!(cells.as_primitive::<Int64Type>().value(row)),
+        DataType::Int32 => json!(cells.as_primitive::<Int32Type>().value(row)),
+        DataType::Float64 => json!(cells.as_primitive::<Float64Type>().value(row)),
+        DataType::Boolean => json!(cells.as_boolean().value(row)),
+        DataType::Date32 => {
+            json!(day_of_epoch(cells.as_primitive::<Date32Type>().value(row)).map(|day| day.to_string()))
+        }
+        DataType::Timestamp(..) => {
+            let micros = cells.as_primitive::<TimestampMicrosecondType>().value(row);
+            json!(Timestamp::from_microsecond(micros).ok().map(|instant| instant.to_string()))
+        }
+        _ => Value::Null,
+    }
+}
+
+/// A cell as a person reads it.
+fn text(cells: &dyn Array, row: usize) -> String {
+    match cell(cells, row) {
+        Value::Null => String::new(),
+        Value::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::Number(number) if !number.is_i64() => rounded(number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+/// A number with four digits behind the point at most.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Columns of text, the first line with their names.
+struct Grid {
+    names: Vec<String>,
+    is_number: Vec<bool>,
+    cells: Vec<Vec<String>>,
+}
+
+impl Grid {
+    fn of(rows: &RecordBatch, most: usize) -> Self {
+        let schema = rows.schema();
+        let fields = schema.fields();
+        let shown = |cells: &dyn Array| (0..rows.num_rows().min(most)).map(|row| text(cells, row)).collect();
+        Self {
+            names: fields.iter().map(|field| field.name().clone()).collect(),
+            is_number: fields.iter().map(|field| field.data_type().is_numeric()).collect(),
+            cells: rows.columns().iter().map(|cells| shown(cells.as_ref())).collect(),
+        }
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let longest = |(name, cells): (&String, &Vec<String>)| {
+            cells.iter().chain([name]).map(|text| console::measure_text_width(text)).max().unwrap_or(0)
+        };
+        self.names.iter().zip(&self.cells).map(longest).collect()
+    }
+}
+
+fn table(rows: &RecordBatch, width: Option<usize>) -> String {
+    let most = if width.is_some() { MOST_ROWS } else { usize::MAX };
+    let grid = Grid::of(rows, most);
+    let (widths, left_out) = fitted(&grid.widths(), width.unwrap_or(usize::MAX));
+    lines(|out| {
+        line(out, &widths, |at| (&grid.names[at], grid.is_number[at]))?;
+        line_of_dashes(out, &widths)?;
+        for row in 0..rows.num_rows().min(most) {
+            line(out, &widths, |at| (&grid.cells[at][row], grid.is_number[at]))?;
+        }
+        let total = count(rows.num_rows() as u64, "row");
+        match rows.num_rows() > most {
+            true => writeln!(out, "first {most} of {total}; all of them: --format csv")?,
+            false => writeln!(out, "{total}")?,
+        }
+        if left_out > 0 {
+            let names = grid.names[widths.len()..].join(", ");
+            writeln!(out, "too wide for this terminal, left out: {names}; --format csv has them")?;
+        }
+        Ok(())
+    })
+}
+
+/// Widths of the columns that fit, and the number of those that do not. The widest become narrower first.
+fn fitted(wanted: &[usize], width: usize) -> (Vec<usize>, usize) {
+    let gaps = |columns: usize| GAP * columns.saturating_sub(1);
+    let least: Vec<usize> = wanted.iter().map(|wide| (*wide).min(LEAST_WIDTH)).collect();
+    let fits = |columns: &usize| least[..*columns].iter().sum::<usize>() + gaps(*columns) <= width;
+    let columns = (1..=wanted.len()).rev().find(fits).unwrap_or(wanted.len().min(1));
+    let mut widths = wanted[..columns].to_vec();
+    while widths.iter().sum::<usize>() + gaps(columns) > width {
+        let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 1) else { break };
+        *widest -= 1;
+    }
+    (widths, wanted.len() - columns)
+}
+
+fn line<'g>(
+    out: &mut String,
+    widths: &[usize],
+    cell: impl Fn(usize) -> (&'g String, bool),
+) -> std::fmt::Result {
+    let mut text = String::new();
+    for (at, width) in widths.iter().enumerate() {
+        let (content, is_number) = cell(at);
+        let content = console::truncate_str(content, *width, "…");
+        let align = if is_number { console::Alignment::Right } else { console::Alignment::Left };
+        if at > 0 {
+            text.push_str("  ");
+        }
+        text.push_str(&console::pad_str(&content, *width, align, None));
+    }
+    writeln!(out, "{}", text.trim_end())
+}
+
+fn line_of_dashes(out: &mut String, widths: &[usize]) -> std::fmt::Result {
+    let dashes: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    writeln!(out, "{}", dashes.join("  "))
+}
+
+fn markdown(rows: &RecordBatch) -> String {
+    let grid = Grid::of(rows, usize::MAX);
+    let safe = |text: &String| text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;");
+    lines(|out| {
+        writeln!(out, "| {} |", grid.names.iter().map(safe).collect::<Vec<_>>().join(" | "))?;
+        let rule = |is_number: &bool| if *is_number { "---:" } else { "---" };
+        writeln!(out, "| {} |", grid.is_number.iter().map(rule).collect::<Vec<_>>().join(" | "))?;
+        (0..rows.num_rows()).try_for_each(|row| {
+            let cells: Vec<String> = grid.cells.iter().map(|cells| safe(&cells[row])).collect();
+            writeln!(out, "| {} |", cells.join(" | "))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_table_fits_the_terminal() {
+        assert_eq!(fitted(&[5, 40, 10], 80), (vec![5, 40, 10], 0));
+        assert_eq!(fitted(&[5, 40, 10], 40), (vec![5, 21, 10], 0));
+        assert_eq!(fitted(&[20, 20, 20, 20], 30), (vec![8, 9, 9], 1));
+        assert_eq!(fitted(&[30], 10), (vec![10], 0));
+        assert_eq!(fitted(&[], 10), (vec![], 0));
+    }
+
+    #[test]
+    fn ratios_have_four_digits_at_most() {
+        assert_eq!([0.5, 1.0 / 3.0, 100.0].map(rounded), ["0.5", "0.3333", "100"]);
+    }
+}

@@ -1,0 +1,60 @@
+//! `demo`: the sample in a lake of its own, a first table, and what to do next.
+
+use super::ask::query::{self, Question};
+use super::run;
+use crate::cli::args::RowFormat;
+use crate::cli::context::open_lake::open_lake;
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::log::Log;
+use crate::cli::output::words::{lines, print};
+use crate::cli::session::Session;
+use std::fmt::Write;
+use std::io::Write as _;
+use std::path::Path;
+
+/// The sample, then details of some of its businesses.
+const PIPELINES: [&str; 2] = ["sample", "sample-details"];
+
+const COUNTIES: &str = "SELECT county, filings_settled_30_days AS filings, growth FROM agg_county_window WHERE is_reliable AND county IS NOT NULL ORDER BY filings DESC LIMIT 5";
+
+pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
+    let lake = open_lake(session)?;
+    let root = lake.root().display().to_string();
+    if !session.common.quiet {
+        // The first sign of life; the log follows.
+        let _ = writeln!(
+            std::io::stderr(),
+            "A sample of Florida's filings, invented by this program, into {root}. No account, no key."
+        );
+    }
+    for name in PIPELINES {
+        let code = run::run(session, Some(Path::new(name)), true, log).await?;
+        if code != exit::DONE {
+            return Ok(code);
+        }
+    }
+    if session.common.json {
+        return Ok(exit::DONE);
+    }
+    print(
+        "\nThe five counties with the most filings of 15 to 44 days ago, and their growth over the 30 days before:\n\n",
+    )?;
+    query::answer(
+        session,
+        &Question { sql: COUNTIES.to_owned(), snapshot: None },
+        Some(RowFormat::Table),
+        None,
+    )?;
+    print(&lines(|text| {
+        let flag = if root == "output" { String::new() } else { format!(" --lake {root}") };
+        writeln!(text, "\nreport     {root}/catalog/report.html")?;
+        writeln!(text, "\nnext")?;
+        writeln!(
+            text,
+            "  sunlake query{flag} \"SELECT name, city_clean, county FROM businesses WHERE name LIKE 'SUNSHINE%' LIMIT 10\""
+        )?;
+        writeln!(text, "  sunlake changes{flag}")?;
+        writeln!(text, "  sunlake init    pipelines of your own, for an account of the API")
+    }))?;
+    Ok(exit::DONE)
+}

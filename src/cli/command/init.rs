@@ -1,0 +1,86 @@
+//! `init`: the built-in pipelines, aggregates and a recipe for a scheduler as files, to be changed.
+
+use crate::cli::args::Schedule;
+use crate::cli::exit::CommandError;
+use crate::cli::output::words::{count, lines};
+use crate::cli::session::Session;
+use crate::pipeline::config::built_in::{AGGREGATES, BuiltIn, PIPELINES, RECIPES};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// What became of a file.
+enum Made {
+    Written,
+    /// It was there already, and stays as it is.
+    Kept,
+}
+
+pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> Result<u8, CommandError> {
+    let recipe = recipe(schedule);
+    let wanted =
+        PIPELINES.iter().chain(&AGGREGATES).chain(RECIPES.iter().filter(|(path, _)| recipe.contains(path)));
+    let (mut written, mut kept) = (Vec::new(), Vec::new());
+    for file in wanted {
+        let path = folder.join("pipelines").join(file.0);
+        match write(&path, file)? {
+            Made::Written => written.push(path),
+            Made::Kept => kept.push(path),
+        }
+    }
+    let recipe: Vec<PathBuf> = recipe.iter().map(|path| folder.join("pipelines").join(path)).collect();
+    session.report(&json!({ "written": written, "kept": kept, "recipe": recipe }), || {
+        lines(|text| {
+            let root = folder.join("pipelines");
+            writeln!(text, "{}: {} written", root.display(), count(written.len() as u64, "file"))?;
+            if !kept.is_empty() {
+                writeln!(text, "left as they are: {}", count(kept.len() as u64, "file"))?;
+            }
+            next_steps(text, folder, &recipe)
+        })
+    })
+}
+
+/// The files of a scheduler's recipe.
+fn recipe(schedule: Schedule) -> &'static [&'static str] {
+    match schedule {
+        Schedule::Cron => &["deploy/crontab", "deploy/until-done"],
+        Schedule::Systemd => &["deploy/sunlake.service", "deploy/sunlake.timer"],
+        Schedule::Airflow => &["deploy/airflow_dag.py"],
+        Schedule::Kubernetes => &["deploy/kubernetes.yaml"],
+        Schedule::Github => &["deploy/github-actions.yml"],
+    }
+}
+
+/// Writes a file unless there is one. A script stays executable.
+fn write(path: &Path, (_, text): &BuiltIn) -> Result<Made, CommandError> {
+    let failed = |source| CommandError::Io(format!("cannot write {}", path.display()), source);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    let mode = if text.starts_with("#!") { 0o755 } else { 0o644 };
+    match OpenOptions::new().write(true).create_new(true).mode(mode).open(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()).map(|()| Made::Written).map_err(failed),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(Made::Kept),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+fn next_steps(text: &mut String, folder: &Path, recipe: &[PathBuf]) -> std::fmt::Result {
+    let is_here = folder.as_os_str().is_empty() || folder == Path::new(".");
+    writeln!(text, "\nnext")?;
+    if !is_here {
+        writeln!(text, "  cd {}", folder.display())?;
+    }
+    writeln!(text, "  export SUNLAKE_BASE_URL=https://…  SUNLAKE_API_KEY_FILE=/path/of/your/key")?;
+    writeln!(text, "  sunlake plan backfill    what the first run costs")?;
+    writeln!(text, "  sunlake run backfill     all days that the plan can see")?;
+    writeln!(
+        text,
+        "  sunlake run daily        every morning; the recipe is in {}",
+        recipe.first().map_or(String::new(), |path| path.display().to_string())
+    )
+}
