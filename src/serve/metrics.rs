@@ -44,6 +44,8 @@ pub(super) struct Metrics {
     pub(super) failed_reloads: Counter,
     /// Request counts of days to come that were reset.
     pub(super) usage_resets: Counter,
+    /// Writes of request counts that failed.
+    pub(super) usage_failures: Counter,
     /// 1 while the key file cannot be read.
     pub(super) key_file_unread: Gauge,
     snapshot: Gauge,
@@ -91,6 +93,12 @@ impl Metrics {
                 own,
                 "usage_resets",
                 "Request counts of days to come that were reset",
+                Counter::default(),
+            ),
+            usage_failures: add(
+                own,
+                "usage_write_failures",
+                "Writes of request counts that failed",
                 Counter::default(),
             ),
             key_file_unread: add(

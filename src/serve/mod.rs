@@ -8,6 +8,7 @@
 //!
 //! # Files, in reading order
 //!
+//! - `rarely`: what is said at most once a minute
 //! - `config`: what a server is started with, and why it cannot start
 //! - `server`: start, run, shutdown
 //! - `index`: all rows in memory, newest first
@@ -32,6 +33,7 @@ mod key_watch;
 mod load;
 mod mcp;
 mod metrics;
+mod rarely;
 mod reference;
 mod server;
 mod service;

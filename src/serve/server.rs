@@ -54,7 +54,8 @@ impl Server {
         }
         acceptor.shutdown(self.linger, DRAIN_TIMEOUT).await;
         background.shutdown().await;
-        site.service.meter.sync()?;
+        site.service.meter.close().await?;
+        site.service.meter.sync();
         Ok(())
     }
 }
@@ -64,7 +65,7 @@ fn load(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload), S
     let metrics = Metrics::new(config.log_lines_dropped);
     let (reload, index, accounts) =
         HotReload::open(config.index, config.accounts, config.plan_override, &metrics)?;
-    let mut meter = Meter::open(config.usage_file)?;
+    let mut meter = Meter::open(config.usage_file, metrics.usage_failures.clone())?;
     meter.resets = metrics.usage_resets.clone();
     let host_guard = HostGuard::new(address, config.public_url.as_deref());
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));

@@ -4,13 +4,34 @@ use crate::service::{TOLD_METRICS, metrics_address};
 use crate::support::command::{Sunlake, succeed};
 use crate::support::http::Connection;
 use crate::support::mcp;
-use crate::support::server::{AGENCY, ApiServer, STARTER};
-use crate::support::{PATIENCE, http, source, wait_for};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, Plan, STARTER, create_key};
+use crate::support::{PATIENCE, http, slow_disk, source, wait_for};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::Command;
+use std::time::Instant;
+
+/// A lake and a key file with one key of a plan, for servers to come.
+fn prepared(plan: Plan) -> (Scratch, String) {
+    let server = ApiServer::strict(source::small(), plan);
+    server.process.terminate();
+    server.process.finish().exits(0);
+    (server.scratch, server.key)
+}
+
+/// A server of what was prepared.
+fn serve(scratch: &Scratch) -> Sunlake {
+    let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
+    Sunlake::serve(&lake, &keys).args(["--today", source::small().today])
+}
+
+/// The status of a request for the account record.
+fn status(server: SocketAddr, key: &str) -> u16 {
+    Connection::open(server).expect("a connection").get("/v1/me", key).expect("an answer").status
+}
 
 /// The value of a metric.
 fn metric(metrics: SocketAddr, name: &str) -> f64 {
@@ -156,4 +177,49 @@ fn accounts_that_no_server_can_keep_apart_or_let_in_do_not_start_one() {
         std::fs::write(&keys, format!("{text}{added}")).expect("a key file");
         Sunlake::serve(&lake, &keys).finish().exits(3).says(says).says("hint:");
     }
+}
+
+#[test]
+fn a_slow_disk_delays_neither_other_accounts_nor_pages_without_a_key() {
+    let (scratch, busy) = prepared(STARTER);
+    let idle = create_key(&scratch, "idle", "starter", &["data"]);
+    let library = slow_disk::library().to_string_lossy().into_owned();
+    let mut process = serve(&scratch).env("LD_PRELOAD", &library).start();
+    let server = process.address().expect("an address");
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..19 {
+            scope.spawn(|| assert_eq!(status(server, &busy), 200));
+        }
+        let watched = Instant::now();
+        for _ in 0..10 {
+            assert_eq!(http::send(server, "GET", "/healthz", &[]).expect("an answer").status, 200);
+        }
+        assert!(watched.elapsed() < slow_disk::WRITE, "10 pages took {:?}", watched.elapsed());
+        let watched = Instant::now();
+        assert_eq!(status(server, &idle), 200);
+        assert!(watched.elapsed() < slow_disk::WRITE * 4, "another account took {:?}", watched.elapsed());
+    });
+    assert!(begun.elapsed() < slow_disk::WRITE * 8, "19 requests took {:?}", begun.elapsed());
+    process.kill();
+    let mut process = serve(&scratch).start();
+    let server = process.address().expect("an address");
+    assert_eq!([status(server, &busy), status(server, &busy)], [200, 429], "no request is forgotten");
+}
+
+#[test]
+fn a_full_disk_refuses_only_accounts_whose_counts_it_cannot_take() {
+    let (scratch, first) = prepared(STARTER);
+    let second = create_key(&scratch, "second", "starter", &["data"]);
+    std::fs::remove_file(scratch.path("served/state/usage.jsonl")).expect("no counts");
+    // A block of room, which is one account's.
+    let small = ["sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"];
+    let mut process = serve(&scratch).args(TOLD_METRICS).through(&small).start();
+    let server = process.address().expect("an address");
+    for _ in 0..3 {
+        assert_eq!([status(server, &first), status(server, &second)], [200, 503]);
+    }
+    process.terminate();
+    let done = process.finish().exits(9).says("usage.jsonl");
+    assert_eq!(done.stderr.matches("request counts cannot be written").count(), 1, "{}", done.shown());
 }

@@ -108,7 +108,7 @@ impl Site {
                 let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
                 with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
             }
-            ApiError::KeysUnavailable => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
+            ApiError::Unavailable(_) => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
             ApiError::OverLimit { retry_after_secs } => {
                 self.metrics.over_limit.inc();
                 with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))

@@ -77,7 +77,7 @@ impl Service {
     pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
         let key = key.ok_or(ApiError::Unauthorized { key_sent: false })?;
         if self.is_blind.load(Ordering::Acquire) {
-            return Err(ApiError::KeysUnavailable);
+            return Err(ApiError::Unavailable("key checking unavailable"));
         }
         self.accounts.load().authenticate(key).ok_or(ApiError::Unauthorized { key_sent: true })
     }
@@ -96,8 +96,14 @@ impl Service {
     /// Counts one request of the caller's account; a request over a limit gets 429 and is not counted.
     pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
-        let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
+        let admitted = self.meter.admit(&account.name, &caller.key_id, (self.clock)(), &account.limits);
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
+    }
+
+    /// Waits until the counts of the caller's account are kept; an answer is sent after that.
+    pub(crate) async fn keep_count(&self, caller: &Caller) -> Result<(), ApiError> {
+        let is_kept = self.meter.keep(&caller.account.name).await;
+        is_kept.then_some(()).ok_or(ApiError::Unavailable("request counting unavailable"))
     }
 
     pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
