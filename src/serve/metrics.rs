@@ -48,6 +48,10 @@ pub(super) struct Metrics {
     pub(super) usage_failures: Counter,
     /// 1 while the key file cannot be read.
     pub(super) key_file_unread: Gauge,
+    /// 1 while the newest snapshot cannot be found or loaded.
+    pub(super) reload_failing: Gauge,
+    /// Age of the newest data served.
+    pub(super) snapshot_age: Gauge,
     snapshot: Gauge,
     rows: Gauge,
     index_bytes: Gauge,
@@ -105,6 +109,18 @@ impl Metrics {
                 own,
                 "key_file_unread",
                 "1 while the key file cannot be read",
+                Gauge::default(),
+            ),
+            reload_failing: add(
+                own,
+                "reload_failing",
+                "1 while the newest snapshot cannot be found or loaded",
+                Gauge::default(),
+            ),
+            snapshot_age: add(
+                own,
+                "snapshot_age_seconds",
+                "Time since the newest data served was read",
                 Gauge::default(),
             ),
             snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),

@@ -75,7 +75,10 @@ impl Site {
             "/readyz" if self.is_draining() => {
                 json(StatusCode::SERVICE_UNAVAILABLE, b"{\"status\":\"ending\"}")
             }
-            // The index is loaded before the first connection is accepted, so a server that answers is ready.
+            "/readyz" if let Some(reason) = self.service.unready() => {
+                let body = serde_json::json!({ "status": reason });
+                json(StatusCode::SERVICE_UNAVAILABLE, body.to_string().as_bytes())
+            }
             "/healthz" | "/readyz" => json(StatusCode::OK, b"{\"status\":\"ok\"}"),
             "/openapi.json" => json(StatusCode::OK, &self.openapi),
             _ => {
