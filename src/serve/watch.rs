@@ -20,7 +20,7 @@ pub(super) trait Watch: Send + Sync + 'static {
     /// Does the work once; blocking.
     fn poll(&self, site: &Site);
 
-    /// Called after every deadline that a poll has passed, while the poll goes on.
+    /// Called after every deadline that a poll has passed, while the poll continues.
     fn late(&self, _: &Site) {}
 }
 
@@ -37,7 +37,7 @@ pub(super) async fn watch<W: Watch>(watched: Arc<W>, site: Arc<Site>) {
                 Err(_) => {
                     watched.late(&site);
                     if lines.is_due(Instant::now()) {
-                        tracing::warn!(work = W::NAME, deadline = ?W::DEADLINE, "work beside the requests takes too long");
+                        tracing::warn!(task = W::NAME, deadline = ?W::DEADLINE, "a task of the server takes too long");
                     }
                 }
             }
@@ -45,8 +45,8 @@ pub(super) async fn watch<W: Watch>(watched: Arc<W>, site: Arc<Site>) {
         if ended.is_err() {
             site.metrics.failed_reloads.inc();
             tracing::error!(
-                work = W::NAME,
-                "work beside the requests panicked; this is a bug; it is tried again"
+                task = W::NAME,
+                "a task of the server panicked; this is a bug; it is tried again"
             );
         }
     }
