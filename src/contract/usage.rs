@@ -62,6 +62,24 @@ impl Usage {
         }
     }
 
+    /// These counts with room for this many further requests in each window.
+    #[must_use]
+    pub fn with_reserve(mut self, requests: u32) -> Self {
+        for count in [&mut self.minute, &mut self.day, &mut self.month] {
+            *count = count.saturating_add(requests);
+        }
+        self
+    }
+
+    /// Whether these counts are of the same windows as others, and nowhere lower.
+    pub fn covers(&self, other: &Self) -> bool {
+        let windows = |usage: &Self| (usage.minute_since, usage.day_on, usage.month_on);
+        windows(self) == windows(other)
+            && self.minute >= other.minute
+            && self.day >= other.day
+            && self.month >= other.month
+    }
+
     /// The windows at an instant: those that have ended are empty.
     ///
     /// A clock that was set back by a day at most does not empty a day or a month.
@@ -221,6 +239,21 @@ mod tests {
             assert_eq!(wait(&mut usage, now, &limits).is_none(), is_damage, "{ahead}");
             assert!(wait(&mut usage, now, &limits).is_some_and(|secs| secs <= 32 * 86_400), "{ahead}");
         }
+    }
+
+    #[test]
+    fn a_reserve_covers_its_requests_in_the_same_windows_only() {
+        let (mut usage, limits) = (Usage::default(), limits(100, 100, 100));
+        let now = at("2026-07-31T12:00:00Z");
+        assert_eq!(wait(&mut usage, now, &limits), None);
+        let ahead = usage.with_reserve(2);
+        for is_covered in [true, true, false] {
+            assert_eq!(wait(&mut usage, now, &limits), None);
+            assert_eq!(ahead.covers(&usage), is_covered);
+        }
+        let mut later = usage;
+        assert_eq!(wait(&mut later, now + 61.seconds(), &limits), None);
+        assert!(!usage.with_reserve(50).covers(&later), "another minute");
     }
 
     #[test]

@@ -32,13 +32,23 @@ pub(crate) enum AccountsSource {
     File(PathBuf),
 }
 
+/// Where the request counts are kept.
+#[derive(Debug)]
+pub(crate) enum UsagePlace {
+    /// In memory: the server has one client, and ends with it.
+    Memory,
+    /// In the file that the operator chose.
+    File(PathBuf),
+    /// In the folder of the lake. Where nothing can be written there, they are in memory, with a warning.
+    Lake(PathBuf),
+}
+
 pub(crate) struct ServeConfig {
     pub(crate) index: IndexSource,
     pub(crate) accounts: AccountsSource,
     /// Limits in place of those in the key file.
     pub(crate) plan_override: LimitOverride,
-    /// File of the request counts, so that they survive a restart; `None` keeps them in memory.
-    pub(crate) usage_file: Option<PathBuf>,
+    pub(crate) usage: UsagePlace,
     /// Clock of the request limits, and of the Eastern day unless `today` is set.
     pub(crate) clock: Clock,
     /// The Eastern day to serve as; `None` follows the clock.
@@ -81,7 +91,7 @@ pub enum ServeError {
     /// The listener has no address.
     #[error("the listener has no address: {0}")]
     Listener(std::io::Error),
-    /// The thread that loads the snapshot panicked.
-    #[error("loading the snapshot failed: {0}")]
-    Panicked(#[from] tokio::task::JoinError),
+    /// A thread that loads panicked.
+    #[error("loading what is to be served ended in a panic")]
+    Panicked,
 }

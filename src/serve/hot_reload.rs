@@ -1,119 +1,124 @@
-//! Hot reload: serves a new snapshot and a changed key file without a restart.
+//! Hot reload: serves the newest snapshot, and a newer one without a restart.
 //!
-//! Every second the sources are compared with what is served. A snapshot that cannot be used is logged, and the old one is
+//! Every second the source is compared with what is served. A snapshot that cannot be used is logged, and the old one is
 //! still served.
 
-use super::auth::{Accounts, LimitOverride};
-use super::config::ServeError;
-use super::config::{AccountsSource, IndexSource};
+use super::config::{IndexSource, ServeError};
 use super::http::app::Site;
 use super::index::Index;
-use super::key_watch::KeyWatch;
 use super::load::{LoadError, load_snapshot};
 use super::metrics::Metrics;
+use super::rarely::Rarely;
+use super::watch::Watch;
 use crate::lake::{Lake, LakeError, check_snapshot_folder};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the sources are polled and the request counts synced.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// An object store is asked at every fifth poll: each time costs two requests.
 const POLLS_BETWEEN_STORE_REQUESTS: u64 = 5;
 /// Polls until a snapshot that failed to load is tried again: it may have been repaired.
 const POLLS_UNTIL_RETRY: u64 = 15;
+/// Polls in a row that find no lake until that is reported: a link may be missing while it is replaced.
+const POLLS_UNTIL_LOST: u64 = 3;
 
-/// The sources of a running server, and what of them is served.
+/// The source of the rows, and what of it is served.
 pub(super) struct HotReload {
-    index: IndexSource,
-    /// `None` for fixed accounts.
-    keys: Option<KeyWatch>,
+    source: IndexSource,
+    state: Mutex<State>,
+    /// Lines about a source that cannot be read.
+    lost: Rarely,
+}
+
+#[derive(Default)]
+struct State {
     snapshot: PathBuf,
     /// The index before this one. It is freed one poll later, when no request uses it: freeing takes a while.
     retired: Option<Arc<Index>>,
     /// A snapshot that failed to load, and the poll at which it is tried again.
     failed: Option<(PathBuf, u64)>,
     polls: u64,
+    /// Polls in a row that could not read the source.
+    misses: u64,
 }
 
-impl HotReload {
-    /// Reads both sources for the first time; returns the index and the accounts to serve.
-    pub(super) fn open(
-        index: IndexSource,
-        accounts: AccountsSource,
-        plan_override: LimitOverride,
-        metrics: &Metrics,
-    ) -> Result<(Self, Arc<Index>, Accounts), ServeError> {
-        let (loaded, snapshot) = read_index(&index, metrics)?;
-        let (keys, accounts) = match accounts {
-            AccountsSource::Fixed(accounts) => (None, accounts),
-            AccountsSource::File(path) => {
-                let (keys, accounts) = KeyWatch::open(path, plan_override)?;
-                (Some(keys), accounts)
-            }
-        };
-        let reload = Self { index, keys, snapshot, retired: None, failed: None, polls: 0 };
-        Ok((reload, loaded, accounts))
-    }
+impl Watch for HotReload {
+    const NAME: &'static str = "looking for a newer snapshot, or loading it";
+    const DEADLINE: Duration = Duration::from_mins(2);
 
-    pub(super) async fn run(mut self, site: Arc<Site>) {
-        loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
-            let polled = Arc::clone(&site);
-            let poll = tokio::task::spawn_blocking(move || {
-                self.poll(&polled);
-                self
-            });
-            match poll.await {
-                Ok(after) => self = after,
-                Err(error) => {
-                    tracing::error!(%error, "watching the lake failed; restart to serve new snapshots");
-                    return;
+    fn poll(&self, site: &Site) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.retired = None;
+        state.polls += 1;
+        match self.newest_snapshot(state.polls) {
+            Ok(newest) => {
+                state.misses = 0;
+                site.metrics.reload_failing.set(i64::from(!state.serve(site, newest)));
+            }
+            Err(error) => {
+                state.misses += 1;
+                if state.misses >= POLLS_UNTIL_LOST {
+                    self.report_lost(site, &error);
                 }
             }
         }
     }
 
-    fn poll(&mut self, site: &Site) {
-        self.retired = None;
-        site.service.turn_day();
-        if let Err(error) = site.service.meter.sync() {
-            tracing::warn!(%error, "a power cut would lose the requests counted since the last sync");
-        }
-        self.polls += 1;
-        if let Some(snapshot) = self.newest_snapshot() {
-            self.serve_snapshot(site, snapshot);
-        }
-        if let Some(keys) = &mut self.keys {
-            keys.poll(site, Instant::now());
-        }
+    fn late(&self, site: &Site) {
+        site.metrics.reload_failing.set(1);
+    }
+}
+
+impl HotReload {
+    pub(super) fn new(source: IndexSource) -> Self {
+        Self { source, state: Mutex::default(), lost: Rarely::default() }
     }
 
-    /// The newest snapshot of a source that is followed; `None` when it is not to be asked, or cannot be read.
-    fn newest_snapshot(&self) -> Option<PathBuf> {
-        match &self.index {
-            // The link may be missing for a moment while it is replaced; the next poll finds it.
-            IndexSource::Lake(root) => current_snapshot(root).ok(),
-            IndexSource::Store(lake) if self.polls.is_multiple_of(POLLS_BETWEEN_STORE_REQUESTS) => {
-                copy_newest(lake).unwrap_or_else(|error| {
-                    tracing::warn!(%error, "the object store cannot be asked for a newer snapshot; the old one is still served");
-                    None
-                })
+    /// Loads the newest snapshot and serves it.
+    pub(super) fn start(&self, site: &Site) -> Result<(), ServeError> {
+        let snapshot = first_snapshot(&self.source)?;
+        let loaded = load(&snapshot, &site.metrics)?;
+        site.service.swap_index(Arc::new(loaded));
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).snapshot = snapshot;
+        Ok(())
+    }
+
+    /// The newest snapshot of a source that is followed; `None` when it is not to be asked now.
+    fn newest_snapshot(&self, poll: u64) -> Result<Option<PathBuf>, ServeError> {
+        match &self.source {
+            IndexSource::Lake(root) => current_snapshot(root).map(Some),
+            IndexSource::Store(lake) if poll.is_multiple_of(POLLS_BETWEEN_STORE_REQUESTS) => {
+                Ok(copy_newest(lake)?)
             }
-            IndexSource::Store(_) | IndexSource::Snapshot(_) => None,
+            IndexSource::Store(_) | IndexSource::Snapshot(_) => Ok(None),
         }
     }
 
-    /// Serves a snapshot unless it is served already, or failed to load a short time ago.
-    fn serve_snapshot(&mut self, site: &Site, snapshot: PathBuf) {
-        let waits = |(failed, retry): &(PathBuf, u64)| *failed == snapshot && self.polls < *retry;
-        if self.snapshot == snapshot || self.failed.as_ref().is_some_and(waits) {
-            return;
+    fn report_lost(&self, site: &Site, error: &ServeError) {
+        site.metrics.reload_failing.set(1);
+        if self.lost.is_due(Instant::now()) {
+            site.metrics.failed_reloads.inc();
+            tracing::warn!(%error, "the lake cannot be asked for a newer snapshot; the old one is still served");
+        }
+    }
+}
+
+impl State {
+    /// Serves a snapshot unless it is served already, or failed to load a short time ago. Returns whether the newest one is
+    /// served.
+    fn serve(&mut self, site: &Site, newest: Option<PathBuf>) -> bool {
+        let Some(snapshot) = newest else { return self.failed.is_none() };
+        if snapshot == self.snapshot {
+            self.failed = None;
+            return true;
+        }
+        if self.failed.as_ref().is_some_and(|(failed, retry)| *failed == snapshot && self.polls < *retry) {
+            return false;
         }
         match load(&snapshot, &site.metrics) {
             Ok(loaded) => {
-                self.retired = Some(site.service.swap_index(Arc::new(loaded)));
+                self.retired = site.service.swap_index(Arc::new(loaded));
                 (self.snapshot, self.failed) = (snapshot, None);
             }
             Err(error) => {
@@ -122,22 +127,19 @@ impl HotReload {
                 self.failed = Some((snapshot, self.polls + POLLS_UNTIL_RETRY));
             }
         }
+        self.failed.is_none()
     }
 }
 
-/// The index of a source, and the snapshot folder it was loaded from.
-fn read_index(source: &IndexSource, metrics: &Metrics) -> Result<(Arc<Index>, PathBuf), ServeError> {
-    let folder = match source {
-        IndexSource::Snapshot(folder) => folder.clone(),
-        IndexSource::Lake(root) => current_snapshot(root).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => ServeError::NoSnapshot(root.clone()),
-            _ => ServeError::Unreadable(root.join("current"), source),
-        })?,
+/// The snapshot to begin with.
+fn first_snapshot(source: &IndexSource) -> Result<PathBuf, ServeError> {
+    match source {
+        IndexSource::Snapshot(folder) => Ok(folder.clone()),
+        IndexSource::Lake(root) => current_snapshot(root),
         IndexSource::Store(lake) => {
-            copy_newest(lake)?.ok_or_else(|| ServeError::NoSnapshot(lake.to_string().into()))?
+            copy_newest(lake)?.ok_or_else(|| ServeError::NoSnapshot(lake.to_string().into()))
         }
-    };
-    Ok((Arc::new(load(&folder, metrics)?), folder))
+    }
 }
 
 /// The index of a snapshot folder; its size and the time it took go to the metrics and the log.
@@ -159,8 +161,12 @@ fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
 }
 
 /// The folder that the lake's `current` link points to.
-fn current_snapshot(lake: &Path) -> io::Result<PathBuf> {
-    lake.join("current").canonicalize()
+fn current_snapshot(lake: &Path) -> Result<PathBuf, ServeError> {
+    let current = lake.join("current");
+    current.canonicalize().map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => ServeError::NoSnapshot(lake.to_owned()),
+        _ => ServeError::Unreadable(current, source),
+    })
 }
 
 /// A copy on this machine of the newest snapshot of an object store; `None` when it has no commit.
@@ -173,6 +179,7 @@ fn copy_newest(lake: &Lake) -> Result<Option<PathBuf>, LakeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::serve::Accounts;
     use crate::serve::auth::Meter;
     use crate::serve::fixture::{KEY, TODAY, clock, filing, generous, write_table};
     use crate::serve::http::host_guard::HostGuard;
@@ -180,18 +187,32 @@ mod tests {
     use crate::table::Table;
     use prometheus_client::metrics::counter::Counter;
     use std::os::unix::fs::symlink;
+    use tempfile::TempDir;
 
     fn point_current_at(lake: &Path, snapshot: &str) {
         symlink(lake.join(snapshot), lake.join("next")).expect("a link");
         std::fs::rename(lake.join("next"), lake.join("current")).expect("swapped");
     }
 
-    fn open(index: IndexSource, accounts: AccountsSource) -> Result<(HotReload, Site), ServeError> {
-        let metrics = Metrics::new(Counter::default());
-        let (reload, index, accounts) = HotReload::open(index, accounts, LimitOverride::default(), &metrics)?;
-        let service = Service::new(index, accounts, Meter::default(), clock(), Some(TODAY));
+    fn open(lake: &Path) -> (HotReload, Site) {
+        let accounts = Accounts::single(KEY, "acme", generous(), &["data"]);
+        let service = Service::new(None, accounts, Meter::default(), clock(), Some(TODAY));
         let host_guard = HostGuard::new(([127, 0, 0, 1], 1).into(), None);
-        Ok((reload, Site::new(service, "", host_guard, metrics, [1; 32])))
+        let site = Site::new(service, "", host_guard, Metrics::new(Counter::default()), [1; 32]);
+        (HotReload::new(IndexSource::Lake(lake.to_owned())), site)
+    }
+
+    /// A lake with snapshots of one and two businesses, and a damaged one.
+    fn lake() -> TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let lake = folder.path();
+        let rows = [filing("1", "2026-07-31", "true"), filing("2", "2026-07-31", "true")];
+        write_table(&lake.join("1"), Table::Filings, "f.parquet", &rows[..1]);
+        write_table(&lake.join("2"), Table::Filings, "f.parquet", &rows);
+        std::fs::create_dir_all(lake.join("3/filings")).expect("made");
+        std::fs::write(lake.join("3/filings/f.parquet"), "damaged").expect("written");
+        point_current_at(lake, "1");
+        folder
     }
 
     fn total(site: &Site) -> String {
@@ -207,27 +228,40 @@ mod tests {
     #[test]
     fn lake_without_snapshot_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
-        let source = IndexSource::Lake(folder.path().to_owned());
-        let error = read_index(&source, &Metrics::new(Counter::default())).expect_err("no snapshot");
+        let (reload, site) = open(folder.path());
+        let error = reload.start(&site).expect_err("no snapshot");
         assert!(error.to_string().contains("no current snapshot"), "{error}");
     }
 
     #[test]
     fn new_snapshot_is_served_and_damaged_one_is_not() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let lake = folder.path();
-        let rows = [filing("1", "2026-07-31", "true"), filing("2", "2026-07-31", "true")];
-        write_table(&lake.join("1"), Table::Filings, "f.parquet", &rows[..1]);
-        write_table(&lake.join("2"), Table::Filings, "f.parquet", &rows);
-        std::fs::create_dir_all(lake.join("3/filings")).expect("made");
-        std::fs::write(lake.join("3/filings/f.parquet"), "damaged").expect("written");
-        point_current_at(lake, "1");
-        let accounts = AccountsSource::Fixed(Accounts::single(KEY, "acme", generous(), &["data"]));
-        let (mut reload, site) = open(IndexSource::Lake(lake.to_owned()), accounts).expect("a lake");
-        for (snapshot, businesses) in [("1", 1), ("2", 2), ("3", 2)] {
-            point_current_at(lake, snapshot);
+        let folder = lake();
+        let (reload, site) = open(folder.path());
+        reload.start(&site).expect("a snapshot");
+        for (snapshot, businesses, is_failing) in
+            [("1", 1, 0), ("2", 2, 0), ("3", 2, 1), ("3", 2, 1), ("2", 2, 0)]
+        {
+            point_current_at(folder.path(), snapshot);
             reload.poll(&site);
             assert_eq!(total(&site), format!("{{\"data\":{{\"businesses_total\":{businesses}"), "{snapshot}");
+            assert_eq!(site.metrics.reload_failing.get(), is_failing, "{snapshot}");
         }
+    }
+
+    #[test]
+    fn lake_that_vanishes_is_reported_and_still_served_and_so_is_its_return() {
+        let folder = lake();
+        let (reload, site) = open(folder.path());
+        reload.start(&site).expect("a snapshot");
+        std::fs::remove_file(folder.path().join("current")).expect("vanished");
+        for is_failing in [0, 0, 1, 1] {
+            reload.poll(&site);
+            assert_eq!(site.metrics.reload_failing.get(), is_failing);
+        }
+        assert_eq!((site.metrics.failed_reloads.get(), site.service.unready()), (1, None));
+        point_current_at(folder.path(), "2");
+        reload.poll(&site);
+        assert_eq!(site.metrics.reload_failing.get(), 0);
+        assert!(total(&site).ends_with(":2"));
     }
 }

@@ -3,7 +3,10 @@
 
 use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
 use super::http::app::Site;
+use super::watch::Watch;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long the keys of a file that can no longer be read stay valid.
@@ -15,9 +18,23 @@ pub(super) struct KeyWatch {
     /// Limits that replace those in the file.
     plan_override: LimitOverride,
     /// Digest of the text that was read last.
-    seen: blake3::Hash,
+    seen: Mutex<blake3::Hash>,
     /// Since when the file cannot be read.
-    unread_since: Option<Instant>,
+    unread_since: Mutex<Option<Instant>>,
+}
+
+impl Watch for KeyWatch {
+    const NAME: &'static str = "reading the key file";
+    const DEADLINE: Duration = Duration::from_secs(5);
+
+    fn poll(&self, site: &Site) {
+        self.check(site, Instant::now());
+    }
+
+    fn late(&self, site: &Site) {
+        let late = KeysError::Storage(self.path.clone(), io::ErrorKind::TimedOut.into());
+        self.unread(site, &late, Instant::now());
+    }
 }
 
 impl KeyWatch {
@@ -25,25 +42,25 @@ impl KeyWatch {
     pub(super) fn open(path: PathBuf, plan_override: LimitOverride) -> Result<(Self, Accounts), KeysError> {
         let text = KeyFile::text(&path)?;
         let accounts = accounts(&path, &text, &plan_override)?;
-        Ok((Self { path, plan_override, seen: blake3::hash(text.as_bytes()), unread_since: None }, accounts))
+        let seen = Mutex::new(blake3::hash(text.as_bytes()));
+        Ok((Self { path, plan_override, seen, unread_since: Mutex::default() }, accounts))
     }
 
     /// Reads the file again. A text that is no key file is reported, and the old keys are still served.
-    pub(super) fn poll(&mut self, site: &Site, now: Instant) {
+    fn check(&self, site: &Site, now: Instant) {
         match KeyFile::text(&self.path) {
             Ok(text) => self.read(site, &text),
             Err(error) => self.unread(site, &error, now),
         }
     }
 
-    fn read(&mut self, site: &Site, text: &str) {
-        if self.unread_since.take().is_some() {
+    fn read(&self, site: &Site, text: &str) {
+        if lock(&self.unread_since).take().is_some() {
             site.metrics.key_file_unread.set(0);
             tracing::warn!(path = %self.path.display(), "the key file can be read again");
         }
         let seen = blake3::hash(text.as_bytes());
-        if seen != self.seen {
-            self.seen = seen;
+        if std::mem::replace(&mut *lock(&self.seen), seen) != seen {
             match accounts(&self.path, text, &self.plan_override) {
                 Ok(accounts) => {
                     tracing::info!(path = %self.path.display(), "the key file has changed");
@@ -58,8 +75,8 @@ impl KeyWatch {
         site.service.check_keys(true);
     }
 
-    fn unread(&mut self, site: &Site, error: &KeysError, now: Instant) {
-        let since = *self.unread_since.get_or_insert_with(|| {
+    fn unread(&self, site: &Site, error: &KeysError, now: Instant) {
+        let since = *lock(&self.unread_since).get_or_insert_with(|| {
             site.metrics.failed_reloads.inc();
             site.metrics.key_file_unread.set(1);
             tracing::warn!(%error, "the key file cannot be read; if that lasts a minute, every key gets 503");
@@ -69,6 +86,10 @@ impl KeyWatch {
             tracing::error!(%error, "the key file cannot be read for a minute; every key gets 503 until it can");
         }
     }
+}
+
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn accounts(path: &Path, text: &str, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
@@ -109,7 +130,7 @@ mod tests {
 
         /// The status of a request with the key, after a poll at an instant.
         fn status(&mut self, now: Instant) -> u16 {
-            self.watch.poll(&self.site, now);
+            self.watch.check(&self.site, now);
             self.site.service.authenticate(Some(&self.key)).map_or_else(|error| error.status(), |_| 200)
         }
 
@@ -151,6 +172,16 @@ mod tests {
             assert_eq!(watched.status(begun + Duration::from_secs(91)), 200);
             assert_eq!(watched.site.metrics.key_file_unread.get(), 0);
         }
+    }
+
+    #[test]
+    fn keys_of_a_file_whose_reading_hangs_end_too() {
+        let mut watched = Watched::new();
+        let now = Instant::now();
+        watched.watch.late(&watched.site);
+        assert_eq!(watched.site.metrics.key_file_unread.get(), 1);
+        std::fs::rename(watched.path(), watched.folder.path().join("kept")).expect("put away");
+        assert_eq!(watched.status(now + Duration::from_secs(70)), 503, "since the first time");
     }
 
     #[test]

@@ -44,8 +44,14 @@ pub(super) struct Metrics {
     pub(super) failed_reloads: Counter,
     /// Request counts of days to come that were reset.
     pub(super) usage_resets: Counter,
+    /// Writes of request counts that failed.
+    pub(super) usage_failures: Counter,
     /// 1 while the key file cannot be read.
     pub(super) key_file_unread: Gauge,
+    /// 1 while the newest snapshot cannot be found or loaded.
+    pub(super) reload_failing: Gauge,
+    /// Age of the newest data served.
+    pub(super) snapshot_age: Gauge,
     snapshot: Gauge,
     rows: Gauge,
     index_bytes: Gauge,
@@ -93,10 +99,28 @@ impl Metrics {
                 "Request counts of days to come that were reset",
                 Counter::default(),
             ),
+            usage_failures: add(
+                own,
+                "usage_write_failures",
+                "Writes of request counts that failed",
+                Counter::default(),
+            ),
             key_file_unread: add(
                 own,
                 "key_file_unread",
                 "1 while the key file cannot be read",
+                Gauge::default(),
+            ),
+            reload_failing: add(
+                own,
+                "reload_failing",
+                "1 while the newest snapshot cannot be found or loaded",
+                Gauge::default(),
+            ),
+            snapshot_age: add(
+                own,
+                "snapshot_age_seconds",
+                "Time since the newest data served was read",
                 Gauge::default(),
             ),
             snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),

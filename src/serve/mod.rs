@@ -8,6 +8,7 @@
 //!
 //! # Files, in reading order
 //!
+//! - `rarely`: what is said at most once a minute
 //! - `config`: what a server is started with, and why it cannot start
 //! - `server`: start, run, shutdown
 //! - `index`: all rows in memory, newest first
@@ -17,8 +18,9 @@
 //! - `http`: connections, middleware, routes
 //! - `mcp`: the same operations as tools over MCP
 //! - `reference`: the `OpenAPI` document, the Markdown page, JSON Schemas
+//! - `watch`: work that is done again and again, each kind on its own
 //! - `key_watch`: a changed key file without a restart, and one that cannot be read
-//! - `hot_reload`: new snapshots and keys, looked for every second
+//! - `hot_reload`: new snapshots, looked for every second
 //! - `metrics`: counters for Prometheus
 
 mod auth;
@@ -32,14 +34,18 @@ mod key_watch;
 mod load;
 mod mcp;
 mod metrics;
+mod rarely;
 mod reference;
 mod server;
 mod service;
+mod watch;
 
 pub(crate) use auth::{Accounts, KeyFile, KeyRequest};
 pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;
-pub(crate) use config::{AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig};
+pub(crate) use config::{
+    AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig, UsagePlace,
+};
 pub use index::IndexError;
 pub use load::LoadError;
 pub(crate) use server::Server;

@@ -1,27 +1,37 @@
 //! The server: loads what it serves, runs until it is stopped, and shuts down without losing a request or a count.
 
-use super::auth::Meter;
-use super::config::ServeConfig;
-use super::config::ServeError;
+use super::auth::{Accounts, LimitOverride, Meter, MeterError};
+use super::config::{AccountsSource, ServeConfig, ServeError, UsagePlace};
 use super::hot_reload::HotReload;
 use super::http::app::Site;
 use super::http::connection::{self, Acceptor};
 use super::http::host_guard::HostGuard;
+use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::service::Service;
+use super::watch::{Watch, detached, watch};
+use prometheus_client::metrics::counter::Counter;
+use std::convert::Infallible;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 /// At shutdown, how long requests under way may take.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// At shutdown, how long the last sync of the counts may take.
+const SYNC_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A server that has loaded everything and accepts no connection yet.
+/// A server that has its keys and counts, and accepts no connection yet.
 pub(crate) struct Server {
     site: Arc<Site>,
-    reload: HotReload,
+    reload: Arc<HotReload>,
+    /// `None` for fixed accounts.
+    keys: Option<Arc<KeyWatch>>,
     listener: TcpListener,
     metrics: Option<TcpListener>,
     linger: Duration,
@@ -29,21 +39,30 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Loads the index, the keys and the request counts.
+    /// Reads the keys and the request counts.
     pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, max_connections) =
             (config.metrics.take(), config.linger, config.max_connections);
-        let (site, reload) = tokio::task::spawn_blocking(move || load(config, address)).await??;
-        Ok(Self { site: Arc::new(site), reload, listener, metrics, linger, max_connections })
+        let read = detached(move || read(config, address)).await;
+        let (site, reload, keys) = read.map_err(|_| ServeError::Panicked)??;
+        let (site, reload, keys) = (Arc::new(site), Arc::new(reload), keys.map(Arc::new));
+        Ok(Self { site, reload, keys, listener, metrics, linger, max_connections })
     }
 
-    /// Serves until `shutdown` completes. Then accepts no more connections, waits at most 10 s for requests under way,
-    /// and writes the request counts.
-    pub(crate) async fn run(self, shutdown: impl Future<Output = ()> + Send) -> Result<(), ServeError> {
+    /// Serves until `shutdown` completes; says when the rows are loaded. Until then keys get 503. At the end it accepts no more
+    /// connections, waits at most 10 s for requests under way, and writes the request counts.
+    pub(crate) async fn run(
+        self,
+        ready: oneshot::Sender<()>,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> Result<(), ServeError> {
         let site = self.site;
         let mut background = JoinSet::new();
-        background.spawn(self.reload.run(Arc::clone(&site)));
+        background.spawn(watch(Arc::new(Upkeep), Arc::clone(&site)));
+        if let Some(keys) = self.keys {
+            background.spawn(watch(keys, Arc::clone(&site)));
+        }
         if let Some(listener) = self.metrics {
             background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
         }
@@ -51,26 +70,89 @@ impl Server {
         tokio::select! {
             () = shutdown => {}
             () = acceptor.accept() => {}
+            failed = load_and_follow(self.reload, Arc::clone(&site), ready) => {
+                return failed.map(|never| match never {});
+            }
         }
         acceptor.shutdown(self.linger, DRAIN_TIMEOUT).await;
         background.shutdown().await;
-        site.service.meter.sync()?;
+        site.service.meter.close().await?;
+        // A power cut in the next moments is all that a sync is for.
+        let _ = timeout(SYNC_TIMEOUT, detached(move || site.service.meter.sync())).await;
         Ok(())
     }
 }
 
-/// Reads every source; blocking.
-fn load(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload), ServeError> {
+/// What has to be done every second, with requests or without.
+struct Upkeep;
+
+impl Watch for Upkeep {
+    const NAME: &'static str = "syncing the request counts";
+    const DEADLINE: Duration = Duration::from_secs(10);
+
+    fn poll(&self, site: &Site) {
+        if let Some(age) = site.service.turn_day() {
+            site.metrics.snapshot_age.set(age);
+        }
+        site.service.meter.sync();
+    }
+}
+
+/// Loads the rows, and follows their source for ever.
+async fn load_and_follow(
+    reload: Arc<HotReload>,
+    site: Arc<Site>,
+    ready: oneshot::Sender<()>,
+) -> Result<Infallible, ServeError> {
+    let (first, of) = (Arc::clone(&reload), Arc::clone(&site));
+    detached(move || first.start(&of)).await.map_err(|_| ServeError::Panicked)??;
+    // Fails when nobody waits for it.
+    let _ = ready.send(());
+    loop {
+        watch(Arc::clone(&reload), Arc::clone(&site)).await;
+    }
+}
+
+/// Reads the keys and the counts; blocking.
+fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Option<KeyWatch>), ServeError> {
     let metrics = Metrics::new(config.log_lines_dropped);
-    let (reload, index, accounts) =
-        HotReload::open(config.index, config.accounts, config.plan_override, &metrics)?;
-    let mut meter = Meter::open(config.usage_file)?;
+    let (keys, accounts) = accounts(config.accounts, config.plan_override)?;
+    let mut meter = open_meter(config.usage, metrics.usage_failures.clone())?;
     meter.resets = metrics.usage_resets.clone();
     let host_guard = HostGuard::new(address, config.public_url.as_deref());
     let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
-    let service = Service::new(index, accounts, meter, config.clock, config.today);
+    let service = Service::new(None, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), host_guard, metrics, config.random);
-    Ok((site, reload))
+    Ok((site, HotReload::new(config.index), keys))
+}
+
+fn accounts(
+    source: AccountsSource,
+    plan_override: LimitOverride,
+) -> Result<(Option<KeyWatch>, Accounts), ServeError> {
+    match source {
+        AccountsSource::Fixed(accounts) => Ok((None, accounts)),
+        AccountsSource::File(path) => {
+            let (keys, accounts) = KeyWatch::open(path, plan_override)?;
+            Ok((Some(keys), accounts))
+        }
+    }
+}
+
+/// The counts of a place. A lake that cannot be written is served with counts in memory.
+fn open_meter(place: UsagePlace, failures: Counter) -> Result<Meter, MeterError> {
+    let is_read_only = |kind| matches!(kind, ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied);
+    match place {
+        UsagePlace::Memory => Meter::open(None, failures),
+        UsagePlace::File(path) => Meter::open(Some(path), failures),
+        UsagePlace::Lake(path) => match Meter::open(Some(path), failures.clone()) {
+            Err(MeterError::Storage(path, error)) if is_read_only(error.kind()) => {
+                tracing::warn!(path = %path.display(), %error, "the lake cannot be written: requests are counted in memory, and forgotten at the end; --usage FILE keeps them");
+                Meter::open(None, failures)
+            }
+            opened => opened,
+        },
+    }
 }
 
 /// The address to connect to: loopback for a server that listens on all interfaces.
@@ -87,9 +169,8 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::config::{AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource};
-    use crate::serve::{Accounts, LimitOverride, fixture};
-    use prometheus_client::metrics::counter::Counter;
+    use crate::serve::config::{DEFAULT_MAX_CONNECTIONS, IndexSource};
+    use crate::serve::fixture;
     use std::io::{Read, Write};
 
     /// The answer to one request on a connection of its own, read to its end.
@@ -116,7 +197,7 @@ mod tests {
             index: IndexSource::Snapshot(snapshot.path().to_owned()),
             accounts: AccountsSource::Fixed(Accounts::single(fixture::KEY, "acme", limits, &["data"])),
             plan_override: LimitOverride::default(),
-            usage_file: Some(usage_file.clone()),
+            usage: UsagePlace::File(usage_file.clone()),
             clock: fixture::clock(),
             today: Some(fixture::TODAY),
             public_url: None,
@@ -128,9 +209,11 @@ mod tests {
         };
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let server = Server::open(listener, config).await.expect("a server");
-        let server = tokio::spawn(server.run(async {
+        let (ready, is_ready) = oneshot::channel();
+        let server = tokio::spawn(server.run(ready, async {
             let _ = stopped.await;
         }));
+        is_ready.await.expect("loaded");
         let request = format!(
             "GET /v1/fl/businesses?q=SUN HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\r\n",
             fixture::KEY

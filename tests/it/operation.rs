@@ -1,16 +1,62 @@
 //! What goes wrong around a server, as its operator meets it: a key file that cannot be read, a log that nobody reads.
 
 use crate::service::{TOLD_METRICS, metrics_address};
-use crate::support::command::{Sunlake, succeed};
+use crate::support::command::{Running, Sunlake, succeed};
 use crate::support::http::Connection;
 use crate::support::mcp;
-use crate::support::server::{AGENCY, ApiServer, STARTER};
-use crate::support::{PATIENCE, http, source, wait_for};
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, Plan, STARTER, create_key};
+use crate::support::{PATIENCE, http, slow_disk, source, wait_for};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
+
+/// A lake and a key file with one key of a plan, for servers to come.
+fn prepared(plan: Plan) -> (Scratch, String) {
+    let server = ApiServer::strict(source::small(), plan);
+    server.process.terminate();
+    server.process.finish().exits(0);
+    (server.scratch, server.key)
+}
+
+/// A server of what was prepared.
+fn serve(scratch: &Scratch) -> Sunlake {
+    let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
+    Sunlake::serve(&lake, &keys).args(["--today", source::small().today])
+}
+
+/// The address of a log line that begins with some words.
+fn logged_address(process: &Running, words: &str) -> SocketAddr {
+    wait_for(words, PATIENCE, || {
+        process.said().lines().find_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            let fields = &line["fields"];
+            fields["message"]
+                .as_str()?
+                .starts_with(words)
+                .then(|| fields["address"].as_str()?.parse().ok())?
+        })
+    })
+}
+
+fn make_pipe(path: &Path) {
+    succeed(Command::new("mkfifo").arg(path));
+}
+
+/// Gives a file or folder a mode.
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("a mode");
+}
+
+/// The status of a request for the account record.
+fn status(server: SocketAddr, key: &str) -> u16 {
+    Connection::open(server).expect("a connection").get("/v1/me", key).expect("an answer").status
+}
 
 /// The value of a metric.
 fn metric(metrics: SocketAddr, name: &str) -> f64 {
@@ -110,7 +156,7 @@ fn a_log_that_nobody_reads_stops_no_request() {
     server.process.terminate();
     server.process.finish().exits(0);
     let pipe = server.scratch.path("pipe");
-    succeed(Command::new("mkfifo").arg(&pipe));
+    make_pipe(&pipe);
     // Open for both ends, so that neither waits for the other.
     let held = File::options().read(true).write(true).open(&pipe).expect("a pipe");
     let (lake, keys) = (server.scratch.path("served"), server.scratch.path("keys.toml"));
@@ -156,4 +202,140 @@ fn accounts_that_no_server_can_keep_apart_or_let_in_do_not_start_one() {
         std::fs::write(&keys, format!("{text}{added}")).expect("a key file");
         Sunlake::serve(&lake, &keys).finish().exits(3).says(says).says("hint:");
     }
+}
+
+#[test]
+fn a_slow_disk_delays_neither_other_accounts_nor_pages_without_a_key() {
+    let (scratch, busy) = prepared(STARTER);
+    let idle = create_key(&scratch, "idle", "starter", &["data"]);
+    let library = slow_disk::library().to_string_lossy().into_owned();
+    let mut process = serve(&scratch).env("LD_PRELOAD", &library).start();
+    let server = process.address().expect("an address");
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..19 {
+            scope.spawn(|| assert_eq!(status(server, &busy), 200));
+        }
+        let watched = Instant::now();
+        for _ in 0..10 {
+            assert_eq!(http::send(server, "GET", "/healthz", &[]).expect("an answer").status, 200);
+        }
+        assert!(watched.elapsed() < slow_disk::WRITE, "10 pages took {:?}", watched.elapsed());
+        let watched = Instant::now();
+        assert_eq!(status(server, &idle), 200);
+        assert!(watched.elapsed() < slow_disk::WRITE * 4, "another account took {:?}", watched.elapsed());
+    });
+    assert!(begun.elapsed() < slow_disk::WRITE * 8, "19 requests took {:?}", begun.elapsed());
+    process.kill();
+    let mut process = serve(&scratch).start();
+    let server = process.address().expect("an address");
+    assert_eq!([status(server, &busy), status(server, &busy)], [200, 429], "no request is forgotten");
+}
+
+#[test]
+fn a_full_disk_refuses_only_accounts_whose_counts_it_cannot_take() {
+    let (scratch, first) = prepared(STARTER);
+    let second = create_key(&scratch, "second", "starter", &["data"]);
+    std::fs::remove_file(scratch.path("served/state/usage.jsonl")).expect("no counts");
+    // A block of room, which is one account's.
+    let small = ["sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"];
+    let mut process = serve(&scratch).args(TOLD_METRICS).through(&small).start();
+    let server = process.address().expect("an address");
+    for _ in 0..3 {
+        assert_eq!([status(server, &first), status(server, &second)], [200, 503]);
+    }
+    process.terminate();
+    let done = process.finish().exits(9).says("usage.jsonl").says("hint:");
+    assert_eq!(done.stderr.matches("request counts cannot be written").count(), 1, "{}", done.shown());
+}
+
+#[test]
+fn a_snapshot_whose_reading_hangs_delays_neither_a_revocation_nor_the_end() {
+    let (scratch, key) = prepared(STARTER);
+    let (hung, current) = (scratch.path("hung"), scratch.path("served/current"));
+    std::fs::create_dir_all(hung.join("filings")).expect("a folder");
+    // To open a pipe that nobody writes takes for ever.
+    make_pipe(&hung.join("filings/f.parquet"));
+    std::fs::remove_file(&current).and_then(|()| symlink(&hung, &current)).expect("a link");
+    let process = serve(&scratch).args(TOLD_METRICS).start();
+    let server = logged_address(&process, "the port is open");
+    let get = |target| http::send(server, "GET", target, &[]).expect("an answer");
+    assert_eq!((get("/healthz").status, get("/readyz").status), (200, 503));
+    let loading = Connection::open(server).expect("a connection").get("/v1/me", &key).expect("an answer");
+    assert_eq!((loading.status, loading.header("retry-after")), (503, Some("1")), "{}", loading.text());
+    assert_eq!(status(server, "flb_wrong"), 401);
+    let keys = scratch.path("keys.toml");
+    let listed = Sunlake::new(["keys", "list", "--keys", &keys.to_string_lossy()]).finish().exits(0).stdout;
+    let id = listed.split_whitespace().next().expect("an id");
+    Sunlake::new(["keys", "revoke", id, "--keys", &keys.to_string_lossy()]).finish().exits(0);
+    wait_for("the key to be refused", PATIENCE, || (status(server, &key) == 401).then_some(()));
+    process.terminate();
+    process.finish().exits(0);
+}
+
+#[test]
+fn a_key_file_whose_reading_hangs_is_reported_and_delays_no_end() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
+    let metrics = metrics_address(&server);
+    let (keys, pipe) = (server.scratch.path("keys.toml"), server.scratch.path("pipe"));
+    make_pipe(&pipe);
+    std::fs::rename(&pipe, &keys).expect("a pipe in the place of the keys");
+    becomes(metrics, "sunlake_key_file_unread", 1.0);
+    assert_eq!(server.get("/v1/me").status, 200, "for a minute the keys stay valid");
+    server.process.terminate();
+    server.process.finish().exits(0).says("timed out");
+}
+
+#[test]
+fn a_lake_that_cannot_be_written_is_served_and_its_counts_are_kept_where_the_operator_says() {
+    let (scratch, key) = prepared(STARTER);
+    let (state, counts) = (scratch.path("served/state"), scratch.path("counts"));
+    std::fs::create_dir(&counts).expect("a folder");
+    for (path, mode) in
+        [(scratch.path(""), 0o755), (scratch.path("keys.toml"), 0o644), (counts.clone(), 0o777)]
+    {
+        set_mode(&path, mode);
+    }
+    set_mode(&state.join("usage.jsonl"), 0o444);
+    set_mode(&state, 0o555);
+    // Root may write everything, so the server is somebody else then.
+    let other = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    let script = format!("[ $(id -u) -ne 0 ] || exec {other} \"$@\"; exec \"$@\"");
+    let file = counts.join("usage.jsonl").to_string_lossy().into_owned();
+    for (flags, warns, spent) in
+        [(&[][..], true, 1), (&[], true, 1), (&["--usage", &file], false, 1), (&["--usage", &file], false, 2)]
+    {
+        let mut process = serve(&scratch).args(flags).through(&["sh", "-c", &script, "sh"]).start();
+        let server = process.address().expect("an address");
+        let me = Connection::open(server).expect("a connection").get("/v1/me", &key).expect("an answer");
+        assert_eq!(me.json()["remaining"]["day"], 1_000 - spent, "{flags:?}");
+        process.terminate();
+        let done = process.finish().exits(0);
+        assert_eq!(done.stderr.contains("requests are counted in memory"), warns, "{}", done.shown());
+    }
+    set_mode(&state, 0o755);
+}
+
+#[test]
+fn a_damaged_line_of_the_counts_is_reported_and_costs_one_account() {
+    let (scratch, first) = prepared(STARTER);
+    let second = create_key(&scratch, "second", "starter", &["data"]);
+    let usage = scratch.path("served/state/usage.jsonl");
+    let spend = |says: &str, expected: [i64; 2]| {
+        let mut process = serve(&scratch).start();
+        let server = process.address().expect("an address");
+        let left = [&first, &second].map(|key| {
+            let me = Connection::open(server).expect("a connection").get("/v1/me", key).expect("an answer");
+            me.json()["remaining"]["day"].as_i64().expect("a number")
+        });
+        assert_eq!(left, expected);
+        process.terminate();
+        process.finish().exits(0).says(says);
+    };
+    spend("", [999, 999]);
+    let text = std::fs::read_to_string(&usage).expect("counts");
+    std::fs::write(&usage, text.replacen("\"minute\"", "#minute\"", 1)).expect("damaged");
+    spend("a line of the usage file is damaged", [999, 998]);
+    std::fs::write(&usage, "# Ours.\n").expect("another file");
+    serve(&scratch).finish().exits(3).says("is not a usage file").says("hint:");
 }

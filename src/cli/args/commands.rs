@@ -245,6 +245,9 @@ pub struct ServeArguments {
     /// File of accounts and keys, made by `sunlake keys create`
     #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
     pub keys: PathBuf,
+    /// File of the request counts, which the next server needs [default: state/usage.jsonl of the lake]
+    #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE")]
+    pub usage: Option<PathBuf>,
     /// Address of the Prometheus metrics, at /metrics [default: none]
     #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
     pub metrics: Option<String>,

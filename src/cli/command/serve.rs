@@ -7,11 +7,13 @@ use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server};
+use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server, UsagePlace};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 /// Files a server has open apart from the sockets of its clients, rounded up.
 const OTHER_OPEN_FILES: u64 = 64;
@@ -30,13 +32,13 @@ pub(crate) async fn serve(
         }
         None => None,
     };
-    let (index, state) = source(session)?;
+    let (index, usage) = source(session, arguments.usage.clone())?;
     warn_if_readable(&arguments.keys);
     let config = ServeConfig {
         index,
         accounts: AccountsSource::File(arguments.keys.clone()),
         plan_override: arguments.plan_override.clone().unwrap_or_default(),
-        usage_file: Some(state.join("usage.jsonl")),
+        usage,
         clock: Arc::new(session.world.now),
         today: session.common.today,
         public_url: arguments.public_url.clone(),
@@ -47,10 +49,19 @@ pub(crate) async fn serve(
         log_lines_dropped: log.dropped.clone(),
     };
     let mut signals = Signals::listen()?;
-    let stopped = async move { signals.next().await };
-    let server = Server::open(listener, config).await?;
-    print(&format!("listening http://{address}\n"))?;
-    server.run(stopped).await?;
+    let mut stopped = pin!(async move { signals.next().await });
+    let server = tokio::select! {
+        opened = Server::open(listener, config) => opened?,
+        () = &mut stopped => return Ok(exit::DONE),
+    };
+    tracing::info!(%address, "the port is open; the data is being loaded");
+    let (ready, is_ready) = oneshot::channel();
+    let mut serving = pin!(server.run(ready, stopped));
+    tokio::select! {
+        ended = &mut serving => return Ok(ended.map(|()| exit::DONE)?),
+        Ok(()) = is_ready => print(&format!("listening http://{address}\n"))?,
+    }
+    serving.await?;
     Ok(exit::DONE)
 }
 
@@ -78,16 +89,29 @@ fn connections(wanted: usize, open_files: Option<u64>) -> usize {
     allowed
 }
 
-/// The source of the rows, and the folder of the request counts.
-fn source(session: &Session<'_>) -> Result<(IndexSource, PathBuf), CommandError> {
+/// The source of the rows, and the place of the request counts.
+fn source(session: &Session<'_>, usage: Option<PathBuf>) -> Result<(IndexSource, UsagePlace), CommandError> {
+    let place = |state: &Path| match usage.clone() {
+        Some(file) => UsagePlace::File(file),
+        None => UsagePlace::Lake(usage_file(state)),
+    };
     if is_in_store(session.common) {
         let lake = open_lake(session)?;
-        let state = lake.state_dir();
-        return Ok((IndexSource::Store(lake), state));
+        let place = place(&lake.state_dir());
+        if let UsagePlace::Lake(file) = &place {
+            let file = file.display();
+            tracing::warn!(%file, "requests are counted on this machine only; --usage FILE keeps the counts where the next server finds them");
+        }
+        return Ok((IndexSource::Store(lake), place));
     }
     check_folder(session)?;
     let root = &session.common.lake;
-    Ok((IndexSource::Lake(root.clone()), root.join("state")))
+    Ok((IndexSource::Lake(root.clone()), place(&root.join("state"))))
+}
+
+/// The request counts in a lake's folder of state.
+fn usage_file(state: &Path) -> PathBuf {
+    state.join("usage.jsonl")
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::pipeline::sample_lake::{SampleLakeError, sample_limits, write_sample_
 use crate::pipeline::state::SourceKind;
 use crate::serve::{
     Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, LimitOverride, ServeConfig, ServeError,
-    Server,
+    Server, UsagePlace,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -53,7 +53,7 @@ impl EmbeddedApi {
             index: IndexSource::Snapshot(folder.path().join("current")),
             accounts: AccountsSource::Fixed(Accounts::single(SAMPLE_KEY, "sample", limits, &["data"])),
             plan_override: LimitOverride::default(),
-            usage_file: None,
+            usage: UsagePlace::Memory,
             clock: Arc::new(now),
             today: Some(today),
             public_url: None,
@@ -66,10 +66,15 @@ impl EmbeddedApi {
         };
         let (stop, stopped) = oneshot::channel();
         let server = Server::open(listener, config).await.map_err(failed)?;
-        let serving = tokio::spawn(server.run(async move {
+        let (ready, is_ready) = oneshot::channel();
+        let serving = tokio::spawn(server.run(ready, async move {
             // A dropped sender means stop, too.
             let _ = stopped.await;
         }));
+        if is_ready.await.is_err() {
+            serving.await.map_err(bug)?.map_err(failed)?;
+            return Err(CommandError::Bug("the embedded API ended before it began".to_owned()));
+        }
         let key = ApiKey::parse(SAMPLE_KEY).map_err(bug)?;
         let source = Source {
             base_url: format!("http://{address}"),

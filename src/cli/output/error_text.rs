@@ -6,7 +6,7 @@ use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
 use crate::pipeline::{PipelineError, SpecError};
-use crate::serve::{KeysError, LoadError, ServeError};
+use crate::serve::{KeysError, LoadError, MeterError, ServeError};
 use crate::table::TableError;
 use std::error::Error;
 use std::path::Path;
@@ -201,6 +201,13 @@ fn of_serve(error: &ServeError) -> Option<String> {
             some("give the plan of the key file, or change the key file")
         }
         ServeError::Keys(KeysError::Scope(_)) => some("leave --scopes out, or give `--scopes data`"),
+        ServeError::Meter(MeterError::Storage(..)) => {
+            some("make room, or keep the counts in another file: --usage FILE")
+        }
+        ServeError::Meter(MeterError::Locked(_)) => {
+            some("stop the other server, or give this one a file of its own with --usage FILE")
+        }
+        ServeError::Meter(MeterError::Foreign(_)) => some("give the file of an earlier server, or a new one"),
         ServeError::Keys(KeysError::NoKey(_)) => some("list the keys: `sunlake keys list`"),
         _ => None,
     }

@@ -2,10 +2,9 @@
 
 use super::key_file::{AccountRecord, KeyFile, KeysError, key_id};
 use crate::contract::plan::PlanLimits;
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
-use subtle::ConstantTimeEq;
 
 /// An account; its keys share all of this.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,10 +24,10 @@ pub(crate) struct Caller {
     pub(crate) scopes: Arc<[String]>,
 }
 
-/// Every key that the server accepts.
+/// Every key that the server accepts, by its digest.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
-    keys: Vec<([u8; 32], Caller)>,
+    keys: HashMap<[u8; 32], Caller>,
 }
 
 impl Accounts {
@@ -40,25 +39,15 @@ impl Accounts {
             key_id: key_id(&digest).into(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
         };
-        Self { keys: vec![(*digest.as_bytes(), caller)] }
+        Self { keys: [(*digest.as_bytes(), caller)].into() }
     }
 
     /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
     pub(crate) fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
-        check_accounts(&file.accounts)?;
-        let accounts: Vec<Arc<AccountEntry>> = file
-            .accounts
-            .iter()
-            .map(|account| AccountEntry {
-                name: account.name.clone(),
-                limits: plan_override.apply(account.limits.unwrap_or_else(|| account.plan.limits())),
-                api_access: account.api_access,
-            })
-            .map(Arc::new)
-            .collect();
-        let mut keys = Vec::new();
+        let accounts = by_name(&file.accounts, plan_override)?;
+        let mut keys = HashMap::new();
         for key in file.keys.iter().filter(|key| key.revoked_at.is_none()) {
-            let account = accounts.iter().find(|account| account.name == key.account);
+            let account = accounts.get(key.account.as_str());
             let account =
                 account.ok_or_else(|| KeysError::UnknownAccount(key.id.clone(), key.account.clone()))?;
             let digest =
@@ -68,37 +57,39 @@ impl Accounts {
                 key_id: key.id.as_str().into(),
                 scopes: key.scopes.clone().into(),
             };
-            keys.push((*digest.as_bytes(), caller));
+            keys.insert(*digest.as_bytes(), caller);
         }
         Ok(Self { keys })
     }
 
-    /// The caller of a key; `None` when it is unknown. Every stored digest is compared, in constant time.
+    /// The caller of a key; `None` when it is unknown. How long the look-up takes says something about the digest of what was
+    /// sent, and nothing about a key.
     pub(crate) fn authenticate(&self, key: &str) -> Option<Caller> {
-        let digest = blake3::hash(key.as_bytes());
-        let mut found = None;
-        for (known, caller) in &self.keys {
-            if bool::from(known.ct_eq(digest.as_bytes())) {
-                found = Some(caller);
-            }
-        }
-        found.cloned()
+        self.keys.get(blake3::hash(key.as_bytes()).as_bytes()).cloned()
     }
 }
 
-/// Every account has a name of its own, and limits of at least 1.
-fn check_accounts(accounts: &[AccountRecord]) -> Result<(), KeysError> {
-    let mut names = BTreeSet::new();
+/// The accounts by name. Each has a name of its own, and limits of at least 1.
+fn by_name<'a>(
+    accounts: &'a [AccountRecord],
+    plan_override: &LimitOverride,
+) -> Result<HashMap<&'a str, Arc<AccountEntry>>, KeysError> {
+    let mut found = HashMap::new();
     for account in accounts {
-        if !names.insert(&account.name) {
-            return Err(KeysError::TwoAccounts(account.name.clone()));
-        }
-        let Some(mut limits) = account.limits else { continue };
+        let mut limits = account.limits.unwrap_or_else(|| account.plan.limits());
         if let Some((name, _)) = LIMITS.iter().find(|(_, limit)| *limit(&mut limits) == 0) {
             return Err(KeysError::NoLimit(account.name.clone(), name));
         }
+        let entry = AccountEntry {
+            name: account.name.clone(),
+            limits: plan_override.apply(limits),
+            api_access: account.api_access,
+        };
+        if found.insert(account.name.as_str(), Arc::new(entry)).is_some() {
+            return Err(KeysError::TwoAccounts(account.name.clone()));
+        }
     }
-    Ok(())
+    Ok(found)
 }
 
 /// The limit of a plan that a name means.

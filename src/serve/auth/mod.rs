@@ -8,18 +8,24 @@
 //! - `key_text`: changes of its text that keep comments and layout
 //! - `replace_file`: a new text that keeps owner, mode and links
 //! - [`access`]: key → caller, and the limits of a test instance
+//! - `usage_file`: request counts on disk, a line an account
+//! - `usage_account`: the counts of an account, and what the file has of them
+//! - `usage_writer`: the thread that writes the file
 //! - [`usage_meter`]: request counts that survive a crash
 
 pub(super) mod access;
 pub(super) mod key_file;
 mod key_text;
 mod replace_file;
+mod usage_account;
+mod usage_file;
 pub(super) mod usage_meter;
+mod usage_writer;
 
 pub(crate) use access::Accounts;
 pub(super) use access::Caller;
 pub use access::LimitOverride;
 pub use key_file::KeysError;
 pub(crate) use key_file::{KeyFile, KeyRequest};
+pub use usage_file::MeterError;
 pub(super) use usage_meter::Meter;
-pub use usage_meter::MeterError;

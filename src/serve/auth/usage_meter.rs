@@ -1,185 +1,174 @@
-//! The usage meter: request counts of every account, which a restart does not reset.
+//! The usage meter: request counts of every account, which neither a restart nor a crash resets.
 //!
-//! The file has one line of fixed width an account. A request's line is overwritten before the request is answered, so a
-//! kill loses no count. The file is synced once a second, so a power cut loses at most the counts of the last second.
+//! No request waits for the disk of another account: each has its own lock, and one thread writes. An answer is sent when the
+//! file has its request. Accounts with many requests a minute have some written ahead, so most of their answers wait for
+//! nothing; a crash then counts up to one request in a hundred too many, and never one too few.
+//!
+//! The file is synced once a second, so a power cut loses at most the counts of the last second.
 
+//! The usage meter: request counts of every account, which neither a restart nor a crash resets.
+//!
+//! No request waits for the disk of another account: each has its own lock, and one thread writes. An answer is sent when the
+//! file has its request. Accounts with many requests a minute have some written ahead, so most of their answers wait for
+//! nothing; a crash then counts up to one request in a hundred too many, and never one too few.
+//!
+//! The file is synced once a second, so a power cut loses at most the counts of the last second.
+
+use super::usage_account::Account;
+use super::usage_file::{Contents, MeterError, open, open_locked};
+use super::usage_writer::{Target, Trouble, UsageWriter};
 use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
-use crate::contract::usage::{Refusal, Usage};
+use crate::contract::usage::Refusal;
 use jiff::Timestamp;
 use prometheus_client::metrics::counter::Counter;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
-use std::os::unix::fs::FileExt;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
-/// Most bytes of a line without the account's name.
-const COUNTS_WIDTH: usize = 256;
-/// The width of a line is a multiple of this.
-const WIDTH_STEP: usize = 64;
-
-/// Why counts cannot be kept on disk.
-#[derive(Debug, thiserror::Error)]
-pub enum MeterError {
-    /// The file cannot be read or written.
-    #[error("cannot use the usage file {0}: {1}")]
-    Storage(PathBuf, #[source] std::io::Error),
-    /// Another process counts in the file.
-    #[error("another server counts its requests in {0}; two of them would let an account do twice as much")]
-    Locked(PathBuf),
-    /// The file is damaged.
-    #[error("{0} is not a usage file: {1}; move it away to count from zero")]
-    Malformed(PathBuf, #[source] serde_json::Error),
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    account: String,
-    #[serde(flatten)]
-    usage: Usage,
-}
-
-/// The counts of one account, and where its line is.
-#[derive(Debug, Default)]
-struct Entry {
-    usage: Usage,
-    slot: Option<Slot>,
-    is_unwritten: bool,
-}
-
-/// The bytes of a line in the file.
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    offset: u64,
-    width: usize,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    accounts: BTreeMap<String, Entry>,
-    end: u64,
-}
+const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
-    counts: Mutex<Counts>,
-    file: Option<(PathBuf, File)>,
-    is_changed: AtomicBool,
+    accounts: RwLock<HashMap<String, Arc<Account>>>,
+    file: Option<Kept>,
     /// Counts of days to come that were reset.
     pub(crate) resets: Counter,
 }
 
+/// The file behind a meter.
+#[derive(Debug)]
+struct Kept {
+    path: PathBuf,
+    /// Has the lock on the file.
+    file: File,
+    writer: UsageWriter,
+    trouble: Arc<Trouble>,
+    /// How long an answer waits for its account's line.
+    patience: Duration,
+}
+
 impl Meter {
     /// Opens the counts of a file. A missing file counts from zero; without a path the counts stay in memory.
-    pub(crate) fn open(path: Option<PathBuf>) -> Result<Self, MeterError> {
-        let Some(path) = path else { return Ok(Self::default()) };
-        let file = open_locked(&path)?;
-        let text =
-            std::fs::read_to_string(&path).map_err(|source| MeterError::Storage(path.clone(), source))?;
-        let counts = Counts::read(&text).map_err(|source| MeterError::Malformed(path.clone(), source))?;
-        Ok(Self { counts: Mutex::new(counts), file: Some((path, file)), ..Self::default() })
+    pub(crate) fn open(path: Option<PathBuf>, failures: Counter) -> Result<Self, MeterError> {
+        match path {
+            // A second opening, so that the lock ends with the meter and not with its thread.
+            Some(path) => Self::with_target(path, open, failures),
+            None => Ok(Self::default()),
+        }
     }
 
-    /// Counts one request of an account; a request over a limit is refused and not counted.
-    pub(crate) fn admit(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Result<(), Refusal> {
-        let mut counts = self.lock();
-        let usage = &mut counts.entry(account).usage;
-        if usage.is_ahead(now) {
-            self.resets.inc();
-            tracing::warn!(account, "the requests counted were of days to come; they are counted from zero");
+    fn with_target<T: Target>(
+        path: PathBuf,
+        target: impl FnOnce(&Path) -> io::Result<T>,
+        failures: Counter,
+    ) -> Result<Self, MeterError> {
+        let failed = |source| MeterError::Storage(path.clone(), source);
+        let file = open_locked(&path)?;
+        let bytes = std::fs::read(&path).map_err(failed)?;
+        let contents = Contents::of(bytes).ok_or_else(|| MeterError::Foreign(path.clone()))?;
+        for line in &contents.damaged {
+            tracing::warn!(path = %path.display(), line, "a line of the usage file is damaged; its account is counted from zero");
         }
-        usage.admit(now, limits)?;
-        if let Some((_, file)) = &self.file {
-            // The next sync tries again, and reports the error.
-            let _ = counts.write(account, file);
-            self.is_changed.store(true, Ordering::Release);
-        }
+        let accounts = contents.lines.into_iter().map(Account::read);
+        let accounts = accounts.map(|account| (account.name().to_owned(), Arc::new(account))).collect();
+        let trouble = Arc::new(Trouble::new(path.clone(), failures));
+        let target = target(&path).map_err(failed)?;
+        let writer = UsageWriter::start(contents.image, target, Arc::clone(&trouble)).map_err(failed)?;
+        let kept = Kept { path, file, writer, trouble, patience: PATIENCE };
+        Ok(Self { accounts: RwLock::new(accounts), file: Some(kept), ..Self::default() })
+    }
+
+    /// Counts one request of an account with one of its keys; a request over a limit is refused and not counted.
+    pub(crate) fn admit(
+        &self,
+        account: &str,
+        key: &str,
+        now: Timestamp,
+        limits: &PlanLimits,
+    ) -> Result<(), Refusal> {
+        let account = self.account(account);
+        let is_due = account.admit(key, now, limits, || self.reset(&account))?;
+        self.queue(is_due.then_some(account));
         Ok(())
     }
 
     /// Requests that an account has left.
     pub(crate) fn remaining(&self, account: &str, now: Timestamp, limits: &PlanLimits) -> Remaining {
-        let usage = self.lock().accounts.get(account).map(|entry| entry.usage).unwrap_or_default();
-        usage.remaining(now, limits)
+        self.account(account).remaining(now, limits)
     }
 
-    /// Makes the counts durable; after an error the next call tries again.
-    pub(crate) fn sync(&self) -> Result<(), MeterError> {
-        let Some((path, file)) = &self.file else { return Ok(()) };
-        if !self.is_changed.swap(false, Ordering::AcqRel) {
+    /// Waits until the file has every request counted for an account so far; false if that fails or takes too long.
+    pub(crate) async fn keep(&self, account: &str) -> bool {
+        let Some(kept) = &self.file else { return true };
+        let account = self.account(account);
+        let change = account.last_change();
+        match account.state(change) {
+            Some(is_kept) => is_kept,
+            None => tokio::time::timeout(kept.patience, account.kept(change)).await.unwrap_or_default(),
+        }
+    }
+
+    /// Makes the counts durable, and writes again what could not be written; blocking.
+    pub(crate) fn sync(&self) {
+        let Some(kept) = &self.file else { return };
+        if kept.writer.take_unsynced()
+            && let Err(error) = kept.file.sync_data()
+        {
+            kept.trouble.report(&error);
+        }
+        if kept.trouble.take_unwritten() {
+            self.queue(self.all().into_iter().filter(|account| account.is_due()));
+        }
+    }
+
+    /// Writes the exact counts of every account, and waits for that a bounded time.
+    pub(crate) async fn close(&self) -> Result<(), MeterError> {
+        let Some(kept) = &self.file else { return Ok(()) };
+        let ahead: Vec<_> = self.all().into_iter().filter(|account| account.settle()).collect();
+        self.queue(ahead.iter().cloned());
+        let written = async {
+            for account in &ahead {
+                if !account.kept(account.last_change()).await {
+                    return false;
+                }
+            }
+            true
+        };
+        if tokio::time::timeout(kept.patience, written).await.unwrap_or_default() {
             return Ok(());
         }
-        // A statement of its own, so that the sync is done without the lock.
-        let written = self.lock().write_unwritten(file);
-        written.and_then(|()| file.sync_data()).map_err(|source| {
-            self.is_changed.store(true, Ordering::Release);
-            MeterError::Storage(path.clone(), source)
-        })
+        Err(MeterError::Storage(kept.path.clone(), kept.trouble.last_error()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reset(&self, account: &Account) {
+        self.resets.inc();
+        let account = account.name();
+        tracing::warn!(account, "the requests counted were of days to come; they are counted from zero");
     }
-}
 
-/// The file, under a lock that no other process has.
-fn open_locked(path: &Path) -> Result<File, MeterError> {
-    let failed = |source| MeterError::Storage(path.to_owned(), source);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
-    }
-    let file =
-        File::options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(MeterError::Locked(path.to_owned())),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
-    }
-}
-
-impl Counts {
-    fn read(text: &str) -> Result<Self, serde_json::Error> {
-        let mut counts = Self::default();
-        for line in text.split_inclusive('\n') {
-            if !line.trim().is_empty() {
-                let Line { account, usage } = serde_json::from_str(line)?;
-                let slot = Some(Slot { offset: counts.end, width: line.len() });
-                counts.accounts.insert(account, Entry { usage, slot, is_unwritten: false });
-            }
-            counts.end += line.len() as u64;
+    fn queue(&self, accounts: impl IntoIterator<Item = Arc<Account>>) {
+        if let Some(kept) = &self.file {
+            accounts.into_iter().for_each(|account| kept.writer.queue(account));
         }
-        Ok(counts)
     }
 
-    fn entry(&mut self, account: &str) -> &mut Entry {
-        self.accounts.entry(account.to_owned()).or_default()
+    fn account(&self, name: &str) -> Arc<Account> {
+        let read = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = read.get(name) {
+            return Arc::clone(known);
+        }
+        drop(read);
+        let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Account::new(name.to_owned()));
+        Arc::clone(accounts.entry(name.to_owned()).or_insert_with(new))
     }
 
-    /// Overwrites the line of an account; a new account's line is appended.
-    fn write(&mut self, account: &str, file: &File) -> std::io::Result<()> {
-        let end = self.end;
-        let entry = self.entry(account);
-        entry.is_unwritten = true;
-        let line = Line { account: account.to_owned(), usage: entry.usage };
-        let mut text = serde_json::to_vec(&line)?;
-        let width = (account.len() * 6 + COUNTS_WIDTH).next_multiple_of(WIDTH_STEP);
-        let slot = entry.slot.filter(|slot| slot.width > text.len()).unwrap_or(Slot { offset: end, width });
-        text.resize(slot.width - 1, b' ');
-        text.push(b'\n');
-        file.write_all_at(&text, slot.offset)?;
-        entry.is_unwritten = false;
-        entry.slot = Some(slot);
-        self.end = end.max(slot.offset + slot.width as u64);
-        Ok(())
-    }
-
-    fn write_unwritten(&mut self, file: &File) -> std::io::Result<()> {
-        let unwritten = self.accounts.iter().filter(|(_, entry)| entry.is_unwritten);
-        let names: Vec<String> = unwritten.map(|(name, _)| name.clone()).collect();
-        names.iter().try_for_each(|name| self.write(name, file))
+    fn all(&self) -> Vec<Arc<Account>> {
+        self.accounts.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 }
 
@@ -187,73 +176,189 @@ impl Counts {
 mod tests {
     use super::*;
     use crate::contract::plan::Plan;
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::time::Instant;
+    use tempfile::TempDir;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
     fn at(text: &str) -> Timestamp {
         text.parse().expect("an instant")
     }
 
-    #[test]
-    fn killed_process_loses_no_count_and_accounts_do_not_share() {
+    fn open(path: &Path) -> Result<Meter, MeterError> {
+        Meter::open(Some(path.to_owned()), Counter::default())
+    }
+
+    /// A meter whose lines go to another target than its file.
+    fn on(folder: &TempDir, target: impl Target) -> Meter {
+        let path = folder.path().join("usage.jsonl");
+        Meter::with_target(path, |_| Ok(target), Counter::default()).expect("a meter")
+    }
+
+    async fn admit(meter: &Meter, account: &str, now: Timestamp, limits: &PlanLimits) {
+        meter.admit(account, "key_1", now, limits).expect("admitted");
+        assert!(meter.keep(account).await, "written");
+    }
+
+    #[tokio::test]
+    async fn killed_process_loses_no_count_and_accounts_do_not_share() {
         let (folder, limits) = (tempfile::tempdir().expect("a folder"), Plan::Starter.limits());
         let path = folder.path().join("state/usage.jsonl");
         let now = at("2026-07-31T12:00:00Z");
         for (spent, account) in [(0, "acme"), (1, "acme"), (0, "the \"other\"\n"), (2, "acme")] {
             // Nothing is written when a meter is dropped, so each round ends like a kill.
-            let meter = Meter::open(Some(path.clone())).expect("a meter");
+            let meter = open(&path).expect("a meter");
             assert_eq!(meter.remaining(account, now, &limits).minute, 20 - spent, "{account}");
-            meter.admit(account, now, &limits).expect("admitted");
+            admit(&meter, account, now, &limits).await;
         }
-        let meter = Meter::open(Some(path.clone())).expect("a meter");
+        let meter = open(&path).expect("a meter");
         assert_eq!(meter.remaining("acme", now, &limits), Remaining { minute: 17, day: 997, month: 9_997 });
         assert_eq!(meter.remaining("the \"other\"\n", now, &limits).day, 999);
         assert_eq!(meter.remaining("none", now, &limits).day, 1_000);
         assert_eq!(std::fs::read_to_string(&path).expect("lines").lines().count(), 2);
-        meter.sync().expect("synced");
+        meter.sync();
     }
 
-    #[test]
-    fn file_is_locked_by_one_process_and_a_malformed_one_is_refused() {
+    #[tokio::test]
+    async fn crash_counts_up_to_a_hundredth_too_many_and_a_good_end_exactly() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("usage.jsonl");
-        let meter = Meter::open(Some(path.clone())).expect("a meter");
-        assert!(matches!(Meter::open(Some(path.clone())), Err(MeterError::Locked(_))));
+        let limits = PlanLimits { per_minute: 1_000, ..Plan::Agency.limits() };
+        let now = at("2026-07-31T12:00:00Z");
+        let mut spent = 0;
+        for requests in [1, 3, 10, 25, 11] {
+            let meter = open(&path).expect("a meter");
+            let left = limits.per_minute - meter.remaining("acme", now, &limits).minute;
+            assert!((spent..=spent + 10).contains(&left), "{left} for {spent}");
+            spent = left;
+            for _ in 0..requests {
+                admit(&meter, "acme", now, &limits).await;
+                spent += 1;
+            }
+        }
+        let meter = open(&path).expect("a meter");
+        admit(&meter, "acme", now, &limits).await;
+        let left = meter.remaining("acme", now, &limits);
+        meter.close().await.expect("written");
         drop(meter);
-        std::fs::write(&path, "{").expect("damaged");
-        assert!(matches!(Meter::open(Some(path)), Err(MeterError::Malformed(..))));
+        assert_eq!(open(&path).expect("a meter").remaining("acme", now, &limits), left);
+    }
+
+    #[tokio::test]
+    async fn a_new_minute_is_written_though_requests_were_written_ahead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("usage.jsonl");
+        let limits = PlanLimits { per_minute: 1_000, ..Plan::Agency.limits() };
+        let meter = open(&path).expect("a meter");
+        for (now, spent) in [("2026-07-31T12:00:00Z", 1), ("2026-07-31T12:01:30Z", 1)] {
+            admit(&meter, "acme", at(now), &limits).await;
+            let text = std::fs::read_to_string(&path).expect("a line");
+            assert!(
+                text.contains(&format!("\"minute_since\":\"{now}\",\"minute\":{}", spent + 10)),
+                "{text}"
+            );
+        }
     }
 
     #[test]
-    fn counts_of_a_clock_far_ahead_are_reset_and_reported_once() {
+    fn file_is_locked_by_one_process_and_a_foreign_one_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("usage.jsonl");
+        let meter = open(&path).expect("a meter");
+        assert!(matches!(open(&path), Err(MeterError::Locked(_))));
+        drop(meter);
+        std::fs::write(&path, "# Ours.\n").expect("a file");
+        assert!(matches!(open(&path), Err(MeterError::Foreign(_))));
+        assert!(matches!(open(Path::new("/dev/full")), Err(MeterError::Foreign(_))));
+    }
+
+    #[tokio::test]
+    async fn counts_of_a_clock_far_ahead_are_reset_and_reported_once() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("usage.jsonl");
         let limits = PlanLimits { per_day: 3, ..Plan::Starter.limits() };
-        let meter = Meter::open(Some(path.clone())).expect("a meter");
+        let meter = open(&path).expect("a meter");
         for _ in 0..3 {
-            meter.admit("acme", at("2036-01-01T12:00:00Z"), &limits).expect("admitted");
+            admit(&meter, "acme", at("2036-01-01T12:00:00Z"), &limits).await;
         }
         drop(meter);
-        let meter = Meter::open(Some(path)).expect("a meter");
+        let meter = open(&path).expect("a meter");
         for spent in 1..=2 {
-            meter.admit("acme", at("2026-07-31T12:00:00Z"), &limits).expect("admitted");
+            admit(&meter, "acme", at("2026-07-31T12:00:00Z"), &limits).await;
             assert_eq!(meter.remaining("acme", at("2026-07-31T12:00:00Z"), &limits).day, 3 - spent);
         }
         assert_eq!(meter.resets.get(), 1);
     }
 
-    #[test]
-    fn widest_counts_fit_their_line() {
+    /// A disk on which each write takes this long, and which counts them.
+    #[derive(Clone)]
+    struct Slow(Duration, Arc<AtomicUsize>);
+
+    impl Target for Slow {
+        fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(self.0);
+            Ok(())
+        }
+    }
+
+    /// A disk that is full until it is not.
+    struct Full(Arc<AtomicBool>);
+
+    impl Target for Full {
+        fn write_all_at(&self, _: &[u8], _: u64) -> io::Result<()> {
+            if self.0.load(Ordering::Acquire) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+    }
+
+    #[tokio::test]
+    async fn requests_of_many_accounts_share_a_slow_write() {
+        let (writes, write) = (Arc::<AtomicUsize>::default(), Duration::from_millis(20));
         let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("usage.jsonl");
-        let all = PlanLimits {
-            per_minute: u32::MAX,
-            per_day: u32::MAX,
-            per_month: u32::MAX,
-            ..Plan::Agency.limits()
-        };
-        let meter = Meter::open(Some(path.clone())).expect("a meter");
-        meter.admit("\u{1}", at("2026-07-31T12:00:00.123456789Z"), &all).expect("admitted");
-        let text = std::fs::read_to_string(&path).expect("a line");
-        // Three counts of ten digits in place of one digit each.
-        assert!(text.trim_end().len() + 27 < text.len(), "{text}");
+        let meter = on(&folder, Slow(write, Arc::clone(&writes)));
+        let limits = Plan::Enterprise.limits();
+        let begun = Instant::now();
+        let names: Vec<String> = (0..50).map(|number| format!("account {number}")).collect();
+        for round in 1..=4 {
+            for name in &names {
+                meter.admit(name, "key_1", NOW, &limits).expect("admitted");
+            }
+            assert!(begun.elapsed() < write * (3 * round), "counting waits for no disk");
+            let all = names.iter().map(|name| meter.keep(name));
+            assert!(futures::future::join_all(all).await.into_iter().all(|is_kept| is_kept));
+            assert!(begun.elapsed() < write * (3 * round), "{:?} after {round}", begun.elapsed());
+        }
+        assert!(writes.load(Ordering::Relaxed) <= 8, "{writes:?} writes for 200 requests");
+    }
+
+    #[tokio::test]
+    async fn a_write_that_hangs_refuses_its_request_after_a_bound_and_no_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let hang = Slow(Duration::from_hours(1), Arc::default());
+        let mut meter = on(&folder, hang);
+        meter.file.as_mut().expect("a file").patience = Duration::from_millis(100);
+        meter.admit("acme", "key_1", NOW, &Plan::Starter.limits()).expect("admitted");
+        assert!(!meter.keep("acme").await);
+        assert!(meter.keep("other").await, "an account without a request waits for nothing");
+        assert!(meter.close().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_refuses_what_it_cannot_keep_until_it_has_room() {
+        let is_full = Arc::new(AtomicBool::new(true));
+        let folder = tempfile::tempdir().expect("a folder");
+        let meter = on(&folder, Full(Arc::clone(&is_full)));
+        let limits = PlanLimits { per_minute: 1_000, ..Plan::Enterprise.limits() };
+        for _ in 0..3 {
+            meter.admit("acme", "key_1", NOW, &limits).expect("admitted");
+            assert!(!meter.keep("acme").await);
+        }
+        is_full.store(false, Ordering::Release);
+        meter.sync();
+        while !meter.keep("acme").await {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(meter.remaining("acme", NOW, &limits).minute, 997, "the refused ones count");
     }
 }

@@ -75,7 +75,10 @@ impl Site {
             "/readyz" if self.is_draining() => {
                 json(StatusCode::SERVICE_UNAVAILABLE, b"{\"status\":\"ending\"}")
             }
-            // The index is loaded before the first connection is accepted, so a server that answers is ready.
+            "/readyz" if let Some(reason) = self.service.unready() => {
+                let body = serde_json::json!({ "status": reason });
+                json(StatusCode::SERVICE_UNAVAILABLE, body.to_string().as_bytes())
+            }
             "/healthz" | "/readyz" => json(StatusCode::OK, b"{\"status\":\"ok\"}"),
             "/openapi.json" => json(StatusCode::OK, &self.openapi),
             _ => {
@@ -108,7 +111,7 @@ impl Site {
                 let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
                 with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
             }
-            ApiError::KeysUnavailable => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
+            ApiError::Unavailable(_) => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
             ApiError::OverLimit { retry_after_secs } => {
                 self.metrics.over_limit.inc();
                 with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))

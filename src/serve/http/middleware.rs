@@ -45,7 +45,7 @@ impl Site {
         let reply = match body::read(body, BODY_TIMEOUT).await {
             Ok(bytes) => {
                 let request = Request::from_parts(parts.clone(), bytes);
-                self.work(self.route(&request), &id).await
+                self.kept(self.work(self.route(&request), &id).await).await
             }
             // The rest of the body may still arrive, so the connection cannot be used again.
             Err(BodyFault(status, message)) => {
@@ -79,6 +79,15 @@ impl Site {
                 let message = "an error of the server, which is in its log".to_owned();
                 Reply::open(self.problem(500, message), "none")
             }
+        }
+    }
+
+    /// The answer, once its account's counts are kept; 503 when they cannot be.
+    async fn kept(&self, reply: Reply) -> Reply {
+        let Some(caller) = &reply.caller else { return reply };
+        match self.service.keep_count(caller).await {
+            Ok(()) => reply,
+            Err(error) => Reply { response: self.refusal(&error), ..reply },
         }
     }
 

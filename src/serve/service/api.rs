@@ -11,7 +11,7 @@ use crate::contract::reference::{EntityType, EntityTypeEntry};
 use crate::serve::auth::access::{Accounts, Caller};
 use crate::serve::auth::usage_meter::Meter;
 use crate::serve::index::Index;
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -20,9 +20,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Returns the current time; passed in, so that a test can stop it.
 pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
+const NO_KEYS: &str = "key checking unavailable";
+const NO_DATA: &str = "the data is being loaded; try again shortly";
+
 /// The API on an index that can be swapped while it serves.
 pub(crate) struct Service {
-    view: ArcSwap<View>,
+    /// `None` until the first snapshot is loaded.
+    view: ArcSwapOption<View>,
     accounts: ArcSwap<Accounts>,
     /// Whether keys cannot be checked at present.
     is_blind: AtomicBool,
@@ -35,7 +39,7 @@ pub(crate) struct Service {
 impl Service {
     /// A service for these accounts. `fixed_today` replaces the current day; the request windows still follow the clock.
     pub(crate) fn new(
-        index: Arc<Index>,
+        index: impl Into<Option<Arc<Index>>>,
         accounts: Accounts,
         meter: Meter,
         clock: Clock,
@@ -45,7 +49,7 @@ impl Service {
         let entries = EntityType::ALL
             .map(|kind| EntityTypeEntry { key: kind.key().to_owned(), label: kind.label().to_owned() });
         Self {
-            view: ArcSwap::from_pointee(View::new(index, today)),
+            view: ArcSwapOption::from_pointee(index.into().map(|index| View::new(index, today))),
             accounts: ArcSwap::from_pointee(accounts),
             is_blind: AtomicBool::new(false),
             meter,
@@ -56,9 +60,9 @@ impl Service {
     }
 
     /// Replaces the index and returns the old one, on which requests that have started finish.
-    pub(crate) fn swap_index(&self, index: Arc<Index>) -> Arc<Index> {
-        let old = self.view.swap(Arc::new(View::new(index, self.today())));
-        Arc::clone(&old.index)
+    pub(crate) fn swap_index(&self, index: Arc<Index>) -> Option<Arc<Index>> {
+        let old = self.view.swap(Some(Arc::new(View::new(index, self.today()))));
+        old.map(|old| Arc::clone(&old.index))
     }
 
     pub(crate) fn swap_accounts(&self, accounts: Accounts) {
@@ -77,9 +81,20 @@ impl Service {
     pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
         let key = key.ok_or(ApiError::Unauthorized { key_sent: false })?;
         if self.is_blind.load(Ordering::Acquire) {
-            return Err(ApiError::KeysUnavailable);
+            return Err(ApiError::Unavailable(NO_KEYS));
         }
-        self.accounts.load().authenticate(key).ok_or(ApiError::Unauthorized { key_sent: true })
+        let caller = self.accounts.load().authenticate(key);
+        let caller = caller.ok_or(ApiError::Unauthorized { key_sent: true })?;
+        if self.view.load().is_none() {
+            return Err(ApiError::Unavailable(NO_DATA));
+        }
+        Ok(caller)
+    }
+
+    /// Why every key gets 503 at present, if it does.
+    pub(crate) fn unready(&self) -> Option<&'static str> {
+        let is_blind = self.is_blind.load(Ordering::Acquire);
+        is_blind.then_some(NO_KEYS).or_else(|| self.view.load().is_none().then_some(NO_DATA))
     }
 
     /// Checks that the plan and the scopes of a caller permit an operation.
@@ -96,12 +111,18 @@ impl Service {
     /// Counts one request of the caller's account; a request over a limit gets 429 and is not counted.
     pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
-        let admitted = self.meter.admit(&account.name, (self.clock)(), &account.limits);
+        let admitted = self.meter.admit(&account.name, &caller.key_id, (self.clock)(), &account.limits);
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
     }
 
+    /// Waits until the counts of the caller's account are kept; an answer is sent after that.
+    pub(crate) async fn keep_count(&self, caller: &Caller) -> Result<(), ApiError> {
+        let is_kept = self.meter.keep(&caller.account.name).await;
+        is_kept.then_some(()).ok_or(ApiError::Unavailable("request counting unavailable"))
+    }
+
     pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
-        self.answer_of(&self.view(), caller, arguments)
+        self.answer_of(&*self.view()?, caller, arguments)
     }
 
     /// The JSON body of an answer, and a digest of all that it depends on except the request.
@@ -111,7 +132,7 @@ impl Service {
         arguments: Arguments,
     ) -> Result<(Vec<u8>, [u8; 32]), ApiError> {
         // Both from one view: a body is never sent with the version of another snapshot or day.
-        let view = self.view();
+        let view = self.view()?;
         Ok((self.answer_of(&view, caller, arguments)?, view.version(&caller.account.limits)))
     }
 
@@ -133,22 +154,24 @@ impl Service {
         }
     }
 
-    /// Updates the view on a new Eastern day, before a request has to do it.
-    pub(crate) fn turn_day(&self) {
-        self.view();
+    /// Updates the view on a new Eastern day, before a request has to do it. Returns the age of the newest data in seconds.
+    pub(crate) fn turn_day(&self) -> Option<i64> {
+        let view = self.view().ok()?;
+        Some((self.clock)().as_second() - view.index.updated_at.as_second())
     }
 
     /// The view of today; on a new Eastern day it is made first.
-    fn view(&self) -> Arc<View> {
-        let view = self.view.load_full();
+    fn view(&self) -> Result<Arc<View>, ApiError> {
+        let loaded = self.view.load_full();
+        let view = loaded.as_ref().ok_or(ApiError::Unavailable(NO_DATA))?;
         let today = self.today();
         if view.today == today {
-            return view;
+            return Ok(Arc::clone(view));
         }
         let turned = Arc::new(View::new(Arc::clone(&view.index), today));
         // A new index may have arrived in between; it is not replaced. This request may use either view.
-        self.view.compare_and_swap(&view, Arc::clone(&turned));
-        turned
+        self.view.compare_and_swap(&loaded, Some(Arc::clone(&turned)));
+        Ok(turned)
     }
 
     fn account(&self, caller: &Caller) -> Vec<u8> {
@@ -204,7 +227,7 @@ mod tests {
         let find = || service.answer(&caller, Arguments::from_request(Endpoint::Business, Some("1"), ""));
         assert!(find().is_ok());
         let empty = IndexBuilder::default().finish().expect("an empty index");
-        assert!(service.swap_index(Arc::new(empty)).rows() > 0);
+        assert!(service.swap_index(Arc::new(empty)).expect("an index").rows() > 0);
         assert_eq!(find().map_err(|error| error.status()), Err(404));
     }
 }

@@ -150,9 +150,9 @@ pub(crate) enum ApiError {
     /// No key, or an unknown one: 401.
     #[error("the API key is missing or not valid; send it as Authorization: Bearer <API_KEY>")]
     Unauthorized { key_sent: bool },
-    /// The key file cannot be read for some time: 503.
-    #[error("key checking unavailable")]
-    KeysUnavailable,
+    /// The server lacks something for a short time: 503.
+    #[error("{0}")]
+    Unavailable(&'static str),
     /// The account's plan has no API access: 403.
     #[error("the plan of this account has no API access")]
     NoApiAccess,
@@ -174,7 +174,7 @@ impl ApiError {
     pub(crate) fn status(&self) -> u16 {
         match self {
             Self::Unauthorized { .. } => 401,
-            Self::KeysUnavailable => 503,
+            Self::Unavailable(_) => 503,
             Self::NoApiAccess | Self::MissingScope => 403,
             Self::OverLimit { .. } => 429,
             Self::Broken(violations) => violations.first().map_or(400, |violation| violation.status),

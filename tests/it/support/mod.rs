@@ -16,6 +16,7 @@ pub(crate) mod python;
 pub(crate) mod s3;
 pub(crate) mod scratch;
 pub(crate) mod server;
+pub(crate) mod slow_disk;
 pub(crate) mod source;
 pub(crate) mod source_paths;
 pub(crate) mod source_shape;
