@@ -95,7 +95,7 @@ fn serve(error: &ServeError) -> u8 {
         ServeError::Keys(KeysError::Storage(..)) => STORAGE,
         ServeError::Keys(KeysError::Unwritable(_)) | ServeError::Panicked(_) => BUG,
         ServeError::Keys(_) | ServeError::NoSnapshot(_) => SETTINGS,
-        ServeError::Meter(MeterError::Locked(_)) => SETTINGS,
+        ServeError::Meter(MeterError::Locked(_)) | ServeError::Tls(_) => SETTINGS,
         ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => lake(error),
         ServeError::Load(_) | ServeError::Meter(_) => STORAGE,
         ServeError::Unreadable(..) | ServeError::Listener(_) => STORAGE,

@@ -1,6 +1,7 @@
 //! What a server is started with: its rows, its keys, its limits; and why it cannot start.
 
 use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
+use super::http::tls::{TlsError, TlsFiles};
 use super::load::LoadError;
 use super::service::Clock;
 use crate::lake::{Lake, LakeError};
@@ -43,6 +44,8 @@ pub(crate) struct ServeConfig {
     pub(crate) clock: Clock,
     /// The Eastern day to serve as; `None` follows the clock.
     pub(crate) today: Option<Date>,
+    /// Certificate of the listener; `None` speaks plain HTTP.
+    pub(crate) tls: Option<TlsFiles>,
     /// Address under which clients know this server; `None` uses the listener's.
     pub(crate) public_url: Option<String>,
     /// 256 random bits, for request ids.
@@ -78,6 +81,9 @@ pub enum ServeError {
     /// The request counts cannot be kept.
     #[error(transparent)]
     Meter(#[from] MeterError),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The listener has no address.
     #[error("the listener has no address: {0}")]
     Listener(std::io::Error),

@@ -40,12 +40,14 @@ pub(super) struct Metrics {
     /// Requests without a valid key.
     pub(super) refused_keys: Counter,
     pub(super) over_limit: Counter,
-    /// New snapshots and key files that could not be loaded.
+    /// New snapshots, key files and certificates that could not be loaded.
     pub(super) failed_reloads: Counter,
     /// Request counts of days to come that were reset.
     pub(super) usage_resets: Counter,
     /// 1 while the key file cannot be read.
     pub(super) key_file_unread: Gauge,
+    /// 1 while the files of the certificate cannot be used.
+    pub(super) certificate_refused: Gauge,
     snapshot: Gauge,
     rows: Gauge,
     index_bytes: Gauge,
@@ -97,6 +99,12 @@ impl Metrics {
                 own,
                 "key_file_unread",
                 "1 while the key file cannot be read",
+                Gauge::default(),
+            ),
+            certificate_refused: add(
+                own,
+                "certificate_refused",
+                "1 while the files of the TLS certificate cannot be used",
                 Gauge::default(),
             ),
             snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),

@@ -40,6 +40,8 @@ pub(crate) use auth::{Accounts, KeyFile, KeyRequest};
 pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;
 pub(crate) use config::{AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig};
+pub use http::tls::TlsError;
+pub(crate) use http::tls::TlsFiles;
 pub use index::IndexError;
 pub use load::LoadError;
 pub(crate) use server::Server;

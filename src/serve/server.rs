@@ -7,6 +7,7 @@ use super::hot_reload::HotReload;
 use super::http::app::Site;
 use super::http::connection::{self, Acceptor};
 use super::http::host_guard::HostGuard;
+use super::http::tls::{Tls, TlsFiles, TlsWatch};
 use super::metrics::Metrics;
 use super::service::Service;
 use std::net::SocketAddr;
@@ -23,6 +24,7 @@ pub(crate) struct Server {
     site: Arc<Site>,
     reload: HotReload,
     listener: TcpListener,
+    tls: Option<(Arc<Tls>, TlsWatch)>,
     metrics: Option<TcpListener>,
     linger: Duration,
     max_connections: usize,
@@ -34,8 +36,9 @@ impl Server {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, max_connections) =
             (config.metrics.take(), config.linger, config.max_connections);
+        let tls = config.tls.clone().map(Tls::open).transpose()?;
         let (site, reload) = tokio::task::spawn_blocking(move || load(config, address)).await??;
-        Ok(Self { site: Arc::new(site), reload, listener, metrics, linger, max_connections })
+        Ok(Self { site: Arc::new(site), reload, listener, tls, metrics, linger, max_connections })
     }
 
     /// Serves until `shutdown` completes. Then accepts no more connections, waits at most 10 s for requests under way,
@@ -47,7 +50,11 @@ impl Server {
         if let Some(listener) = self.metrics {
             background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
         }
-        let mut acceptor = Acceptor::new(self.listener, Arc::clone(&site), self.max_connections);
+        let tls = self.tls.map(|(tls, watch)| {
+            background.spawn(watch.run(Arc::clone(&site)));
+            tls
+        });
+        let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.max_connections);
         tokio::select! {
             () = shutdown => {}
             () = acceptor.accept() => {}
@@ -67,10 +74,16 @@ fn load(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload), S
     let mut meter = Meter::open(config.usage_file)?;
     meter.resets = metrics.usage_resets.clone();
     let host_guard = HostGuard::new(address, config.public_url.as_deref());
-    let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
+    let base = config.public_url.unwrap_or_else(|| own_url(address, config.tls.as_ref()));
     let service = Service::new(index, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), host_guard, metrics, config.random);
     Ok((site, reload))
+}
+
+/// The address of a server without a public one.
+fn own_url(address: SocketAddr, tls: Option<&TlsFiles>) -> String {
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}", reachable(address))
 }
 
 /// The address to connect to: loopback for a server that listens on all interfaces.
@@ -119,6 +132,7 @@ mod tests {
             usage_file: Some(usage_file.clone()),
             clock: fixture::clock(),
             today: Some(fixture::TODAY),
+            tls: None,
             public_url: None,
             random: [1; 32],
             max_connections: DEFAULT_MAX_CONNECTIONS,

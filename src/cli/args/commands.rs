@@ -164,6 +164,12 @@ pub struct ServeArguments {
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
     #[arg(value_parser = named(connections), value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
     pub max_connections: usize,
+    /// Certificate chain in PEM: speak HTTPS; read again when it changes
+    #[arg(long, env = "SUNLAKE_TLS_CERT", requires = "tls_key", value_parser = named_path(), value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, env = "SUNLAKE_TLS_KEY", requires = "tls_cert", value_parser = named_path(), value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
     /// Address of this server for clients, such as that of a proxy; /mcp then accepts its name
     #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = named(web_address), value_name = "URL")]
     pub public_url: Option<String>,

@@ -56,6 +56,7 @@ impl EmbeddedApi {
             usage_file: None,
             clock: Arc::new(now),
             today: Some(today),
+            tls: None,
             public_url: None,
             random: [0; 32],
             max_connections: DEFAULT_MAX_CONNECTIONS,

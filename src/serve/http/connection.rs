@@ -3,7 +3,8 @@
 use super::app::RETRY_SECS;
 use super::app::Site;
 use super::socket::Socket;
-use crate::serve::metrics::{CONTENT_TYPE, Counted};
+use super::tls::{Stream, Tls};
+use crate::serve::metrics::{CONTENT_TYPE, Counted, Metrics};
 use futures::FutureExt;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -13,6 +14,7 @@ use hyper::{Request, Response, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +34,7 @@ const MAX_SCRAPERS: usize = 16;
 /// The listener, and the connections accepted from it.
 pub(crate) struct Acceptor {
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     site: Arc<Site>,
     permits: Arc<Semaphore>,
     reject_permits: Arc<Semaphore>,
@@ -40,10 +43,16 @@ pub(crate) struct Acceptor {
 }
 
 impl Acceptor {
-    /// An acceptor with at most `max_connections` open connections.
-    pub(crate) fn new(listener: TcpListener, site: Arc<Site>, max_connections: usize) -> Self {
+    /// An acceptor with at most `max_connections` open connections; without `tls` it speaks plain HTTP.
+    pub(crate) fn new(
+        listener: TcpListener,
+        tls: Option<Arc<Tls>>,
+        site: Arc<Site>,
+        max_connections: usize,
+    ) -> Self {
         Self {
             listener,
+            tls,
             site,
             permits: Arc::new(Semaphore::new(max_connections.min(Semaphore::MAX_PERMITS))),
             reject_permits: Arc::new(Semaphore::new(MAX_REJECTED)),
@@ -87,19 +96,23 @@ impl Acceptor {
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
             return self.reject_overload(stream);
         };
-        let app = Arc::clone(&site);
-        let respond = move |request| {
-            let app = Arc::clone(&app);
-            async move { app.exchange(request, peer).await }
-        };
-        let connection = self.graceful.watch(connection(stream, Arc::clone(&site.docs_url), respond));
+        let (watcher, tls) = (self.graceful.watcher(), self.tls.clone());
         self.connections.spawn(async move {
             let open = Counted::new(&site.metrics.connections);
-            if let Err(error) = connection.await {
-                if error.is_parse() {
-                    site.metrics.malformed.inc();
+            let app = Arc::clone(&site);
+            let respond = move |request| {
+                let app = Arc::clone(&app);
+                async move { app.exchange(request, peer).await }
+            };
+            match secured(tls.as_deref(), stream).await {
+                Ok(stream) => {
+                    let connection = connection(stream, Arc::clone(&site.docs_url), respond);
+                    note_end(&site.metrics, watcher.watch(connection).await);
                 }
-                tracing::debug!(%error, "a connection ended early");
+                Err(error) => {
+                    site.metrics.malformed.inc();
+                    tracing::debug!(%error, "a TLS handshake failed");
+                }
             }
             drop(open);
             drop(permit);
@@ -117,9 +130,12 @@ impl Acceptor {
             response.body().len()
         );
         let answer = [head.as_bytes(), response.body()].concat();
+        let tls = self.tls.clone();
         self.connections.spawn(async move {
-            // A client that does not read its answer loses it.
-            let _ = Socket::answer_and_close(stream, answer).await;
+            if let Ok(stream) = secured(tls.as_deref(), stream).await {
+                // A client that does not read its answer loses it.
+                let _ = Socket::answer_and_close(stream, answer).await;
+            }
             drop(permit);
         });
     }
@@ -138,18 +154,35 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
+/// A connection on which requests may come: with TLS, one whose handshake is done.
+async fn secured(tls: Option<&Tls>, stream: TcpStream) -> io::Result<Stream> {
+    // With Nagle's algorithm, a small answer may wait for the acknowledgement of the one before.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "answers of a connection may be slow");
+    }
+    match tls {
+        Some(tls) => tls.accept(stream).await,
+        None => Ok(Stream::Plain(stream)),
+    }
+}
+
+fn note_end(metrics: &Metrics, ended: Result<(), hyper::Error>) {
+    if let Err(error) = ended {
+        if error.is_parse() {
+            metrics.malformed.inc();
+        }
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
 fn connection<F>(
-    stream: TcpStream,
+    stream: Stream,
     docs_url: Arc<str>,
     respond: impl Fn(Request<Incoming>) -> F,
 ) -> impl GracefulConnection<Error = hyper::Error>
 where
     F: Future<Output = Response<Full<Bytes>>>,
 {
-    // With Nagle's algorithm, a small answer may wait for the acknowledgement of the one before.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "answers of a connection may be slow");
-    }
     let socket = Socket::new(stream, docs_url);
     let respond = service_fn(move |request| respond(request).map(Ok::<_, Infallible>));
     http1::Builder::new()
@@ -169,7 +202,7 @@ pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
         let page = Arc::clone(&site);
         let respond =
             move |request: Request<_>| std::future::ready(metrics_page(&page, request.uri().path()));
-        let connection = connection(stream, Arc::clone(&site.docs_url), respond);
+        let connection = connection(Stream::Plain(stream), Arc::clone(&site.docs_url), respond);
         connections.spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(%error, "a connection to the metrics ended early");

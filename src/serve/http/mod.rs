@@ -6,6 +6,7 @@
 //! # Files, in reading order
 //!
 //! - [`connection`]: accept, limit, overload, graceful shutdown
+//! - [`tls`]: a certificate that is read again when it changes
 //! - [`socket`]: write timeout, and JSON bodies for hyper's bare errors
 //! - [`middleware`]: what every request passes: body, overload, panics, headers, access log
 //! - [`refused_keys`]: requests without a valid key, in the log
@@ -28,3 +29,4 @@ mod request_id;
 pub(super) mod response;
 mod routes;
 mod socket;
+pub(super) mod tls;

@@ -1,12 +1,12 @@
 //! A client's socket: a client that stops reading is dropped, and hyper's bare errors get the API's error body.
 
+use super::tls::Stream;
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// A client that accepts no byte of its answer for this long is dropped.
@@ -24,7 +24,7 @@ const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
 ];
 
 pub(super) struct Socket {
-    stream: TcpStream,
+    stream: Stream,
     docs_url: Arc<str>,
     /// Runs while a write waits.
     write_timeout: Option<Pin<Box<Sleep>>>,
@@ -41,12 +41,12 @@ struct Lingering {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, docs_url: Arc<str>) -> Self {
+    pub(super) fn new(stream: Stream, docs_url: Arc<str>) -> Self {
         Self { stream, docs_url, write_timeout: None, substitute: None, lingering: None }
     }
 
     /// Sends an answer without reading a request, and closes.
-    pub(super) async fn answer_and_close(stream: TcpStream, answer: Vec<u8>) -> Result<()> {
+    pub(super) async fn answer_and_close(stream: Stream, answer: Vec<u8>) -> Result<()> {
         let mut socket = Self::new(stream, "".into());
         socket.send_instead(answer);
         socket.shutdown().await
@@ -169,12 +169,14 @@ impl AsyncWrite for Socket {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(self.poll_substitute(cx))?;
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        self.with_write_timeout(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(self.poll_substitute(cx))?;
-        ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+        let ended = Pin::new(&mut self.stream).poll_shutdown(cx);
+        ready!(self.with_write_timeout(cx, ended))?;
         self.poll_lingering_close(cx)
     }
 }
