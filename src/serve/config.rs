@@ -1,7 +1,8 @@
 //! What a server is started with: its rows, its keys, its limits; and why it cannot start.
 
 use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
-use super::http::tls::{TlsError, TlsFiles};
+use super::http::connection::ConnectionLimits;
+use super::http::wire::tls::{TlsError, TlsFiles};
 use super::load::LoadError;
 use super::service::Clock;
 use crate::lake::{Lake, LakeError};
@@ -11,7 +12,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-pub(crate) const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
 /// [`ServeConfig::linger`] of a server whose clients are other programs.
 pub(crate) const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 
@@ -50,8 +50,7 @@ pub(crate) struct ServeConfig {
     pub(crate) public_url: Option<String>,
     /// 256 random bits, for request ids.
     pub(crate) random: [u8; 32],
-    /// Most open connections; a further one is answered 503 and closed.
-    pub(crate) max_connections: usize,
+    pub(crate) connections: ConnectionLimits,
     /// At shutdown, how long connections without a request stay open, so that clients learn to connect anew.
     pub(crate) linger: Duration,
     /// Listener of the metrics page; `None` serves none.

@@ -5,9 +5,10 @@ use super::config::ServeConfig;
 use super::config::ServeError;
 use super::hot_reload::HotReload;
 use super::http::app::Site;
-use super::http::connection::{self, Acceptor};
+use super::http::connection::{Acceptor, ConnectionLimits};
 use super::http::host_guard::HostGuard;
-use super::http::tls::{Tls, TlsFiles, TlsWatch};
+use super::http::metrics_listener::serve_metrics;
+use super::http::wire::tls::{Tls, TlsFiles, TlsWatch};
 use super::metrics::Metrics;
 use super::service::Service;
 use std::net::SocketAddr;
@@ -27,18 +28,17 @@ pub(crate) struct Server {
     tls: Option<(Arc<Tls>, TlsWatch)>,
     metrics: Option<TcpListener>,
     linger: Duration,
-    max_connections: usize,
+    connections: ConnectionLimits,
 }
 
 impl Server {
     /// Loads the index, the keys and the request counts.
     pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
-        let (metrics, linger, max_connections) =
-            (config.metrics.take(), config.linger, config.max_connections);
+        let (metrics, linger, connections) = (config.metrics.take(), config.linger, config.connections);
         let tls = config.tls.clone().map(Tls::open).transpose()?;
         let (site, reload) = tokio::task::spawn_blocking(move || load(config, address)).await??;
-        Ok(Self { site: Arc::new(site), reload, listener, tls, metrics, linger, max_connections })
+        Ok(Self { site: Arc::new(site), reload, listener, tls, metrics, linger, connections })
     }
 
     /// Serves until `shutdown` completes. Then accepts no more connections, waits at most 10 s for requests under way,
@@ -48,13 +48,13 @@ impl Server {
         let mut background = JoinSet::new();
         background.spawn(self.reload.run(Arc::clone(&site)));
         if let Some(listener) = self.metrics {
-            background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
+            background.spawn(serve_metrics(listener, Arc::clone(&site)));
         }
         let tls = self.tls.map(|(tls, watch)| {
             background.spawn(watch.run(Arc::clone(&site)));
             tls
         });
-        let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.max_connections);
+        let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.connections);
         tokio::select! {
             () = shutdown => {}
             () = acceptor.accept() => {}
@@ -100,7 +100,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::config::{AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource};
+    use crate::serve::config::{AccountsSource, IndexSource};
     use crate::serve::{Accounts, LimitOverride, fixture};
     use prometheus_client::metrics::counter::Counter;
     use std::io::{Read, Write};
@@ -135,7 +135,7 @@ mod tests {
             tls: None,
             public_url: None,
             random: [1; 32],
-            max_connections: DEFAULT_MAX_CONNECTIONS,
+            connections: ConnectionLimits::default(),
             linger: Duration::ZERO,
             metrics: None,
             log_lines_dropped: Counter::default(),

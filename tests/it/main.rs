@@ -10,6 +10,7 @@
 
 mod aggregates;
 mod api;
+mod connections;
 mod damage;
 mod differential;
 mod doctor;

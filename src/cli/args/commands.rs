@@ -5,7 +5,7 @@ use super::values::{
     web_address,
 };
 use crate::contract::plan::Plan;
-use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
+use crate::serve::{ConnectionLimits, LimitOverride};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -162,8 +162,16 @@ pub struct ServeArguments {
     pub plan_override: Option<LimitOverride>,
     /// Most connections at once; a further client gets 503
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
-    #[arg(value_parser = named(connections), value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
+    #[arg(value_parser = named(connections), value_name = "N", default_value_t = ConnectionLimits::default().all)]
     pub max_connections: usize,
+    /// Most connections at once of one address (IPv6: of one /64 network)
+    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = named(connections))]
+    #[arg(value_name = "N", default_value_t = ConnectionLimits::default().of_address)]
+    pub max_connections_per_address: usize,
+    /// How long a connection may be silent between two requests
+    #[arg(long, env = "SUNLAKE_KEEP_ALIVE", value_parser = named(value_parser!(u64).range(1..=86_400)))]
+    #[arg(value_name = "SECONDS", default_value_t = ConnectionLimits::default().keep_alive.as_secs())]
+    pub keep_alive: u64,
     /// Certificate chain in PEM: speak HTTPS; read again when it changes
     #[arg(long, env = "SUNLAKE_TLS_CERT", requires = "tls_key", value_parser = named_path(), value_name = "FILE")]
     pub tls_cert: Option<PathBuf>,

@@ -7,10 +7,13 @@ use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server, TlsFiles};
+use crate::serve::{
+    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, ServeConfig, Server, TlsFiles,
+};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Files a server has open apart from the sockets of its clients, rounded up.
@@ -47,7 +50,11 @@ pub(crate) async fn serve(
         tls,
         public_url: arguments.public_url.clone(),
         random: session.random("request ids")?,
-        max_connections: connections(arguments.max_connections, (session.world.max_open_files)()),
+        connections: ConnectionLimits {
+            all: connections(arguments.max_connections, (session.world.max_open_files)()),
+            of_address: arguments.max_connections_per_address,
+            keep_alive: Duration::from_secs(arguments.keep_alive),
+        },
         linger: DEFAULT_LINGER,
         metrics,
         log_lines_dropped: log.dropped.clone(),

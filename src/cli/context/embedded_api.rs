@@ -7,8 +7,7 @@ use crate::pipeline::config::spec::SampleSource;
 use crate::pipeline::sample_lake::{SampleLakeError, sample_limits, write_sample_lake};
 use crate::pipeline::state::SourceKind;
 use crate::serve::{
-    Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, LimitOverride, ServeConfig, ServeError,
-    Server,
+    Accounts, AccountsSource, ConnectionLimits, IndexSource, LimitOverride, ServeConfig, ServeError, Server,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -59,7 +58,7 @@ impl EmbeddedApi {
             tls: None,
             public_url: None,
             random: [0; 32],
-            max_connections: DEFAULT_MAX_CONNECTIONS,
+            connections: ConnectionLimits::default(),
             // Its only client is this program, which has every answer before it stops the server.
             linger: Duration::ZERO,
             metrics: None,

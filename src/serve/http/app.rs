@@ -5,6 +5,7 @@ use super::refused_keys::RefusedKeys;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
 use crate::contract::error::{ErrorBody, Message};
+use crate::contract::query::cut;
 use crate::serve::metrics::Metrics;
 use crate::serve::reference::{markdown, openapi};
 use crate::serve::service::{ApiError, Service};
@@ -92,6 +93,7 @@ pub(super) const RETRY_SECS: u64 = 1;
 impl Site {
     /// Status 405, with the allowed methods.
     pub(crate) fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
+        let method = cut(method.as_str());
         let refused = self.problem(405, format!("{method} is not allowed here; this path answers {allowed}"));
         with_header(refused, ALLOW, HeaderValue::from_static(allowed))
     }

@@ -4,6 +4,7 @@ use super::app::RETRY_SECS;
 use super::app::Site;
 use super::body::{self, BODY_TIMEOUT, BodyFault};
 use super::compression::Coding;
+use super::head_rules;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
 use crate::serve::metrics::Counted;
@@ -42,7 +43,7 @@ impl Site {
         // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
-        let reply = match body::read(body, BODY_TIMEOUT).await {
+        let reply = match self.read(&parts, body).await {
             Ok(bytes) => {
                 let request = Request::from_parts(parts.clone(), bytes);
                 self.work(self.route(&request), &id).await
@@ -63,6 +64,17 @@ impl Site {
         }
         log_access(&parts, &reply, &id, peer, took.as_micros());
         reply.response.map(Full::new)
+    }
+
+    /// The body of a request whose head may be answered.
+    async fn read<B>(&self, parts: &Parts, body: B) -> Result<Bytes, BodyFault>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        match head_rules::fault(parts) {
+            Some((status, message)) => Err(BodyFault(status, message.to_owned())),
+            None => body::read(body, BODY_TIMEOUT).await,
+        }
     }
 
     /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.
@@ -132,7 +144,7 @@ mod tests {
     use crate::serve::http::app::MAX_AT_WORK;
     use http_body_util::{BodyExt, StreamBody};
     use hyper::body::Frame;
-    use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+    use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH};
     use serde_json::Value;
     use std::convert::Infallible;
 
@@ -144,7 +156,8 @@ mod tests {
         headers: &[(&str, &str)],
         body: usize,
     ) -> (HeaderMap, u16, Bytes) {
-        let mut request = Request::get(target).header(AUTHORIZATION, format!("Bearer {KEY}"));
+        let mut request =
+            Request::get(target).header(HOST, "x").header(AUTHORIZATION, format!("Bearer {KEY}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -251,7 +264,8 @@ mod tests {
     async fn request_of_a_disconnected_client_is_not_in_flight() {
         let site = site(generous(), &["data"]);
         let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
-        let request = Request::post("/v1/me").body(StreamBody::new(silent)).expect("a request");
+        let request =
+            Request::post("/v1/me").header(HOST, "x").body(StreamBody::new(silent)).expect("a request");
         let mut exchange = Box::pin(site.exchange(request, PEER));
         assert!(exchange.as_mut().now_or_never().is_none(), "it waits for its body");
         assert_eq!(site.metrics.in_flight.get(), 1);

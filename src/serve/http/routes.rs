@@ -6,6 +6,7 @@ use super::response::Tag;
 use super::response::{HttpResponse, Reply, response, tagged};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
+use crate::contract::query::cut;
 use crate::serve::auth::access::Caller;
 use crate::serve::mcp::endpoint as mcp;
 use crate::serve::service::ApiError;
@@ -28,7 +29,8 @@ impl Site {
             return Reply::open(if allowed { page } else { self.wrong_method(method, "GET, HEAD") }, route);
         }
         let Some((endpoint, argument)) = Endpoint::match_path(uri.path()) else {
-            return Reply::open(self.problem(404, format!("no route {method} {}", uri.path())), "none");
+            let message = format!("no route {} {}", cut(method.as_str()), cut(uri.path()));
+            return Reply::open(self.problem(404, message), "none");
         };
         let route = endpoint.template();
         if *method != Method::GET {

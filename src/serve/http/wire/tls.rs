@@ -1,6 +1,6 @@
 //! TLS: a certificate and its key from two files, read again when they change.
 
-use super::app::Site;
+use crate::serve::http::app::Site;
 use crate::serve::metrics::Metrics;
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
@@ -104,7 +104,7 @@ impl Tls {
     }
 
     /// The connection of a client, once its handshake is done.
-    pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<Stream> {
+    pub(in crate::serve::http) async fn accept(&self, stream: TcpStream) -> io::Result<Stream> {
         let handshake = TlsAcceptor::from(self.config.load_full()).accept(stream);
         match tokio::time::timeout(HANDSHAKE_TIMEOUT, handshake).await {
             Ok(accepted) => accepted.map(|stream| Stream::Tls(Box::new(stream))),
@@ -168,7 +168,7 @@ impl TlsWatch {
 }
 
 /// The connection of a client.
-pub(super) enum Stream {
+pub(in crate::serve::http) enum Stream {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
 }
