@@ -2,6 +2,7 @@
 
 use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
 use super::http::connection::ConnectionLimits;
+use super::http::host_guard::Origins;
 use super::http::wire::tls::{TlsError, TlsFiles};
 use super::load::LoadError;
 use super::service::Clock;
@@ -48,6 +49,8 @@ pub(crate) struct ServeConfig {
     pub(crate) tls: Option<TlsFiles>,
     /// Address under which clients know this server; `None` uses the listener's.
     pub(crate) public_url: Option<String>,
+    /// Web pages that may call the server from a browser.
+    pub(crate) origins: Origins,
     /// 256 random bits, for request ids.
     pub(crate) random: [u8; 32],
     pub(crate) connections: ConnectionLimits,

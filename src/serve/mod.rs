@@ -41,6 +41,7 @@ pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;
 pub(crate) use config::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig};
 pub(crate) use http::connection::ConnectionLimits;
+pub(crate) use http::host_guard::Origins;
 pub use http::wire::tls::TlsError;
 pub(crate) use http::wire::tls::TlsFiles;
 pub use index::IndexError;

@@ -73,7 +73,7 @@ fn load(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload), S
         HotReload::open(config.index, config.accounts, config.plan_override, &metrics)?;
     let mut meter = Meter::open(config.usage_file)?;
     meter.resets = metrics.usage_resets.clone();
-    let host_guard = HostGuard::new(address, config.public_url.as_deref());
+    let host_guard = HostGuard::new(address, config.public_url.as_deref()).letting_in(config.origins);
     let base = config.public_url.unwrap_or_else(|| own_url(address, config.tls.as_ref()));
     let service = Service::new(index, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), host_guard, metrics, config.random);
@@ -101,7 +101,7 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 mod tests {
     use super::*;
     use crate::serve::config::{AccountsSource, IndexSource};
-    use crate::serve::{Accounts, LimitOverride, fixture};
+    use crate::serve::{Accounts, LimitOverride, Origins, fixture};
     use prometheus_client::metrics::counter::Counter;
     use std::io::{Read, Write};
 
@@ -134,6 +134,7 @@ mod tests {
             today: Some(fixture::TODAY),
             tls: None,
             public_url: None,
+            origins: Origins::default(),
             random: [1; 32],
             connections: ConnectionLimits::default(),
             linger: Duration::ZERO,

@@ -21,6 +21,7 @@ mod edits;
 mod enrich;
 mod exports;
 mod faults;
+mod headers;
 mod keep;
 mod key_leak;
 mod layers;

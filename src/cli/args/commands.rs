@@ -1,7 +1,7 @@
 //! Commands, subcommands, and their flags.
 
 use super::values::{
-    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, switch, table_name, verbosity,
+    BaseUrl, BaseUrlParser, connections, day, named, named_path, origin, plan, switch, table_name, verbosity,
     web_address,
 };
 use crate::contract::plan::Plan;
@@ -181,6 +181,9 @@ pub struct ServeArguments {
     /// Address of this server for clients, such as that of a proxy; /mcp then accepts its name
     #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = named(web_address), value_name = "URL")]
     pub public_url: Option<String>,
+    /// Origin of web pages that may call the server from a browser; repeat the flag for more, `*` for all [default: none]
+    #[arg(long, env = "SUNLAKE_CORS_ORIGIN", value_delimiter = ',', value_parser = named(origin), value_name = "ORIGIN")]
+    pub cors_origin: Vec<String>,
 }
 
 /// What to do with snapshots.

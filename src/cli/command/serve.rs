@@ -8,7 +8,7 @@ use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
 use crate::serve::{
-    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, ServeConfig, Server, TlsFiles,
+    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, Origins, ServeConfig, Server, TlsFiles,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -49,6 +49,7 @@ pub(crate) async fn serve(
         today: session.common.today,
         tls,
         public_url: arguments.public_url.clone(),
+        origins: Origins::new(arguments.cors_origin.clone()),
         random: session.random("request ids")?,
         connections: ConnectionLimits {
             all: connections(arguments.max_connections, (session.world.max_open_files)()),

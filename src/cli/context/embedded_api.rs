@@ -7,7 +7,8 @@ use crate::pipeline::config::spec::SampleSource;
 use crate::pipeline::sample_lake::{SampleLakeError, sample_limits, write_sample_lake};
 use crate::pipeline::state::SourceKind;
 use crate::serve::{
-    Accounts, AccountsSource, ConnectionLimits, IndexSource, LimitOverride, ServeConfig, ServeError, Server,
+    Accounts, AccountsSource, ConnectionLimits, IndexSource, LimitOverride, Origins, ServeConfig, ServeError,
+    Server,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -57,6 +58,7 @@ impl EmbeddedApi {
             today: Some(today),
             tls: None,
             public_url: None,
+            origins: Origins::default(),
             random: [0; 32],
             connections: ConnectionLimits::default(),
             // Its only client is this program, which has every answer before it stops the server.

@@ -5,6 +5,7 @@ use super::app::Site;
 use super::body::{self, BODY_TIMEOUT, BodyFault};
 use super::compression::Coding;
 use super::head_rules;
+use super::quota;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
 use crate::serve::metrics::Counted;
@@ -54,7 +55,12 @@ impl Site {
                 Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
             }
         };
-        let reply = Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
+        let mut reply =
+            Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
+        if let Some(caller) = &reply.caller {
+            let left = self.service.remaining(caller);
+            quota::add(reply.response.headers_mut(), &caller.account.limits, &left);
+        }
         drop(in_flight);
         let took = begun.elapsed();
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
@@ -113,6 +119,7 @@ impl Site {
         for (name, value) in HEADERS {
             headers.insert(name, HeaderValue::from_static(value));
         }
+        self.let_pages_read(sent, headers);
         if self.is_draining() {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -12,6 +12,8 @@
 //! - [`refused_keys`]: requests without a valid key, in the log
 //! - [`app`]: the state behind every route, pages without a key, errors as answers, the key of a request
 //! - [`routes`]: path → operation → answer
+//! - [`quota`]: the account's limits in every answer
+//! - [`cors`]: pages of other origins
 //! - [`body`]: request bodies within limits
 //! - [`response`]: answers in memory, and conditional requests
 //! - [`compression`]: gzip and zstd
@@ -23,10 +25,12 @@ pub(super) mod app;
 mod body;
 mod compression;
 pub(super) mod connection;
+mod cors;
 mod head_rules;
 pub(super) mod host_guard;
 pub(super) mod metrics_listener;
 mod middleware;
+mod quota;
 mod refused_keys;
 mod request_id;
 pub(super) mod response;
