@@ -87,7 +87,7 @@ impl Site {
     }
 }
 
-/// `Retry-After` of a server that is overloaded, in seconds.
+/// `Retry-After` of every 503, in seconds.
 pub(super) const RETRY_SECS: u64 = 1;
 
 impl Site {
@@ -110,7 +110,6 @@ impl Site {
                 let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
                 with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
             }
-            ApiError::KeysUnavailable => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
             ApiError::OverLimit { retry_after_secs } => {
                 self.metrics.over_limit.inc();
                 with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))
@@ -122,7 +121,11 @@ impl Site {
 
 fn error_response(body: &ErrorBody) -> HttpResponse {
     let status = StatusCode::from_u16(body.status_code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
+    let answer = response(status, "application/json", serde_json::to_vec(body).unwrap_or_default());
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => with_header(answer, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
+        _ => answer,
+    }
 }
 
 /// The key of the only `Authorization` header; `None` for another scheme, no header, or two.

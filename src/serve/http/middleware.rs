@@ -1,6 +1,5 @@
 //! What every request passes, whatever its route: body, overload, panics, headers, compression, metrics, access log.
 
-use super::app::RETRY_SECS;
 use super::app::Site;
 use super::body::{self, BODY_TIMEOUT, BodyFault};
 use super::compression::Coding;
@@ -14,7 +13,7 @@ use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue,
-    REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -88,7 +87,7 @@ impl Site {
         let Ok(_permit) = self.at_work.try_acquire() else {
             self.metrics.shed("requests");
             let refused = self.problem(503, "the server is busy; try again shortly".to_owned());
-            return Reply::open(with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)), "none");
+            return Reply::open(refused, "none");
         };
         match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(reply) => reply,
@@ -148,10 +147,12 @@ fn log_access(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, 
 mod tests {
     use super::*;
     use crate::serve::fixture::{KEY, generous, site};
-    use crate::serve::http::app::MAX_AT_WORK;
+    use crate::serve::http::app::{MAX_AT_WORK, RETRY_SECS};
     use http_body_util::{BodyExt, StreamBody};
     use hyper::body::Frame;
-    use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH};
+    use hyper::header::{
+        ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, RETRY_AFTER,
+    };
     use serde_json::Value;
     use std::convert::Infallible;
 
