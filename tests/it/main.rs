@@ -32,6 +32,7 @@ mod openapi;
 mod operation;
 mod plan_numbers;
 mod readers;
+mod recipes;
 mod reference_pages;
 mod register;
 mod register_changes;
