@@ -62,6 +62,7 @@
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
 //! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |
 //! | who may use the server, how often? | `serve/auth/access.rs`, `serve/auth/usage_meter.rs` |
+//! | how long may a client take, how many connections has it? | `serve/http/wire/waiting.rs`, `serve/http/wire/peers.rs` |
 //! | how is a listing answered? | `serve/index/listing_query.rs` |
 //! | where is an aggregate run? | `aggregate/run.rs`; its SQL is in `pipelines/aggregates/` |
 //!

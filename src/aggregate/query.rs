@@ -9,7 +9,7 @@ use polars::prelude::LazyFrame;
 use polars::sql::{SQLContext, extract_table_identifiers};
 use std::path::Path;
 
-/// The tables that a query reads, by itself or through a view; names that are neither are left out.
+/// The tables that a query reads, directly or through a view; names that are neither are left out.
 ///
 /// # Errors
 ///

@@ -95,7 +95,7 @@ fn serve(error: &ServeError) -> u8 {
         ServeError::Keys(KeysError::Storage(..)) => STORAGE,
         ServeError::Keys(KeysError::Unwritable(_)) | ServeError::Panicked => BUG,
         ServeError::Keys(_) | ServeError::NoSnapshot(_) => SETTINGS,
-        ServeError::Meter(MeterError::Locked(_) | MeterError::Foreign(_)) => SETTINGS,
+        ServeError::Meter(MeterError::Locked(_) | MeterError::Foreign(_)) | ServeError::Tls(_) => SETTINGS,
         ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => lake(error),
         ServeError::Load(_) | ServeError::Meter(_) => STORAGE,
         ServeError::Unreadable(..) | ServeError::Listener(_) => STORAGE,

@@ -1,6 +1,9 @@
 //! What a server is started with: its rows, its keys, its limits; and why it cannot start.
 
 use super::auth::{Accounts, KeysError, LimitOverride, MeterError};
+use super::http::connection::ConnectionLimits;
+use super::http::host_guard::Origins;
+use super::http::wire::tls::{TlsError, TlsFiles};
 use super::load::LoadError;
 use super::service::Clock;
 use crate::lake::{Lake, LakeError};
@@ -10,7 +13,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-pub(crate) const DEFAULT_MAX_CONNECTIONS: usize = 4_096;
 /// [`ServeConfig::linger`] of a server whose clients are other programs.
 pub(crate) const DEFAULT_LINGER: Duration = Duration::from_millis(500);
 
@@ -53,12 +55,15 @@ pub(crate) struct ServeConfig {
     pub(crate) clock: Clock,
     /// The Eastern day to serve as; `None` follows the clock.
     pub(crate) today: Option<Date>,
+    /// Certificate of the listener; `None` speaks plain HTTP.
+    pub(crate) tls: Option<TlsFiles>,
     /// Address under which clients know this server; `None` uses the listener's.
     pub(crate) public_url: Option<String>,
+    /// Web pages that may call the server from a browser.
+    pub(crate) origins: Origins,
     /// 256 random bits, for request ids.
     pub(crate) random: [u8; 32],
-    /// Most open connections; a further one is answered 503 and closed.
-    pub(crate) max_connections: usize,
+    pub(crate) connections: ConnectionLimits,
     /// At shutdown, how long connections without a request stay open, so that clients learn to connect anew.
     pub(crate) linger: Duration,
     /// Listener of the metrics page; `None` serves none.
@@ -88,6 +93,9 @@ pub enum ServeError {
     /// The request counts cannot be kept.
     #[error(transparent)]
     Meter(#[from] MeterError),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The listener has no address.
     #[error("the listener has no address: {0}")]
     Listener(std::io::Error),

@@ -40,7 +40,7 @@ pub(super) struct Metrics {
     /// Requests without a valid key.
     pub(super) refused_keys: Counter,
     pub(super) over_limit: Counter,
-    /// New snapshots and key files that could not be loaded.
+    /// New snapshots, key files and certificates that could not be loaded.
     pub(super) failed_reloads: Counter,
     /// Request counts of days to come that were reset.
     pub(super) usage_resets: Counter,
@@ -52,6 +52,8 @@ pub(super) struct Metrics {
     pub(super) reload_failing: Gauge,
     /// Age of the newest data served.
     pub(super) snapshot_age: Gauge,
+    /// 1 while the files of the certificate cannot be used.
+    pub(super) certificate_refused: Gauge,
     snapshot: Gauge,
     rows: Gauge,
     index_bytes: Gauge,
@@ -121,6 +123,12 @@ impl Metrics {
                 own,
                 "snapshot_age_seconds",
                 "Time since the newest data served was read",
+                Gauge::default(),
+            ),
+            certificate_refused: add(
+                own,
+                "certificate_refused",
+                "1 while the files of the TLS certificate cannot be used",
                 Gauge::default(),
             ),
             snapshot: add(own, "snapshot", "Number of the snapshot served", Gauge::default()),

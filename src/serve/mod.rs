@@ -43,9 +43,11 @@ mod watch;
 pub(crate) use auth::{Accounts, KeyFile, KeyRequest};
 pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;
-pub(crate) use config::{
-    AccountsSource, DEFAULT_LINGER, DEFAULT_MAX_CONNECTIONS, IndexSource, ServeConfig, UsagePlace,
-};
+pub(crate) use config::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, UsagePlace};
+pub(crate) use http::connection::ConnectionLimits;
+pub(crate) use http::host_guard::Origins;
+pub use http::wire::tls::TlsError;
+pub(crate) use http::wire::tls::TlsFiles;
 pub use index::IndexError;
 pub use load::LoadError;
 pub(crate) use server::Server;

@@ -4,8 +4,10 @@ use super::auth::{Accounts, LimitOverride, Meter, MeterError};
 use super::config::{AccountsSource, ServeConfig, ServeError, UsagePlace};
 use super::hot_reload::HotReload;
 use super::http::app::Site;
-use super::http::connection::{self, Acceptor};
+use super::http::connection::{Acceptor, ConnectionLimits};
 use super::http::host_guard::HostGuard;
+use super::http::metrics_listener::serve_metrics;
+use super::http::wire::tls::{Tls, TlsFiles, TlsWatch};
 use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::service::Service;
@@ -33,21 +35,22 @@ pub(crate) struct Server {
     /// `None` for fixed accounts.
     keys: Option<Arc<KeyWatch>>,
     listener: TcpListener,
+    tls: Option<(Arc<Tls>, TlsWatch)>,
     metrics: Option<TcpListener>,
     linger: Duration,
-    max_connections: usize,
+    connections: ConnectionLimits,
 }
 
 impl Server {
     /// Reads the keys and the request counts.
     pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
-        let (metrics, linger, max_connections) =
-            (config.metrics.take(), config.linger, config.max_connections);
+        let (metrics, linger, connections) = (config.metrics.take(), config.linger, config.connections);
+        let tls = config.tls.clone().map(Tls::open).transpose()?;
         let read = detached(move || read(config, address)).await;
         let (site, reload, keys) = read.map_err(|_| ServeError::Panicked)??;
         let (site, reload, keys) = (Arc::new(site), Arc::new(reload), keys.map(Arc::new));
-        Ok(Self { site, reload, keys, listener, metrics, linger, max_connections })
+        Ok(Self { site, reload, keys, listener, tls, metrics, linger, connections })
     }
 
     /// Serves until `shutdown` completes; says when the rows are loaded. Until then keys get 503. At the end it accepts no more
@@ -64,9 +67,13 @@ impl Server {
             background.spawn(watch(keys, Arc::clone(&site)));
         }
         if let Some(listener) = self.metrics {
-            background.spawn(connection::serve_metrics(listener, Arc::clone(&site)));
+            background.spawn(serve_metrics(listener, Arc::clone(&site)));
         }
-        let mut acceptor = Acceptor::new(self.listener, Arc::clone(&site), self.max_connections);
+        let tls = self.tls.map(|(tls, watch)| {
+            background.spawn(watch.run(Arc::clone(&site)));
+            tls
+        });
+        let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.connections);
         tokio::select! {
             () = shutdown => {}
             () = acceptor.accept() => {}
@@ -119,8 +126,8 @@ fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Op
     let (keys, accounts) = accounts(config.accounts, config.plan_override)?;
     let mut meter = open_meter(config.usage, metrics.usage_failures.clone())?;
     meter.resets = metrics.usage_resets.clone();
-    let host_guard = HostGuard::new(address, config.public_url.as_deref());
-    let base = config.public_url.unwrap_or_else(|| format!("http://{}", reachable(address)));
+    let host_guard = HostGuard::new(address, config.public_url.as_deref()).letting_in(config.origins);
+    let base = config.public_url.unwrap_or_else(|| own_url(address, config.tls.as_ref()));
     let service = Service::new(None, accounts, meter, config.clock, config.today);
     let site = Site::new(service, base.trim_end_matches('/'), host_guard, metrics, config.random);
     Ok((site, HotReload::new(config.index), keys))
@@ -155,6 +162,12 @@ fn open_meter(place: UsagePlace, failures: Counter) -> Result<Meter, MeterError>
     }
 }
 
+/// The address of a server without a public one.
+fn own_url(address: SocketAddr, tls: Option<&TlsFiles>) -> String {
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}", reachable(address))
+}
+
 /// The address to connect to: loopback for a server that listens on all interfaces.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
@@ -169,8 +182,8 @@ fn reachable(mut address: SocketAddr) -> SocketAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::config::{DEFAULT_MAX_CONNECTIONS, IndexSource};
-    use crate::serve::fixture;
+    use crate::serve::config::IndexSource;
+    use crate::serve::{Origins, fixture};
     use std::io::{Read, Write};
 
     /// The answer to one request on a connection of its own, read to its end.
@@ -200,9 +213,11 @@ mod tests {
             usage: UsagePlace::File(usage_file.clone()),
             clock: fixture::clock(),
             today: Some(fixture::TODAY),
+            tls: None,
             public_url: None,
+            origins: Origins::default(),
             random: [1; 32],
-            max_connections: DEFAULT_MAX_CONNECTIONS,
+            connections: ConnectionLimits::default(),
             linger: Duration::ZERO,
             metrics: None,
             log_lines_dropped: Counter::default(),

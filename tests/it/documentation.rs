@@ -21,13 +21,14 @@ const TUTORIAL: &str = "docs/tutorial.md";
 const TODAY: &str = "2026-11-21";
 
 /// Blocks marked `console`: page, words of the block, why it is not run.
-const NOT_RUN: [(&str, &str, &str); 6] = [
+const NOT_RUN: [(&str, &str, &str); 7] = [
     ("README.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
     ("README.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
     ("docs/guides/backfill.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
     ("docs/guides/schedule.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
     ("docs/guides/schedule.md", "/etc/cron.d/sunlake", "changes the machine"),
     ("docs/guides/object-store.md", "s3://bucket/florida", "needs a bucket"),
+    ("docs/guides/serve.md", "--tls-cert", "needs a certificate of a name"),
 ];
 
 /// Words of fences that are neither run nor the output of an example.

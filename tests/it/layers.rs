@@ -59,6 +59,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("polars", &["aggregate"]),
     ("hyper", &["serve"]),
     ("hyper_util", &["serve"]),
+    ("tokio_rustls", &["serve"]),
     ("rmcp", &["serve"]),
     ("clap", &["cli", "main"]),
 ];

@@ -305,6 +305,27 @@ fn a_message_that_cannot_be_understood_gets_a_json_rpc_error_never_plain_text() 
 }
 
 #[test]
+fn an_error_without_a_known_id_says_null() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    for body in ["{", "[]", "{}", r#"{"jsonrpc": "2.0", "id": {}, "method": "ping"}"#] {
+        let answer = post(&server, &[], body.as_bytes()).json();
+        assert_eq!(answer.get("id"), Some(&Value::Null), "{body}: {answer}");
+    }
+}
+
+#[test]
+fn a_host_that_a_proxy_put_there_is_explained_to_the_client_and_to_the_operator() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    for _ in 0..3 {
+        let refused = server.send("POST", "/mcp", &[("Host", "sunlake_upstream")]);
+        is_error_body(&refused, 403, "--public-url");
+    }
+    server.process.terminate();
+    let done = server.process.finish().exits(0);
+    assert_eq!(done.stderr.matches("was refused for its Host").count(), 1, "{}", done.shown());
+}
+
+#[test]
 fn arguments_are_taken_in_the_types_of_their_schema_alone() {
     let server = ApiServer::generous(source::small(), AGENCY);
     for (tool, arguments, says) in [

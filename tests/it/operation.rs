@@ -59,13 +59,13 @@ fn status(server: SocketAddr, key: &str) -> u16 {
 }
 
 /// The value of a metric.
-fn metric(metrics: SocketAddr, name: &str) -> f64 {
+pub(crate) fn metric(metrics: SocketAddr, name: &str) -> f64 {
     let page = http::send(metrics, "GET", "/metrics", &[]).expect("the page").text();
     let found = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
     found.unwrap_or_else(|| panic!("{name} in\n{page}"))
 }
 
-fn becomes(metrics: SocketAddr, name: &str, value: f64) {
+pub(crate) fn becomes(metrics: SocketAddr, name: &str, value: f64) {
     let shown = || (metric(metrics, name) == value).then_some(());
     wait_for(&format!("{name} to be {value}"), PATIENCE, shown);
 }

@@ -1,11 +1,11 @@
 //! Commands, subcommands, and their flags.
 
 use super::values::{
-    BaseUrl, BaseUrlParser, Since, connections, day, named, named_path, plan, since, switch, table_name,
-    verbosity, web_address,
+    BaseUrl, BaseUrlParser, Since, connections, day, named, named_path, origin, plan, since, switch,
+    table_name, verbosity, web_address,
 };
 use crate::contract::plan::Plan;
-use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
+use crate::serve::{ConnectionLimits, LimitOverride};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
@@ -256,11 +256,28 @@ pub struct ServeArguments {
     pub plan_override: Option<LimitOverride>,
     /// Most connections at once; a further client gets 503
     #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
-    #[arg(value_parser = named(connections), value_name = "N", default_value_t = DEFAULT_MAX_CONNECTIONS)]
+    #[arg(value_parser = named(connections), value_name = "N", default_value_t = ConnectionLimits::default().all)]
     pub max_connections: usize,
+    /// Most connections at once of one address (IPv6: of one /64 network)
+    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = named(connections))]
+    #[arg(value_name = "N", default_value_t = ConnectionLimits::default().of_address)]
+    pub max_connections_per_address: usize,
+    /// How long a connection may be silent between two requests
+    #[arg(long, env = "SUNLAKE_KEEP_ALIVE", value_parser = named(value_parser!(u64).range(1..=86_400)))]
+    #[arg(value_name = "SECONDS", default_value_t = ConnectionLimits::default().keep_alive.as_secs())]
+    pub keep_alive: u64,
+    /// Certificate chain in PEM: speak HTTPS; read again when it changes
+    #[arg(long, env = "SUNLAKE_TLS_CERT", requires = "tls_key", value_parser = named_path(), value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// Private key of the certificate, in PEM
+    #[arg(long, env = "SUNLAKE_TLS_KEY", requires = "tls_cert", value_parser = named_path(), value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
     /// Address of this server for clients, such as that of a proxy; /mcp then accepts its name
     #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = named(web_address), value_name = "URL")]
     pub public_url: Option<String>,
+    /// Origin of web pages that may call the server from a browser; repeat the flag for more, `*` for all [default: none]
+    #[arg(long, env = "SUNLAKE_CORS_ORIGIN", value_delimiter = ',', value_parser = named(origin), value_name = "ORIGIN")]
+    pub cors_origin: Vec<String>,
 }
 
 /// What to do with snapshots.

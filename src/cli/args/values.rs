@@ -152,6 +152,15 @@ pub(super) fn web_address(text: &str) -> Result<String, String> {
     }
 }
 
+/// The origin of web pages: `*`, or an address without a path.
+pub(super) fn origin(text: &str) -> Result<String, String> {
+    let is_origin =
+        || web_address(text).is_ok_and(|address| address == text && text.matches('/').count() == 2);
+    (text == "*" || is_origin())
+        .then(|| text.to_owned())
+        .ok_or_else(|| "an origin is like https://app.example.org, without a path".to_owned())
+}
+
 /// A name without the spaces that may follow a comma.
 pub(super) fn table_name(text: &str) -> Result<String, std::convert::Infallible> {
     Ok(text.trim().to_owned())
@@ -160,6 +169,17 @@ pub(super) fn table_name(text: &str) -> Result<String, std::convert::Infallible>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_has_no_path() {
+        for right in ["*", "https://app.example.org", "http://localhost:5173"] {
+            assert_eq!(origin(right).as_deref(), Ok(right));
+        }
+        for wrong in ["", "app.example.org", "https://app.example.org/", "https://app.example.org/x", "null"]
+        {
+            assert!(origin(wrong).is_err(), "{wrong}");
+        }
+    }
 
     fn refusal(source: ValueSource) -> String {
         let arg = Arg::new("day").long("day").env("SUNLAKE_NO_SUCH_DAY");

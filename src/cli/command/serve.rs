@@ -7,11 +7,15 @@ use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
-use crate::serve::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, Server, UsagePlace};
-use std::net::SocketAddr;
+use crate::serve::{
+    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, Origins, ServeConfig, Server, TlsFiles,
+    UsagePlace,
+};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -24,6 +28,8 @@ pub(crate) async fn serve(
     log: &Log,
 ) -> Result<u8, CommandError> {
     let (listener, address) = bind(&arguments.listen).await?;
+    let tls = tls_files(arguments);
+    warn_if_in_the_clear(address, tls.is_some(), arguments.public_url.as_deref());
     let metrics = match &arguments.metrics {
         Some(metrics) => {
             let (listener, address) = bind(metrics).await?;
@@ -34,6 +40,9 @@ pub(crate) async fn serve(
     };
     let (index, usage) = source(session, arguments.usage.clone())?;
     warn_if_readable(&arguments.keys);
+    if let Some(files) = &tls {
+        warn_if_readable(&files.key);
+    }
     let config = ServeConfig {
         index,
         accounts: AccountsSource::File(arguments.keys.clone()),
@@ -41,14 +50,21 @@ pub(crate) async fn serve(
         usage,
         clock: Arc::new(session.world.now),
         today: session.common.today,
+        tls,
         public_url: arguments.public_url.clone(),
+        origins: Origins::new(arguments.cors_origin.clone()),
         random: session.random("request ids")?,
-        max_connections: connections(arguments.max_connections, (session.world.max_open_files)()),
+        connections: ConnectionLimits {
+            all: connections(arguments.max_connections, (session.world.max_open_files)()),
+            of_address: arguments.max_connections_per_address,
+            keep_alive: Duration::from_secs(arguments.keep_alive),
+        },
         linger: DEFAULT_LINGER,
         metrics,
         log_lines_dropped: log.dropped.clone(),
     };
     let mut signals = Signals::listen()?;
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
     let mut stopped = pin!(async move { signals.next().await });
     let server = tokio::select! {
         opened = Server::open(listener, config) => opened?,
@@ -59,10 +75,30 @@ pub(crate) async fn serve(
     let mut serving = pin!(server.run(ready, stopped));
     tokio::select! {
         ended = &mut serving => return Ok(ended.map(|()| exit::DONE)?),
-        Ok(()) = is_ready => print(&format!("listening http://{address}\n"))?,
+        Ok(()) = is_ready => print(&format!("listening {scheme}://{address}\n"))?,
     }
     serving.await?;
     Ok(exit::DONE)
+}
+
+fn tls_files(arguments: &ServeArguments) -> Option<TlsFiles> {
+    let (cert, key) = arguments.tls_cert.clone().zip(arguments.tls_key.clone())?;
+    Some(TlsFiles { cert, key })
+}
+
+/// Warns when keys would cross a network as they are: no TLS here, and no word of a proxy that has it.
+fn warn_if_in_the_clear(address: SocketAddr, has_tls: bool, public_url: Option<&str>) {
+    if is_in_the_clear(address.ip(), has_tls, public_url) {
+        tracing::warn!(
+            "keys and answers cross the network unencrypted: give --tls-cert and --tls-key, or put a proxy with TLS in \
+             front, with its https address as --public-url"
+        );
+    }
+}
+
+fn is_in_the_clear(listening: IpAddr, has_tls: bool, public_url: Option<&str>) -> bool {
+    let is_proxied = public_url.is_some_and(|url| url.starts_with("https://"));
+    !listening.to_canonical().is_loopback() && !has_tls && !is_proxied
 }
 
 async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), CommandError> {
@@ -117,6 +153,22 @@ fn usage_file(state: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_in_the_clear_beyond_loopback_without_tls_here_or_in_front() {
+        let (any, own) = (IpAddr::from([0, 0, 0, 0]), IpAddr::from([127, 0, 0, 1]));
+        for (listening, has_tls, public_url, expected) in [
+            (own, false, None, false),
+            ("::1".parse().expect("an address"), false, None, false),
+            ("::ffff:127.0.0.1".parse().expect("an address"), false, None, false),
+            (any, false, None, true),
+            (IpAddr::from([10, 0, 0, 5]), false, Some("http://filings.example.org"), true),
+            (any, true, None, false),
+            (any, false, Some("https://filings.example.org"), false),
+        ] {
+            assert_eq!(is_in_the_clear(listening, has_tls, public_url), expected, "{listening}");
+        }
+    }
 
     #[test]
     fn connections_are_limited_by_the_number_of_open_files() {

@@ -7,7 +7,7 @@ use crate::pipeline::config::spec::SampleSource;
 use crate::pipeline::sample_lake::{SampleLakeError, sample_limits, write_sample_lake};
 use crate::pipeline::state::SourceKind;
 use crate::serve::{
-    Accounts, AccountsSource, DEFAULT_MAX_CONNECTIONS, IndexSource, LimitOverride, ServeConfig, ServeError,
+    Accounts, AccountsSource, ConnectionLimits, IndexSource, LimitOverride, Origins, ServeConfig, ServeError,
     Server, UsagePlace,
 };
 use jiff::Timestamp;
@@ -56,9 +56,11 @@ impl EmbeddedApi {
             usage: UsagePlace::Memory,
             clock: Arc::new(now),
             today: Some(today),
+            tls: None,
             public_url: None,
+            origins: Origins::default(),
             random: [0; 32],
-            max_connections: DEFAULT_MAX_CONNECTIONS,
+            connections: ConnectionLimits::default(),
             // Its only client is this program, which has every answer before it stops the server.
             linger: Duration::ZERO,
             metrics: None,

@@ -186,6 +186,9 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
         ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
         ServeError::Load(LoadError::Unreadable(path, source)) => of_lake_file(path, source),
+        ServeError::Tls(_) => some(
+            "give files that this user can read: the certificate chain as --tls-cert, its private key as --tls-key, both in PEM",
+        ),
         ServeError::Keys(KeysError::NoFile(..)) => {
             some("create a key: `sunlake keys create --account NAME --plan PLAN`")
         }

@@ -47,7 +47,7 @@ impl Pipeline {
     }
 
     /// The folder of its aggregates. None where the built-in ones run: for a built-in pipeline, and for a file that names no folder
-    /// and has none beside it.
+    /// and has none next to it.
     fn aggregates_folder(&self) -> Option<PathBuf> {
         let spec = &self.spec.aggregates;
         let folder = self.folder.as_ref()?.join(&spec.folder);

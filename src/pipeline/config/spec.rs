@@ -204,7 +204,7 @@ pub struct BudgetSpec {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AggregatesSpec {
-    /// Folder of `*.sql` files, relative to the pipeline file. Without one beside the file, the built-in aggregates run.
+    /// Folder of `*.sql` files, relative to the pipeline file. Without one next to the file, the built-in aggregates run.
     pub folder: PathBuf,
     /// Whether they run.
     pub enabled: bool,

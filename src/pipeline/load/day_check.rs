@@ -37,7 +37,7 @@ const LEAST_SHARE: u64 = 40;
 const PART_SHARE: u64 = 10;
 const LEAST_PARTS: u64 = 100;
 
-/// So many days may all have changed by chance. Their counts then differ, and in a sum the changes may cancel out.
+/// This number of days may all have changed by chance. Their counts then differ, and in a sum the changes may cancel out.
 const FEW_DAYS: usize = 7;
 
 /// Rows of days that are kept in memory while they are read again.

@@ -5,6 +5,7 @@ use super::refused_keys::RefusedKeys;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
 use crate::contract::error::{ErrorBody, Message};
+use crate::contract::query::cut;
 use crate::serve::metrics::Metrics;
 use crate::serve::reference::{markdown, openapi};
 use crate::serve::service::{ApiError, Service};
@@ -89,12 +90,13 @@ impl Site {
     }
 }
 
-/// `Retry-After` of a server that is overloaded, in seconds.
+/// `Retry-After` of every 503, in seconds.
 pub(super) const RETRY_SECS: u64 = 1;
 
 impl Site {
     /// Status 405, with the allowed methods.
     pub(crate) fn wrong_method(&self, method: &Method, allowed: &'static str) -> HttpResponse {
+        let method = cut(method.as_str());
         let refused = self.problem(405, format!("{method} is not allowed here; this path answers {allowed}"));
         with_header(refused, ALLOW, HeaderValue::from_static(allowed))
     }
@@ -111,7 +113,6 @@ impl Site {
                 let challenge = if *key_sent { "Bearer error=\"invalid_token\"" } else { "Bearer" };
                 with_header(refused, WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
             }
-            ApiError::Unavailable(_) => with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
             ApiError::OverLimit { retry_after_secs } => {
                 self.metrics.over_limit.inc();
                 with_header(refused, RETRY_AFTER, HeaderValue::from(*retry_after_secs))
@@ -123,7 +124,11 @@ impl Site {
 
 fn error_response(body: &ErrorBody) -> HttpResponse {
     let status = StatusCode::from_u16(body.status_code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response(status, "application/json", serde_json::to_vec(body).unwrap_or_default())
+    let answer = response(status, "application/json", serde_json::to_vec(body).unwrap_or_default());
+    match status {
+        StatusCode::SERVICE_UNAVAILABLE => with_header(answer, RETRY_AFTER, HeaderValue::from(RETRY_SECS)),
+        _ => answer,
+    }
 }
 
 /// The key of the only `Authorization` header; `None` for another scheme, no header, or two.

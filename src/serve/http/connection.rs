@@ -2,17 +2,21 @@
 
 use super::app::RETRY_SECS;
 use super::app::Site;
-use super::socket::Socket;
-use crate::serve::metrics::{CONTENT_TYPE, Counted};
+use super::wire::peers::Peers;
+use super::wire::socket::Socket;
+use super::wire::tls::{Stream, Tls};
+use super::wire::waiting::{Signs, within_deadlines};
+use crate::serve::metrics::{Counted, Metrics};
 use futures::FutureExt;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response, StatusCode, header};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use std::convert::Infallible;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,32 +24,57 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// A request head must arrive within this time; on an open connection, so must the next one.
-const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(8);
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// Pause after a failed accept, for example when file descriptors have run out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Most connections that are answered 503 at the same time; a further one is closed without an answer.
 const MAX_REJECTED: usize = 256;
-const MAX_SCRAPERS: usize = 16;
+
+/// How many connections there may be, and how long they stay without a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ConnectionLimits {
+    /// Most open connections; a further one is answered 503 and closed.
+    pub(crate) all: usize,
+    /// Most of one address.
+    pub(crate) of_address: usize,
+    /// How long a connection may be silent between two requests.
+    pub(crate) keep_alive: Duration,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { all: 4_096, of_address: 1_024, keep_alive: Duration::from_secs(75) }
+    }
+}
 
 /// The listener, and the connections accepted from it.
 pub(crate) struct Acceptor {
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
     site: Arc<Site>,
     permits: Arc<Semaphore>,
+    peers: Peers,
+    keep_alive: Duration,
     reject_permits: Arc<Semaphore>,
     graceful: GracefulShutdown,
     connections: JoinSet<()>,
 }
 
 impl Acceptor {
-    /// An acceptor with at most `max_connections` open connections.
-    pub(crate) fn new(listener: TcpListener, site: Arc<Site>, max_connections: usize) -> Self {
+    /// An acceptor of connections within limits; without `tls` it speaks plain HTTP.
+    pub(crate) fn new(
+        listener: TcpListener,
+        tls: Option<Arc<Tls>>,
+        site: Arc<Site>,
+        limits: ConnectionLimits,
+    ) -> Self {
         Self {
             listener,
+            tls,
             site,
-            permits: Arc::new(Semaphore::new(max_connections.min(Semaphore::MAX_PERMITS))),
+            permits: Arc::new(Semaphore::new(limits.all.min(Semaphore::MAX_PERMITS))),
+            peers: Peers::new(limits.of_address),
+            keep_alive: limits.keep_alive,
             reject_permits: Arc::new(Semaphore::new(MAX_REJECTED)),
             graceful: GracefulShutdown::new(),
             connections: JoinSet::new(),
@@ -85,31 +114,40 @@ impl Acceptor {
     fn admit(&mut self, stream: TcpStream, peer: SocketAddr) {
         let site = Arc::clone(&self.site);
         let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() else {
-            return self.reject_overload(stream);
+            return self.reject(stream, "connections", "the server has");
         };
-        let app = Arc::clone(&site);
-        let respond = move |request| {
-            let app = Arc::clone(&app);
-            async move { app.exchange(request, peer).await }
+        let Some(place) = self.peers.admit(peer.ip()) else {
+            return self.reject(stream, "address", "this address has");
         };
-        let connection = self.graceful.watch(connection(stream, Arc::clone(&site.docs_url), respond));
+        let (watcher, tls, keep_alive) = (self.graceful.watcher(), self.tls.clone(), self.keep_alive);
         self.connections.spawn(async move {
             let open = Counted::new(&site.metrics.connections);
-            if let Err(error) = connection.await {
-                if error.is_parse() {
-                    site.metrics.malformed.inc();
+            let app = Arc::clone(&site);
+            let respond = move |request| {
+                let app = Arc::clone(&app);
+                async move { app.exchange(request, peer).await }
+            };
+            match secured(tls.as_deref(), stream).await {
+                Ok(stream) => {
+                    let signs = Signs::default();
+                    let connection = connection(stream, Arc::clone(&site.docs_url), signs.clone(), respond);
+                    let ended = within_deadlines(watcher.watch(connection), signs, keep_alive).await;
+                    note_end(&site.metrics, ended);
                 }
-                tracing::debug!(%error, "a connection ended early");
+                Err(error) => {
+                    site.metrics.malformed.inc();
+                    tracing::debug!(%error, "a TLS handshake failed");
+                }
             }
-            drop(open);
-            drop(permit);
+            drop((open, place, permit));
         });
     }
 
-    fn reject_overload(&mut self, stream: TcpStream) {
-        self.site.metrics.shed("connections");
+    /// Answers 503: somebody, `who`, has as many connections as the server takes.
+    fn reject(&mut self, stream: TcpStream, reason: &'static str, who: &str) {
+        self.site.metrics.shed(reason);
         let Ok(permit) = Arc::clone(&self.reject_permits).try_acquire_owned() else { return };
-        let message = "the server has as many connections as it takes; try again shortly".to_owned();
+        let message = format!("{who} as many connections as the server takes; try again shortly");
         let response = self.site.problem(503, message);
         let head = format!(
             "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
@@ -117,16 +155,19 @@ impl Acceptor {
             response.body().len()
         );
         let answer = [head.as_bytes(), response.body()].concat();
+        let tls = self.tls.clone();
         self.connections.spawn(async move {
-            // A client that does not read its answer loses it.
-            let _ = Socket::answer_and_close(stream, answer).await;
+            if let Ok(stream) = secured(tls.as_deref(), stream).await {
+                // A client that does not read its answer loses it.
+                let _ = Socket::answer_and_close(stream, answer).await;
+            }
             drop(permit);
         });
     }
 }
 
 /// The next connection. A failed accept is logged and retried after a pause.
-async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+pub(super) async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
@@ -138,55 +179,45 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-fn connection<F>(
-    stream: TcpStream,
+/// A connection on which requests may come: with TLS, one whose handshake is done.
+async fn secured(tls: Option<&Tls>, stream: TcpStream) -> io::Result<Stream> {
+    // With Nagle's algorithm, a small answer may wait for the acknowledgement of the one before.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "answers of a connection may be slow");
+    }
+    match tls {
+        Some(tls) => tls.accept(stream).await,
+        None => Ok(Stream::Plain(stream)),
+    }
+}
+
+fn note_end(metrics: &Metrics, ended: Result<(), hyper::Error>) {
+    if let Err(error) = ended {
+        if error.is_parse() {
+            metrics.malformed.inc();
+        }
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+/// The connection of a client. What happens on it is in `signs`, for its deadlines.
+pub(super) fn connection<F>(
+    stream: Stream,
     docs_url: Arc<str>,
+    signs: Signs,
     respond: impl Fn(Request<Incoming>) -> F,
 ) -> impl GracefulConnection<Error = hyper::Error>
 where
     F: Future<Output = Response<Full<Bytes>>>,
 {
-    // With Nagle's algorithm, a small answer may wait for the acknowledgement of the one before.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "answers of a connection may be slow");
-    }
-    let socket = Socket::new(stream, docs_url);
-    let respond = service_fn(move |request| respond(request).map(Ok::<_, Infallible>));
-    http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_READ_TIMEOUT)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .serve_connection(TokioIo::new(socket), respond)
-}
-
-/// Serves the metrics page forever, on a listener of its own.
-pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
-    let permits = Arc::new(Semaphore::new(MAX_SCRAPERS));
-    let mut connections = JoinSet::new();
-    loop {
-        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
-        let (stream, _) = accept(&listener).await;
-        let page = Arc::clone(&site);
-        let respond =
-            move |request: Request<_>| std::future::ready(metrics_page(&page, request.uri().path()));
-        let connection = connection(stream, Arc::clone(&site.docs_url), respond);
-        connections.spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection to the metrics ended early");
-            }
-            drop(permit);
-        });
-        while connections.try_join_next().is_some() {}
-    }
-}
-
-fn metrics_page(site: &Site, path: &str) -> Response<Full<Bytes>> {
-    if path == "/metrics" {
-        let mut page = Response::new(Full::new(Bytes::from(site.metrics.page())));
-        page.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(CONTENT_TYPE));
-        return page;
-    }
-    let mut missing = Response::new(Full::new(Bytes::from_static(b"the metrics are at /metrics\n")));
-    *missing.status_mut() = StatusCode::NOT_FOUND;
-    missing
+    let socket = Socket::new(stream, docs_url, signs.clone());
+    let respond = service_fn(move |request| {
+        signs.turn();
+        let signs = signs.clone();
+        respond(request).map(move |answer| {
+            signs.turn();
+            Ok::<_, Infallible>(answer)
+        })
+    });
+    http1::Builder::new().max_buf_size(MAX_HEAD_BYTES).serve_connection(TokioIo::new(socket), respond)
 }

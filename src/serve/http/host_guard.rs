@@ -2,28 +2,74 @@
 //!
 //! The `Host` and `Origin` of a request must name this server.
 
+use super::head_rules::host_name;
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, HeaderValue, ORIGIN};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The origins of pages that may call this server; `*` are all.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Origins(Vec<String>);
+
+impl Origins {
+    pub(crate) const fn new(origins: Vec<String>) -> Self {
+        Self(origins)
+    }
+
+    pub(super) fn are_none(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn have(&self, origin: &str) -> bool {
+        self.0.iter().any(|known| known == "*" || known.eq_ignore_ascii_case(origin))
+    }
+
+    /// The origin of a request, when its pages may call this server.
+    pub(super) fn of<'a>(&self, headers: &'a HeaderMap) -> Option<&'a HeaderValue> {
+        headers.get(ORIGIN).filter(|origin| origin.to_str().is_ok_and(|origin| self.have(origin)))
+    }
+}
+
+/// What to do about a `Host` that a proxy put in the place of the client's.
+const BEHIND_A_PROXY: &str =
+    "a proxy must send the Host that clients use, and the server know it by --public-url";
 
 /// The accepted names: loopback, the listening address, and the public address if there is one.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct HostGuard {
     listening: SocketAddr,
     public: Option<Uri>,
+    /// Origins of web pages that the operator lets in.
+    pub(super) origins: Origins,
+    /// Whether a refused `Host` was reported: once says it all.
+    has_warned: AtomicBool,
 }
 
 impl HostGuard {
     /// The names of a server that listens on `listening`, and that clients may know as `public_url`.
     pub(crate) fn new(listening: SocketAddr, public_url: Option<&str>) -> Self {
-        Self { listening, public: public_url.and_then(|url| url.parse().ok()) }
+        Self {
+            listening,
+            public: public_url.and_then(|url| url.parse().ok()),
+            origins: Origins::default(),
+            has_warned: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, and pages of these origins are let in.
+    pub(crate) fn letting_in(self, origins: Origins) -> Self {
+        Self { origins, ..self }
     }
 
     /// Checks `Host` and `Origin`; the error is the reason, for the client.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), String> {
         let host = headers.get(HOST).map_or_else(|| uri.authority().map(|name| name.as_str()), text);
-        if !host.and_then(host_of).is_some_and(|host| self.knows_host(&host)) {
-            return Err(format!("the Host {} is not a name of this server", shown(host)));
+        if !host.and_then(host_name).is_some_and(|host| self.knows_host(&host)) {
+            if !self.has_warned.swap(true, Ordering::Relaxed) {
+                tracing::warn!("a request to /mcp was refused for its Host; {BEHIND_A_PROXY}");
+            }
+            return Err(format!("the Host {} is not a name of this server; {BEHIND_A_PROXY}", shown(host)));
         }
         let mut origins = headers.get_all(ORIGIN).iter();
         match (origins.next(), origins.next()) {
@@ -46,6 +92,9 @@ impl HostGuard {
     }
 
     fn knows_origin(&self, origin: &str) -> bool {
+        if self.origins.have(origin) {
+            return true;
+        }
         let Ok(origin) = origin.parse::<Uri>() else { return false };
         let (Some(scheme), Some(host)) = (origin.scheme_str(), origin.host()) else { return false };
         let is_web = ["http", "https"].contains(&scheme);
@@ -58,13 +107,6 @@ impl HostGuard {
         });
         is_web && (is_loopback(host) || is_listening || is_public)
     }
-}
-
-/// The name before the port; `None` when the header is not a plain host.
-fn host_of(header: &str) -> Option<String> {
-    let uri: Uri = format!("http://{header}/").parse().ok()?;
-    let authority = uri.authority()?;
-    (authority.as_str() == header && !header.contains('@')).then(|| authority.host().to_owned())
 }
 
 fn address(host: &str) -> Option<IpAddr> {

@@ -1,9 +1,10 @@
 //! What every request passes, whatever its route: body, overload, panics, headers, compression, metrics, access log.
 
-use super::app::RETRY_SECS;
 use super::app::Site;
 use super::body::{self, BODY_TIMEOUT, BodyFault};
 use super::compression::Coding;
+use super::head_rules;
+use super::quota;
 use super::request_id::REQUEST_ID;
 use super::response::{HttpResponse, Reply, with_header};
 use crate::serve::metrics::Counted;
@@ -12,7 +13,7 @@ use http_body_util::Full;
 use hyper::body::{Body, Bytes};
 use hyper::header::{
     CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue,
-    REFERRER_POLICY, RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
@@ -42,7 +43,7 @@ impl Site {
         // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
-        let reply = match body::read(body, BODY_TIMEOUT).await {
+        let reply = match self.read(&parts, body).await {
             Ok(bytes) => {
                 let request = Request::from_parts(parts.clone(), bytes);
                 self.kept(self.work(self.route(&request), &id).await).await
@@ -53,7 +54,12 @@ impl Site {
                 Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
             }
         };
-        let reply = Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
+        let mut reply =
+            Reply { response: self.finish_response(reply.response, &parts.headers, &id), ..reply };
+        if let Some(caller) = &reply.caller {
+            let left = self.service.remaining(caller);
+            quota::add(reply.response.headers_mut(), &caller.account.limits, &left);
+        }
         drop(in_flight);
         let took = begun.elapsed();
         self.metrics.answered(reply.route, reply.response.status().as_u16(), took);
@@ -65,12 +71,23 @@ impl Site {
         reply.response.map(Full::new)
     }
 
+    /// The body of a request whose head may be answered.
+    async fn read<B>(&self, parts: &Parts, body: B) -> Result<Bytes, BodyFault>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        match head_rules::fault(parts) {
+            Some((status, message)) => Err(BodyFault(status, message.to_owned())),
+            None => body::read(body, BODY_TIMEOUT).await,
+        }
+    }
+
     /// The answer of a route; 503 when too many requests are answered already, 500 when the route panics.
     async fn work(&self, answer: impl Future<Output = Reply>, id: &HeaderValue) -> Reply {
         let Ok(_permit) = self.at_work.try_acquire() else {
             self.metrics.shed("requests");
             let refused = self.problem(503, "the server is busy; try again shortly".to_owned());
-            return Reply::open(with_header(refused, RETRY_AFTER, HeaderValue::from(RETRY_SECS)), "none");
+            return Reply::open(refused, "none");
         };
         match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(reply) => reply,
@@ -110,6 +127,7 @@ impl Site {
         for (name, value) in HEADERS {
             headers.insert(name, HeaderValue::from_static(value));
         }
+        self.let_pages_read(sent, headers);
         if self.is_draining() {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -138,10 +156,12 @@ fn log_access(parts: &Parts, reply: &Reply, id: &HeaderValue, peer: SocketAddr, 
 mod tests {
     use super::*;
     use crate::serve::fixture::{KEY, generous, site};
-    use crate::serve::http::app::MAX_AT_WORK;
+    use crate::serve::http::app::{MAX_AT_WORK, RETRY_SECS};
     use http_body_util::{BodyExt, StreamBody};
     use hyper::body::Frame;
-    use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, IF_NONE_MATCH};
+    use hyper::header::{
+        ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, ETAG, HOST, IF_NONE_MATCH, RETRY_AFTER,
+    };
     use serde_json::Value;
     use std::convert::Infallible;
 
@@ -153,7 +173,8 @@ mod tests {
         headers: &[(&str, &str)],
         body: usize,
     ) -> (HeaderMap, u16, Bytes) {
-        let mut request = Request::get(target).header(AUTHORIZATION, format!("Bearer {KEY}"));
+        let mut request =
+            Request::get(target).header(HOST, "x").header(AUTHORIZATION, format!("Bearer {KEY}"));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -260,7 +281,8 @@ mod tests {
     async fn request_of_a_disconnected_client_is_not_in_flight() {
         let site = site(generous(), &["data"]);
         let silent = futures::stream::pending::<Result<Frame<Bytes>, Infallible>>();
-        let request = Request::post("/v1/me").body(StreamBody::new(silent)).expect("a request");
+        let request =
+            Request::post("/v1/me").header(HOST, "x").body(StreamBody::new(silent)).expect("a request");
         let mut exchange = Box::pin(site.exchange(request, PEER));
         assert!(exchange.as_mut().now_or_never().is_none(), "it waits for its body");
         assert_eq!(site.metrics.in_flight.get(), 1);

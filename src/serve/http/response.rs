@@ -9,6 +9,10 @@ use hyper::{Response, StatusCode};
 
 pub(crate) type HttpResponse = Response<Bytes>;
 
+/// The header of a 404 that says what was not found: a business without its detail in this lake is another thing than no
+/// business.
+pub(super) const NOT_FOUND_OF: HeaderName = HeaderName::from_static("x-not-found");
+
 /// An answer, and what the log and the metrics say about it.
 pub(crate) struct Reply {
     pub(crate) response: HttpResponse,

@@ -3,18 +3,22 @@
 use super::app::Site;
 use super::app::bearer;
 use super::response::Tag;
-use super::response::{HttpResponse, Reply, response, tagged};
+use super::response::{HttpResponse, NOT_FOUND_OF, Reply, response, tagged, with_header};
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
+use crate::contract::query::{self, cut};
 use crate::serve::auth::access::Caller;
 use crate::serve::mcp::endpoint as mcp;
-use crate::serve::service::ApiError;
+use crate::serve::service::{ApiError, Missing, NextPage, Versioned};
 use hyper::body::Bytes;
-use hyper::header::HeaderMap;
+use hyper::header::{HeaderMap, HeaderValue, LINK};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 
 impl Site {
     pub(super) async fn route(&self, request: &Request<Bytes>) -> Reply {
+        if let Some(allowed) = self.preflight(request) {
+            return Reply::open(allowed, "none");
+        }
         match request.uri().path() {
             mcp::PATH => mcp::respond(self, request).await,
             _ => self.respond(request.method(), request.uri(), request.headers()),
@@ -23,21 +27,25 @@ impl Site {
 
     /// The answer to a request without a body. Checks: route, method, key, plan and scope, limits, then the operation's.
     pub(crate) fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Reply {
+        let is_read = *method == Method::GET || *method == Method::HEAD;
         if let Some((page, route)) = self.open_page(uri.path()) {
-            let allowed = *method == Method::GET || *method == Method::HEAD;
-            return Reply::open(if allowed { page } else { self.wrong_method(method, "GET, HEAD") }, route);
+            return Reply::open(if is_read { page } else { self.wrong_method(method, READ) }, route);
         }
         let Some((endpoint, argument)) = Endpoint::match_path(uri.path()) else {
-            return Reply::open(self.problem(404, format!("no route {method} {}", uri.path())), "none");
+            let message = format!("no route {} {}", cut(method.as_str()), cut(uri.path()));
+            return Reply::open(not_found(self.problem(404, message), "route"), "none");
         };
         let route = endpoint.template();
-        if *method != Method::GET {
-            return Reply::open(self.wrong_method(method, "GET"), route);
+        if !is_read {
+            return Reply::open(self.wrong_method(method, READ), route);
         }
         match self.service.authenticate(bearer(headers)) {
             Ok(caller) => {
                 let answered = self.answer(&caller, endpoint, argument, uri, headers);
-                let response = answered.unwrap_or_else(|error| self.refusal(&error));
+                let response = answered.unwrap_or_else(|error| match &error {
+                    ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
+                    _ => self.refusal(&error),
+                });
                 Reply { response, route, caller: Some(caller) }
             }
             Err(error) => Reply::open(self.refusal(&error), route),
@@ -58,10 +66,10 @@ impl Site {
         authorized.and(counted)?;
         let query = uri.query().unwrap_or_default();
         let arguments = Arguments::from_request(endpoint, argument, query);
-        let (body, version) = self.service.answer_with_version(caller, arguments)?;
+        let Versioned { body, next, version } = self.service.answer_with_version(caller, arguments)?;
         let response = response(StatusCode::OK, "application/json", body);
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
-        Ok(match tag(version, endpoint, uri) {
+        let answer = match tag(version, endpoint, uri) {
             Some(tag) if tag.matches(headers) => {
                 let mut unchanged = Response::new(Bytes::new());
                 *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
@@ -69,14 +77,48 @@ impl Site {
             }
             Some(tag) => tagged(response, &tag),
             None => response,
+        };
+        Ok(match next.and_then(|next| next_link(uri, next)) {
+            Some(link) => with_header(answer, LINK, link),
+            None => answer,
         })
     }
 }
 
-/// The tag of an operation's answer; `None` for the account record, which changes with every request.
+/// Methods of the routes without a body.
+const READ: &str = "GET, HEAD";
+
+fn not_found(answer: HttpResponse, what: &'static str) -> HttpResponse {
+    with_header(answer, NOT_FOUND_OF, HeaderValue::from_static(what))
+}
+
+const fn name(missing: Missing) -> &'static str {
+    match missing {
+        Missing::Business => "business",
+        Missing::Detail => "detail",
+        Missing::Officers => "officers",
+        Missing::County => "county",
+    }
+}
+
+/// The tag of an operation's answer, whatever the order of its parameters; `None` for the account record, which changes with
+/// every request.
 fn tag(version: [u8; 32], endpoint: Endpoint, uri: &Uri) -> Option<Tag> {
-    let target = uri.path_and_query()?.as_str().as_bytes();
-    (endpoint != Endpoint::Account).then(|| Tag::of(&[&version, target]))
+    let mut parameters: Vec<&str> = uri.query().unwrap_or_default().split('&').collect();
+    parameters.sort_unstable();
+    let mut parts = vec![&version[..], uri.path().as_bytes()];
+    parts.extend(parameters.iter().map(|piece| piece.as_bytes()));
+    (endpoint != Endpoint::Account).then(|| Tag::of(&parts))
+}
+
+/// The address of the next page: the same search from another offset.
+fn next_link(uri: &Uri, next: NextPage) -> Option<HeaderValue> {
+    let mut pairs = query::split(uri.query().unwrap_or_default()).pairs;
+    pairs.retain(|(name, _)| name != "limit" && name != "offset");
+    let own =
+        [("limit", next.limit), ("offset", next.offset)].map(|(name, number)| (name, number.to_string()));
+    let all = pairs.iter().map(|(name, value)| (name.as_str(), value.clone())).chain(own);
+    HeaderValue::try_from(format!("<{}?{}>; rel=\"next\"", uri.path(), query::join(all))).ok()
 }
 
 #[cfg(test)]
@@ -265,7 +307,7 @@ mod tests {
         let none = send(&site, "GET", "/v1/fl/nowhere", &[]);
         assert_eq!(none.status, 404);
         let method = send(&site, "POST", "/v1/me", &[]);
-        assert_eq!((method.status, method.headers[ALLOW].as_bytes()), (405, &b"GET"[..]));
+        assert_eq!((method.status, method.headers[ALLOW].as_bytes()), (405, &b"GET, HEAD"[..]));
         for wrong in
             [&[][..], &["Basic x"], &["Bearer"], &["Bearer wrong"], &["Bearer flb_test", "Bearer flb_test"]]
         {

@@ -5,7 +5,6 @@ use crate::serve::index::IndexError;
 use crate::table::{Row, Table, TableError, read_parquet};
 use parquet::errors::ParquetError;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 /// The folder of a table.
 pub(super) fn folder(snapshot: &Path, table: Table) -> PathBuf {
@@ -35,7 +34,8 @@ pub(super) fn each_row<R: Row>(snapshot: &Path, mut take: impl FnMut(R)) -> Resu
     Ok(())
 }
 
-/// A digest of the names, sizes and times of all files; the name of a lake's file has a digest of its content.
+/// A digest of the names and sizes of all files; the name of a lake's file has a digest of its content. Times do not count:
+/// a copy of the snapshot is the same.
 pub(super) fn identity(snapshot: &Path) -> Result<[u8; 32], LoadError> {
     let mut files = Vec::new();
     find_files(snapshot, &mut files)?;
@@ -43,10 +43,8 @@ pub(super) fn identity(snapshot: &Path) -> Result<[u8; 32], LoadError> {
     let mut hasher = blake3::Hasher::new();
     for path in files {
         let metadata = path.metadata().map_err(|source| LoadError::unreadable(&path, source))?;
-        let written = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         hasher.update(path.strip_prefix(snapshot).unwrap_or(&path).as_os_str().as_encoded_bytes());
         hasher.update(&metadata.len().to_le_bytes());
-        hasher.update(&written.unwrap_or_default().as_nanos().to_le_bytes());
     }
     Ok(*hasher.finalize().as_bytes())
 }

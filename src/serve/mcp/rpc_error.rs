@@ -34,7 +34,16 @@ pub(super) fn with_api_body(docs_url: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         let data = error.data.take().unwrap_or_default();
         error.data = Some(api_body(docs_url, status_code, &error.message, data));
     }
-    serde_json::to_vec(&reply).ok()
+    Some(as_json(&reply))
+}
+
+/// The reply as JSON; an unknown id is null, as JSON-RPC has it.
+fn as_json(reply: &JsonRpcError) -> Vec<u8> {
+    let mut reply = json!(reply);
+    if reply.get("id").is_none() {
+        reply["id"] = Value::Null;
+    }
+    reply.to_string().into_bytes()
 }
 
 /// The API's error body, with the fields of `more` after it.
@@ -55,6 +64,5 @@ pub(super) fn invalid(docs_url: &str, code: ErrorCode, message: String) -> Error
 
 /// The answer with a JSON-RPC error: status 400.
 pub(super) fn answer(id: Option<RequestId>, error: ErrorData) -> HttpResponse {
-    let body = serde_json::to_vec(&JsonRpcError::new(id, error)).unwrap_or_default();
-    response(StatusCode::BAD_REQUEST, "application/json", body)
+    response(StatusCode::BAD_REQUEST, "application/json", as_json(&JsonRpcError::new(id, error)))
 }

@@ -48,14 +48,21 @@ several rules are broken.
 ";
 
 const HEADERS: &str = "
-A 429 has `Retry-After`, the seconds to wait; so has a 503. An unknown route is a 404. A request body that arrives too
-slowly is a 408. A request target that is too long is a 414, a request head that is too large a 431.
+A 429 has `Retry-After`, the seconds to wait; so has a 503. An unknown route is a 404. A request without `Host`, with two,
+or with one that is no name is a 400.
 
 ## Headers
 
 Answers are JSON, compressed with gzip or zstd if `Accept-Encoding` asks for it. Every answer has an `X-Request-Id`; if the
 request has one, it is used. Every answer but the account record has an `ETag`. Send it back as `If-None-Match`: while nothing
-has changed, the answer is a 304 without a body. A 304 counts as a request.
+has changed, the answer is a 304 without a body. A 304 counts as a request. So does HEAD, which is GET without the body.
+
+| header | when | what |
+| --- | --- | --- |
+| `RateLimit-Policy` | with a valid key | requests a minute, day and month: `\"minute\";q=60;w=60, \"day\";q=5000;w=86400, \"month\";q=50000` |
+| `RateLimit` | with a valid key | requests that are left: `\"minute\";r=59, \"day\";r=4999, \"month\";r=49999` |
+| `Link` | a page of a listing that has a next one within the plan's max offset | its address, relative, with `rel=\"next\"` |
+| `X-Not-Found` | 404 | `business`, `county` or `route`: there is none; `detail` or `officers`: the business is there, but they were never fetched into this lake |
 
 ## Limits
 

@@ -1,6 +1,6 @@
 //! The `OpenAPI` 3.1 document.
 
-use super::problems::{PROBLEMS, Problem};
+use super::problems::{PROBLEMS, Problem, RATE_LIMIT, RATE_LIMIT_POLICY};
 use super::{json_schema, markdown, records};
 use crate::contract::endpoint::Endpoint;
 use crate::contract::error::{ErrorBody, Message};
@@ -9,6 +9,28 @@ use serde_json::{Map, Value, json};
 
 const DESCRIPTION: &str = "A read-only JSON API over Florida business filings. Every endpoint is a GET; nothing a caller \
 sends changes data. The same operations are tools over MCP at /mcp. The Markdown page /docs has the complete reference.";
+
+/// Groups of operations.
+const TAGS: [(&str, &str); 5] = [
+    ("account", "The key and its account"),
+    ("businesses", "Search and look-ups"),
+    ("filings", "Filings by day"),
+    ("counties", "Counts by county"),
+    ("reference", "Statewide counts, and the values of filters"),
+];
+
+const fn tag(endpoint: Endpoint) -> &'static str {
+    match endpoint {
+        Endpoint::Account => "account",
+        Endpoint::SearchBusinesses
+        | Endpoint::BusinessByDocument
+        | Endpoint::Business
+        | Endpoint::Officers => "businesses",
+        Endpoint::DailyCounts | Endpoint::DailyFilings => "filings",
+        Endpoint::Counties | Endpoint::County => "counties",
+        Endpoint::Stats | Endpoint::Industries | Endpoint::EntityTypes => "reference",
+    }
+}
 
 /// The document as JSON; `base` is the address under which clients know this server.
 pub(crate) fn document(base: &str) -> Vec<u8> {
@@ -24,6 +46,7 @@ pub(crate) fn document(base: &str) -> Vec<u8> {
         "externalDocs": {"description": "The reference in Markdown", "url": docs_url},
         "servers": [{"url": base}],
         "security": [{"key": []}],
+        "tags": TAGS.map(|(name, description)| json!({"name": name, "description": description})),
         "paths": paths,
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "An API key."}},
@@ -37,14 +60,18 @@ pub(crate) fn document(base: &str) -> Vec<u8> {
 fn operation(endpoint: Endpoint) -> Value {
     let mut responses = Map::new();
     let content = json!({"application/json": {"schema": json_schema::answer(endpoint)}});
-    let mut answer = json!({"description": endpoint.purpose(), "content": content});
+    let mut answer =
+        json!({"description": endpoint.purpose(), "headers": answer_headers(endpoint), "content": content});
     if let Some(links) = links(endpoint) {
         answer["links"] = links;
     }
     responses.insert("200".to_owned(), answer);
     // An account record changes with every request.
     if endpoint != Endpoint::Account {
-        let unchanged = json!({"description": "The answer that If-None-Match names is unchanged."});
+        let unchanged = json!({
+            "description": "The answer that If-None-Match names is unchanged.",
+            "headers": answer_headers(endpoint),
+        });
         responses.insert("304".to_owned(), unchanged);
     }
     for problem in PROBLEMS.iter().filter(|problem| problem.is_of(endpoint)) {
@@ -53,6 +80,7 @@ fn operation(endpoint: Endpoint) -> Value {
     }
     let mut operation = json!({
         "operationId": endpoint.tool(),
+        "tags": [tag(endpoint)],
         "summary": endpoint.purpose(),
         "parameters": endpoint.parameters().map(parameter).collect::<Vec<_>>(),
         "responses": responses,
@@ -113,15 +141,36 @@ fn response(problem: &Problem, docs_url: &str) -> Value {
     };
     let content = json!({"schema": {"$ref": "#/components/schemas/Error"}, "example": example});
     let mut response = json!({"description": problem.when, "content": {"application/json": content}});
-    if let Some((name, description)) = problem.header() {
-        let schema = if name == "Retry-After" {
-            json!({"type": "integer", "minimum": 1})
-        } else {
-            json!({"type": "string"})
-        };
-        response["headers"] = json!({name: {"description": description, "required": true, "schema": schema}});
+    let headers = problem.headers();
+    if !headers.is_empty() {
+        response["headers"] =
+            headers.iter().map(|(name, says)| ((*name).to_owned(), header(name, says))).collect();
     }
     response
+}
+
+/// Headers of an answer that is no error.
+fn answer_headers(endpoint: Endpoint) -> Value {
+    let mut headers = json!({
+        "RateLimit-Policy": header("RateLimit-Policy", RATE_LIMIT_POLICY),
+        "RateLimit": header("RateLimit", RATE_LIMIT),
+    });
+    if endpoint != Endpoint::Account {
+        headers["ETag"] = header("ETag", "For If-None-Match.");
+    }
+    if matches!(endpoint, Endpoint::SearchBusinesses | Endpoint::DailyFilings) {
+        headers["Link"] = header("Link", "The next page within the plan's max offset, with rel=next.");
+    }
+    headers
+}
+
+/// A header; all are always there but the link, which the last page has not.
+fn header(name: &str, description: &str) -> Value {
+    let schema = match name {
+        "Retry-After" => json!({"type": "integer", "minimum": 1}),
+        _ => json!({"type": "string"}),
+    };
+    json!({"description": description, "required": name != "Link", "schema": schema})
 }
 
 #[cfg(test)]
@@ -157,14 +206,51 @@ mod tests {
             let responses = &document["paths"][endpoint.template()]["get"]["responses"];
             responses.as_object().expect("responses").keys().cloned().collect::<Vec<_>>()
         };
-        let account = ["200", "401", "403", "405", "413", "429", "500", "503"];
+        let account = ["200", "401", "403", "405", "408", "413", "414", "429", "431", "500", "501", "503"];
         assert_eq!(statuses(Endpoint::Account), account);
-        let plain = ["200", "304", "401", "403", "405", "413", "429", "500", "503"];
+        let plain =
+            ["200", "304", "401", "403", "405", "408", "413", "414", "429", "431", "500", "501", "503"];
         assert_eq!(statuses(Endpoint::Stats), plain);
-        let with_query = ["200", "304", "400", "401", "403", "405", "413", "429", "500", "503"];
+        let with_query = [
+            "200", "304", "400", "401", "403", "405", "408", "413", "414", "429", "431", "500", "501", "503",
+        ];
         assert_eq!(statuses(Endpoint::DailyFilings), with_query);
-        let of_one = ["200", "304", "400", "401", "403", "404", "405", "413", "429", "500", "503"];
+        let of_one = [
+            "200", "304", "400", "401", "403", "404", "405", "408", "413", "414", "429", "431", "500", "501",
+            "503",
+        ];
         assert_eq!(statuses(Endpoint::County), of_one);
+    }
+
+    #[test]
+    fn every_operation_has_a_tag_and_the_answers_their_headers() {
+        let document = read();
+        let tags: Vec<&str> = document["tags"]
+            .as_array()
+            .expect("tags")
+            .iter()
+            .filter_map(|tag| tag["name"].as_str())
+            .collect();
+        for endpoint in Endpoint::ALL {
+            let operation = &document["paths"][endpoint.template()]["get"];
+            let tag = operation["tags"][0].as_str().expect("a tag");
+            assert!(tags.contains(&tag), "{endpoint}: {tag}");
+            let headers = &operation["responses"]["200"]["headers"];
+            assert!(headers["RateLimit"]["required"] == true, "{endpoint}");
+            assert_eq!(headers.get("ETag").is_some(), endpoint != Endpoint::Account, "{endpoint}");
+        }
+        let listing = &document["paths"]["/v1/fl/businesses"]["get"]["responses"]["200"]["headers"];
+        assert_eq!(listing["Link"]["required"], false);
+        let responses = &document["components"]["responses"];
+        for name in ["OverLimit", "Unavailable"] {
+            assert_eq!(responses[name]["headers"]["Retry-After"]["required"], true, "{name}");
+        }
+        for (status, name) in
+            [(408, "BodyTooSlow"), (414, "TargetTooLong"), (415, "OtherMediaType"), (431, "HeadTooLarge")]
+        {
+            let example = &responses[name]["content"]["application/json"]["example"];
+            assert_eq!(example["statusCode"], status, "{name}");
+        }
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The service: keys, quotas, the current view, and the choice of the operation.
 
 use super::operations::ApiError;
-use super::operations::{self, Answer};
+use super::operations::{self, NextPage, PageAnswer};
 use super::operations::{View, data_json, json};
-use crate::contract::account::{Account, AccountLimits};
+use crate::contract::account::{Account, AccountLimits, Remaining};
 use crate::contract::argument::Arguments;
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::{DATA_SCOPE, Endpoint};
@@ -22,6 +22,13 @@ pub(crate) type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 const NO_KEYS: &str = "key checking unavailable";
 const NO_DATA: &str = "the data is being loaded; try again shortly";
+/// The JSON body of an answer; the next page, if it is one of several; and a digest of all that the answer depends on except
+/// the request.
+pub(crate) struct Versioned {
+    pub(crate) body: Vec<u8>,
+    pub(crate) next: Option<NextPage>,
+    pub(crate) version: [u8; 32],
+}
 
 /// The API on an index that can be swapped while it serves.
 pub(crate) struct Service {
@@ -122,36 +129,44 @@ impl Service {
     }
 
     pub(crate) fn answer(&self, caller: &Caller, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
-        self.answer_of(&*self.view()?, caller, arguments)
+        self.answer_of(&*self.view()?, caller, arguments).map(|(body, _)| body)
     }
 
-    /// The JSON body of an answer, and a digest of all that it depends on except the request.
+    /// An answer with what a client that keeps it needs to know.
     pub(crate) fn answer_with_version(
         &self,
         caller: &Caller,
         arguments: Arguments,
-    ) -> Result<(Vec<u8>, [u8; 32]), ApiError> {
+    ) -> Result<Versioned, ApiError> {
         // Both from one view: a body is never sent with the version of another snapshot or day.
         let view = self.view()?;
-        Ok((self.answer_of(&view, caller, arguments)?, view.version(&caller.account.limits)))
+        let (body, next) = self.answer_of(&view, caller, arguments)?;
+        Ok(Versioned { body, next, version: view.version(&caller.account.limits) })
     }
 
-    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> Answer {
+    fn answer_of(&self, view: &View, caller: &Caller, arguments: Arguments) -> PageAnswer {
         let limits = &caller.account.limits;
-        match arguments.endpoint() {
+        let body = match arguments.endpoint() {
+            Endpoint::SearchBusinesses => return operations::search(view, limits, arguments),
+            Endpoint::DailyFilings => return operations::daily_filings(view, limits, arguments),
             Endpoint::Account => Ok(self.account(caller)),
-            Endpoint::SearchBusinesses => operations::search(view, limits, arguments),
             Endpoint::BusinessByDocument => operations::business_by_document(view, arguments),
             Endpoint::Business => operations::business(view, arguments),
             Endpoint::Officers => operations::officers(view, arguments),
             Endpoint::DailyCounts => operations::daily_counts(view, limits, arguments),
-            Endpoint::DailyFilings => operations::daily_filings(view, limits, arguments),
             Endpoint::Counties => Ok(view.counties.clone()),
             Endpoint::County => operations::county(view, arguments),
             Endpoint::Stats => Ok(view.stats.clone()),
             Endpoint::Industries => Ok(view.industries.clone()),
             Endpoint::EntityTypes => Ok(self.entity_types.clone()),
-        }
+        };
+        body.map(|body| (body, None))
+    }
+
+    /// Requests that the account of a caller has left.
+    pub(crate) fn remaining(&self, caller: &Caller) -> Remaining {
+        let account = &caller.account;
+        self.meter.remaining(&account.name, (self.clock)(), &account.limits)
     }
 
     /// Updates the view on a new Eastern day, before a request has to do it. Returns the age of the newest data in seconds.
@@ -185,7 +200,7 @@ impl Service {
                 per_day: limits.per_day,
                 per_month: limits.per_month,
             },
-            remaining: self.meter.remaining(&caller.account.name, (self.clock)(), limits),
+            remaining: self.remaining(caller),
         })
     }
 }

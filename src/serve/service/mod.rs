@@ -11,5 +11,5 @@
 mod api;
 mod operations;
 
-pub(super) use api::{Clock, Service};
-pub(super) use operations::ApiError;
+pub(super) use api::{Clock, Service, Versioned};
+pub(super) use operations::{ApiError, Missing, NextPage};

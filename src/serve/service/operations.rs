@@ -68,7 +68,17 @@ pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
 /// A JSON body, or why there is none.
 pub(super) type Answer = Result<Vec<u8>, ApiError>;
 
-pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments) -> Answer {
+/// Where the next page of a listing begins, and its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NextPage {
+    pub(crate) offset: u32,
+    pub(crate) limit: u32,
+}
+
+/// The JSON body of a page, and the next page if there is one within the plan's reach.
+pub(super) type PageAnswer = Result<(Vec<u8>, Option<NextPage>), ApiError>;
+
+pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments) -> PageAnswer {
     if let Some(key) = arguments.text("industry")
         && IndustryMeaning::of(key, &view.index.industries).is_none()
     {
@@ -76,15 +86,20 @@ pub(super) fn search(view: &View, limits: &PlanLimits, mut arguments: Arguments)
         arguments.reject(Violation::invalid("industry", message));
     }
     let checked = CheckedSearch::from_arguments(arguments, limits, view.today)?;
-    Ok(page(&view.index, &ListingQuery::of_search(&checked), checked.page()))
+    Ok(page(&view.index, limits, &ListingQuery::of_search(&checked), checked.page()))
 }
 
-pub(super) fn daily_filings(view: &View, limits: &PlanLimits, arguments: Arguments) -> Answer {
+pub(super) fn daily_filings(view: &View, limits: &PlanLimits, arguments: Arguments) -> PageAnswer {
     let checked = CheckedDay::from_arguments(arguments, limits, view.today)?;
-    Ok(page(&view.index, &ListingQuery::of_day(checked.date()), checked.page()))
+    Ok(page(&view.index, limits, &ListingQuery::of_day(checked.date()), checked.page()))
 }
 
-fn page(index: &Index, query: &ListingQuery, page: CheckedPage) -> Vec<u8> {
+fn page(
+    index: &Index,
+    limits: &PlanLimits,
+    query: &ListingQuery,
+    page: CheckedPage,
+) -> (Vec<u8>, Option<NextPage>) {
     let (offset, limit) = (page.offset() as usize, page.limit() as usize);
     let found = query.page(index, offset, limit);
     let pagination = Pagination {
@@ -93,36 +108,42 @@ fn page(index: &Index, query: &ListingQuery, page: CheckedPage) -> Vec<u8> {
         has_more: offset as u64 + (found.rows.len() as u64) < found.total,
         total: found.total,
     };
-    index.page_json(&found.rows, &pagination)
+    let next = NextPage { offset: page.offset() + page.limit(), limit: page.limit() };
+    let is_within_reach = pagination.has_more && next.offset <= limits.max_offset;
+    (index.page_json(&found.rows, &pagination), is_within_reach.then_some(next))
 }
 
 pub(super) fn business(view: &View, arguments: Arguments) -> Answer {
     let row = row_of_id(view, arguments)?;
-    view.index.detail_json(row).ok_or_else(|| detail_unknown("detail"))
+    view.index.detail_json(row).ok_or_else(|| never_fetched(Missing::Detail))
 }
 
 pub(super) fn officers(view: &View, arguments: Arguments) -> Answer {
     let row = row_of_id(view, arguments)?;
-    let list = view.index.officers_of(row).ok_or_else(|| detail_unknown("officer list"))?;
+    let list = view.index.officers_of(row).ok_or_else(|| never_fetched(Missing::Officers))?;
     Ok(format!("{{\"data\":{list}}}").into_bytes())
 }
 
 pub(super) fn business_by_document(view: &View, arguments: Arguments) -> Answer {
     let number = arguments.text("document_number").and_then(DocumentNumber::parse);
     let number = arguments.finish(number)?;
-    let absent = || ApiError::NotFound(format!("no business has the document number {number}"));
+    let absent =
+        || ApiError::NotFound(Missing::Business, format!("no business has the document number {number}"));
     let row = view.index.row_of_document(&number).ok_or_else(absent)?;
-    view.index.detail_json(row).ok_or_else(|| detail_unknown("detail"))
+    view.index.detail_json(row).ok_or_else(|| never_fetched(Missing::Detail))
 }
 
 fn row_of_id(view: &View, arguments: Arguments) -> Result<u32, ApiError> {
     let id = arguments.text("id").and_then(BusinessIdParam::parse);
     let id = arguments.finish(id)?;
-    view.index.row_of_id(id).ok_or_else(|| ApiError::NotFound("no business has this id".to_owned()))
+    let absent = || ApiError::NotFound(Missing::Business, "no business has this id".to_owned());
+    view.index.row_of_id(id).ok_or_else(absent)
 }
 
-fn detail_unknown(what: &str) -> ApiError {
-    ApiError::NotFound(format!("the business is in this lake, but its {what} was never fetched into it"))
+fn never_fetched(missing: Missing) -> ApiError {
+    let what = if missing == Missing::Officers { "officer list" } else { "detail" };
+    let message = format!("the business is in this lake, but its {what} was never fetched into it");
+    ApiError::NotFound(missing, message)
 }
 
 pub(super) fn daily_counts(view: &View, limits: &PlanLimits, arguments: Arguments) -> Answer {
@@ -140,7 +161,8 @@ pub(super) fn county(view: &View, arguments: Arguments) -> Answer {
     let key = arguments.finish(key)?;
     let found = view.county_of_key.get(key.as_str()).cloned();
     found.ok_or_else(|| {
-        ApiError::NotFound(format!("no county has the key {key}; the counties endpoint lists all keys"))
+        let message = format!("no county has the key {key}; the counties endpoint lists all keys");
+        ApiError::NotFound(Missing::County, message)
     })
 }
 
@@ -166,8 +188,19 @@ pub(crate) enum ApiError {
     #[error("{}", message_of(.0))]
     Broken(Vec<Violation>),
     /// No such business, county or detail: 404.
-    #[error("{0}")]
-    NotFound(String),
+    #[error("{1}")]
+    NotFound(Missing, String),
+}
+
+/// What a 404 is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Business,
+    /// The business is in the lake without its detail.
+    Detail,
+    /// The business is in the lake without its officers.
+    Officers,
+    County,
 }
 
 impl ApiError {
@@ -178,7 +211,7 @@ impl ApiError {
             Self::NoApiAccess | Self::MissingScope => 403,
             Self::OverLimit { .. } => 429,
             Self::Broken(violations) => violations.first().map_or(400, |violation| violation.status),
-            Self::NotFound(_) => 404,
+            Self::NotFound(..) => 404,
         }
     }
 

@@ -193,7 +193,9 @@ impl Running {
     /// The address that a server says it listens on, or what it said in its place.
     pub(crate) fn address(&mut self) -> Result<SocketAddr, String> {
         let line = self.line();
-        line.strip_prefix("listening http://").and_then(|text| text.parse().ok()).ok_or(line)
+        let url = line.strip_prefix("listening ").unwrap_or_default();
+        let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+        address.and_then(|text| text.parse().ok()).ok_or(line)
     }
 
     /// The complete lines on stderr so far.

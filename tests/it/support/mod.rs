@@ -1,5 +1,6 @@
 //! What the tests stand on.
 
+pub(crate) mod certificate;
 pub(crate) mod changing_api;
 pub(crate) mod command;
 pub(crate) mod details;

@@ -1,12 +1,14 @@
-//! A client's socket: a client that stops reading is dropped, and hyper's bare errors get the API's error body.
+//! A client's socket: a client that stops reading or writing is dropped, and hyper's bare errors get the API's error body.
 
+use super::bare_answer::better_answer;
+use super::tls::Stream;
+use super::waiting::Signs;
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 /// A client that accepts no byte of its answer for this long is dropped.
@@ -16,16 +18,15 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Most bytes read and discarded during a lingering close.
 const MAX_DISCARDED_BYTES: usize = 1024 * 1024;
 
-/// The answers that hyper makes itself, all without a body: how they begin, status, reason, message.
-const BARE_ANSWERS: [(&[u8], u16, &str, &str); 3] = [
-    (b"HTTP/1.1 400 ", 400, "Bad Request", "this is not an HTTP request that can be read"),
-    (b"HTTP/1.1 414 ", 414, "URI Too Long", "the target of the request is too long"),
-    (b"HTTP/1.1 431 ", 431, "Request Header Fields Too Large", "the head of the request is too large"),
-];
+/// Most bytes kept of what came last.
+const MAX_KEPT_BYTES: usize = 4096;
 
-pub(super) struct Socket {
-    stream: TcpStream,
+pub(in crate::serve::http) struct Socket {
+    stream: Stream,
     docs_url: Arc<str>,
+    signs: Signs,
+    /// The last bytes of a head, as far as they came at once: a bare answer does not say what it answers.
+    asked: Vec<u8>,
     /// Runs while a write waits.
     write_timeout: Option<Pin<Box<Sleep>>>,
     /// An answer of the socket's own, and the number of its bytes sent.
@@ -41,13 +42,21 @@ struct Lingering {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, docs_url: Arc<str>) -> Self {
-        Self { stream, docs_url, write_timeout: None, substitute: None, lingering: None }
+    pub(in crate::serve::http) fn new(stream: Stream, docs_url: Arc<str>, signs: Signs) -> Self {
+        Self {
+            stream,
+            docs_url,
+            signs,
+            asked: Vec::new(),
+            write_timeout: None,
+            substitute: None,
+            lingering: None,
+        }
     }
 
     /// Sends an answer without reading a request, and closes.
-    pub(super) async fn answer_and_close(stream: TcpStream, answer: Vec<u8>) -> Result<()> {
-        let mut socket = Self::new(stream, "".into());
+    pub(in crate::serve::http) async fn answer_and_close(stream: Stream, answer: Vec<u8>) -> Result<()> {
+        let mut socket = Self::new(stream, "".into(), Signs::default());
         socket.send_instead(answer);
         socket.shutdown().await
     }
@@ -84,7 +93,7 @@ impl Socket {
 
     /// Whether these bytes are a bare answer. They then count as written, and the next flush sends the substitute.
     fn replace_bare(&mut self, bytes: &[u8]) -> bool {
-        let better = better_answer(bytes, &self.docs_url);
+        let better = better_answer(bytes, &self.asked, &self.docs_url);
         let is_bare = better.is_some();
         if let Some(answer) = better {
             self.send_instead(answer);
@@ -115,26 +124,20 @@ impl Socket {
     }
 }
 
-/// The answer to send instead of a bare one of hyper; `None` for any other bytes.
-fn better_answer(bytes: &[u8], docs_url: &str) -> Option<Vec<u8>> {
-    let (_, status, reason, message) = BARE_ANSWERS.into_iter().find(|(head, ..)| bytes.starts_with(head))?;
-    let is_bare =
-        bytes.ends_with(b"\r\n\r\n") && bytes.windows(21).any(|line| line == b"\r\ncontent-length: 0\r\n");
-    let body =
-        serde_json::json!({ "statusCode": status, "message": message, "docs_url": docs_url }).to_string();
-    let length = body.len();
-    is_bare.then(|| {
-        format!(
-            "HTTP/1.1 {status} {reason}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\
-             cache-control: no-store\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{body}"
-        )
-        .into_bytes()
-    })
-}
-
 impl AsyncRead for Socket {
+    /// A client that has had its time counts as gone.
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, into)
+        if self.signs.is_over() {
+            return Poll::Ready(Ok(()));
+        }
+        let before = into.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
+        if self.signs.hear() {
+            let new = &into.filled()[before..];
+            self.asked.clear();
+            self.asked.extend_from_slice(&new[..new.len().min(MAX_KEPT_BYTES)]);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -169,34 +172,14 @@ impl AsyncWrite for Socket {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(self.poll_substitute(cx))?;
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        self.with_write_timeout(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(self.poll_substitute(cx))?;
-        ready!(Pin::new(&mut self.stream).poll_shutdown(cx))?;
+        let ended = Pin::new(&mut self.stream).poll_shutdown(cx);
+        ready!(self.with_write_timeout(cx, ended))?;
         self.poll_lingering_close(cx)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_bare_answers_of_hyper_are_replaced() {
-        let bare = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\ndate: x\r\n\r\n";
-        let better = String::from_utf8(better_answer(bare, "http://x/docs").expect("better")).expect("text");
-        let (head, body) = better.split_once("\r\n\r\n").expect("head and body");
-        assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{better}");
-        let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
-        assert_eq!((&body["statusCode"], &body["docs_url"]), (&400.into(), &"http://x/docs".into()));
-        for other in [
-            &b"HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\n{}"[..],
-            b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
-            b"{\"content-length: 0\"}",
-        ] {
-            assert_eq!(better_answer(other, ""), None);
-        }
     }
 }

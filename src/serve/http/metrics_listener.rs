@@ -1,0 +1,68 @@
+//! The listener of the metrics: the page of Prometheus, and whether the server runs, for those that look after it.
+
+use super::app::Site;
+use super::connection::{accept, connection};
+use super::wire::tls::Stream;
+use super::wire::waiting::{HEAD_TIMEOUT, Signs, within_deadlines};
+use crate::serve::metrics::CONTENT_TYPE;
+use http_body_util::Full;
+use hyper::body::Bytes;
+use hyper::header::{ALLOW, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, header};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// Most connections at once. One without a request is closed after [`HEAD_TIMEOUT`].
+const MAX_SCRAPERS: usize = 256;
+
+/// Serves forever.
+pub(crate) async fn serve_metrics(listener: TcpListener, site: Arc<Site>) {
+    let permits = Arc::new(Semaphore::new(MAX_SCRAPERS));
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
+        let (stream, _) = accept(&listener).await;
+        let page = Arc::clone(&site);
+        let respond = move |request: Request<_>| {
+            std::future::ready(answer(&page, request.method(), request.uri().path()).map(Full::new))
+        };
+        let (docs_url, signs) = (Arc::clone(&site.docs_url), Signs::default());
+        let connection = connection(Stream::Plain(stream), docs_url, signs.clone(), respond);
+        connections.spawn(async move {
+            if let Err(error) = within_deadlines(connection, signs, HEAD_TIMEOUT).await {
+                tracing::debug!(%error, "a connection to the metrics ended early");
+            }
+            drop(permit);
+        });
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+fn answer(site: &Site, method: &Method, path: &str) -> Response<Bytes> {
+    match path {
+        "/metrics" | "/healthz" | "/readyz" if *method != Method::GET => {
+            let mut refused = text(StatusCode::METHOD_NOT_ALLOWED, "this path answers GET\n".to_owned());
+            refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET"));
+            refused
+        }
+        "/metrics" => {
+            let mut page = text(StatusCode::OK, site.metrics.page());
+            page.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CONTENT_TYPE));
+            page
+        }
+        "/healthz" | "/readyz" => site.open_page(path).map_or_else(missing, |(page, _)| page),
+        _ => missing(),
+    }
+}
+
+fn missing() -> Response<Bytes> {
+    text(StatusCode::NOT_FOUND, "the metrics are at /metrics\n".to_owned())
+}
+
+fn text(status: StatusCode, text: String) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::from(text));
+    *answer.status_mut() = status;
+    answer
+}

@@ -1,0 +1,164 @@
+//! How long a client may take: to send the head of a request, and to begin the next one.
+//!
+//! The deadlines are looked at after every poll of a connection, because hyper does not read again after an answer until
+//! more comes.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// A request's head must arrive within this time, the first one counted from the connection's beginning.
+pub(in crate::serve::http) const HEAD_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// What happens on a connection: its socket and its requests say so, its deadlines follow.
+#[derive(Debug, Clone, Default)]
+pub(in crate::serve::http) struct Signs(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Beginnings and ends of requests: odd while one is answered.
+    turns: AtomicU64,
+    /// Whether bytes of a head came since.
+    is_heard: AtomicBool,
+    /// Whether the client has had its time.
+    is_over: AtomicBool,
+}
+
+impl Signs {
+    /// A request was read, or its answer is made.
+    pub(in crate::serve::http) fn turn(&self) {
+        self.0.turns.fetch_add(1, Ordering::Relaxed);
+        self.0.is_heard.store(false, Ordering::Relaxed);
+    }
+
+    /// Bytes came. Returns whether they are of a request's head.
+    pub(super) fn hear(&self) -> bool {
+        let is_head = self.0.turns.load(Ordering::Relaxed).is_multiple_of(2);
+        self.0.is_heard.store(is_head, Ordering::Relaxed);
+        is_head
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.0.is_over.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// For the rest of a head.
+    Head,
+    /// For the next request.
+    Next,
+    /// For nothing: the time of a request under way is not limited here.
+    Nothing,
+}
+
+/// The wait of a connection for its client.
+struct Waiting {
+    signs: Signs,
+    seen: u64,
+    wait: Wait,
+    keep_alive: Duration,
+    /// Kept for the next wait: to push the end of a sleep back costs little.
+    sleep: Option<Pin<Box<Sleep>>>,
+    is_timed: bool,
+}
+
+impl Waiting {
+    const fn new(signs: Signs, keep_alive: Duration) -> Self {
+        Self { signs, seen: 0, wait: Wait::Head, keep_alive, sleep: None, is_timed: false }
+    }
+
+    /// Ready when the client has had its time.
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.follow();
+        let Some(limit) = self.limit() else { return Poll::Pending };
+        if !std::mem::replace(&mut self.is_timed, true) {
+            let end = Instant::now() + limit;
+            match &mut self.sleep {
+                Some(sleep) => sleep.as_mut().reset(end),
+                None => self.sleep = Some(Box::pin(sleep_until(end))),
+            }
+        }
+        self.sleep.as_mut().map_or(Poll::Pending, |sleep| sleep.as_mut().poll(cx))
+    }
+
+    /// How long the client has for what is waited for.
+    const fn limit(&self) -> Option<Duration> {
+        match self.wait {
+            Wait::Head => Some(HEAD_TIMEOUT),
+            Wait::Next => Some(self.keep_alive),
+            Wait::Nothing => None,
+        }
+    }
+
+    fn follow(&mut self) {
+        let Shared { turns, is_heard, .. } = &*self.signs.0;
+        let turns = turns.load(Ordering::Relaxed);
+        let is_heard = is_heard.load(Ordering::Relaxed);
+        let wait = match (turns, turns.is_multiple_of(2)) {
+            (_, false) => Wait::Nothing,
+            (0, true) => Wait::Head,
+            (_, true) if is_heard => Wait::Head,
+            (_, true) => Wait::Next,
+        };
+        if (turns, wait) != (self.seen, self.wait) {
+            (self.seen, self.wait, self.is_timed) = (turns, wait, false);
+        }
+    }
+}
+
+/// A connection that ends once its client has had its time: its socket then says that the client has gone.
+pub(in crate::serve::http) async fn within_deadlines<C: Future>(
+    connection: C,
+    signs: Signs,
+    keep_alive: Duration,
+) -> C::Output {
+    let mut connection = pin!(connection);
+    let mut waiting = Waiting::new(signs.clone(), keep_alive);
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+            return Poll::Ready(ended);
+        }
+        ready!(waiting.poll_end(cx));
+        signs.0.is_over.store(true, Ordering::Relaxed);
+        connection.as_mut().poll(cx)
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+    #[test]
+    fn a_head_has_8_seconds_the_next_request_its_own_time_and_an_answer_any() {
+        let signs = Signs::default();
+        let mut waiting = Waiting::new(signs.clone(), KEEP_ALIVE);
+        let mut limit = || {
+            waiting.follow();
+            (waiting.limit(), std::mem::replace(&mut waiting.is_timed, true))
+        };
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false));
+        assert!(signs.hear());
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), true), "more bytes of a head do not give it more time");
+        signs.turn();
+        assert!(!signs.hear(), "its body came");
+        assert_eq!(limit().0, None, "a request is answered");
+        signs.turn();
+        assert_eq!(limit(), (Some(KEEP_ALIVE), false));
+        signs.hear();
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), false));
+        assert_eq!(limit(), (Some(HEAD_TIMEOUT), true));
+        // A complete request between two looks.
+        (0..2).for_each(|_| signs.turn());
+        assert_eq!(limit(), (Some(KEEP_ALIVE), false));
+        (0..2).for_each(|_| signs.turn());
+        assert_eq!(limit(), (Some(KEEP_ALIVE), false));
+    }
+}

@@ -1,0 +1,119 @@
+//! Connections as clients and proxies keep them: heads that are no proper HTTP, silence, too many of one address, and the
+//! listener of the metrics.
+
+use crate::operation::metric;
+use crate::service::{TOLD_METRICS, metrics_address};
+use crate::support::http::{self, Answer, Connection};
+use crate::support::server::{AGENCY, ApiServer};
+use crate::support::{PATIENCE, source, wait_for};
+use std::time::{Duration, Instant};
+
+fn answer_to(server: &ApiServer, sent: &str) -> Answer {
+    let mut connection = Connection::open(server.address).expect("a connection");
+    connection.write(sent.as_bytes()).expect("sent");
+    connection.answer().unwrap_or_else(|error| panic!("{sent:?}: {error}"))
+}
+
+#[test]
+fn a_request_has_one_proper_host_and_no_coding_but_chunked() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    for (head, status) in [
+        ("GET /healthz HTTP/1.1\r\nHost: x\r\n", 200),
+        ("GET /healthz HTTP/1.0\r\n", 200),
+        ("GET /healthz HTTP/1.1\r\n", 400),
+        ("GET /healthz HTTP/1.1\r\nHost: x\r\nHost: x\r\n", 400),
+        ("GET /healthz HTTP/1.1\r\nHost: a b\r\n", 400),
+        ("GET /healthz HTTP/1.1\r\nHost: x:port\r\n", 400),
+        ("POST /mcp HTTP/1.1\r\nHost:\r\nContent-Length: 0\r\n", 400),
+        ("POST /v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n", 501),
+        ("POST /v1/me HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n", 501),
+    ] {
+        let answer = answer_to(&server, &format!("{head}\r\n"));
+        assert_eq!(answer.status, status, "{head:?}: {}", answer.text());
+        if status != 200 {
+            assert_eq!(answer.json()["statusCode"], status, "{head:?}");
+            assert_eq!(answer.header("connection"), Some("close"), "{head:?}");
+        }
+    }
+}
+
+#[test]
+fn a_silent_connection_is_kept_as_long_as_it_was_said() {
+    let kept = ApiServer::generous(source::small(), AGENCY);
+    let ended = ApiServer::reported(source::small(), AGENCY, &["--keep-alive", "1"]);
+    let open = |server: &ApiServer| {
+        let mut connection = Connection::open(server.address).expect("a connection");
+        assert_eq!(connection.get("/v1/me", &server.key).expect("an answer").status, 200);
+        connection
+    };
+    let (mut kept_open, mut ended_open) = (open(&kept), open(&ended));
+    let begun = Instant::now();
+    assert_eq!(ended_open.rest().expect("the end"), b"");
+    let took = begun.elapsed();
+    assert!((1..6).contains(&took.as_secs()), "closed after {took:?}");
+    // Longer than a head may take.
+    std::thread::sleep(Duration::from_secs(10).saturating_sub(begun.elapsed()));
+    assert_eq!(kept_open.get("/v1/me", &kept.key).expect("an answer").status, 200);
+    // A head that does not arrive is given up as before.
+    kept_open.write(b"GET /v1/me HTTP/1.1\r\nHost").expect("a half");
+    let begun = Instant::now();
+    assert_eq!(kept_open.rest().expect("the end"), b"");
+    assert!(begun.elapsed() < Duration::from_secs(15), "closed after {:?}", begun.elapsed());
+}
+
+#[test]
+fn one_address_has_no_more_connections_than_it_may() {
+    let flags = [&TOLD_METRICS[..], &["--max-connections-per-address", "3"]].concat();
+    let server = ApiServer::with_flags(source::small(), AGENCY, &flags);
+    let metrics = metrics_address(&server);
+    let mut used: Vec<Connection> =
+        (0..3).map(|_| Connection::open(server.address).expect("a connection")).collect();
+    for connection in &mut used {
+        assert_eq!(connection.get("/v1/me", &server.key).expect("an answer").status, 200);
+    }
+    let refused = http::send(server.address, "GET", "/healthz", &[]).expect("an answer");
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    let message = refused.json()["message"].to_string();
+    assert!(message.contains("this address has as many connections"), "{message}");
+    assert_eq!(metric(metrics, "sunlake_shed_total{reason=\"address\"}"), 1.0);
+    used.pop();
+    wait_for("a place", PATIENCE, || {
+        let answer = http::send(server.address, "GET", "/healthz", &[]).ok()?;
+        (answer.status == 200).then_some(())
+    });
+}
+
+#[test]
+fn the_metrics_are_read_by_get_among_silent_clients_and_show_that_the_server_runs() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
+    let metrics = metrics_address(&server);
+    let silent: Vec<Connection> = (0..40).map(|_| Connection::open(metrics).expect("a connection")).collect();
+    let begun = Instant::now();
+    for (method, path, status) in [
+        ("GET", "/metrics", 200),
+        ("GET", "/healthz", 200),
+        ("GET", "/readyz", 200),
+        ("POST", "/metrics", 405),
+        ("DELETE", "/healthz", 405),
+        ("GET", "/v1/me", 404),
+    ] {
+        let answer = http::send(metrics, method, path, &[]).expect("an answer");
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
+        assert_eq!(answer.header("allow"), (status == 405).then_some("GET"), "{method} {path}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(6), "it took {:?}", begun.elapsed());
+    drop(silent);
+}
+
+#[test]
+fn refusals_stay_short_however_long_the_path_or_the_method() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let (path, method) = (format!("/{}", "p".repeat(10_000)), "M".repeat(10_000));
+    for (method, path, status) in
+        [("GET", path.as_str(), 404), (method.as_str(), "/nowhere", 404), (method.as_str(), "/v1/me", 405)]
+    {
+        let answer = server.send(method, path, &[]);
+        assert_eq!(answer.status, status, "{}", answer.text());
+        assert!(answer.body.len() < 400, "{} bytes", answer.body.len());
+    }
+}

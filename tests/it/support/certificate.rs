@@ -1,0 +1,55 @@
+//! Certificates for 127.0.0.1, made by openssl, and HTTPS requests by curl, which believes in nothing else.
+
+use super::command::succeed;
+use super::http::Answer;
+use super::scratch::Scratch;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The files of a certificate.
+#[derive(Debug, Clone)]
+pub(crate) struct Certificate {
+    pub(crate) cert: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+impl Certificate {
+    /// A new key, and a certificate that it has signed itself, for 127.0.0.1 and another name.
+    pub(crate) fn make(scratch: &Scratch, name: &str) -> Self {
+        let made =
+            Self { cert: scratch.path(&format!("{name}.crt")), key: scratch.path(&format!("{name}.key")) };
+        let mut command = Command::new("openssl");
+        command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+        command.args(["-days", "2", "-subj", &format!("/CN={name}"), "-addext"]);
+        command.arg(format!("subjectAltName=IP:127.0.0.1,DNS:{name},DNS:localhost"));
+        succeed(command.arg("-keyout").arg(&made.key).arg("-out").arg(&made.cert));
+        made
+    }
+
+    /// The flags of a server with this certificate.
+    pub(crate) fn flags(&self) -> [String; 4] {
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        ["--tls-cert".to_owned(), shown(&self.cert), "--tls-key".to_owned(), shown(&self.key)]
+    }
+}
+
+/// Sends a request by curl, which trusts `trusted` alone; the error is what curl says.
+pub(crate) fn curl(trusted: &Path, url: &str, arguments: &[&str]) -> Result<Answer, String> {
+    let mut command = Command::new("curl");
+    command.args(["-sS", "-i", "--http1.1", "--max-time", "30", "--noproxy", "*", "--cacert"]).arg(trusted);
+    let output = command.args(arguments).arg(url).output().expect("curl");
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let end = output.stdout.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
+    let head = String::from_utf8_lossy(&output.stdout[..end]);
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).expect("a status");
+    let header =
+        |line: &str| line.split_once(':').map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
+    Ok(Answer {
+        status,
+        headers: lines.filter_map(header).collect(),
+        body: output.stdout[end + 4..].to_vec(),
+    })
+}
