@@ -2,13 +2,12 @@
 
 use super::args::{Cli, Command};
 use super::command;
-use super::exit::{self, CommandError};
+use super::exit::CommandError;
 use super::output::error_text::ErrorText;
 use super::output::log::{Log, start_log};
-use super::output::words::{print, print_json};
+use super::output::words::print_json;
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
-use clap::CommandFactory;
 use std::io::Write;
 
 /// Runs a command and returns the exit code. An error is reported on stderr.
@@ -44,12 +43,8 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Report => command::status::report(session),
         Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
         Command::Export { command } => command::export::export(session, command),
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);
-            print(&String::from_utf8_lossy(&text))?;
-            Ok(exit::DONE)
-        }
+        Command::Completions { shell } => command::manual::completions(*shell),
+        Command::Man { folder } => command::manual::man(session, folder),
     }
 }
 

@@ -11,6 +11,7 @@
 mod aggregates;
 mod api;
 mod damage;
+mod delivery;
 mod differential;
 mod doctor;
 mod documentation;

@@ -138,10 +138,16 @@ pub enum Command {
         #[command(subcommand)]
         command: ExportCommand,
     },
-    /// Shell completions on stdout
+    /// Shell completions on stdout: commands, flags, and the snapshots, runs, tables and pipelines at hand
     Completions {
         /// Shell
         shell: clap_complete::Shell,
+    },
+    /// Write the manual pages, one for each command
+    Man {
+        /// Folder of the pages, such as ~/.local/share/man/man1; made if it is missing
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 }
 

@@ -14,11 +14,13 @@
 //! - `serve`: `serve`
 //! - `keys`: `keys` and its subcommands
 //! - `doctor`: `doctor`
+//! - `manual`: `completions` and `man`
 
 pub(super) mod doctor;
 pub(super) mod export;
 mod first_run;
 pub(super) mod keys;
+pub(super) mod manual;
 pub(super) mod replay;
 pub(super) mod run;
 mod run_text;

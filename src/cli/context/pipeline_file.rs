@@ -18,7 +18,7 @@ pub(crate) fn pipeline_file(session: &Session<'_>, named: Option<&Path>) -> Resu
         (None, None) => Ok(PathBuf::from(SAMPLE)),
         (None, Some(set)) => {
             let error = CommandError::Usage(format!("no pipeline is named, and {set} is set"));
-            let names = names(Path::new(FOLDER));
+            let names = pipeline_names();
             Err(error.hint(match names.is_empty() {
                 true => "name a pipeline file".to_owned(),
                 false => format!("name one: {}", names.join(", ")),
@@ -37,9 +37,9 @@ fn account_variable(session: &Session<'_>) -> Option<&'static str> {
     }
 }
 
-/// The pipeline files of a folder, in order.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten();
+/// The pipelines to choose from, in order.
+pub(crate) fn pipeline_names() -> Vec<String> {
+    let entries = std::fs::read_dir(FOLDER).into_iter().flatten();
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let mut names: Vec<String> = files
         .filter(|path| path.extension().is_some_and(|found| found == "toml"))
