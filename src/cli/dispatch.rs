@@ -44,6 +44,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
         Command::Export { command } => command::export::export(session, command),
         Command::Completions { shell } => command::manual::completions(*shell),
+        Command::Schema { of } => command::manual::schema(*of),
         Command::Man { folder } => command::manual::man(session, folder),
     }
 }

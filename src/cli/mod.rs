@@ -21,8 +21,8 @@ mod output;
 mod session;
 
 pub use args::{
-    BaseUrl, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
-    ServeArguments, SnapshotCommand, without_empty_variables,
+    BaseUrl, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, SchemaOf,
+    Selection, ServeArguments, SnapshotCommand, without_empty_variables,
 };
 pub use completion::answer_shell;
 pub use dispatch::carry_out;

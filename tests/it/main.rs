@@ -38,6 +38,7 @@ mod resume;
 mod rules;
 mod safety;
 mod sample_run;
+mod schema;
 mod service;
 mod settings;
 mod shape;

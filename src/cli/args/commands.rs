@@ -143,12 +143,26 @@ pub enum Command {
         /// Shell
         shell: clap_complete::Shell,
     },
+    /// JSON Schema on stdout: for editors of pipeline files, for programs that read the summary
+    Schema {
+        /// Of what
+        of: SchemaOf,
+    },
     /// Write the manual pages, one for each command
     Man {
         /// Folder of the pages, such as ~/.local/share/man/man1; made if it is missing
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
+}
+
+/// What has a JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// A pipeline file.
+    Pipeline,
+    /// The object of `run --json`.
+    Summary,
 }
 
 /// Flags of `serve`.

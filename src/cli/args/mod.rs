@@ -9,7 +9,7 @@ mod commands;
 mod values;
 
 pub use commands::{
-    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
+    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, SchemaOf, Selection,
     ServeArguments, SnapshotCommand,
 };
 pub use values::{BaseUrl, without_empty_variables};

@@ -1,13 +1,16 @@
-//! `completions` and `man`: the program's help in other forms.
+//! `completions`, `man` and `schema`: the program's help in other forms.
 
-use crate::cli::args::Cli;
+use crate::cli::args::{Cli, SchemaOf};
 use crate::cli::completion::VARIABLE;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::{count, print};
 use crate::cli::session::Session;
+use crate::pipeline::config::spec::PipelineSpec;
+use crate::pipeline::publish::summary::RunSummary;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_complete::env::Shells;
+use schemars::generate::SchemaSettings;
 use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,6 +30,18 @@ pub(crate) fn completions(shell: Shell) -> Result<u8, CommandError> {
         .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut text)
         .map_err(|error| CommandError::Bug(error.to_string()))?;
     print(&String::from_utf8_lossy(&text))?;
+    Ok(exit::DONE)
+}
+
+/// Prints a JSON Schema, made from the types. Draft 7 is what editors of TOML know.
+pub(crate) fn schema(of: SchemaOf) -> Result<u8, CommandError> {
+    let draft = SchemaSettings::draft07();
+    let schema = match of {
+        SchemaOf::Pipeline => draft.for_deserialize().into_generator().into_root_schema_for::<PipelineSpec>(),
+        SchemaOf::Summary => draft.for_serialize().into_generator().into_root_schema_for::<RunSummary>(),
+    };
+    let text = serde_json::to_string_pretty(&schema).map_err(|error| CommandError::Bug(error.to_string()))?;
+    print(&format!("{text}\n"))?;
     Ok(exit::DONE)
 }
 

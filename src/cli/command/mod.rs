@@ -14,7 +14,7 @@
 //! - `serve`: `serve`
 //! - `keys`: `keys` and its subcommands
 //! - `doctor`: `doctor`
-//! - `manual`: `completions` and `man`
+//! - `manual`: `completions`, `man` and `schema`
 
 pub(super) mod doctor;
 pub(super) mod export;
