@@ -1,6 +1,6 @@
-//! What comes with the program: manual pages and completions.
+//! What comes with the program: manual pages, completions, the archive of a release.
 
-use crate::support::command::{Sunlake, succeed};
+use crate::support::command::{Sunlake, project, succeed};
 use crate::support::lake::files_below;
 use crate::support::scratch::Scratch;
 use crate::support::source;
@@ -73,4 +73,30 @@ fn bash_completes_snapshots_runs_tables_and_pipelines() {
     assert_eq!(offered(&folder, "sna"), ["snapshot"]);
     assert!(offered(&folder, "snapshot show --lake nowhere ").is_empty());
     assert!(!folder.join("nowhere").exists());
+}
+
+#[test]
+fn a_release_archive_has_the_program_its_pages_and_its_checksum() {
+    let scratch = Scratch::new();
+    let mut package = Command::new(project().join(".ci/package"));
+    let out = scratch.path("dist");
+    succeed(
+        package.args([env!("CARGO_BIN_EXE_sunlake"), "x86_64-test"]).arg(&out).env_remove("SUNLAKE_LAKE"),
+    );
+    let name = format!("sunlake-{}-x86_64-test", env!("CARGO_PKG_VERSION"));
+    let checksum = format!("{name}.tar.gz.sha256");
+    succeed(Command::new("sha256sum").args(["--check", &checksum]).current_dir(&out));
+    succeed(Command::new("tar").args(["-xzf", &format!("{name}.tar.gz")]).current_dir(&out));
+    let unpacked = out.join(&name);
+    for file in ["LICENSE", "README.md", "completions/sunlake.zsh", "man/man1/sunlake-run.1"] {
+        assert!(unpacked.join(file).is_file(), "{file}");
+    }
+    let said = succeed(Command::new(unpacked.join("sunlake")).arg("--version")).stdout;
+    assert_eq!(String::from_utf8_lossy(&said), format!("sunlake {}\n", env!("CARGO_PKG_VERSION")));
+    // Where `cargo binstall` looks for it.
+    let cargo = std::fs::read_to_string(project().join("Cargo.toml")).expect("Cargo.toml");
+    assert!(
+        cargo.contains("/{ name }-{ version }-{ target }.tar.gz")
+            && cargo.contains("\"{ name }-{ version }-{ target }/{ bin }\"")
+    );
 }
