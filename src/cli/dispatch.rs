@@ -31,7 +31,9 @@ pub async fn carry_out(cli: Cli, world: &World) -> u8 {
 
 async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
     match command {
-        Command::Run { pipeline, yes } => command::run::run(session, pipeline.as_deref(), *yes, log).await,
+        Command::Run { pipeline, yes, metrics_file } => {
+            command::run::run(session, pipeline.as_deref(), (*yes, metrics_file.as_deref()), log).await
+        }
         Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
         Command::Status => command::status::status(session),
         Command::Verify { repair: true, .. } => command::verify::repair_lake(session),

@@ -27,6 +27,7 @@ mod layers;
 mod mcp;
 mod memory;
 mod midnight;
+mod monitoring;
 mod openapi;
 mod operation;
 mod plan_numbers;

@@ -81,6 +81,9 @@ pub enum Command {
         /// Do not ask before the first run of an account into a new lake
         #[arg(short, long, env = "SUNLAKE_YES", value_parser = named(switch))]
         yes: bool,
+        /// Write metrics for Prometheus' node exporter to this file, such as sunlake.prom, after a failed run too
+        #[arg(long, env = "SUNLAKE_METRICS_FILE", value_parser = named_path(), value_name = "FILE")]
+        metrics_file: Option<PathBuf>,
     },
     /// Estimate the requests of a run; sends at most 3 requests
     Plan {

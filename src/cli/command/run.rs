@@ -9,8 +9,10 @@ use crate::cli::context::pipeline_file::{pipeline_file, reads_sample};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
+use crate::cli::output::metrics_file;
 use crate::cli::session::{Session, Signals};
-use crate::client::StopSwitch;
+use crate::client::{Ledger, StopSwitch};
+use crate::contract::account::Remaining;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::plan::estimate::{self, Price};
@@ -25,18 +27,21 @@ use std::time::Instant;
 struct RunProbe {
     run_id: RefCell<String>,
     requests: RefCell<Requests>,
+    left: RefCell<Option<Remaining>>,
 }
 
 pub(crate) async fn run(
     session: &Session<'_>,
     named: Option<&Path>,
-    yes: bool,
+    (yes, metrics_file): (bool, Option<&Path>),
     log: &Log,
 ) -> Result<u8, CommandError> {
+    metrics_file.map_or(Ok(()), metrics_file::check_folder)?;
     let file = &pipeline_file(session, named)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
     match published(session, (file, yes), log, &probe).await {
         Ok((summary, lake)) => {
+            write_metrics(session, metrics_file, &summary, &probe);
             session.report(&summary, || run_text::run(&summary, lake.root()))?;
             Ok(summary.exit_code)
         }
@@ -53,8 +58,17 @@ pub(crate) async fn run(
                 peak_rss_bytes: (session.world.peak_rss_bytes)(),
                 ..RunSummary::empty(name, session.today)
             };
+            write_metrics(session, metrics_file, &summary, &probe);
             Err(CommandError::Run(Box::new(error), Box::new(summary)))
         }
+    }
+}
+
+/// Writes the metrics file. A failure does not change the run's exit code: the timestamp in the old file shows it.
+fn write_metrics(session: &Session<'_>, file: Option<&Path>, summary: &RunSummary, probe: &RunProbe) {
+    let Some(file) = file else { return };
+    if let Err(error) = metrics_file::write(file, summary, probe.left.take(), session.now()) {
+        tracing::error!("the metrics file {} was not written: {error}", file.display());
     }
 }
 
@@ -148,6 +162,10 @@ async fn with_source<T>(
     };
     let result = work(&context).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
     log.bar.finish();
+    if access.is_some() {
+        let ledger = Ledger::of(&context.state_dir, &context.source.base_url, &context.source.key);
+        probe.left.replace(ledger.left(session.now()));
+    }
     if let Some(api) = embedded {
         api.stop().await?;
     }
