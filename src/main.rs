@@ -4,7 +4,7 @@ use clap::parser::ValueSource;
 use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsStr;
 use std::process::ExitCode;
-use sunlake::cli::{Cli, Command, World, carry_out, without_empty_variables};
+use sunlake::cli::{Cli, Command, World, answer_shell, carry_out, without_empty_variables};
 
 #[expect(
     clippy::disallowed_methods,
@@ -13,6 +13,11 @@ use sunlake::cli::{Cli, Command, World, carry_out, without_empty_variables};
 #[expect(clippy::print_stderr, reason = "without a runtime there is no log yet")]
 fn main() -> ExitCode {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    match answer_shell(std::env::args_os().collect(), std::env::current_dir().ok().as_deref(), &is_empty) {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(error) => error.exit(),
+    }
     let matches = without_empty_variables(Cli::command(), &is_empty).get_matches();
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     cli.common.is_lake_given =

@@ -2,13 +2,12 @@
 
 use super::args::{Cli, Command};
 use super::command;
-use super::exit::{self, CommandError};
+use super::exit::CommandError;
 use super::output::error_text::ErrorText;
 use super::output::log::{Log, start_log};
-use super::output::words::{print, print_json};
+use super::output::words::print_json;
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
-use clap::CommandFactory;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -39,7 +38,9 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
 
 async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result<u8, CommandError> {
     match command {
-        Command::Run { pipeline, yes } => command::run::run(session, pipeline.as_deref(), *yes, log).await,
+        Command::Run { pipeline, yes, metrics_file } => {
+            command::run::run(session, pipeline.as_deref(), (*yes, metrics_file.as_deref()), log).await
+        }
         Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
         Command::Demo => command::demo::demo(session, log).await,
         Command::Init { folder, schedule } => command::init::init(session, folder, *schedule),
@@ -55,12 +56,9 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Report => command::status::report(session),
         Command::Doctor { pipelines } => command::doctor::doctor(session, pipelines).await,
         Command::Export { command } => command::export::export(session, command),
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);
-            print(&String::from_utf8_lossy(&text))?;
-            Ok(exit::DONE)
-        }
+        Command::Completions { shell } => command::manual::completions(*shell),
+        Command::Schema { of } => command::manual::schema(*of),
+        Command::Man { folder } => command::manual::man(session, folder),
     }
 }
 

@@ -7,11 +7,13 @@
 //! - `output`: results, errors, log and progress
 //! - `session`: one invocation: its flags, its day, and clock, environment, randomness and signals
 //! - `context`: the lake, the API and the state folder
+//! - `completion`: what a shell offers while a command line is typed
 //! - `command`: the commands, a file each
 //! - `dispatch`: one command from its flags to its exit code
 
 mod args;
 mod command;
+mod completion;
 mod context;
 mod dispatch;
 pub mod exit;
@@ -20,8 +22,9 @@ mod session;
 
 pub use args::{
     BaseUrl, ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered,
-    PruneFlags, QueryArguments, RowFormat, Schedule, Selection, ServeArguments, Since, SnapshotCommand,
-    without_empty_variables,
+    PruneFlags, QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, Since,
+    SnapshotCommand, without_empty_variables,
 };
+pub use completion::answer_shell;
 pub use dispatch::carry_out;
 pub use session::World;

@@ -133,6 +133,18 @@ impl Ledger {
         Ok(accounts)
     }
 
+    /// Requests left to the account, by what this host counts; none before the API reported the account's limits.
+    pub(crate) fn left(&self, now: Timestamp) -> Option<Remaining> {
+        let book: AccountBook = serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()?;
+        let mut counts = book.accounts.into_iter().find(|entry| entry.keys.contains_key(&self.key))?.counts;
+        let (used, caps) = (counts.used(now), counts.caps()?);
+        Some(Remaining {
+            minute: caps.per_minute.saturating_sub(used.minute),
+            day: caps.per_day.saturating_sub(used.day),
+            month: caps.per_month.saturating_sub(used.month),
+        })
+    }
+
     fn change<T>(&self, now: Timestamp, change: impl FnOnce(&mut AccountBook) -> T) -> io::Result<T> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;

@@ -2,10 +2,11 @@
 //!
 //! Source: API document, "Limits".
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A subscription with API access.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Plan {
     /// 20 requests a minute, a window of 30 days.

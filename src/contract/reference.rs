@@ -2,12 +2,13 @@
 //!
 //! Source: API document, "Entity type record" and "Industry lists".
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One of the six types a business can be filtered by.
 ///
 /// Records keep their type as text, because a count may name a seventh (`other`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "`label` has the words of each")]
 pub enum EntityType {

@@ -5,25 +5,32 @@ use super::fetch::{PageFetcher, PageKey};
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
-use crate::contract::param::{MAX_DAYS, MAX_LIMIT};
+use crate::contract::param::{MAX_DAYS, MAX_LIMIT, MAX_OFFSET};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::{BusinessSearch, MAX_SPAN_DAYS};
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const REFERENCE: &str = "reference";
 pub(crate) const COUNTS: &str = "counts";
 
+/// Days of the longest window that a pipeline file may claim.
+pub(crate) const MAX_WINDOW: u32 = 3_660;
+
 /// Limits of the plan given in a pipeline file, for a plan that neither `/v1/me` nor the limits table describes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanOverride {
     /// Rows per call.
+    #[schemars(range(min = 1, max = MAX_LIMIT))]
     pub rows_per_call: Option<u32>,
     /// Largest offset that is not a 400.
+    #[schemars(range(max = MAX_OFFSET))]
     pub max_offset: Option<u32>,
     /// Days that searches by date reach back.
+    #[schemars(range(min = 1, max = MAX_WINDOW))]
     pub window_days: Option<u32>,
 }
 

@@ -1,11 +1,12 @@
 //! Values of the columns that the API document leaves open.
 
 use crate::table::FilingRow;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Distinct values by column: `entity_type`, `company_type`, `status`, `county`, `industry_sector`, `industry_type`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct OpenValues(BTreeMap<String, BTreeSet<String>>);
 

@@ -2,10 +2,11 @@
 
 use crate::contract::business::{Detail, Officer};
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What kind of Florida: as measured, or skewed so that reading it costs more.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// As measured.

@@ -21,9 +21,13 @@ const TUTORIAL: &str = "docs/tutorial.md";
 const TODAY: &str = "2026-11-21";
 
 /// Blocks marked `console`: page, words of the block, why it is not run.
-const NOT_RUN: [(&str, &str, &str); 7] = [
+const NOT_RUN: [(&str, &str, &str); 11] = [
     ("README.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
     ("README.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
+    ("docs/guides/install.md", "pip install .", "compiles the program"),
+    ("docs/guides/install.md", "docker build", "needs docker, and compiles the program"),
+    ("docs/guides/install.md", "SUNLAKE_API_KEY_FILE", "uses an account's requests"),
+    ("docs/guides/install.md", "-p 127.0.0.1:8080", "needs docker"),
     ("docs/guides/backfill.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
     ("docs/guides/schedule.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
     ("docs/guides/schedule.md", "/etc/cron.d/sunlake", "changes the machine"),

@@ -84,6 +84,9 @@ pub enum Command {
         /// Do not ask before the first run of an account into a new lake
         #[arg(short, long, env = "SUNLAKE_YES", value_parser = named(switch))]
         yes: bool,
+        /// Write metrics for Prometheus' node exporter to this file, such as sunlake.prom, after a failed run too
+        #[arg(long, env = "SUNLAKE_METRICS_FILE", value_parser = named_path(), value_name = "FILE")]
+        metrics_file: Option<PathBuf>,
     },
     /// Estimate the requests of a run; sends at most 3 requests
     Plan {
@@ -156,11 +159,31 @@ pub enum Command {
         #[command(subcommand)]
         command: ExportCommand,
     },
-    /// Shell completions on stdout
+    /// Shell completions on stdout: commands, flags, and the snapshots, runs, tables and pipelines at hand
     Completions {
         /// Shell
         shell: clap_complete::Shell,
     },
+    /// JSON Schema on stdout: for editors of pipeline files, for programs that read the summary
+    Schema {
+        /// Of what
+        of: SchemaOf,
+    },
+    /// Write the manual pages, one for each command
+    Man {
+        /// Folder of the pages, such as ~/.local/share/man/man1; made if it is missing
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+/// What has a JSON Schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// A pipeline file.
+    Pipeline,
+    /// The object of `run --json`.
+    Summary,
 }
 
 /// A scheduler.
@@ -170,6 +193,7 @@ pub enum Schedule {
     Cron,
     Systemd,
     Airflow,
+    Dagster,
     Kubernetes,
     Github,
 }

@@ -10,6 +10,6 @@ mod values;
 
 pub use commands::{
     ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags,
-    QueryArguments, RowFormat, Schedule, Selection, ServeArguments, SnapshotCommand,
+    QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, SnapshotCommand,
 };
 pub use values::{BaseUrl, Since, without_empty_variables};

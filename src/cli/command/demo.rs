@@ -28,7 +28,7 @@ pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, Command
         );
     }
     for name in PIPELINES {
-        let code = run::run(session, Some(Path::new(name)), true, log).await?;
+        let code = run::run(session, Some(Path::new(name)), (true, None), log).await?;
         if code != exit::DONE {
             return Ok(code);
         }

@@ -4,7 +4,7 @@ use crate::cli::args::Schedule;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::{count, lines};
 use crate::cli::session::Session;
-use crate::pipeline::config::built_in::{AGGREGATES, BuiltIn, PIPELINES, RECIPES};
+use crate::pipeline::config::built_in::{AGGREGATES, BuiltIn, PIPELINES, RECIPES, SCHEMAS};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
@@ -21,8 +21,11 @@ enum Made {
 
 pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> Result<u8, CommandError> {
     let recipe = recipe(schedule);
-    let wanted =
-        PIPELINES.iter().chain(&AGGREGATES).chain(RECIPES.iter().filter(|(path, _)| recipe.contains(path)));
+    let wanted = PIPELINES
+        .iter()
+        .chain(&AGGREGATES)
+        .chain(&SCHEMAS)
+        .chain(RECIPES.iter().filter(|(path, _)| recipe.contains(path)));
     let (mut written, mut kept) = (Vec::new(), Vec::new());
     for file in wanted {
         let path = folder.join("pipelines").join(file.0);
@@ -50,6 +53,7 @@ fn recipe(schedule: Schedule) -> &'static [&'static str] {
         Schedule::Cron => &["deploy/crontab", "deploy/until-done"],
         Schedule::Systemd => &["deploy/sunlake.service", "deploy/sunlake.timer"],
         Schedule::Airflow => &["deploy/airflow_dag.py"],
+        Schedule::Dagster => &["deploy/dagster_asset.py"],
         Schedule::Kubernetes => &["deploy/kubernetes.yaml"],
         Schedule::Github => &["deploy/github-actions.yml"],
     }

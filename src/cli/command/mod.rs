@@ -17,6 +17,7 @@
 //! - `serve`: `serve`
 //! - `keys`: `keys` and its subcommands
 //! - `doctor`: `doctor`
+//! - `manual`: `completions`, `man` and `schema`
 
 pub(super) mod ask;
 pub(super) mod demo;
@@ -25,6 +26,7 @@ pub(super) mod export;
 mod first_run;
 pub(super) mod init;
 pub(super) mod keys;
+pub(super) mod manual;
 pub(super) mod replay;
 pub(super) mod run;
 mod run_text;

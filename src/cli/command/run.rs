@@ -9,8 +9,10 @@ use crate::cli::context::pipeline_file::{read_pipeline, reads_sample};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::with_causes;
 use crate::cli::output::log::Log;
+use crate::cli::output::metrics_file;
 use crate::cli::session::{Session, Signals};
-use crate::client::StopSwitch;
+use crate::client::{Ledger, StopSwitch};
+use crate::contract::account::Remaining;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::plan::estimate::{self, Price};
@@ -25,14 +27,16 @@ use std::time::Instant;
 struct RunProbe {
     run_id: RefCell<String>,
     requests: RefCell<Requests>,
+    left: RefCell<Option<Remaining>>,
 }
 
 pub(crate) async fn run(
     session: &Session<'_>,
     named: Option<&Path>,
-    yes: bool,
+    (yes, metrics_file): (bool, Option<&Path>),
     log: &Log,
 ) -> Result<u8, CommandError> {
+    metrics_file.map_or(Ok(()), metrics_file::check_folder)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
     let failed = |name: &str, error: CommandError| {
         let text = with_causes(&error);
@@ -46,6 +50,7 @@ pub(crate) async fn run(
             peak_rss_bytes: (session.world.peak_rss_bytes)(),
             ..RunSummary::empty(name, session.today)
         };
+        write_metrics(session, metrics_file, &summary, &probe);
         CommandError::Run(Box::new(error), Box::new(summary))
     };
     let given = named.and_then(Path::file_stem).and_then(|stem| stem.to_str()).unwrap_or("");
@@ -53,8 +58,17 @@ pub(crate) async fn run(
     let (summary, lake) = published(session, (pipeline, yes), log, &probe)
         .await
         .map_err(|error| failed(&pipeline.spec.name, error))?;
+    write_metrics(session, metrics_file, &summary, &probe);
     session.report(&summary, || run_text::run(&summary, lake.root()))?;
     Ok(summary.exit_code)
+}
+
+/// Writes the metrics file. A failure does not change the run's exit code: the timestamp in the old file shows it.
+fn write_metrics(session: &Session<'_>, file: Option<&Path>, summary: &RunSummary, probe: &RunProbe) {
+    let Some(file) = file else { return };
+    if let Err(error) = metrics_file::write(file, summary, probe.left.take(), session.now()) {
+        tracing::error!("the metrics file {} was not written: {error}", file.display());
+    }
 }
 
 async fn published(
@@ -146,6 +160,10 @@ async fn with_source<T>(
     };
     let result = work(&context).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
     log.bar.finish();
+    if access.is_some() {
+        let ledger = Ledger::of(&context.state_dir, &context.source.base_url, &context.source.key);
+        probe.left.replace(ledger.left(session.now()));
+    }
     if let Some(api) = embedded {
         api.stop().await?;
     }

@@ -20,7 +20,7 @@ pub(crate) fn read_pipeline(session: &Session<'_>, given: Option<&Path>) -> Resu
         (None, None) => named(Path::new(SAMPLE)),
         (None, Some(set)) => {
             let error = CommandError::Usage(format!("no pipeline is named, and {set} is set"));
-            Err(error.hint(format!("name one: {}", names().join(", "))))
+            Err(error.hint(format!("name one: {}", pipeline_names().join(", "))))
         }
     }
 }
@@ -43,7 +43,7 @@ fn named(given: &Path) -> Result<Pipeline, CommandError> {
             let error = format!(
                 "there is no pipeline {name}: neither {file}, nor {FOLDER}/{file}, nor a built-in one"
             );
-            let names = names();
+            let names = pipeline_names();
             Err(CommandError::Settings(error).hint(
                 match nearest_of(name, names.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -64,7 +64,7 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
     let shown = given.display();
     if given.is_dir() {
         let error = CommandError::Settings(format!("{shown} is a folder, not a pipeline file"));
-        return Err(error.hint(format!("name a file in it, or one of {}", names().join(", "))));
+        return Err(error.hint(format!("name a file in it, or one of {}", pipeline_names().join(", "))));
     }
     if given.extension().is_some_and(|extension| extension == "sql") {
         let error = CommandError::Settings(format!("{shown} is an aggregate, not a pipeline file"));
@@ -75,7 +75,7 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
 }
 
 /// The names to choose from: of the files here, and of the built-in pipelines.
-fn names() -> Vec<String> {
+pub(crate) fn pipeline_names() -> Vec<String> {
     let entries = std::fs::read_dir(FOLDER).into_iter().flatten();
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let files = files.filter(|path| path.extension().is_some_and(|found| found == "toml"));

@@ -6,10 +6,12 @@
 //! - `error_text`: an error with its causes and its hint
 //! - `log`: the log on stderr, and the log file of a run
 //! - `lossy_lines`: the log of a server, which waits for no reader
+//! - `metrics_file`: the metrics of a run, as a file
 //! - `progress`: the progress bar, and log lines next to it
 
 pub(super) mod error_text;
 pub(super) mod log;
 mod lossy_lines;
+pub(super) mod metrics_file;
 pub(super) mod progress;
 pub(super) mod words;

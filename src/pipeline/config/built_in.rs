@@ -39,10 +39,14 @@ pub(crate) const AGGREGATES: [BuiltIn; 16] = built_in![
     "aggregates/zip3_month.sql",
 ];
 
+/// What an editor reads of the pipelines.
+pub(crate) const SCHEMAS: [BuiltIn; 1] = built_in!["schema/pipeline.json"];
+
 /// Recipes that run a pipeline every morning.
-pub(crate) const RECIPES: [BuiltIn; 7] = built_in![
+pub(crate) const RECIPES: [BuiltIn; 8] = built_in![
     "deploy/airflow_dag.py",
     "deploy/crontab",
+    "deploy/dagster_asset.py",
     "deploy/github-actions.yml",
     "deploy/kubernetes.yaml",
     "deploy/sunlake.service",

@@ -1,13 +1,14 @@
 //! Reads and checks a pipeline file. An error names the line.
 
 use super::built_in;
-use super::spec::{AggregatesSpec, ChecksSpec, PipelineSpec};
+use super::spec::{A_YEAR, AggregatesSpec, ChecksSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec};
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
+use crate::extract::reference::MAX_WINDOW;
 use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 /// A pipeline file read and checked.
 #[derive(Debug, Clone)]
@@ -37,6 +38,10 @@ impl Pipeline {
 
     fn of_text(path: PathBuf, folder: Option<PathBuf>, text: String) -> Result<Self, SpecError> {
         let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(&path, &text, &error))?;
+        if let Some(key) = list_as_section(&text) {
+            let problem = format!("{key} is a section of keys, not a list");
+            return Err(wrong_at(&path, &text, &key, problem));
+        }
         check(&spec).map_err(|(key, problem)| wrong_at(&path, &text, key, problem))?;
         let mut digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
         if spec.registry.is_some() || spec.enrich.is_some() {
@@ -72,14 +77,6 @@ impl Pipeline {
     }
 }
 
-/// A run's folder is named after its pipeline.
-const LONGEST_NAME: usize = 40;
-
-/// Days of the longest window that a pipeline file may claim.
-const LONGEST_WINDOW: u32 = 3_660;
-
-const A_YEAR: u64 = 525_600;
-
 /// A dotted key, and what is wrong with its value.
 type WrongKey = (&'static str, String);
 
@@ -88,7 +85,7 @@ fn check_numbers(spec: &PipelineSpec) -> Result<(), WrongKey> {
     let bounds = [
         ("plan.rows_per_call", given.rows_per_call.map(u64::from), 1, u64::from(MAX_LIMIT)),
         ("plan.max_offset", given.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
-        ("plan.window_days", given.window_days.map(u64::from), 1, u64::from(LONGEST_WINDOW)),
+        ("plan.window_days", given.window_days.map(u64::from), 1, u64::from(MAX_WINDOW)),
         ("budget.max_minutes", spec.budget.max_minutes, 0, A_YEAR),
     ];
     let wrong =
@@ -135,7 +132,7 @@ fn check(spec: &PipelineSpec) -> Result<(), WrongKey> {
     if sample.days == 0 {
         return Err(("source.sample.days", "a sample has 1 day at least".to_owned()));
     }
-    if sample.register > 5_000_000 {
+    if sample.register > LARGEST_REGISTER {
         let problem = "a sample's register has 5,000,000 businesses at most";
         return Err(("source.sample.register", problem.to_owned()));
     }
@@ -178,6 +175,21 @@ fn place_of(text: &str, key: &str) -> usize {
         (table, place) = (value.get_ref().as_table(), found.span().start);
     }
     place
+}
+
+/// The key of a list in place of a section: serde would take its items for the section's keys, in their order.
+fn list_as_section(text: &str) -> Option<String> {
+    fn find(table: &DeTable<'_>, above: &str) -> Option<String> {
+        table.iter().find_map(|(key, value)| {
+            let path = format!("{above}{}", key.get_ref());
+            match value.get_ref() {
+                DeValue::Array(_) if path != "extract.types" => Some(path),
+                DeValue::Table(section) => find(section, &format!("{path}.")),
+                _ => None,
+            }
+        })
+    }
+    find(DeTable::parse(text).ok()?.get_ref(), "")
 }
 
 /// The right word nearest to the wrong one. Serde's message quotes the wrong word first, then the right ones.
@@ -262,6 +274,7 @@ mod tests {
             ("name = \"p\"\n[checks]\nmax_drop_percent = nan\n", 3, "from 0 to 100"),
             ("name = \"p\"\n[checks]\n\nmax_vanished_percent = 101\n", 4, "max_vanished_percent must be"),
             ("name = \"p\"\n[checks]\nmax_vanished_percent = -0.5\n", 3, "-0.5"),
+            ("name = \"p\"\n[source]\nsample = [7]\n", 3, "source.sample is a section of keys, not a list"),
             ("name = \"p\"\n[registry]\n[enrich]\nwhere = \"TRUE\"\n", 3, "not both"),
             ("name = \"p\"\n[source]\nembedded = true\nbase_url = \"https://a\"\n", 4, "drop one"),
         ] {

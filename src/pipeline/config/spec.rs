@@ -6,14 +6,28 @@ use crate::extract::PlanOverride;
 use crate::lake::Retention;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::sample::Shape;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::json;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
+/// A run's folder is named after its pipeline.
+pub(super) const LONGEST_NAME: usize = 40;
+
+/// Minutes of the longest run.
+pub(super) const A_YEAR: u64 = 525_600;
+
+/// Businesses of the largest register of a sample.
+pub(super) const LARGEST_REGISTER: u32 = 5_000_000;
+
 /// One file of `pipelines/*.toml`.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "A pipeline of sunlake", extend("not" = json!({ "required": ["registry", "enrich"] })))]
 pub struct PipelineSpec {
     /// Name, for commits and summaries.
+    #[schemars(length(max = LONGEST_NAME), regex(pattern = "^[a-z0-9_-]+$"))]
     pub name: String,
     /// Where the API is.
     #[serde(default)]
@@ -48,8 +62,9 @@ pub struct PipelineSpec {
 }
 
 /// Where the API is.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("not" = json!({ "properties": { "embedded": { "const": true } }, "required": ["base_url", "embedded"] })))]
 pub struct SourceSpec {
     /// Address; `--base-url` overrides it.
     pub base_url: Option<String>,
@@ -62,14 +77,16 @@ pub struct SourceSpec {
 }
 
 /// The embedded API's sample and account.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SampleSource {
     /// Seed: the same seed gives the same businesses.
     pub seed: u64,
     /// Days of filings, today included.
+    #[schemars(range(min = 1))]
     pub days: u32,
     /// Size; 1.0 is as large as Florida.
+    #[schemars(range(max = 10.0), extend("exclusiveMinimum" = 0))]
     pub scale: f64,
     /// How its businesses are distributed.
     pub shape: Shape,
@@ -82,6 +99,7 @@ pub struct SampleSource {
     /// Requests a month; the plan's when absent.
     pub per_month: Option<u32>,
     /// Businesses of the thirty years before the days, dissolved ones included.
+    #[schemars(range(max = LARGEST_REGISTER))]
     pub register: u32,
 }
 
@@ -110,6 +128,16 @@ pub enum Days {
     Last(u32),
 }
 
+impl JsonSchema for Days {
+    fn schema_name() -> Cow<'static, str> {
+        "Days".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "integer", "minimum": 1, "maximum": u32::MAX }, { "const": "window" }] })
+    }
+}
+
 impl<'de> Deserialize<'de> for Days {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -127,7 +155,7 @@ impl<'de> Deserialize<'de> for Days {
 }
 
 /// What is read.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExtractSpec {
     /// Days of filings.
@@ -145,7 +173,7 @@ impl Default for ExtractSpec {
 }
 
 /// Reading the entire register.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RegistrySpec {
     /// Active businesses, or dissolved ones too.
@@ -163,7 +191,7 @@ impl Default for RegistrySpec {
 }
 
 /// Which businesses are looked up, and what is requested.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnrichSpec {
     /// SQL condition over `filings`, without `WHERE`.
@@ -185,7 +213,7 @@ fn yes() -> bool {
 }
 
 /// What may be spent.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BudgetSpec {
     /// Requests a day left for the account's other users.
@@ -195,13 +223,14 @@ pub struct BudgetSpec {
     /// Requests of one run.
     pub max_requests: Option<u64>,
     /// Minutes of one run.
+    #[schemars(range(max = A_YEAR))]
     pub max_minutes: Option<u64>,
     /// Attempts of one request, the first included.
     pub attempts: Option<u32>,
 }
 
 /// The aggregates.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AggregatesSpec {
     /// Folder of `*.sql` files, relative to the pipeline file. Without one next to the file, the built-in aggregates run.
@@ -217,7 +246,7 @@ impl Default for AggregatesSpec {
 }
 
 /// What a failed check does.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnFailure {
     /// It is logged, and the run continues.
@@ -230,7 +259,7 @@ pub enum OnFailure {
 }
 
 /// Checks before a snapshot is published, and what each does when it fails.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ChecksSpec {
     /// A record could not be normalized.
@@ -246,10 +275,12 @@ pub struct ChecksSpec {
     /// More filings were removed since the last snapshot than allowed.
     pub vanished: OnFailure,
     /// Largest share of the lake's filings that may be removed since the last snapshot, in percent.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub max_vanished_percent: f64,
     /// A settled month lists fewer filings than allowed.
     pub drop: OnFailure,
     /// Largest drop of a settled month's listed filings since the last snapshot, in percent.
+    #[schemars(range(min = 0.0, max = 100.0))]
     pub max_drop_percent: f64,
     /// A key occurs twice in a table, or is null.
     pub keys: OnFailure,
@@ -279,7 +310,7 @@ impl Default for ChecksSpec {
 }
 
 /// Which old snapshots a run keeps. It always keeps the newest and pinned ones; without a key it keeps all.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetentionSpec {
     /// Number of the newest.
@@ -301,7 +332,7 @@ impl RetentionSpec {
 }
 
 /// The report.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReportSpec {
     /// Whether `catalog/report.html` is written.

@@ -5,11 +5,12 @@ use crate::normalize::OpenValues;
 use crate::pipeline::state::registry::{Counted, RegisterStatus, UnprovenStart};
 use jiff::Timestamp;
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// All requested days are in the lake.
@@ -42,7 +43,7 @@ pub(crate) const EXIT_RUN_AGAIN: u8 = 5;
 pub(crate) const EXIT_CHECK_FAILED: u8 = 7;
 
 /// Requests of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Requests {
     /// Sent by this process, retries included.
     pub sent: u64,
@@ -55,7 +56,7 @@ pub struct Requests {
 }
 
 /// What a run changed in a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TableRows {
     /// Rows merged into it.
     pub read: u64,
@@ -82,7 +83,7 @@ impl From<&TableDelta> for TableRows {
 }
 
 /// A day that is not complete in the lake.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IncompleteDay {
     /// The day.
     pub day: Date,
@@ -95,7 +96,7 @@ pub struct IncompleteDay {
 }
 
 /// How much of the window is complete. A day counts once for each listing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CoverageSummary {
     /// Days requested.
     pub days: u64,
@@ -106,7 +107,7 @@ pub struct CoverageSummary {
 }
 
 /// How far the register has been read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RegisterSummary {
     /// Which businesses were requested.
     pub status: RegisterStatus,
@@ -132,7 +133,7 @@ pub struct RegisterSummary {
 }
 
 /// Progress of the look-ups.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EnrichSummary {
     /// Selected businesses whose details or officers were due.
     pub chosen: u64,
@@ -147,7 +148,8 @@ pub struct EnrichSummary {
 }
 
 /// What a run did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "Summary of a run of sunlake")]
 pub struct RunSummary {
     /// The run.
     pub run_id: String,

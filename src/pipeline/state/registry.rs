@@ -5,11 +5,12 @@ use crate::contract::listing::Listing;
 use crate::contract::search::StatusFilter;
 use crate::extract::registry::prefixes::{NamePrefix, prefix_of, text};
 use jiff::civil::Date;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which businesses of the register are read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RegisterStatus {
     /// Active businesses.
@@ -29,7 +30,7 @@ impl RegisterStatus {
 }
 
 /// Which rows the API's total of businesses counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counted {
     /// Dissolved businesses too.
     pub dissolved: bool,
@@ -83,7 +84,7 @@ pub(crate) struct RegisterProgress {
 }
 
 /// A prefix that could not be read completely.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnprovenStart {
     /// The prefix.
     pub start: String,

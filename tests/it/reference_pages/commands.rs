@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 13] = [
+const WITHOUT_FLAG: [(&str, &str); 14] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
@@ -25,6 +25,10 @@ const WITHOUT_FLAG: [(&str, &str); 13] = [
         "The same: aggregates keep few rows in memory.",
     ),
     ("SUNLAKE_RESTARTED", "Set by that restart, so that there is only one."),
+    (
+        "SUNLAKE_COMPLETE",
+        "Set by the script of `sunlake completions`: the program answers the shell, and does nothing else.",
+    ),
     ("RUST_LOG", "Not read. Use `-v`, `-q` and `--log-format`."),
 ];
 

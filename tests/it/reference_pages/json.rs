@@ -8,7 +8,7 @@ use sunlake::pipeline::Price;
 use sunlake::pipeline::publish::summary::{Outcome, Requests, RunSummary, TableRows};
 
 /// Commands besides `run` and `plan`, and the keys of their objects.
-const OTHER: [(&str, &str); 21] = [
+const OTHER: [(&str, &str); 22] = [
     (
         "status",
         "`snapshot`, `snapshots` (those kept), `rows`, `register`, `days_wanted`, `days_complete`, `newest_unread`, `coverage`, `budgets` (every account of this host), `runs`",
@@ -47,6 +47,7 @@ const OTHER: [(&str, &str); 21] = [
     ("keys create", "`id`, `account`, `key`"),
     ("keys list", "`account`, `key`"),
     ("keys revoke", "`id`, `revoked`"),
+    ("man", "`path`, `files`"),
     ("a command other than `run` that fails", "`error`, `exit_code`, and `hint` where there is one"),
 ];
 

@@ -1,0 +1,40 @@
+# docker build -t sunlake .
+# docker run --rm -v lake:/lake sunlake run /etc/sunlake/pipelines/sample.toml
+ARG RUST_IMAGE=rust:1.95-slim-bookworm
+ARG BASE_IMAGE=debian:bookworm-slim
+
+FROM ${RUST_IMAGE} AS build
+# ring and zstd build C.
+RUN command -v cc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev; }
+WORKDIR /build
+# What it depends on is most of the build, and a layer of its own: it is built again when Cargo.lock changes.
+COPY Cargo.toml Cargo.lock ./
+RUN mkdir -p src benches/serve \
+    && echo 'fn main() {}' | tee src/main.rs benches/serve/main.rs benches/efficiency.rs > benches/lake.rs \
+    && touch src/lib.rs \
+    && cargo build --release --locked --bin sunlake \
+    && rm -rf src benches
+COPY . .
+RUN touch src/lib.rs src/main.rs && cargo build --release --locked --bin sunlake \
+    && target/release/sunlake man man \
+    && mkdir completions && target/release/sunlake completions bash > completions/sunlake
+
+FROM ${BASE_IMAGE}
+# Root certificates, for https to the API.
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
+RUN useradd --uid 10001 --user-group --create-home sunlake && install -d -o sunlake -g sunlake /lake
+COPY --from=build /build/target/release/sunlake /usr/local/bin/sunlake
+COPY --from=build /build/completions/sunlake /usr/share/bash-completion/completions/sunlake
+COPY --from=build /build/man /usr/local/share/man/man1
+COPY pipelines /etc/sunlake/pipelines
+COPY LICENSE /usr/share/doc/sunlake/LICENSE
+USER sunlake
+WORKDIR /home/sunlake
+# The lake, the request counts of the account and the keys of `serve` outlive the container here.
+ENV SUNLAKE_LAKE=/lake/florida SUNLAKE_STATE=/lake/state SUNLAKE_KEYS=/lake/keys.toml
+VOLUME /lake
+EXPOSE 8080
+# SIGTERM pauses a run, and ends a server when it has answered.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["sunlake"]
+CMD ["--help"]

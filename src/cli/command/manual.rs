@@ -1,0 +1,91 @@
+//! `completions`, `man` and `schema`: the program's help in other forms.
+
+use crate::cli::args::{Cli, SchemaOf};
+use crate::cli::completion::VARIABLE;
+use crate::cli::exit::{self, CommandError};
+use crate::cli::output::words::{count, print};
+use crate::cli::session::Session;
+use crate::pipeline::config::spec::PipelineSpec;
+use crate::pipeline::publish::summary::RunSummary;
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_complete::env::Shells;
+use schemars::generate::SchemaSettings;
+use serde_json::json;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const PROGRAM: &str = "sunlake";
+
+/// First line of a page that this program wrote: a comment to `man`.
+const MARK: &str = ".\\\" Written by sunlake man; it may be replaced.\n";
+
+/// Prints the script with which a shell asks the program for completions.
+pub(crate) fn completions(shell: Shell) -> Result<u8, CommandError> {
+    let shells = Shells::builtins();
+    let script = shells.completer(&shell.to_string());
+    let script = script.ok_or_else(|| CommandError::Bug(format!("no completions for {shell}")))?;
+    let mut text = Vec::new();
+    script
+        .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut text)
+        .map_err(|error| CommandError::Bug(error.to_string()))?;
+    print(&String::from_utf8_lossy(&text))?;
+    Ok(exit::DONE)
+}
+
+/// Prints a JSON Schema, made from the types. Draft 7 is what editors of TOML know.
+pub(crate) fn schema(of: SchemaOf) -> Result<u8, CommandError> {
+    let draft = SchemaSettings::draft07();
+    let schema = match of {
+        SchemaOf::Pipeline => draft.for_deserialize().into_generator().into_root_schema_for::<PipelineSpec>(),
+        SchemaOf::Summary => draft.for_serialize().into_generator().into_root_schema_for::<RunSummary>(),
+    };
+    let text = serde_json::to_string_pretty(&schema).map_err(|error| CommandError::Bug(error.to_string()))?;
+    print(&format!("{text}\n"))?;
+    Ok(exit::DONE)
+}
+
+/// Writes a manual page for each command.
+pub(crate) fn man(session: &Session<'_>, folder: &Path) -> Result<u8, CommandError> {
+    let mut root = Cli::command().disable_help_subcommand(true);
+    root.build();
+    let mut pages = Vec::new();
+    add_pages(root, folder, &mut pages).map_err(|error| CommandError::Bug(error.to_string()))?;
+    for (path, _) in &pages {
+        check_replaceable(path)?;
+    }
+    let failed = |path: &Path, source| CommandError::Io(format!("cannot write {}", path.display()), source);
+    std::fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
+    for (path, text) in &pages {
+        std::fs::write(path, text).map_err(|source| failed(path, source))?;
+    }
+    let files: Vec<&PathBuf> = pages.iter().map(|(path, _)| path).collect();
+    let result = json!({ "path": folder, "files": files });
+    session
+        .report(&result, || format!("{}: {}\n", folder.display(), count(pages.len() as u64, "manual page")))
+}
+
+/// The pages of a command and of those below it, with their paths.
+fn add_pages(command: Command, folder: &Path, pages: &mut Vec<(PathBuf, Vec<u8>)>) -> io::Result<()> {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        add_pages(below.clone(), folder, pages)?;
+    }
+    let page = clap_mangen::Man::new(command);
+    let mut text = MARK.as_bytes().to_vec();
+    page.render(&mut text)?;
+    pages.push((folder.join(page.get_filename()), text));
+    Ok(())
+}
+
+/// Fails if there is a file that this command did not write.
+fn check_replaceable(path: &Path) -> Result<(), CommandError> {
+    match std::fs::read(path) {
+        Ok(text) if text.starts_with(MARK.as_bytes()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(_) => {
+            let refused = format!("{} is there, and `sunlake man` did not write it", path.display());
+            Err(CommandError::Settings(refused).hint("give another folder, or move that file"))
+        }
+        Err(source) => Err(CommandError::Io(format!("cannot read {}", path.display()), source)),
+    }
+}

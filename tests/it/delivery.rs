@@ -1,0 +1,102 @@
+//! What comes with the program: manual pages, completions, the archive of a release.
+
+use crate::support::command::{Sunlake, project, succeed};
+use crate::support::lake::files_below;
+use crate::support::scratch::Scratch;
+use crate::support::source;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn every_command_has_a_manual_page_and_no_other_file_is_replaced() {
+    let scratch = Scratch::new();
+    let folder = scratch.path("man1");
+    let write = || Sunlake::new(["man"]).args([&folder]).finish();
+    write().exits(0);
+    let pages = files_below(&folder);
+    let help = Sunlake::new(["--help"]).finish().exits(0).stdout;
+    let commands =
+        help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = commands
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
+    let names: Vec<&str> = names.filter(|name| *name != "help").collect();
+    assert!(names.len() > 10, "{help}");
+    for name in names.into_iter().chain(["snapshot-prune", "export-csv"]) {
+        let page = folder.join(format!("sunlake-{name}.1"));
+        let text = std::fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(text.contains(&format!(".TH sunlake-{name} 1")), "{text}");
+    }
+    std::fs::remove_file(folder.join("sunlake.1")).expect("a page");
+    write().exits(0);
+    assert_eq!(files_below(&folder), pages, "its own pages are replaced");
+    std::fs::write(folder.join("sunlake-run.1"), "mine").expect("a file");
+    std::fs::remove_file(folder.join("sunlake.1")).expect("a page");
+    write().exits(3).says("sunlake-run.1 is there, and `sunlake man` did not write it").says("hint: ");
+    assert_eq!(std::fs::read_to_string(folder.join("sunlake-run.1")).expect("a file"), "mine");
+    assert!(!folder.join("sunlake.1").exists(), "a refusal writes nothing");
+}
+
+/// What bash offers for the last word of a command line.
+fn offered(folder: &Path, typed: &str) -> Vec<String> {
+    let words: Vec<&str> = typed.split(' ').collect();
+    let script = "source <(\"$SUNLAKE\" completions bash)\n\
+                  sunlake() { \"$SUNLAKE\" \"$@\"; }\n\
+                  COMP_WORDS=(sunlake \"$@\"); COMP_CWORD=$#\n\
+                  _clap_complete_sunlake sunlake \"${@: -1}\"\n\
+                  printf '%s\\n' \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    bash.args(["-c", script, "bash"]).args(words).current_dir(folder);
+    bash.env("SUNLAKE", env!("CARGO_BIN_EXE_sunlake")).env_remove("SUNLAKE_LAKE");
+    let said = String::from_utf8(succeed(&mut bash).stdout).expect("text");
+    said.lines().filter(|line| !line.is_empty() && !line.starts_with('-')).map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_snapshots_runs_tables_and_pipelines() {
+    let (scratch, source) = (Scratch::new(), source::history());
+    let lake = source.lake.display();
+    let folder = scratch.path("");
+    assert_eq!(offered(&folder, &format!("snapshot show --lake {lake} ")), ["2", "1"]);
+    assert_eq!(offered(&folder, &format!("--lake={lake} snapshot diff 1 ")), ["2", "1"]);
+    assert_eq!(offered(&folder, &format!("export delta --lake {lake} out --snapshot ")), ["2", "1"]);
+    let runs = offered(&folder, &format!("replay --lake {lake} "));
+    let folders = crate::support::lake::names(&source.lake.join("runs"));
+    assert_eq!(runs, folders.into_iter().rev().collect::<Vec<_>>());
+    let tables = offered(&folder, &format!("export csv --lake {lake} out --table filings,agg_m"));
+    assert_eq!(tables, ["filings,agg_month"]);
+    std::fs::create_dir(folder.join("pipelines")).expect("a folder");
+    for name in ["pipelines/daily.toml", "pipelines/notes.txt", "mine.toml"] {
+        scratch.file(name, "");
+    }
+    assert_eq!(offered(&folder, "run pipelines/"), ["pipelines/daily.toml"]);
+    assert_eq!(offered(&folder, "plan "), ["pipelines/daily.toml", ".", "mine.toml", "pipelines/"]);
+    assert_eq!(offered(&folder, "sna"), ["snapshot"]);
+    assert!(offered(&folder, "snapshot show --lake nowhere ").is_empty());
+    assert!(!folder.join("nowhere").exists());
+}
+
+#[test]
+fn a_release_archive_has_the_program_its_pages_and_its_checksum() {
+    let scratch = Scratch::new();
+    let mut package = Command::new(project().join(".ci/package"));
+    let out = scratch.path("dist");
+    succeed(
+        package.args([env!("CARGO_BIN_EXE_sunlake"), "x86_64-test"]).arg(&out).env_remove("SUNLAKE_LAKE"),
+    );
+    let name = format!("sunlake-{}-x86_64-test", env!("CARGO_PKG_VERSION"));
+    let checksum = format!("{name}.tar.gz.sha256");
+    succeed(Command::new("sha256sum").args(["--check", &checksum]).current_dir(&out));
+    succeed(Command::new("tar").args(["-xzf", &format!("{name}.tar.gz")]).current_dir(&out));
+    let unpacked = out.join(&name);
+    for file in ["LICENSE", "README.md", "completions/sunlake.zsh", "man/man1/sunlake-run.1"] {
+        assert!(unpacked.join(file).is_file(), "{file}");
+    }
+    let said = succeed(Command::new(unpacked.join("sunlake")).arg("--version")).stdout;
+    assert_eq!(String::from_utf8_lossy(&said), format!("sunlake {}\n", env!("CARGO_PKG_VERSION")));
+    // Where `cargo binstall` looks for it.
+    let cargo = std::fs::read_to_string(project().join("Cargo.toml")).expect("Cargo.toml");
+    assert!(
+        cargo.contains("/{ name }-{ version }-{ target }.tar.gz")
+            && cargo.contains("\"{ name }-{ version }-{ target }/{ bin }\"")
+    );
+}
