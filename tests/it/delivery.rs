@@ -69,7 +69,8 @@ fn bash_completes_snapshots_runs_tables_and_pipelines() {
         scratch.file(name, "");
     }
     assert_eq!(offered(&folder, "run pipelines/"), ["pipelines/daily.toml"]);
-    assert_eq!(offered(&folder, "plan "), ["pipelines/daily.toml", ".", "mine.toml", "pipelines/"]);
+    let names = ["backfill", "daily", "enrich", "registry", "sample", "sample-details"];
+    assert_eq!(offered(&folder, "plan "), [&names[..], &[".", "mine.toml", "pipelines/"]].concat());
     assert_eq!(offered(&folder, "sna"), ["snapshot"]);
     assert!(offered(&folder, "snapshot show --lake nowhere ").is_empty());
     assert!(!folder.join("nowhere").exists());

@@ -63,8 +63,10 @@ fn init_writes_what_is_built_in_and_overwrites_nothing() {
 fn demo_shows_a_first_result_and_says_that_it_is_invented() {
     let scratch = Scratch::new();
     let demo = Sunlake::new(["demo"]).within(&scratch.path(".")).finish().exits(0);
-    let demo = demo.says("invented").says("sunlake query --lake sunlake-demo");
-    assert!(demo.stdout.contains("Miami-Dade"), "{}", demo.stdout);
+    let demo = demo.says("invented");
+    for text in ["Miami-Dade", "sunlake query --lake sunlake-demo", "sunlake changes --lake sunlake-demo"] {
+        assert!(demo.stdout.contains(text), "{}", demo.stdout);
+    }
     let lake = scratch.path("sunlake-demo");
     assert_eq!(ask(&lake, "SELECT COUNT(*) AS n FROM details", "csv"), "n\r\n500\r\n");
     for file in ["catalog/report.html", "catalog/TABLES.md", "catalog/views.sql"] {

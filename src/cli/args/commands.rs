@@ -1,15 +1,12 @@
 //! Commands, subcommands, and their flags.
 
-use super::values::{
-    BaseUrl, BaseUrlParser, Since, connections, day, named, named_path, origin, plan, since, switch,
-    table_name, verbosity, web_address,
-};
+use super::ask::{ChangesArguments, QueryArguments};
+use super::serve::ServeArguments;
+use super::values::{BaseUrl, BaseUrlParser, day, named, named_path, plan, switch, table_name, verbosity};
 use crate::contract::plan::Plan;
-use crate::serve::{ConnectionLimits, LimitOverride};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// Turns the Florida Business Filings API into a columnar lake, and serves that API from the lake.
 #[derive(Debug, Parser)]
@@ -196,112 +193,6 @@ pub enum Schedule {
     Dagster,
     Kubernetes,
     Github,
-}
-
-/// Form of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum RowFormat {
-    /// Columns that fit the terminal.
-    Table,
-    /// Lines of comma-separated cells, safe to open in a spreadsheet.
-    Csv,
-    /// An array of objects.
-    Json,
-    /// An object a line.
-    Ndjson,
-    /// A table of a Markdown page.
-    Markdown,
-    /// A Parquet file.
-    Parquet,
-    /// A feed for readers of news; of `changes` alone.
-    Atom,
-}
-
-/// Flags of `query`.
-#[derive(Debug, Args)]
-pub struct QueryArguments {
-    /// The query
-    #[arg(value_name = "SQL", conflicts_with = "file")]
-    pub sql: Option<String>,
-    /// File with the query; - reads stdin
-    #[arg(short, long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Form of the rows [default: table; with --json: json]
-    #[arg(long, env = "SUNLAKE_FORMAT", value_parser = named(value_parser!(RowFormat)))]
-    pub format: Option<RowFormat>,
-    /// File to write, which must not be there yet [default: stdout]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Snapshot number [default: the newest]
-    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
-    pub snapshot: Option<u64>,
-}
-
-/// Flags of `changes`.
-#[derive(Debug, Args)]
-pub struct ChangesArguments {
-    /// Day, or number of a snapshot after which [default: the newest day with changes]
-    #[arg(long, env = "SUNLAKE_SINCE", value_parser = named(since), value_name = "DATE|N")]
-    pub since: Option<Since>,
-    /// Only of this county
-    #[arg(long, env = "SUNLAKE_COUNTY", value_name = "NAME")]
-    pub county: Option<String>,
-    /// Only of this type, such as llc
-    #[arg(long = "type", env = "SUNLAKE_TYPE", value_name = "TYPE")]
-    pub kind: Option<String>,
-    /// Only names with this text in them
-    #[arg(long, env = "SUNLAKE_NAME", value_name = "TEXT")]
-    pub name: Option<String>,
-    /// Form of the changes [default: table; with --json: json]
-    #[arg(long, env = "SUNLAKE_FORMAT", value_parser = named(value_parser!(RowFormat)))]
-    pub format: Option<RowFormat>,
-    /// File to write, which must not be there yet [default: stdout]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-}
-
-/// Flags of `serve`.
-#[derive(Debug, Args)]
-pub struct ServeArguments {
-    /// Address to listen on; port 0 takes a free one
-    #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
-    pub listen: String,
-    /// File of accounts and keys, made by `sunlake keys create`
-    #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
-    pub keys: PathBuf,
-    /// File of the request counts, which the next server needs [default: state/usage.jsonl of the lake]
-    #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE")]
-    pub usage: Option<PathBuf>,
-    /// Address of the Prometheus metrics, at /metrics [default: none]
-    #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
-    pub metrics: Option<String>,
-    /// Limits for every account, for test instances, such as `per_minute=1000,per_day=9000`
-    #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(LimitOverride::from_str), value_name = "LIMIT=N,...")]
-    pub plan_override: Option<LimitOverride>,
-    /// Most connections at once; a further client gets 503
-    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS")]
-    #[arg(value_parser = named(connections), value_name = "N", default_value_t = ConnectionLimits::default().all)]
-    pub max_connections: usize,
-    /// Most connections at once of one address (IPv6: of one /64 network)
-    #[arg(long, env = "SUNLAKE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = named(connections))]
-    #[arg(value_name = "N", default_value_t = ConnectionLimits::default().of_address)]
-    pub max_connections_per_address: usize,
-    /// How long a connection may be silent between two requests
-    #[arg(long, env = "SUNLAKE_KEEP_ALIVE", value_parser = named(value_parser!(u64).range(1..=86_400)))]
-    #[arg(value_name = "SECONDS", default_value_t = ConnectionLimits::default().keep_alive.as_secs())]
-    pub keep_alive: u64,
-    /// Certificate chain in PEM: speak HTTPS; read again when it changes
-    #[arg(long, env = "SUNLAKE_TLS_CERT", requires = "tls_key", value_parser = named_path(), value_name = "FILE")]
-    pub tls_cert: Option<PathBuf>,
-    /// Private key of the certificate, in PEM
-    #[arg(long, env = "SUNLAKE_TLS_KEY", requires = "tls_cert", value_parser = named_path(), value_name = "FILE")]
-    pub tls_key: Option<PathBuf>,
-    /// Address of this server for clients, such as that of a proxy; /mcp then accepts its name
-    #[arg(long, env = "SUNLAKE_PUBLIC_URL", value_parser = named(web_address), value_name = "URL")]
-    pub public_url: Option<String>,
-    /// Origin of web pages that may call the server from a browser; repeat the flag for more, `*` for all [default: none]
-    #[arg(long, env = "SUNLAKE_CORS_ORIGIN", value_delimiter = ',', value_parser = named(origin), value_name = "ORIGIN")]
-    pub cors_origin: Vec<String>,
 }
 
 /// What to do with snapshots.

@@ -3,13 +3,19 @@
 //! # Files, in reading order
 //!
 //! - `commands`: commands, subcommands, and their flags
+//! - `ask`: flags of `query` and `changes`
+//! - `serve`: flags of `serve`
 //! - `values`: parsers of values, whose errors name the variable of a value that came from one
 
+mod ask;
 mod commands;
+mod serve;
 mod values;
 
+pub use ask::{ChangesArguments, QueryArguments, RowFormat};
 pub use commands::{
-    ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags,
-    QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, SnapshotCommand,
+    Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Schedule, SchemaOf,
+    Selection, SnapshotCommand,
 };
+pub use serve::ServeArguments;
 pub use values::{BaseUrl, Since, without_empty_variables};
