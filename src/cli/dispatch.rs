@@ -5,6 +5,7 @@ use super::command;
 use super::exit::{self, CommandError};
 use super::output::error_text::ErrorText;
 use super::output::log::{Log, start_log};
+use super::output::terminal::Terminal;
 use super::output::words::{print, print_json};
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
@@ -13,7 +14,8 @@ use std::io::Write;
 
 /// Runs a command and returns the exit code. An error is reported on stderr.
 pub async fn carry_out(cli: Cli, world: &World) -> u8 {
-    let log = start_log(&cli.common, matches!(cli.command, Command::Serve(_)));
+    let terminal = Terminal::of_stderr(&cli.common, world.variable);
+    let log = start_log(&cli.common, terminal, matches!(cli.command, Command::Serve(_)));
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     let session = Session { common: &cli.common, world, today };
     let done = dispatch(&cli.command, &session, &log).await;
@@ -34,7 +36,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
     match command {
         Command::Run { pipeline, yes } => command::run::run(session, pipeline.as_deref(), *yes, log).await,
         Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
-        Command::Status => command::status::status(session),
+        Command::Status { tables } => command::status::status(session, *tables),
         Command::Verify { repair: true, .. } => command::verify::repair_lake(session),
         Command::Verify { snapshot, .. } => command::verify::verify(session, *snapshot),
         Command::Snapshot { command } => command::snapshot::snapshot(session, command),

@@ -44,5 +44,6 @@ mod soak;
 mod store;
 mod store_history;
 mod support;
+mod terminal;
 mod truth;
 mod verify;

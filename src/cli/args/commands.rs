@@ -1,8 +1,8 @@
 //! Commands, subcommands, and their flags.
 
 use super::values::{
-    BaseUrl, BaseUrlParser, connections, day, named, named_path, plan, switch, table_name, verbosity,
-    web_address,
+    BaseUrl, BaseUrlParser, SnapshotName, connections, day, listen_address, named, named_path, plan,
+    snapshot_name, switch, table_name, verbosity, web_address,
 };
 use crate::contract::plan::Plan;
 use crate::serve::{DEFAULT_MAX_CONNECTIONS, LimitOverride};
@@ -87,12 +87,17 @@ pub enum Command {
         /// Pipeline file [default: pipelines/sample.toml, unless an address or a key is set]
         pipeline: Option<PathBuf>,
     },
-    /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
-    Status,
+    /// Show the lake on one screen: newest day, complete days, quota left, last runs, what to do next
+    Status {
+        /// Also show the rows of each table
+        #[arg(long, env = "SUNLAKE_TABLES", value_parser = named(switch))]
+        tables: bool,
+    },
     /// Name every damaged or missing file of the lake, or of the tables of one snapshot
     Verify {
-        /// Snapshot number [default: all snapshots]
-        snapshot: Option<u64>,
+        /// Snapshot number, or `latest` [default: all snapshots]
+        #[arg(value_parser = snapshot_name)]
+        snapshot: Option<SnapshotName>,
         /// Repair damaged files
         #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = named(switch))]
         repair: bool,
@@ -148,14 +153,15 @@ pub enum Command {
 /// Flags of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on, or a port of this machine; port 0 takes a free one
     #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
+    #[arg(value_parser = named(listen_address))]
     pub listen: String,
     /// File of accounts and keys, made by `sunlake keys create`
     #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
     pub keys: PathBuf,
     /// Address of the Prometheus metrics, at /metrics [default: none]
-    #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
+    #[arg(long, env = "SUNLAKE_METRICS", value_parser = named(listen_address), value_name = "ADDR")]
     pub metrics: Option<String>,
     /// Limits for every account, for test instances, such as `per_minute=1000,per_day=9000`
     #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(LimitOverride::from_str), value_name = "LIMIT=N,...")]
@@ -179,9 +185,11 @@ pub enum SnapshotCommand {
     /// Rows that differ between two snapshots, by table and key, in more than when they were read
     Diff {
         /// Number of the older one
-        before: u64,
-        /// Number of the newer one
-        after: u64,
+        #[arg(value_parser = snapshot_name)]
+        before: SnapshotName,
+        /// Number of the newer one, or `latest`
+        #[arg(value_parser = snapshot_name)]
+        after: SnapshotName,
     },
     /// Never prune a snapshot
     Pin(Numbered),
@@ -190,7 +198,8 @@ pub enum SnapshotCommand {
     /// Publish the tables of an old snapshot as a new one
     Rollback {
         /// Number of the old one
-        snapshot: u64,
+        #[arg(value_parser = snapshot_name)]
+        snapshot: SnapshotName,
     },
     /// Publish a snapshot that is pending review
     Accept(Numbered),
@@ -201,8 +210,9 @@ pub enum SnapshotCommand {
 /// One snapshot.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Numbered {
-    /// Its number
-    pub snapshot: u64,
+    /// Its number, or `latest`
+    #[arg(value_parser = snapshot_name)]
+    pub snapshot: SnapshotName,
 }
 
 /// Retention rules. A snapshot that no rule keeps is deleted.
@@ -287,9 +297,9 @@ pub enum ExportCommand {
     Delta {
         /// Folder of the table
         path: PathBuf,
-        /// Newest snapshot to export [default: the newest]
-        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
-        snapshot: Option<u64>,
+        /// Newest snapshot to export: a number, or `latest` [default: the newest]
+        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
+        snapshot: Option<SnapshotName>,
         /// Copy files even where a hard link is possible
         #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
         copy: bool,
@@ -299,9 +309,9 @@ pub enum ExportCommand {
 /// A snapshot and some of its tables, and what they may replace.
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
-    /// Snapshot number [default: the newest]
-    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
-    pub snapshot: Option<u64>,
+    /// Snapshot number, or `latest` [default: the newest]
+    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
+    pub snapshot: Option<SnapshotName>,
     /// Table or aggregate; repeat the flag, or separate names with commas [default: all]
     #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
     pub tables: Vec<String>,

@@ -12,4 +12,4 @@ pub use commands::{
     Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
     ServeArguments, SnapshotCommand,
 };
-pub use values::{BaseUrl, without_empty_variables};
+pub use values::{BaseUrl, SnapshotName, without_empty_variables};

@@ -6,6 +6,7 @@
 //! - `first_run`: the question before the first run into a new lake
 //! - `run_text`: their results as text
 //! - `status`: `status` and `report`
+//! - `status_text`: the status of a lake as text
 //! - `snapshot`: `snapshot` and its subcommands
 //! - `snapshot_text`: snapshots, differences and pruned files as text
 //! - `verify`: `verify` and `verify --repair`
@@ -26,4 +27,5 @@ pub(super) mod serve;
 pub(super) mod snapshot;
 mod snapshot_text;
 pub(super) mod status;
+mod status_text;
 pub(super) mod verify;

@@ -14,17 +14,27 @@ use crate::client::StopSwitch;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::plan::estimate::{self, Price};
+use crate::pipeline::publish::report::report_of;
 use crate::pipeline::publish::summary::{Requests, RunSummary};
-use crate::pipeline::{PipelineError, RunContext};
-use std::cell::RefCell;
+use crate::pipeline::{Event, Events, PipelineError, RunContext};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Facts about a run in case it fails: the run itself returns none then.
 #[derive(Default)]
-struct RunProbe {
-    run_id: RefCell<String>,
-    requests: RefCell<Requests>,
+struct Facts {
+    run_id: String,
+    requests: Requests,
+}
+
+#[derive(Clone, Default)]
+struct RunProbe(Arc<Mutex<Facts>>);
+
+impl RunProbe {
+    fn note<T>(&self, act: impl FnOnce(&mut Facts) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 pub(crate) async fn run(
@@ -37,17 +47,23 @@ pub(crate) async fn run(
     let (started, probe) = (Instant::now(), RunProbe::default());
     match published(session, (file, yes), log, &probe).await {
         Ok((summary, lake)) => {
-            session.report(&summary, || run_text::run(&summary, lake.root()))?;
+            let place = run_text::Place {
+                report: report_of(&lake),
+                again: &session.command_line("run", Some(named.unwrap_or(file))),
+                lake_flag: &session.lake_flag(),
+            };
+            session.report(&summary, || run_text::run(&summary, &place))?;
             Ok(summary.exit_code)
         }
         Err(error) => {
             let text = with_causes(&error);
             tracing::info!(exit_code = error.code(), "the run failed: {text}");
             let name = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");
+            let Facts { run_id, requests } = probe.note(std::mem::take);
             let summary = RunSummary {
-                run_id: probe.run_id.take(),
+                run_id,
                 exit_code: error.code(),
-                requests: probe.requests.take(),
+                requests,
                 stopped: Some(text),
                 elapsed_secs: started.elapsed().as_secs_f64(),
                 peak_rss_bytes: (session.world.peak_rss_bytes)(),
@@ -110,7 +126,7 @@ async fn with_source<T>(
     pipeline: &Pipeline,
     lake: &Lake,
     (log, probe): (&Log, &RunProbe),
-    work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
+    work: impl AsyncFnOnce(&RunContext) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
     let embedded = match reads_sample(session, pipeline)? {
@@ -126,11 +142,7 @@ async fn with_source<T>(
     };
     let (switch, stop) = StopSwitch::new();
     stop_on_signals(switch)?;
-    log.bar.start(session.common);
-    let begin = |folder: &Path| {
-        log.run.begin(folder);
-        probe.run_id.replace(folder.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned());
-    };
+    let lines = log.bar.start();
     let context = RunContext {
         lake: lake.clone(),
         state_dir: match &embedded {
@@ -142,16 +154,32 @@ async fn with_source<T>(
         source,
         stop,
         holder: (session.world.holder)(),
-        begin: &begin,
-        tell: &|stage, _sent| log.bar.count(stage),
-        spent: &|requests| drop(probe.requests.replace(requests.clone())),
+        events: events(log, probe),
     };
     let result = work(&context).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
+    drop(lines);
     log.bar.finish();
     if let Some(api) = embedded {
         api.stop().await?;
     }
     result
+}
+
+/// Notes what a run tells in the probe, and shows it.
+fn events(log: &Log, probe: &RunProbe) -> Events {
+    let (run, bar, probe) = (log.run.clone(), log.bar.clone(), probe.clone());
+    Events::new(move |event| {
+        match &event {
+            Event::Begun(folder) => {
+                run.begin(folder);
+                let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or("");
+                probe.note(|facts| facts.run_id = name.to_owned());
+            }
+            Event::Spent(requests) => probe.note(|facts| facts.requests = (*requests).clone()),
+            _ => {}
+        }
+        bar.show(&event);
+    })
 }
 
 /// The first signal stops the requests; the second ends the process, which loses nothing that was committed.

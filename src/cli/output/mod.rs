@@ -6,10 +6,14 @@
 //! - `error_text`: an error with its causes and its hint
 //! - `log`: the log on stderr, and the log file of a run
 //! - `lossy_lines`: the log of a server, which waits for no reader
+//! - `terminal`: what the terminal allows
+//! - `progress_line`: the words of progress
 //! - `progress`: the progress bar, and log lines next to it
 
 pub(super) mod error_text;
 pub(super) mod log;
 mod lossy_lines;
 pub(super) mod progress;
+mod progress_line;
+pub(super) mod terminal;
 pub(super) mod words;
