@@ -5,6 +5,7 @@ use super::command;
 use super::exit::CommandError;
 use super::output::error_text::ErrorText;
 use super::output::log::{Log, start_log};
+use super::output::terminal::Terminal;
 use super::output::words::print_json;
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
@@ -19,7 +20,8 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
     if matches!(cli.command, Command::Demo) && !cli.common.is_lake_given {
         cli.common.lake = PathBuf::from(DEMO_LAKE);
     }
-    let log = start_log(&cli.common, matches!(cli.command, Command::Serve(_)));
+    let terminal = Terminal::of_stderr(&cli.common, world.variable);
+    let log = start_log(&cli.common, terminal, matches!(cli.command, Command::Serve(_)));
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     let session = Session { common: &cli.common, world, today };
     let done = dispatch(&cli.command, &session, &log).await;
@@ -46,7 +48,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Init { folder, schedule } => command::init::init(session, folder, *schedule),
         Command::Query(arguments) => command::ask::query::query(session, arguments),
         Command::Changes(arguments) => command::ask::changes::changes(session, arguments),
-        Command::Status => command::status::status(session),
+        Command::Status { tables } => command::status::status(session, *tables),
         Command::Verify { repair: true, .. } => command::verify::repair_lake(session),
         Command::Verify { snapshot, .. } => command::verify::verify(session, *snapshot),
         Command::Snapshot { command } => command::snapshot::snapshot(session, command),

@@ -125,7 +125,7 @@ fn client(error: &ClientError) -> u8 {
     match error {
         ClientError::Refused { status: 401 | 403, .. } => KEY_REFUSED,
         ClientError::BudgetSpent { .. } | ClientError::WaitTooLong { .. } | ClientError::Stopped => RUN_AGAIN,
-        ClientError::Settings(_) => SETTINGS,
+        ClientError::Settings(_) | ClientError::PlainHttp { .. } => SETTINGS,
         ClientError::Ledger { .. } => STORAGE,
         ClientError::Refused { .. }
         | ClientError::Busy { .. }

@@ -7,6 +7,7 @@ use crate::lake::{Lake, LakeError, LakeLock};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use std::path::Path;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a command takes from outside the program.
@@ -39,6 +40,26 @@ pub(super) struct Session<'a> {
 impl Session<'_> {
     pub(super) fn now(&self) -> Timestamp {
         (self.world.now)()
+    }
+
+    /// The flag of the lake in use, with a space before it; empty where it is the usual one or comes from a variable.
+    pub(super) fn lake_flag(&self) -> String {
+        let lake = &self.common.lake;
+        let is_in_variable =
+            (self.world.variable)("SUNLAKE_LAKE").is_some_and(|named| Path::new(&named) == lake);
+        match is_in_variable || lake == Path::new("output") {
+            true => String::new(),
+            false => format!(" --lake {}", shell_word(&lake.to_string_lossy())),
+        }
+    }
+
+    /// A command for the shell with the lake and the address in use.
+    pub(super) fn command_line(&self, command: &str, pipeline: Option<&Path>) -> String {
+        let pipeline = pipeline.map(|file| format!(" {}", shell_word(&file.to_string_lossy())));
+        let typed = self.common.base_url.as_ref().filter(|given| given.is_typed);
+        let address = typed.map(|given| format!(" --base-url {}", shell_word(&given.url)));
+        let lake = self.lake_flag();
+        format!("sunlake {command}{}{lake}{}", pipeline.unwrap_or_default(), address.unwrap_or_default())
     }
 
     /// 256 random bits for `purpose`.
@@ -78,6 +99,15 @@ impl Session<'_> {
             false => print(&text())?,
         }
         Ok(exit::DONE)
+    }
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,~".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

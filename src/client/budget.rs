@@ -3,11 +3,13 @@
 use super::counts::{Allowance, Counts, Ticket, Verdict};
 use super::error::{ClientError, Result, Window};
 use super::ledger::Ledger;
+use super::pause::{PauseListener, PauseReason, Quota};
 use crate::contract::account::{Account, Remaining};
 use crate::contract::eastern::{day_start, eastern_day, plus_days};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use std::io;
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Mutex, watch};
@@ -40,6 +42,9 @@ pub(crate) struct Budget {
     aside: AtomicU32,
     deadline: Option<Instant>,
     stop: Stop,
+    listener: PauseListener,
+    /// The windows when a request was last sent or held back.
+    quota: std::sync::Mutex<Option<Quota>>,
 }
 
 /// Limits before the first answer of `/v1/me`: the pace of the smallest plan.
@@ -55,7 +60,18 @@ impl Budget {
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        Self { ledger, clock, bounds, gate, sent, released, aside: AtomicU32::new(0), deadline, stop }
+        let (aside, listener, quota) = Default::default();
+        Self { ledger, clock, bounds, gate, sent, released, aside, deadline, stop, listener, quota }
+    }
+
+    /// The same budget, which tells `listener` of its pauses.
+    pub(crate) fn telling(self, listener: PauseListener) -> Self {
+        Self { listener, ..self }
+    }
+
+    /// The account's windows when a request was last sent or held back; none before.
+    pub(crate) fn quota(&self) -> Option<Quota> {
+        self.quota.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets requests aside: until this is called with 0, none of them is sent.
@@ -111,19 +127,31 @@ impl Budget {
                 return Err(spent(Window::Time, None));
             }
             let now = (self.clock)();
-            let wait_ms = match self.update(|counts| counts.admit(now, &self.allowance(counts)))? {
+            let (reason, wait_ms) = match self.verdict(now)? {
                 Verdict::Go(ticket) => {
                     self.sent.fetch_add(1, Ordering::Relaxed);
                     return Ok(ticket);
                 }
-                Verdict::WaitMinute(ms) | Verdict::WaitAsked(ms) => ms,
+                Verdict::WaitMinute(ms) => (PauseReason::Minute, ms),
+                Verdict::WaitAsked(ms) => (PauseReason::Asked, ms),
                 Verdict::DaySpent => return Err(spent(Window::Day, Some(day_after(eastern_day(now))))),
                 Verdict::MonthSpent => {
                     return Err(spent(Window::Month, Some(day_after(eastern_day(now).last_of_month()))));
                 }
             };
-            self.wait(Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
+            self.wait(reason, Duration::from_millis(u64::try_from(wait_ms).unwrap_or(1))).await?;
         }
+    }
+
+    /// Decides about one more request, and remembers the windows as they are then.
+    fn verdict(&self, now: Timestamp) -> Result<Verdict> {
+        let (verdict, quota) = self.update(|counts| {
+            let allowance = self.allowance(counts);
+            let verdict = counts.admit(now, &allowance);
+            (verdict, Quota { counts: counts.clone(), allowance })
+        })?;
+        *self.quota.lock().unwrap_or_else(PoisonError::into_inner) = Some(quota);
+        Ok(verdict)
     }
 
     pub(super) fn release(&self, ticket: &Ticket) -> Result<()> {
@@ -149,14 +177,20 @@ impl Budget {
     }
 
     /// Sleeps; fails when the pause is too long or the run is stopped.
-    pub(super) async fn wait(&self, pause: Duration) -> Result<()> {
+    async fn wait(&self, reason: PauseReason, pause: Duration) -> Result<()> {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
+        self.listener.tell(reason, pause);
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(()),
             () = self.stop.requested() => Err(ClientError::Stopped),
         }
+    }
+
+    /// Tells of a pause before a failed request is sent again.
+    pub(super) fn tell_retry(&self, is_asked: bool, pause: Duration) {
+        self.listener.tell(if is_asked { PauseReason::Asked } else { PauseReason::Retry }, pause);
     }
 
     pub(super) fn may_wait(&self, pause: Duration) -> bool {

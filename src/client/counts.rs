@@ -139,6 +139,13 @@ impl Counts {
         Verdict::Go(Ticket { at: now, number: self.sent, others_under_way })
     }
 
+    /// Milliseconds until this many more requests may have begun, by the minute's limit and the API's pause.
+    pub(super) fn held_back_ms(&mut self, requests: u64, now: Timestamp, allowance: &Allowance) -> i64 {
+        self.roll(now);
+        let by_minute = self.minute.held_back_ms(requests, now, allowance.per_minute);
+        by_minute.max(self.not_before - now.as_millisecond())
+    }
+
     /// Notes that a request was answered, or will not be.
     pub(crate) fn release(&mut self, ticket: &Ticket, now: Timestamp) {
         self.minute.release(ticket.at, now);

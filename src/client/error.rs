@@ -40,6 +40,9 @@ pub enum ClientError {
     /// No connection, no answer in time, or an incomplete body.
     #[error("GET {target} failed: {reason}")]
     Transport { target: String, reason: String },
+    /// The address is https, and what answers there is not TLS. Nothing of the request was sent.
+    #[error("GET {target} failed: the address begins with https://, but plain http answers there")]
+    PlainHttp { target: String },
     /// An answer that the API document does not describe: a redirect, HTML, broken JSON, a body that is too large.
     #[error("GET {target} answered outside its contract: {reason}")]
     OutsideContract { target: String, reason: String, retryable: bool },

@@ -34,6 +34,8 @@ pub(crate) struct AccountUsed {
     pub(crate) keys: Vec<String>,
     #[serde(flatten)]
     pub(crate) used: Used,
+    /// The account's limits; none before its first answer of `/v1/me`.
+    pub(crate) limits: Option<Allowance>,
 }
 
 /// The counts of one key's account, changed only under the file's lock.
@@ -127,6 +129,7 @@ impl Ledger {
                 service: book.service.clone(),
                 keys: keys.into_keys().collect(),
                 used: counts.used(now),
+                limits: counts.caps(),
             }));
         }
         accounts.sort_by(|one, other| (&one.service, &one.keys).cmp(&(&other.service, &other.keys)));

@@ -51,6 +51,24 @@ impl MinuteWindow {
         (first - now_ms).max(1)
     }
 
+    /// Milliseconds until this many more requests may have begun, with `most` in a minute. Those under way count as answered now.
+    pub(super) fn held_back_ms(&self, requests: u64, now: Timestamp, most: u32) -> i64 {
+        let most = u64::from(most.max(1));
+        let room = most.saturating_sub(u64::from(self.used()));
+        let Some(over) = requests.checked_sub(room + 1) else { return 0 };
+        let full_minutes =
+            i64::try_from(over / most).unwrap_or(i64::MAX / MINUTE_MS).saturating_mul(MINUTE_MS);
+        let nth = over % most;
+        let mut left = 0;
+        let leaves = self.slots.iter().find(|(_, count)| {
+            left += u64::from(*count);
+            left > nth
+        });
+        let now_ms = now.as_millisecond();
+        let ms = leaves.map_or(MINUTE_MS, |(slot, _)| (slot + 1) * SLOT_MS + MINUTE_MS - now_ms);
+        full_minutes.saturating_add(ms.max(0))
+    }
+
     pub(super) fn begin(&mut self, now: Timestamp) {
         self.under_way.push(now.as_millisecond());
     }
@@ -87,6 +105,40 @@ mod tests {
     use crate::client::counts::tests::at;
     use crate::client::counts::{Allowance, Counts, Ticket, Verdict};
     use proptest::prelude::*;
+
+    /// Milliseconds until the last of some requests begins, when each begins as soon as it may and is answered at once.
+    fn begun_after_ms(mut window: MinuteWindow, requests: u64, most: u32) -> i64 {
+        let mut now_ms = 0;
+        for _ in 0..requests {
+            window.roll(at(now_ms));
+            while window.used() >= most {
+                now_ms += window.wait_ms(at(now_ms));
+                window.roll(at(now_ms));
+            }
+            window.begin(at(now_ms));
+            window.release(at(now_ms), at(now_ms));
+        }
+        now_ms
+    }
+
+    #[test]
+    fn the_time_that_requests_are_held_back_is_the_time_they_take() {
+        for (used, apart_ms) in [(0, 0), (10, 50), (10, 4_000), (7, 900), (3, 0)] {
+            let mut window = MinuteWindow::default();
+            let begun = (0..used).map(|number| (number - used) * apart_ms);
+            begun.for_each(|ms| window.count(at(ms), 1));
+            window.roll(at(0));
+            for requests in [1, 2, 3, 7, 9, 10, 11, 25, 100] {
+                let (told, took) =
+                    (window.held_back_ms(requests, at(0), 10), begun_after_ms(window.clone(), requests, 10));
+                // A slot that takes in later requests delays each further round by its length.
+                assert!(
+                    (0..=SLOT_MS * 10).contains(&(took - told)),
+                    "{used} {apart_ms} {requests}: {told} {took}"
+                );
+            }
+        }
+    }
 
     #[derive(Clone, Copy)]
     enum Step {

@@ -23,6 +23,7 @@
 //! - `counts`: requests allowed in each window, and what one account has used
 //! - `account_book`: the accounts of one service, and which keys belong to the same one
 //! - `ledger`: the file that all processes of a host share
+//! - `pause`: pauses between requests, and how long requests will be held back
 //! - `budget`: holds each request back until it is allowed; the flag that stops a run
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace
@@ -38,6 +39,7 @@ mod key;
 mod latency;
 mod ledger;
 mod minute;
+mod pause;
 mod response;
 mod retry;
 mod sender;
@@ -50,4 +52,6 @@ pub use error::{ClientError, Window};
 pub use key::{ApiKey, KeyError};
 pub(crate) use latency::MOST_UNDER_WAY;
 pub(crate) use ledger::{AccountUsed, Ledger};
+pub(crate) use pause::PauseListener;
+pub use pause::{Pause, PauseReason};
 pub(crate) use sender::{Client, ClientConfig};

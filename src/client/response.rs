@@ -8,6 +8,9 @@ use reqwest::header::{DATE, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use std::time::Duration;
 
+/// In rustls' words for bytes that are not TLS.
+const NOT_TLS: &str = "corrupt message";
+
 /// The error of a request that got no complete answer.
 pub(super) fn transport(target: &str, error: &reqwest::Error) -> ClientError {
     let mut reason = String::new();
@@ -22,6 +25,9 @@ pub(super) fn transport(target: &str, error: &reqwest::Error) -> ClientError {
             reason.push_str(&text);
         }
         cause = current.source();
+    }
+    if reason.contains(NOT_TLS) {
+        return ClientError::PlainHttp { target: target.to_owned() };
     }
     if error.is_timeout() {
         reason = "no complete answer in time".to_owned();

@@ -7,11 +7,14 @@ use super::error::{ClientError, Result};
 use backon::{ExponentialBuilder, Retryable};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Attempts of one request, the first included.
 pub(super) const USUAL_ATTEMPTS: u32 = 6;
+
+/// Attempts while the service has never answered: the address is probably wrong, or the network is down.
+const FIRST_ATTEMPTS: u32 = 3;
 
 /// Pause after the first failure; doubles from there, with jitter.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -19,7 +22,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Longest pause of our own; a longer `Retry-After` is still obeyed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// Runs `attempt` until it succeeds, fails permanently, or `most` attempts are used up. Counts those after the first in `retried`.
+/// Runs `attempt` until it succeeds, fails permanently, or `most` attempts are used up; 3 if the service cannot be reached at all. Counts those after the first in `retried`.
 ///
 /// The pause is the larger of our own and the API's `Retry-After`. A `Retry-After` longer than the run may wait fails at once
 /// with `WaitTooLong`.
@@ -27,6 +30,7 @@ pub(super) async fn with_retries<T, F, Fut>(
     most: u32,
     budget: &Budget,
     retried: &AtomicU64,
+    is_reached: &AtomicBool,
     attempt: F,
 ) -> Result<T>
 where
@@ -46,11 +50,18 @@ where
         attempt()
     })
     .retry(schedule)
-    .when(|error| error.is_retryable() && budget.may_wait(error.retry_after().unwrap_or_default()))
+    .when(|error| {
+        let is_last =
+            !is_reached.load(Ordering::Relaxed) && attempts.load(Ordering::Relaxed) >= FIRST_ATTEMPTS;
+        error.is_retryable() && !is_last && budget.may_wait(error.retry_after().unwrap_or_default())
+    })
     // A stopped run wakes at once; its next attempt sends nothing.
     .sleep(pauses(budget.stop().clone()))
     .adjust(|error, pause| pause.map(|pause| pause.max(error.retry_after().unwrap_or_default())))
-    .notify(|error, pause| tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; retrying"))
+    .notify(|error, pause| {
+        tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; retrying");
+        budget.tell_retry(error.retry_after().is_some(), pause);
+    })
     .await;
     result.map_err(|error| given_up(error, attempts.load(Ordering::Relaxed), budget))
 }

@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -65,6 +65,8 @@ pub(crate) struct Client {
     budget: Budget,
     clock: Clock,
     retried: AtomicU64,
+    /// Whether the service has answered, however.
+    is_reached: AtomicBool,
     latency: Latency,
     /// This clock minus the service's, by its last answer.
     skew: Mutex<Option<SignedDuration>>,
@@ -93,6 +95,7 @@ impl Client {
             budget,
             clock,
             retried: AtomicU64::new(0),
+            is_reached: AtomicBool::new(false),
             latency: Latency::default(),
             skew: Mutex::default(),
             asking: tokio::sync::Mutex::default(),
@@ -143,7 +146,8 @@ impl Client {
     }
 
     async fn fetch_with_retries<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
-        with_retries(self.attempts, &self.budget, &self.retried, || self.attempt(call)).await
+        with_retries(self.attempts, &self.budget, &self.retried, &self.is_reached, || self.attempt(call))
+            .await
     }
 
     async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
@@ -192,6 +196,7 @@ impl Client {
             .send()
             .await
             .map_err(|error| transport(target, &error))?;
+        self.is_reached.store(true, Ordering::Relaxed);
         let status = response.status();
         let retry_after = retry_after(&response);
         if let Some(theirs) = date(&response) {

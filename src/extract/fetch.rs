@@ -73,10 +73,12 @@ pub(crate) struct PageFetcher<'a> {
     pub(crate) answered: u64,
     /// Those from the archive.
     pub(crate) replayed: u64,
+    /// Rows of listings on the pages so far.
+    pub(crate) rows: u64,
     /// Whether archived answers are too old to be used.
     anew: bool,
     now: fn() -> Timestamp,
-    report: &'a dyn Fn(&'static str, u64),
+    report: &'a dyn Fn(u64, u64),
 }
 
 /// Refusals that extraction may use as answers; the others are invalidated.
@@ -86,12 +88,12 @@ const KEPT_REFUSALS: [u16; 3] = [400, 403, 404];
 const INVALIDATED: u16 = 0;
 
 impl<'a> PageFetcher<'a> {
-    /// `report` is called for every answer, with its stage and the requests that it took.
+    /// `report` is called for every answer, with the requests that it took and the rows of listings before it.
     pub(crate) fn new(
         client: &'a Client,
         pages: &'a mut dyn PageStore,
         now: fn() -> Timestamp,
-        report: &'a dyn Fn(&'static str, u64),
+        report: &'a dyn Fn(u64, u64),
     ) -> Self {
         Self {
             client,
@@ -104,6 +106,7 @@ impl<'a> PageFetcher<'a> {
             counted: client.budget().sent(),
             answered: 0,
             replayed: 0,
+            rows: 0,
             anew: false,
             now,
             report,
@@ -122,7 +125,7 @@ impl<'a> PageFetcher<'a> {
             while let Some(stored) = self.stored(&key)? {
                 if stored.status != INVALIDATED && !self.anew {
                     self.replayed += 1;
-                    (self.report)(stage, 0);
+                    (self.report)(0, self.rows);
                     return Ok((replay(call, &stored)?, key));
                 }
                 key = self.new_key(call.target());
@@ -275,7 +278,7 @@ impl<'a> PageFetcher<'a> {
         let sent = self.client.budget().sent() - self.counted;
         self.counted += sent;
         *self.sent_by_stage.entry(stage).or_default() += sent;
-        (self.report)(stage, sent);
+        (self.report)(sent, self.rows);
     }
 
     /// Archives an answer, or a refusal that may be used as one.
@@ -373,12 +376,11 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
         let (_switch, stop) = StopSwitch::new();
-        let ledger = Ledger::of(folder.path(), base_url, &key);
-        let budget = Budget::new(ledger, || Timestamp::UNIX_EPOCH, Bounds::default(), stop);
-        let client = Client::new(ClientConfig::new(base_url), key, budget, || Timestamp::UNIX_EPOCH)
-            .expect("a client");
+        let now: fn() -> Timestamp = || Timestamp::UNIX_EPOCH;
+        let budget = Budget::new(Ledger::of(folder.path(), base_url, &key), now, Bounds::default(), stop);
+        let client = Client::new(ClientConfig::new(base_url), key, budget, now).expect("a client");
         let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
-        let mut fetcher = PageFetcher::new(&client, &mut pages, || Timestamp::UNIX_EPOCH, &|_, _| {});
+        let mut fetcher = PageFetcher::new(&client, &mut pages, now, &|_, _| {});
         let answered = &is_answered;
         fetcher.under_way.push(Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(10)).await;

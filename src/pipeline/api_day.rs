@@ -16,7 +16,7 @@ const USUAL_SKEW: SignedDuration = SignedDuration::from_mins(5);
 
 /// Fails if the run's day is later than that of the API's clock. An API under test may have a day of its own, which its counts
 /// show; they are requested only if its clock is behind.
-pub(crate) async fn check_clock(context: &RunContext<'_>, client: &Client) -> Result<()> {
+pub(crate) async fn check_clock(context: &RunContext, client: &Client) -> Result<()> {
     let Some(clock) = api_clock(context.now, client) else { return Ok(()) };
     // The embedded API is as of the run's day.
     if context.source.kind == SourceKind::Embedded || reaches(context.today, eastern_day(clock), Some(clock))

@@ -3,10 +3,11 @@
 use super::config::file::Pipeline;
 use super::error::Result;
 use super::plan::completion_date::{SpendableBudget, complete_on};
-use super::plan::jobs::RunPlan;
-use super::publish::summary::{EnrichSummary, Requests, RunSummary};
+use super::plan::jobs::{RunPlan, listings};
+use super::progress::{Events, Progress};
+use super::publish::summary::{EnrichSummary, RunSummary};
 use super::state::registry::RegisterProgress;
-use super::state::run_state::{RunState, SourceKind};
+use super::state::run_state::{RunState, SourceKind, WantedDays};
 use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, ClientError, Ledger, Stop};
 use crate::contract::count::DailyCount;
 use crate::contract::eastern::{eastern_day, span_days};
@@ -15,7 +16,8 @@ use crate::extract::reference::DailyCounts;
 use crate::lake::{Lake, LakeLock, RunDir, RunRecord};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Where the API is, and the account's key.
@@ -32,7 +34,7 @@ pub struct Source {
 }
 
 /// What a run takes from outside.
-pub struct RunContext<'a> {
+pub struct RunContext {
     /// The lake.
     pub lake: Lake,
     /// Folder that all lakes of this host share: the ledgers of requests.
@@ -47,16 +49,12 @@ pub struct RunContext<'a> {
     pub stop: Stop,
     /// Names the process that holds the lake's lock, for others who want it.
     pub holder: String,
-    /// Called with the folder of every run that begins or resumes.
-    pub begin: &'a dyn Fn(&Path),
-    /// Called after every answer, with its stage and the number of requests it took.
-    pub tell: &'a dyn Fn(&'static str, u64),
-    /// Called with the requests of a run's reading, however it ended, before anything else can fail.
-    pub spent: &'a dyn Fn(&Requests),
+    /// Is told what happens.
+    pub events: Events,
 }
 
 /// Returns a client that keeps to the account's ledger and the pipeline's limits.
-pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Client> {
+pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &Progress) -> Result<Client> {
     let spec = &pipeline.spec.budget;
     let bounds = Bounds {
         keep_per_day: spec.keep_per_day,
@@ -69,7 +67,7 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext<'_>) -> Resu
     let earlier = context.lake.state_dir().join(format!("budget-{}.json", source.key.fingerprint()));
     let unkept = |source| ClientError::Ledger { path: earlier.display().to_string(), source };
     ledger.inherit((context.now)(), &earlier).map_err(unkept)?;
-    let budget = Budget::new(ledger, context.now, bounds, context.stop.clone());
+    let budget = Budget::new(ledger, context.now, bounds, context.stop.clone()).telling(progress.pauses());
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;
     if let Some(attempts) = spec.attempts {
@@ -95,8 +93,8 @@ pub(crate) struct Run<'a> {
     pub(crate) counts: Option<DailyCounts>,
     /// Oldest day of the window.
     pub(crate) from: Date,
-    /// Estimated answers that the run takes, once that is known.
-    pub(crate) needed: Option<u64>,
+    /// How far the run is.
+    pub(crate) progress: Progress,
     /// Whether the plan's numbers are measured, not assumed.
     pub(crate) is_plan_found: bool,
     /// What this run did of the register.
@@ -108,6 +106,13 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     pub(crate) fn counts(&self) -> &[DailyCount] {
         self.counts.as_ref().map_or(&[], |counts| &counts.days)
+    }
+
+    /// The days that the run wants; none of a run that reads no days.
+    pub(crate) fn wanted_days(&self) -> Option<WantedDays> {
+        let listings = listings(&self.pipeline.spec).into_iter();
+        let listings: BTreeSet<String> = listings.map(|listing| listing.label().to_owned()).collect();
+        (!listings.is_empty()).then_some(WantedDays { from: self.from, to: self.record.today, listings })
     }
 
     pub(crate) fn planned(&self) -> RunPlan {
@@ -133,7 +138,7 @@ impl Stopped {
         error: &ClientError,
         left: Option<u64>,
         client: &Client,
-        context: &RunContext<'_>,
+        context: &RunContext,
     ) -> Result<Self> {
         let now = (context.now)();
         let bound_met = client.budget().max_requests().is_some_and(|most| client.budget().sent() >= most);

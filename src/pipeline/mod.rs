@@ -4,6 +4,7 @@
 //!
 //! - [`config`]: pipeline files
 //! - [`state`]: what a run learns for the next one
+//! - `progress`: what a run tells while it works
 //! - `context`: what a run takes from outside, and what its steps share
 //! - `api_day`: the API's own day, which no run is later than
 //! - `run`: the order of a run, and resuming one
@@ -21,6 +22,7 @@ mod error;
 mod load;
 pub(crate) mod maintain;
 pub(crate) mod plan;
+mod progress;
 pub mod publish;
 mod run;
 pub mod sample_lake;
@@ -30,4 +32,5 @@ pub use context::{RunContext, Source};
 pub use error::{PipelineError, SpecError};
 pub use plan::estimate::Price;
 pub use plan::refresh_cost::StagePrice;
+pub use progress::{Done, Event, Events, Reading, Work};
 pub use run::run;

@@ -7,6 +7,7 @@ use super::error::{PipelineError, Result};
 use super::load::extraction::{Before, Extracted, extract};
 use super::plan::due::check_has_filings;
 use super::plan::jobs::{RunPlan, first_day};
+use super::progress::{Event, Progress};
 use super::publish::finish::{Finished, end_published, publish};
 use super::publish::summary::{Outcome, RunSummary};
 use super::state::registry::RegisterProgress;
@@ -23,14 +24,15 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 ///
 /// # Errors
 /// Everything but a pause: a spent budget, a signal or a long Retry-After gives the outcome `partial`.
-pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSummary> {
+pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary> {
     let lake = context.lake.clone();
     let fresh = new_record(pipeline, context);
     let lock = lake.lock(&fresh.run_id, &context.holder)?;
     check_source_and_day(&lake, context)?;
     off_async_threads(|| check_sql(pipeline))?;
     check_has_filings(&pipeline.spec, &lake)?;
-    let client = make_client(pipeline, context)?;
+    let progress = Progress::new(context.events.clone());
+    let client = make_client(pipeline, context, &progress)?;
     let mut finished_first = None;
     let is_resumable =
         |record: &RunRecord| record.pipeline_digest == pipeline.digest && record.today <= fresh.today;
@@ -38,7 +40,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
         let of_today = record.today == fresh.today;
         tracing::info!(run_id = record.run_id, today = %record.today, "resuming an unfinished run");
         let unfinished = record.clone();
-        match one_run(pipeline, context, (&lake, &lock), &client, Begun::Before(record)).await {
+        match one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Before(record)).await {
             // Its pages would fail the check every day.
             Err(error @ PipelineError::CheckFailed { .. }) if !of_today => {
                 give_up(&lake, unfinished, &error)?
@@ -49,7 +51,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<RunSum
             ended => return ended,
         }
     }
-    let summary = one_run(pipeline, context, (&lake, &lock), &client, Begun::Now(fresh)).await?;
+    let summary = one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Now(fresh)).await?;
     Ok(RunSummary { finished_first, ..summary })
 }
 
@@ -80,7 +82,7 @@ impl Begun {
 
 /// Refuses two runs that would damage a lake. A sample's ids would replace those of the register. On an earlier day, newer filings
 /// would be missing from the listing and count as removed.
-fn check_source_and_day(lake: &Lake, context: &RunContext<'_>) -> Result<()> {
+fn check_source_and_day(lake: &Lake, context: &RunContext) -> Result<()> {
     let Some(commit) = lake.current()? else { return Ok(()) };
     let state = RunState::from_commit(&commit.state);
     let (asked, today) = (context.source.kind, context.today);
@@ -107,7 +109,7 @@ fn newest_as_of(lake: &Lake, today: Date) -> Result<Option<u64>> {
     Ok(None)
 }
 
-fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
+fn new_record(pipeline: &Pipeline, context: &RunContext) -> RunRecord {
     let started_at = (context.now)();
     let stamp = started_at.strftime("%Y%m%dT%H%M%S%3fZ");
     let name = &pipeline.spec.name;
@@ -119,11 +121,12 @@ fn new_record(pipeline: &Pipeline, context: &RunContext<'_>) -> RunRecord {
 
 async fn one_run(
     pipeline: &Pipeline,
-    context: &RunContext<'_>,
+    context: &RunContext,
     (lake, lock): (&Lake, &LakeLock),
-    client: &Client,
+    (client, progress): (&Client, &Progress),
     begun: Begun,
 ) -> Result<RunSummary> {
+    progress.restart();
     let started = Instant::now();
     let before = Before::now(client);
     let began_on = eastern_day((context.now)());
@@ -131,9 +134,9 @@ async fn one_run(
     let day_has_turned =
         |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
     let (record, caps) = begun.account(client).await;
-    (context.begin)(lake.run(&record.run_id)?.path());
+    progress.tell(Event::Begun(lake.run(&record.run_id)?.path()));
     let asked = before.at_start(client);
-    (context.spent)(&asked);
+    progress.tell(Event::Spent(&asked));
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => {
@@ -147,9 +150,9 @@ async fn one_run(
         other => other?,
     };
     let checked = api_day::check_clock(context, client).await;
-    (context.spent)(&before.at_start(client));
+    progress.tell(Event::Spent(&before.at_start(client)));
     checked?;
-    let mut run = begin(pipeline, context, (lake, lock, client), record, caps)?;
+    let mut run = begin(pipeline, context, (lake, lock, client, progress), record, caps)?;
     if let Some(ended) = &run.state.ended
         && *ended == run.record.run_id
     {
@@ -184,8 +187,8 @@ fn off_async_threads<T>(work: impl FnOnce() -> T) -> T {
 /// The run at its start, with the state of the newest snapshot.
 fn begin<'a>(
     pipeline: &'a Pipeline,
-    context: &RunContext<'_>,
-    (lake, lock, client): (&'a Lake, &'a LakeLock, &'a Client),
+    context: &RunContext,
+    (lake, lock, client, progress): (&'a Lake, &'a LakeLock, &'a Client, &Progress),
     mut record: RunRecord,
     caps: Allowance,
 ) -> Result<Run<'a>> {
@@ -210,7 +213,7 @@ fn begin<'a>(
         state,
         plan,
         counts: None,
-        needed: None,
+        progress: progress.clone(),
         is_plan_found,
         register: RegisterProgress::default(),
         enrich: None,
@@ -221,7 +224,7 @@ fn begin<'a>(
 fn nothing_done(
     record: &RunRecord,
     client: &Client,
-    context: &RunContext<'_>,
+    context: &RunContext,
     error: &ClientError,
 ) -> Result<RunSummary> {
     let stopped = Stopped::by(error, RunPlan::of_record(record).left, client, context)?;
@@ -237,7 +240,7 @@ impl Run<'_> {
     /// Stops the run early, after `answered` answers; notes how many requests it still needs, at least 1, for the next run.
     fn stop_with(&mut self, answered: u64) -> Result<Option<u64>> {
         let mut planned = self.planned();
-        if let Some(needed) = self.needed {
+        if let Some(needed) = self.progress.planned() {
             planned.left = Some(needed.saturating_sub(answered).max(1));
             self.write_plan(&planned)?;
         }

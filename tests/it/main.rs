@@ -51,6 +51,7 @@ mod soak;
 mod store;
 mod store_history;
 mod support;
+mod terminal;
 mod tls;
 mod truth;
 mod verify;

@@ -13,7 +13,7 @@ use sunlake::lake::Lake;
 use sunlake::pipeline::config::file::Pipeline;
 use sunlake::pipeline::publish::summary::{Outcome, RunSummary};
 use sunlake::pipeline::state::SourceKind;
-use sunlake::pipeline::{RunContext, Source, run};
+use sunlake::pipeline::{Events, RunContext, Source, run};
 
 /// Seconds before 2026-03-21 begins in Florida.
 const BEFORE: i64 = 300;
@@ -49,9 +49,7 @@ fn run_at_midnight(pipeline: &Path, root: &Path, base_url: &str, key: &str) -> R
         },
         stop,
         holder: "a test".to_owned(),
-        begin: &|_| {},
-        tell: &|_, _| {},
-        spent: &|_| {},
+        events: Events::default(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(run(&pipeline, &context)).expect("an outcome")

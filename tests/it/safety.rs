@@ -179,8 +179,10 @@ fn status_counts_the_days_that_are_wanted_and_new_values_wait_for_the_first_wind
     );
     assert!(days["complete"].as_u64() < days["days"].as_u64(), "{days}");
     let text = sunlake(&weather.scratch.lake(), &["status"]).exits(0);
-    let line = format!("coverage: {} of {} days complete", days["complete"], days["days"]);
-    assert!(text.stdout.contains(&line) && text.stdout.contains("not read yet"), "{}", text.shown());
+    let line = format!("coverage   {} of {} days complete", days["complete"], days["days"]);
+    let next = ["not read yet", "next       resume the unfinished run: sunlake run backfill --lake "];
+    assert!(text.stdout.contains(&line), "{}", text.shown());
+    assert!(next.iter().all(|words| text.stdout.contains(words)), "{}", text.shown());
     let done = weather.run(lines);
     assert!(!done.stderr.contains("never seen"), "{}", done.shown());
     assert_eq!(done.complete()["new_values"], serde_json::json!({}));

@@ -1,12 +1,17 @@
 """Runs a command on a terminal, answers its question, and prints what it wrote. usage: terminal.py ANSWER PROGRAM [ARGUMENT...]"""
 
+import fcntl
 import os
 import pty
+import struct
 import sys
+import termios
 
 answer, program = sys.argv[1], sys.argv[2:]
 child, terminal = pty.fork()
 if child == 0:
+    columns = int(os.environ.get("COLUMNS", "80"))
+    fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.execv(program[0], program)
 said, is_answered = b"", False
 while True:

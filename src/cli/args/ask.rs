@@ -1,6 +1,6 @@
 //! Flags of `query` and `changes`.
 
-use super::values::{Since, named, named_path, since};
+use super::values::{Since, SnapshotName, named, named_path, since, snapshot_name};
 use clap::{Args, ValueEnum, value_parser};
 use std::path::PathBuf;
 
@@ -38,9 +38,9 @@ pub struct QueryArguments {
     /// File to write, which must not be there yet [default: stdout]
     #[arg(short, long, env = "SUNLAKE_OUTPUT", value_parser = named_path(), value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Snapshot number [default: the newest]
-    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
-    pub snapshot: Option<u64>,
+    /// Snapshot number, or `latest` [default: the newest]
+    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
+    pub snapshot: Option<SnapshotName>,
 }
 
 /// Flags of `changes`.

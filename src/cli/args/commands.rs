@@ -2,7 +2,10 @@
 
 use super::ask::{ChangesArguments, QueryArguments};
 use super::serve::ServeArguments;
-use super::values::{BaseUrl, BaseUrlParser, day, named, named_path, plan, switch, table_name, verbosity};
+use super::values::{
+    BaseUrl, BaseUrlParser, SnapshotName, day, named, named_path, plan, snapshot_name, switch, table_name,
+    verbosity,
+};
 use crate::contract::plan::Plan;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
 use jiff::civil::Date;
@@ -105,12 +108,17 @@ pub enum Command {
     Query(QueryArguments),
     /// What appeared, changed, vanished or returned; by default on the newest day with changes
     Changes(ChangesArguments),
-    /// Show the lake: snapshots, rows of each table, coverage, requests used, last runs
-    Status,
+    /// Show the lake on one screen: newest day, complete days, quota left, last runs, what to do next
+    Status {
+        /// Also show the rows of each table
+        #[arg(long, env = "SUNLAKE_TABLES", value_parser = named(switch))]
+        tables: bool,
+    },
     /// Name every damaged or missing file of the lake, or of the tables of one snapshot
     Verify {
-        /// Snapshot number [default: all snapshots]
-        snapshot: Option<u64>,
+        /// Snapshot number, or `latest` [default: all snapshots]
+        #[arg(value_parser = snapshot_name)]
+        snapshot: Option<SnapshotName>,
         /// Repair damaged files
         #[arg(long, env = "SUNLAKE_REPAIR", conflicts_with = "snapshot", value_parser = named(switch))]
         repair: bool,
@@ -205,9 +213,11 @@ pub enum SnapshotCommand {
     /// Rows that differ between two snapshots, by table and key, in more than when they were read
     Diff {
         /// Number of the older one
-        before: u64,
-        /// Number of the newer one
-        after: u64,
+        #[arg(value_parser = snapshot_name)]
+        before: SnapshotName,
+        /// Number of the newer one, or `latest`
+        #[arg(value_parser = snapshot_name)]
+        after: SnapshotName,
     },
     /// Never prune a snapshot
     Pin(Numbered),
@@ -216,7 +226,8 @@ pub enum SnapshotCommand {
     /// Publish the tables of an old snapshot as a new one
     Rollback {
         /// Number of the old one
-        snapshot: u64,
+        #[arg(value_parser = snapshot_name)]
+        snapshot: SnapshotName,
     },
     /// Publish a snapshot that is pending review
     Accept(Numbered),
@@ -227,8 +238,9 @@ pub enum SnapshotCommand {
 /// One snapshot.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Numbered {
-    /// Its number
-    pub snapshot: u64,
+    /// Its number, or `latest`
+    #[arg(value_parser = snapshot_name)]
+    pub snapshot: SnapshotName,
 }
 
 /// Retention rules. A snapshot that no rule keeps is deleted.
@@ -313,9 +325,9 @@ pub enum ExportCommand {
     Delta {
         /// Folder of the table
         path: PathBuf,
-        /// Newest snapshot to export [default: the newest]
-        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
-        snapshot: Option<u64>,
+        /// Newest snapshot to export: a number, or `latest` [default: the newest]
+        #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
+        snapshot: Option<SnapshotName>,
         /// Copy files even where a hard link is possible
         #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
         copy: bool,
@@ -325,9 +337,9 @@ pub enum ExportCommand {
 /// A snapshot and some of its tables, and what they may replace.
 #[derive(Debug, Clone, Args)]
 pub struct Selection {
-    /// Snapshot number [default: the newest]
-    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(value_parser!(u64)), value_name = "N")]
-    pub snapshot: Option<u64>,
+    /// Snapshot number, or `latest` [default: the newest]
+    #[arg(long, env = "SUNLAKE_SNAPSHOT", value_parser = named(snapshot_name), value_name = "N")]
+    pub snapshot: Option<SnapshotName>,
     /// Table or aggregate; repeat the flag, or separate names with commas [default: all]
     #[arg(long = "table", env = "SUNLAKE_TABLE", value_delimiter = ',', value_parser = table_name, value_name = "NAME")]
     pub tables: Vec<String>,

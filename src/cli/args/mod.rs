@@ -18,4 +18,4 @@ pub use commands::{
     Selection, SnapshotCommand,
 };
 pub use serve::ServeArguments;
-pub use values::{BaseUrl, Since, without_empty_variables};
+pub use values::{BaseUrl, Since, SnapshotName, without_empty_variables};

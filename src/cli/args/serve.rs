@@ -1,6 +1,6 @@
 //! Flags of `serve`.
 
-use super::values::{connections, named, named_path, origin, web_address};
+use super::values::{connections, listen_address, named, named_path, origin, web_address};
 use crate::serve::{ConnectionLimits, LimitOverride};
 use clap::{Args, value_parser};
 use std::path::PathBuf;
@@ -9,8 +9,9 @@ use std::str::FromStr;
 /// Flags of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on, or a port of this machine; port 0 takes a free one
     #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
+    #[arg(value_parser = named(listen_address))]
     pub listen: String,
     /// File of accounts and keys, made by `sunlake keys create`
     #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
@@ -19,7 +20,7 @@ pub struct ServeArguments {
     #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE")]
     pub usage: Option<PathBuf>,
     /// Address of the Prometheus metrics, at /metrics [default: none]
-    #[arg(long, env = "SUNLAKE_METRICS", value_name = "ADDR")]
+    #[arg(long, env = "SUNLAKE_METRICS", value_parser = named(listen_address), value_name = "ADDR")]
     pub metrics: Option<String>,
     /// Limits for every account, for test instances, such as `per_minute=1000,per_day=9000`
     #[arg(long, env = "SUNLAKE_PLAN_OVERRIDE", value_parser = named(LimitOverride::from_str), value_name = "LIMIT=N,...")]

@@ -92,6 +92,35 @@ impl TypedValueParser for BaseUrlParser {
     }
 }
 
+/// A snapshot as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapshotName {
+    /// The newest.
+    Latest,
+    /// The one with this number.
+    Number(u64),
+}
+
+/// A number of a snapshot, or `latest`.
+pub(super) fn snapshot_name(text: &str) -> Result<SnapshotName, String> {
+    match text {
+        "latest" => Ok(SnapshotName::Latest),
+        number => number.parse().map(SnapshotName::Number).map_err(|_| {
+            "a snapshot is a number or `latest`; list the snapshots: `sunlake snapshot list`".to_owned()
+        }),
+    }
+}
+
+/// An address to listen on. A port alone is one of this machine.
+pub(super) fn listen_address(text: &str) -> Result<String, String> {
+    let is_port = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.rsplit_once(':') {
+        None if is_port => Ok(format!("127.0.0.1:{text}")),
+        Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),
+        _ => Err("give a host and a port, such as 127.0.0.1:8080, or a port".to_owned()),
+    }
+}
+
 /// A flag that is on or off.
 pub(super) fn switch(text: &str) -> Result<bool, String> {
     match text.to_ascii_lowercase().as_str() {

@@ -1,9 +1,10 @@
 //! `demo`: the sample in a lake of its own, a first table, and what to do next.
 
 use super::ask::query::{self, Question};
-use super::run;
+use super::run::{self, RunProbe};
 use crate::cli::args::RowFormat;
 use crate::cli::context::open_lake::open_lake;
+use crate::cli::context::pipeline_file::read_pipeline;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;
 use crate::cli::output::words::{lines, print};
@@ -27,14 +28,18 @@ pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, Command
             "A sample of Florida's filings, invented by this program, into {root}. No account, no key."
         );
     }
+    let mut summaries = Vec::new();
     for name in PIPELINES {
-        let code = run::run(session, Some(Path::new(name)), (true, None), log).await?;
-        if code != exit::DONE {
-            return Ok(code);
+        let pipeline = read_pipeline(session, Some(Path::new(name)))?;
+        let (summary, _) = run::published(session, (&pipeline, true), log, &RunProbe::default()).await?;
+        if summary.exit_code != exit::DONE {
+            session.report(&summary, || format!("{name}: {}\n", summary.outcome.name()))?;
+            return Ok(summary.exit_code);
         }
+        summaries.push(summary);
     }
     if session.common.json {
-        return Ok(exit::DONE);
+        return session.report(&summaries, String::new);
     }
     print(
         "\nThe five counties with the most filings of 15 to 44 days ago, and their growth over the 30 days before:\n\n",
@@ -46,7 +51,7 @@ pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, Command
         None,
     )?;
     print(&lines(|text| {
-        let flag = if root == "output" { String::new() } else { format!(" --lake {root}") };
+        let flag = session.lake_flag();
         writeln!(text, "\nreport     {root}/catalog/report.html")?;
         writeln!(text, "\nnext")?;
         writeln!(

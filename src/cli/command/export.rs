@@ -1,7 +1,7 @@
 //! `export`: a snapshot as text files, as a DuckDB file, as a Delta table.
 
-use crate::cli::args::{ExportCommand, Selection};
-use crate::cli::context::open_lake::open_lake;
+use crate::cli::args::{ExportCommand, Selection, SnapshotName};
+use crate::cli::context::open_lake::{open_lake, snapshot_number};
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::{count, lines, snapshots};
 use crate::cli::session::Session;
@@ -18,8 +18,15 @@ pub(crate) fn export(session: &Session<'_>, command: &ExportCommand) -> Result<u
     match command {
         ExportCommand::Csv { path, what, raw } => csv(session, &lake, path, what, *raw),
         ExportCommand::Duckdb { file, what, duckdb } => database(session, &lake, file, what, duckdb),
-        ExportCommand::Delta { path, snapshot, copy } => delta(session, &lake, path, *snapshot, *copy),
+        ExportCommand::Delta { path, snapshot, copy } => {
+            delta(session, &lake, path, of(&lake, *snapshot)?, *copy)
+        }
     }
+}
+
+/// The number of a snapshot, where one is named.
+fn of(lake: &Lake, name: Option<SnapshotName>) -> Result<Option<u64>, CommandError> {
+    name.map(|name| snapshot_number(lake, name)).transpose()
 }
 
 fn csv(
@@ -29,7 +36,8 @@ fn csv(
     what: &Selection,
     raw: bool,
 ) -> Result<u8, CommandError> {
-    let (commit, files) = export_csv(lake, folder, what.snapshot, &what.tables, (raw, what.force))?;
+    let (commit, files) =
+        export_csv(lake, folder, of(lake, what.snapshot)?, &what.tables, (raw, what.force))?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
         lines(|text| {
             for file in &files {
@@ -47,7 +55,8 @@ fn database(
     what: &Selection,
     program: &Path,
 ) -> Result<u8, CommandError> {
-    let (commit, rows) = export_duckdb(lake, file, what.snapshot, &what.tables, (program, what.force))?;
+    let (commit, rows) =
+        export_duckdb(lake, file, of(lake, what.snapshot)?, &what.tables, (program, what.force))?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": file, "rows": rows }), || {
         let (path, tables) = (file.display(), count(rows.len() as u64, "table"));
         format!("{path}: {tables} of snapshot {}\n", commit.snapshot)

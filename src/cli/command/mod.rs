@@ -9,6 +9,7 @@
 //! - `init`: `init`
 //! - `ask`: `query` and `changes`
 //! - `status`: `status` and `report`
+//! - `status_text`: the status of a lake as text
 //! - `snapshot`: `snapshot` and its subcommands
 //! - `snapshot_text`: snapshots, differences and pruned files as text
 //! - `verify`: `verify` and `verify --repair`
@@ -34,4 +35,5 @@ pub(super) mod serve;
 pub(super) mod snapshot;
 mod snapshot_text;
 pub(super) mod status;
+mod status_text;
 pub(super) mod verify;

@@ -16,18 +16,28 @@ use crate::contract::account::Remaining;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::plan::estimate::{self, Price};
+use crate::pipeline::publish::report::report_of;
 use crate::pipeline::publish::summary::{Requests, RunSummary};
-use crate::pipeline::{PipelineError, RunContext};
-use std::cell::RefCell;
+use crate::pipeline::{Event, Events, PipelineError, RunContext};
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Facts about a run in case it fails: the run itself returns none then.
 #[derive(Default)]
-struct RunProbe {
-    run_id: RefCell<String>,
-    requests: RefCell<Requests>,
-    left: RefCell<Option<Remaining>>,
+struct Facts {
+    run_id: String,
+    requests: Requests,
+    left: Option<Remaining>,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct RunProbe(Arc<Mutex<Facts>>);
+
+impl RunProbe {
+    fn note<T>(&self, act: impl FnOnce(&mut Facts) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 pub(crate) async fn run(
@@ -41,10 +51,11 @@ pub(crate) async fn run(
     let failed = |name: &str, error: CommandError| {
         let text = with_causes(&error);
         tracing::info!(exit_code = error.code(), "the run failed: {text}");
+        let (run_id, requests) = probe.note(|facts| (facts.run_id.clone(), facts.requests.clone()));
         let summary = RunSummary {
-            run_id: probe.run_id.take(),
+            run_id,
             exit_code: error.code(),
-            requests: probe.requests.take(),
+            requests,
             stopped: Some(text),
             elapsed_secs: started.elapsed().as_secs_f64(),
             peak_rss_bytes: (session.world.peak_rss_bytes)(),
@@ -59,19 +70,27 @@ pub(crate) async fn run(
         .await
         .map_err(|error| failed(&pipeline.spec.name, error))?;
     write_metrics(session, metrics_file, &summary, &probe);
-    session.report(&summary, || run_text::run(&summary, lake.root()))?;
+    let place = run_text::Place {
+        report: report_of(&lake),
+        again: &session.command_line("run", Some(named.unwrap_or(Path::new(&pipeline.spec.name)))),
+        is_invented: reads_sample(session, pipeline)?,
+        lake_flag: &session.lake_flag(),
+    };
+    session.report(&summary, || run_text::run(&summary, &place))?;
     Ok(summary.exit_code)
 }
 
 /// Writes the metrics file. A failure does not change the run's exit code: the timestamp in the old file shows it.
 fn write_metrics(session: &Session<'_>, file: Option<&Path>, summary: &RunSummary, probe: &RunProbe) {
     let Some(file) = file else { return };
-    if let Err(error) = metrics_file::write(file, summary, probe.left.take(), session.now()) {
+    if let Err(error) =
+        metrics_file::write(file, summary, probe.note(|facts| facts.left.take()), session.now())
+    {
         tracing::error!("the metrics file {} was not written: {error}", file.display());
     }
 }
 
-async fn published(
+pub(super) async fn published(
     session: &Session<'_>,
     (pipeline, yes): (&Pipeline, bool),
     log: &Log,
@@ -122,7 +141,7 @@ async fn with_source<T>(
     pipeline: &Pipeline,
     lake: &Lake,
     (log, probe): (&Log, &RunProbe),
-    work: impl AsyncFnOnce(&RunContext<'_>) -> Result<T, CommandError>,
+    work: impl AsyncFnOnce(&RunContext) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let spec = &pipeline.spec.source;
     let embedded = match reads_sample(session, pipeline)? {
@@ -138,11 +157,7 @@ async fn with_source<T>(
     };
     let (switch, stop) = StopSwitch::new();
     stop_on_signals(switch)?;
-    log.bar.start(session.common);
-    let begin = |folder: &Path| {
-        log.run.begin(folder);
-        probe.run_id.replace(folder.file_name().and_then(|name| name.to_str()).unwrap_or("").to_owned());
-    };
+    let lines = log.bar.start();
     let context = RunContext {
         lake: lake.clone(),
         state_dir: match &embedded {
@@ -154,20 +169,36 @@ async fn with_source<T>(
         source,
         stop,
         holder: (session.world.holder)(),
-        begin: &begin,
-        tell: &|stage, _sent| log.bar.count(stage),
-        spent: &|requests| drop(probe.requests.replace(requests.clone())),
+        events: events(log, probe),
     };
     let result = work(&context).await.map_err(|error| with_context(error, pipeline, access.as_ref()));
+    drop(lines);
     log.bar.finish();
     if access.is_some() {
         let ledger = Ledger::of(&context.state_dir, &context.source.base_url, &context.source.key);
-        probe.left.replace(ledger.left(session.now()));
+        probe.note(|facts| facts.left = ledger.left(session.now()));
     }
     if let Some(api) = embedded {
         api.stop().await?;
     }
     result
+}
+
+/// Notes what a run tells in the probe, and shows it.
+fn events(log: &Log, probe: &RunProbe) -> Events {
+    let (run, bar, probe) = (log.run.clone(), log.bar.clone(), probe.clone());
+    Events::new(move |event| {
+        match &event {
+            Event::Begun(folder) => {
+                run.begin(folder);
+                let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or("");
+                probe.note(|facts| facts.run_id = name.to_owned());
+            }
+            Event::Spent(requests) => probe.note(|facts| facts.requests = (*requests).clone()),
+            _ => {}
+        }
+        bar.show(&event);
+    })
 }
 
 /// The first signal stops the requests; the second ends the process, which loses nothing that was committed.

@@ -1,91 +1,148 @@
 //! The results of `run` and `plan` as text.
 
-use crate::cli::output::words::{count, lines, noun, of_these_missing, prefixes, snapshots};
+use crate::cli::output::words::{
+    count, duration, instant, lines, noun, number, of_these_missing, prefixes, snapshots,
+};
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenStart;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A query that every lake of filings answers.
+const EXAMPLE_QUERY: &str = "SELECT county, count(*) AS filings FROM filings WHERE listed GROUP BY county ORDER BY filings DESC LIMIT 10";
 
 /// Incomplete days that are listed.
 const LISTED_DAYS: usize = 10;
 
+/// Where the result of a run is, and the flags that lead to it again.
+pub(super) struct Place<'p> {
+    /// The report, if the run wrote one.
+    pub(super) report: Option<PathBuf>,
+    /// The command that continues the run.
+    pub(super) again: &'p str,
+    /// Whether the run read the embedded sample.
+    pub(super) is_invented: bool,
+    /// The flag of the lake, with a space before it; empty where none is needed.
+    pub(super) lake_flag: &'p str,
+}
+
 /// The result of a run.
-pub(super) fn run(summary: &RunSummary, lake: &Path) -> String {
+pub(super) fn run(summary: &RunSummary, place: &Place<'_>) -> String {
     lines(|text| {
         if let Some(first) = &summary.finished_first {
-            write!(text, "{}", run(first, lake))?;
+            did(text, first)?;
         }
-        read_and_requests(text, summary)?;
-        coverage(text, &summary.coverage)?;
-        registry_and_look_ups(text, summary)?;
-        for check in &summary.checks {
-            writeln!(text, "check      {check}")?;
+        did(text, summary)?;
+        if place.is_invented {
+            writeln!(text, "sample     invented by sunlake: no business in it exists")?;
         }
         if let Some(pending) = summary.held {
-            writeln!(text, "pending    snapshot {pending}; publish it: sunlake snapshot accept {pending}")?;
+            writeln!(text, "pending    snapshot {pending} waits for review; look at it, then publish it:")?;
+            writeln!(text, "           sunlake snapshot show {pending}{}", place.lake_flag)?;
+            writeln!(text, "           sunlake snapshot accept {pending}{}", place.lake_flag)?;
         }
-        if !summary.pruned.is_empty() {
-            writeln!(text, "pruned     {}", snapshots(&summary.pruned))?;
-        }
-        if let Some(reason) = &summary.stopped {
-            writeln!(text, "stopped    {reason}")?;
-        }
-        if let Some(time) = summary.go_on_after {
-            writeln!(text, "resume     run again after {time}")?;
-        }
-        if let Some(day) = summary.complete_on {
-            writeln!(text, "complete   on {day}, with a run every day")?;
-        }
-        writeln!(
-            text,
-            "took       {:.1} s, at most {} MiB",
-            summary.elapsed_secs,
-            summary.peak_rss_bytes >> 20
-        )?;
-        if summary.outcome != Outcome::Failed && summary.snapshot.is_some() {
-            let root = lake.display();
-            writeln!(
-                text,
-                "try        duckdb -c \"SELECT county, count(*) AS n FROM '{root}/current/filings/**/*.parquet' GROUP BY county ORDER BY n DESC LIMIT 10\""
-            )?;
-        }
-        Ok(())
+        run_again(text, summary, place)?;
+        whats_next(text, summary, place)
     })
 }
 
+/// What a run did.
+fn did(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    read_and_requests(text, summary)?;
+    coverage(text, &summary.coverage)?;
+    registry_and_look_ups(text, summary)?;
+    for check in &summary.checks {
+        writeln!(text, "check      {check}")?;
+    }
+    if !summary.pruned.is_empty() {
+        writeln!(text, "pruned     {}", snapshots(&summary.pruned))?;
+    }
+    let time = duration(Duration::from_secs_f64(summary.elapsed_secs.max(0.0)));
+    match summary.peak_rss_bytes {
+        0 => writeln!(text, "took       {time}"),
+        bytes => writeln!(text, "took       {time}, at most {} MiB", number(bytes >> 20)),
+    }
+}
+
+/// Why a run stopped, and the command that continues it.
+fn run_again(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> std::fmt::Result {
+    if let Some(reason) = &summary.stopped {
+        writeln!(text, "stopped    {reason}")?;
+    }
+    if let Some(day) = summary.complete_on {
+        writeln!(text, "complete   on {day}, with a run every day")?;
+    }
+    if summary.outcome != Outcome::Partial {
+        return Ok(());
+    }
+    match summary.go_on_after {
+        Some(time) => writeln!(text, "resume     after {}: {}", instant(time), place.again),
+        None => writeln!(text, "resume     {}", place.again),
+    }
+}
+
+/// Where the result is, and how to look at it.
+fn whats_next(text: &mut String, summary: &RunSummary, place: &Place<'_>) -> std::fmt::Result {
+    if summary.outcome == Outcome::Failed || summary.snapshot.is_none() {
+        return Ok(());
+    }
+    if let Some(report) = &place.report {
+        writeln!(text, "report     {}", report.display())?;
+    }
+    let lake = place.lake_flag;
+    writeln!(text, "next       sunlake query \"{EXAMPLE_QUERY}\"{lake}")?;
+    writeln!(text, "           sunlake changes{lake}")
+}
+
 fn read_and_requests(text: &mut String, summary: &RunSummary) -> std::fmt::Result {
-    let snapshot = summary.snapshot.map_or("none".to_owned(), |number| number.to_string());
+    let snapshot = summary.snapshot.map_or("no snapshot".to_owned(), |number| format!("snapshot {number}"));
     let (pipeline, today, outcome) = (&summary.pipeline, summary.today, summary.outcome.name());
-    writeln!(text, "{pipeline} as of {today}: {outcome}, snapshot {snapshot}")?;
+    writeln!(text, "{pipeline} as of {today}: {outcome}, {snapshot}")?;
     let requests = &summary.requests;
-    write!(text, "requests   {} sent", requests.sent)?;
-    for (stage, sent) in &requests.by_stage {
-        write!(text, ", {stage} {sent}")?;
+    write!(text, "requests   {} sent", number(requests.sent))?;
+    for (stage, sent) in requests.by_stage.iter().filter(|(_, sent)| **sent > 0) {
+        write!(text, ", {stage} {}", number(*sent))?;
     }
-    writeln!(text, "; {} retried, {} answered from the archive", requests.retried, requests.replayed)?;
-    match summary.rows.get("filings") {
-        Some(rows) => writeln!(
-            text,
-            "filings    {} read, {} added, {} changed, {} vanished, {} in the lake",
-            rows.read, rows.added, rows.changed, rows.vanished, rows.total
-        ),
-        None => Ok(()),
+    for (requests, what) in [(requests.retried, "retried"), (requests.replayed, "answered from the archive")]
+    {
+        if requests > 0 {
+            write!(text, "; {} {what}", number(requests))?;
+        }
     }
+    writeln!(text)?;
+    let Some(rows) = summary.rows.get("filings") else { return Ok(()) };
+    write!(text, "filings    {} read", number(rows.read))?;
+    for (rows, what) in [(rows.added, "added"), (rows.changed, "changed"), (rows.vanished, "vanished")] {
+        if rows > 0 {
+            write!(text, ", {} {what}", number(rows))?;
+        }
+    }
+    writeln!(text, ", {} in the lake", number(rows.total))
 }
 
 /// Complete days. A pipeline that reads the registry or look-ups has none.
 fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
     if coverage.days > 0 {
-        writeln!(text, "coverage   {} of {} complete", coverage.complete, count(coverage.days, "day"))?;
+        writeln!(
+            text,
+            "coverage   {} of {} complete",
+            number(coverage.complete),
+            count(coverage.days, "day")
+        )?;
     }
-    for day in coverage.incomplete.iter().take(LISTED_DAYS) {
-        let expected = day.expected.map_or("an unknown number of".to_owned(), |rows| rows.to_string());
-        writeln!(text, "           {} {}: {} of {expected} rows", day.day, day.entity_type, day.landed)?;
+    let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
+    if let Some(newest) = unread.iter().map(|day| day.day).max() {
+        writeln!(text, "           {} not read yet, the newest {newest}", count(unread.len() as u64, "day"))?;
     }
-    match coverage.incomplete.len().saturating_sub(LISTED_DAYS) {
+    for day in read.iter().take(LISTED_DAYS) {
+        let (landed, expected) = (number(day.landed), number(day.expected.unwrap_or(0)));
+        writeln!(text, "           {} {}: {landed} of {expected} rows", day.day, day.entity_type)?;
+    }
+    match read.len().saturating_sub(LISTED_DAYS) {
         0 => Ok(()),
-        more => writeln!(text, "           and {more} more"),
+        more => writeln!(text, "           and {} more", number(more as u64)),
     }
 }
 
@@ -96,10 +153,10 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
             text,
             "registry   {} read ({} without rows), {} left; {} found, {} businesses by the API's count{}",
             prefixes(register.starts),
-            register.empty,
-            register.left,
+            number(register.empty),
+            number(register.left),
             count(register.rows, "row"),
-            register.businesses_total,
+            number(register.businesses_total),
             of_these_missing(register.missing)
         )?;
         for start in &register.unproven {
@@ -111,7 +168,9 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
     writeln!(
         text,
         "looked up  {} of {} businesses, {} of them unknown to the API",
-        enrich.looked_up, enrich.chosen, enrich.unknown
+        number(enrich.looked_up),
+        number(enrich.chosen),
+        number(enrich.unknown)
     )?;
     match enrich.quarantined {
         0 => Ok(()),
@@ -128,19 +187,25 @@ pub(super) fn price(price: &Price) -> String {
                 text,
                 "{:<12} {:>6} {:<6} {:>9} {:<4} {:>7} {}",
                 stage.name,
-                stage.slices,
+                number(stage.slices),
                 noun(stage.slices, "slice"),
-                stage.rows,
+                number(stage.rows),
                 noun(stage.rows, "row"),
-                stage.requests,
+                number(stage.requests),
                 noun(stage.requests, "request")
             )?;
         }
         let requests = count(price.requests, "request");
-        writeln!(text, "total        {requests}; the lower bound is {}", price.lower_bound)?;
-        writeln!(text, "takes        {:.1} minutes at the plan's rate", price.minutes)?;
+        writeln!(text, "total        {requests}; the lower bound is {}", number(price.lower_bound))?;
+        let time = duration(Duration::from_secs_f64(price.minutes.max(0.0) * 60.0));
+        writeln!(text, "takes        {time} at the plan's rate")?;
         let left = price.remaining;
-        writeln!(text, "left         {} today, {} this month", left.day, left.month)?;
+        writeln!(
+            text,
+            "left         {} today, {} this month",
+            number(left.day.into()),
+            number(left.month.into())
+        )?;
         match price.fits {
             true => writeln!(text, "fits         yes"),
             false => match price.complete_on {

@@ -2,7 +2,7 @@
 
 use super::snapshot_text::{Detail, about, compared, listed, pruned};
 use crate::cli::args::{PruneFlags, SnapshotCommand};
-use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot};
+use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
 use crate::lake::{Lake, PruneRules, Retention};
@@ -15,24 +15,25 @@ pub(crate) fn snapshot(session: &Session<'_>, command: &SnapshotCommand) -> Resu
         SnapshotCommand::List => require_lake(&lake)?,
         _ => require_snapshot(&lake)?,
     }
+    let number = |name| snapshot_number(&lake, name);
     match command {
         SnapshotCommand::List => {
             let history = lake.history()?;
             session.report(&json!({ "snapshots": history }), || listed(&history, &lake))
         }
         SnapshotCommand::Show(which) => {
-            let (entry, commit) = lake.snapshot(which.snapshot)?;
+            let (entry, commit) = lake.snapshot(number(which.snapshot)?)?;
             let detail = Detail::of(&lake, entry, &commit);
             session.report(&detail, || detail.text())
         }
         SnapshotCommand::Diff { before, after } => {
-            let diff = lake.diff(*before, *after)?;
+            let diff = lake.diff(number(*before)?, number(*after)?)?;
             session.report(&diff, || compared(&diff))
         }
-        SnapshotCommand::Pin(which) => pin(session, &lake, which.snapshot, true),
-        SnapshotCommand::Unpin(which) => pin(session, &lake, which.snapshot, false),
-        SnapshotCommand::Rollback { snapshot } => roll_back(session, &lake, *snapshot),
-        SnapshotCommand::Accept(which) => accept(session, &lake, which.snapshot),
+        SnapshotCommand::Pin(which) => pin(session, &lake, number(which.snapshot)?, true),
+        SnapshotCommand::Unpin(which) => pin(session, &lake, number(which.snapshot)?, false),
+        SnapshotCommand::Rollback { snapshot } => roll_back(session, &lake, number(*snapshot)?),
+        SnapshotCommand::Accept(which) => accept(session, &lake, number(which.snapshot)?),
         SnapshotCommand::Prune(flags) => prune(session, &lake, flags),
     }
 }

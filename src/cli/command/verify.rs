@@ -1,6 +1,7 @@
 //! `verify`: whether every file of the lake is as it was written; `verify --repair`: repairs damaged files.
 
-use crate::cli::context::open_lake::open_lake_as_it_is;
+use crate::cli::args::SnapshotName;
+use crate::cli::context::open_lake::{open_lake_as_it_is, snapshot_number};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::REPAIR;
 use crate::cli::output::words::{count, lines};
@@ -11,9 +12,10 @@ use crate::pipeline::maintain::repair::{Repaired, repair};
 use serde_json::json;
 use std::fmt::Write;
 
-pub(crate) fn verify(session: &Session<'_>, snapshot: Option<u64>) -> Result<u8, CommandError> {
+pub(crate) fn verify(session: &Session<'_>, snapshot: Option<SnapshotName>) -> Result<u8, CommandError> {
     let lake = open_lake_as_it_is(session)?;
     let newest = lake.commits()?.last().copied();
+    let snapshot = snapshot.map(|name| snapshot_number(&lake, name)).transpose()?;
     let report = match snapshot {
         Some(snapshot) => lake.verify(snapshot)?,
         None => lake.audit()?,

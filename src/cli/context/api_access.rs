@@ -86,6 +86,10 @@ impl Access {
             ClientError::Refused { status: 403, .. } => {
                 format!("check the scope and the plan of the key in {key_in}")
             }
+            ClientError::PlainHttp { .. } => {
+                let plain = base_url.replacen("https://", "http://", 1);
+                format!("give {plain} in {address_in}, or the port that answers https")
+            }
             ClientError::Transport { .. } => {
                 format!("check the address {base_url} of {address_in}, and the network")
             }

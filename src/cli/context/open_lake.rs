@@ -2,7 +2,7 @@
 //! state that all lakes of this host share: the request counts of each account.
 
 use super::lake_path::check_lake_path;
-use crate::cli::args::Common;
+use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
 use crate::cli::session::Session;
@@ -58,6 +58,17 @@ pub(crate) fn require_snapshot(lake: &Lake) -> Result<(), CommandError> {
     match lake.is_empty()? {
         true => Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)),
         false => Ok(()),
+    }
+}
+
+/// The number of a snapshot of the lake.
+pub(crate) fn snapshot_number(lake: &Lake, name: SnapshotName) -> Result<u64, CommandError> {
+    match name {
+        SnapshotName::Number(number) => Ok(number),
+        SnapshotName::Latest => match lake.current()? {
+            Some(commit) => Ok(commit.snapshot),
+            None => Err(CommandError::Settings(no_snapshot(lake)).hint(MAKE_SNAPSHOT)),
+        },
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::aggregate::AggregateError;
 use crate::cli::exit::CommandError;
+use crate::cli::output::words::instant;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
@@ -134,7 +135,7 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
 fn of_client(error: &ClientError) -> Option<String> {
     match error {
         ClientError::BudgetSpent { until: Some(until), .. } | ClientError::WaitTooLong { until, .. } => {
-            Some(format!("run the same command again after {until}"))
+            Some(format!("run the same command again after {}", instant(*until)))
         }
         ClientError::BudgetSpent { until: None, .. } | ClientError::Stopped => {
             some("run the same command again")

@@ -1,11 +1,12 @@
 //! The log: lines on stderr by level, and the log file of a run: JSON lines of bounded size, in the run's folder.
 
 use super::lossy_lines::LossyLines;
-use super::progress::{LinesAbove, Progress};
+use super::progress::{DONE, LinesAbove, PROGRESS, PROGRESS_WORDS, Progress};
+use super::terminal::{ProgressForm, Terminal};
 use crate::cli::args::{Common, LogFormat};
 use prometheus_client::metrics::counter::Counter;
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracing::level_filters::LevelFilter;
@@ -46,27 +47,30 @@ impl Log {
 }
 
 /// Starts the log on stderr. `RUST_LOG` is not read, because other programs use it.
-pub(crate) fn start_log(common: &Common, is_server: bool) -> Log {
+pub(crate) fn start_log(common: &Common, terminal: Terminal, is_server: bool) -> Log {
     let dropped = Counter::default();
     let lossy = is_server.then(|| LossyLines::new(io::stderr(), dropped.clone()));
-    let log = Log { run: RunLog::default(), bar: Progress::hidden(), dropped, lossy };
+    let log = Log { run: RunLog::default(), bar: Progress::hidden(terminal), dropped, lossy };
     let own = match (common.quiet, common.verbose) {
         (true, _) => LevelFilter::ERROR,
         (_, 0) => LevelFilter::WARN,
         (_, 1) => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
     };
-    let shown = errors_of_others().with_target("sunlake", own);
+    let shown = shown(terminal, common.log_format, own);
     let of_run = errors_of_others()
         .with_target("sunlake", LevelFilter::INFO)
         // The answers of the embedded API are in the raw pages.
-        .with_target("sunlake::serve", LevelFilter::WARN);
+        .with_target("sunlake::serve", LevelFilter::WARN)
+        .with_target(PROGRESS_WORDS, LevelFilter::OFF);
     let stderr = log.stderr();
     let to_stderr = match common.log_format {
-        LogFormat::Text => {
-            let ansi = std::io::stderr().is_terminal();
-            fmt::layer().with_ansi(ansi).with_target(false).with_writer(stderr).with_filter(shown).boxed()
-        }
+        LogFormat::Text => fmt::layer()
+            .with_ansi(terminal.has_colour)
+            .with_target(false)
+            .with_writer(stderr)
+            .with_filter(shown)
+            .boxed(),
         LogFormat::Json => fmt::layer().json().with_writer(stderr).with_filter(shown).boxed(),
     };
     let run = log.run.clone();
@@ -76,6 +80,24 @@ pub(crate) fn start_log(common: &Common, is_server: bool) -> Log {
         tracing::debug!(%error, "the log was set up before");
     }
     log
+}
+
+/// What is shown on stderr. The terminal shows progress and finished parts without the log; other readers get progress at every
+/// level, as words or as fields.
+fn shown(terminal: Terminal, format: LogFormat, own: LevelFilter) -> Targets {
+    let is_shown = |wanted| match terminal.progress == ProgressForm::Lines && format == wanted {
+        true => LevelFilter::INFO,
+        false => LevelFilter::OFF,
+    };
+    let of_done = match terminal.progress {
+        ProgressForm::Bar | ProgressForm::Plain => LevelFilter::OFF,
+        ProgressForm::Lines | ProgressForm::Hidden => own,
+    };
+    errors_of_others()
+        .with_target("sunlake", own)
+        .with_target(PROGRESS, is_shown(LogFormat::Json))
+        .with_target(PROGRESS_WORDS, is_shown(LogFormat::Text))
+        .with_target(DONE, of_done)
 }
 
 /// Errors of other crates, which know nothing of our rules for logs. Those of rmcp have text of the server's clients.

@@ -7,6 +7,8 @@
 //! - `log`: the log on stderr, and the log file of a run
 //! - `lossy_lines`: the log of a server, which waits for no reader
 //! - `metrics_file`: the metrics of a run, as a file
+//! - `terminal`: what the terminal allows
+//! - `progress_line`: the words of progress
 //! - `progress`: the progress bar, and log lines next to it
 
 pub(super) mod error_text;
@@ -14,4 +16,6 @@ pub(super) mod log;
 mod lossy_lines;
 pub(super) mod metrics_file;
 pub(super) mod progress;
+mod progress_line;
+pub(super) mod terminal;
 pub(super) mod words;

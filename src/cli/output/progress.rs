@@ -1,45 +1,170 @@
-//! The progress bar: one line on a terminal that is redrawn in place. Log lines are written above it.
+//! The progress of a run: a bar on a terminal, a log line a minute elsewhere. Log lines are written above the bar.
 
-use crate::cli::args::Common;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use super::progress_line::{Shown, done_words, pause_words};
+use super::terminal::{ProgressForm, Terminal};
+use crate::client::Pause;
+use crate::pipeline::{Done, Event};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Log lines of progress have these targets, so that they are shown although they are no warnings: as fields, and as words.
+pub(super) const PROGRESS: &str = "sunlake::progress";
+pub(super) const PROGRESS_WORDS: &str = "sunlake::progress_words";
+/// Log lines of finished parts, which a terminal shows without the log.
+pub(super) const DONE: &str = "sunlake::done";
+
+/// Time between two log lines of progress.
+const A_MINUTE: Duration = Duration::from_secs(60);
 
 /// The bar of a process; hidden until a run starts it.
 #[derive(Debug, Clone)]
-pub(crate) struct Progress(ProgressBar);
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    terminal: Terminal,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    shown: Shown,
+    /// When the newest reading came.
+    read_at: Option<Instant>,
+    pause: Option<(Pause, Instant)>,
+}
 
 impl Progress {
-    pub(crate) fn hidden() -> Self {
-        Self(ProgressBar::hidden())
+    pub(crate) fn hidden(terminal: Terminal) -> Self {
+        Self { bar: ProgressBar::hidden(), terminal, state: Arc::default() }
     }
 
-    /// Shows the bar if stderr is a terminal and no flag turns it off.
-    pub(crate) fn start(&self, common: &Common) {
-        if std::io::stderr().is_terminal() && !common.no_progress && !common.quiet {
-            self.show_on(ProgressDrawTarget::stderr());
-            self.0.enable_steady_tick(Duration::from_millis(200));
+    /// Shows progress from now on, in the form that the terminal allows. Lines end when the result is dropped.
+    pub(crate) fn start(&self) -> Option<Lines> {
+        match self.terminal.progress {
+            ProgressForm::Bar => {
+                let width = || usize::from(console::Term::stderr().size().1);
+                self.show_on(ProgressDrawTarget::stderr(), width);
+                self.bar.enable_steady_tick(Duration::from_millis(200));
+                None
+            }
+            ProgressForm::Lines => Some(self.lines()),
+            ProgressForm::Plain | ProgressForm::Hidden => None,
         }
     }
 
-    fn show_on(&self, target: ProgressDrawTarget) {
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {pos} answers, {msg}") {
-            self.0.set_style(style);
+    fn show_on(&self, target: ProgressDrawTarget, width: fn() -> usize) {
+        let state = self.state.clone();
+        let line = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+            // The spinner and a space are before it; a line that fills the terminal would wrap.
+            let line = now(&state).line(width().saturating_sub(3));
+            // Writing to a String cannot fail.
+            let _ = out.write_str(&line);
+        };
+        let template = if self.terminal.has_colour { "{spinner:.green} {line}" } else { "{spinner} {line}" };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.with_key("line", line));
         }
-        self.0.reset();
-        self.0.set_draw_target(target);
+        self.bar.reset();
+        self.bar.set_draw_target(target);
     }
 
-    /// Counts an answer.
-    pub(crate) fn count(&self, stage: &'static str) {
-        self.0.set_message(stage);
-        self.0.inc(1);
+    fn lines(&self) -> Lines {
+        let state = self.state.clone();
+        Lines(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(A_MINUTE).await;
+                log(&now(&state));
+            }
+        }))
+    }
+
+    /// Takes in an event of the run.
+    pub(crate) fn show(&self, event: &Event<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Begun(_) => *state = State::default(),
+            Event::Reading(reading) => {
+                (state.shown.reading, state.read_at) = (*reading, Some(Instant::now()));
+            }
+            Event::Pausing(pause) => {
+                tracing::debug!("{}", pause_words(*pause));
+                state.pause = Some((*pause, Instant::now()));
+            }
+            Event::Working(work) => state.shown.work = Some(*work),
+            Event::Done(done) => {
+                // Drawing reads the state.
+                drop(state);
+                self.say(*done);
+            }
+            Event::Spent(_) => {}
+        }
+    }
+
+    /// A line for a finished part.
+    fn say(&self, done: Done) {
+        let words = done_words(done);
+        tracing::info!(target: DONE, "{words}");
+        let mark = if self.terminal.has_colour { "\u{1b}[32m✓\u{1b}[0m" } else { "✓" };
+        if matches!(self.terminal.progress, ProgressForm::Bar | ProgressForm::Plain) {
+            // If stderr is closed, nobody can read the line.
+            let _ = self.above(|| io::stderr().write_all(format!("{mark} {words}\n").as_bytes()));
+        }
+    }
+
+    fn above<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
     }
 
     /// Clears the line.
     pub(crate) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
+}
+
+/// Log lines of progress, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Lines(tokio::task::JoinHandle<()>);
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// What is shown now: times have passed since the events.
+fn now(state: &Mutex<State>) -> Shown {
+    let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shown = state.shown;
+    let left = |length: Duration, since: Instant| length.saturating_sub(since.elapsed());
+    shown.pause = state
+        .pause
+        .map(|(pause, since)| (pause.reason, left(pause.length, since)))
+        .filter(|(_, left)| left.as_millis() >= 500);
+    if let (Some(time), Some(since)) = (shown.reading.time_left, state.read_at) {
+        shown.reading.time_left = Some(left(time, since));
+    }
+    shown
+}
+
+/// Log lines: the words for people, and the same as fields.
+fn log(shown: &Shown) {
+    let reading = &shown.reading;
+    tracing::info!(
+        target: PROGRESS,
+        requests = reading.requests,
+        planned = reading.planned,
+        filings = reading.filings,
+        days = reading.days,
+        days_wanted = reading.days_wanted,
+        waits_secs = shown.pause.map(|(_, left)| left.as_secs()),
+        left_today = reading.quota.map(|(today, _)| today),
+        left_this_month = reading.quota.map(|(_, month)| month),
+        secs_to_go = reading.time_left.map(|left| left.as_secs()),
+        "progress"
+    );
+    tracing::info!(target: PROGRESS_WORDS, "{}", shown.all());
 }
 
 /// A writer of log lines that clears the bar while it writes.
@@ -50,7 +175,7 @@ pub(crate) struct LinesAbove<W> {
 
 impl<W: Write> Write for LinesAbove<W> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.bar.0.suspend(|| (self.writer)().write_all(line))?;
+        self.bar.above(|| (self.writer)().write_all(line))?;
         Ok(line.len())
     }
 
@@ -62,6 +187,7 @@ impl<W: Write> Write for LinesAbove<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pipeline::Reading;
     use indicatif::TermLike;
     use std::sync::{Mutex, PoisonError};
 
@@ -117,15 +243,18 @@ mod tests {
 
     #[test]
     fn the_bar_is_cleared_before_a_log_line() {
-        let bar = Progress::hidden();
-        bar.show_on(ProgressDrawTarget::term_like(Box::new(Screen)));
-        bar.count("filings");
+        let terminal = Terminal { has_colour: false, progress: ProgressForm::Bar };
+        let bar = Progress::hidden(terminal);
+        bar.show_on(ProgressDrawTarget::term_like(Box::new(Screen)), || 80);
+        let reading = Reading { requests: 3, ..Reading::default() };
+        bar.show(&Event::Reading(reading));
+        bar.bar.tick();
         let mut log = LinesAbove { bar: bar.clone(), writer: || Screen };
         log.write_all(b"WARN a log line\n").expect("written");
         bar.finish();
         let screen = SCREEN.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (before, _) = screen.split_once("WARN a log line\n").expect("the log line");
-        assert!(before.contains("answers, filings"), "{screen:?}");
+        assert!(before.contains("3 requests"), "{screen:?}");
         assert!(before.trim_end().ends_with("<clear>"), "{screen:?}");
     }
 }

@@ -176,6 +176,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     fn add_rows(&mut self, slice: &Slice, page: &Page<RawRecord>, key: PageKey) -> PageSeen {
+        self.fetcher.rows += page.data.len() as u64;
         let mut day = slice.to;
         let mut rows = Vec::with_capacity(page.data.len());
         for record in &page.data {

@@ -263,7 +263,12 @@ impl Run<'_> {
         if rows.is_empty() {
             return Ok(Counted::new());
         }
-        let mut store = RunStore { landing, known: Known::Gathered(BTreeMap::new()), now: self.now };
+        let mut store = RunStore {
+            landing,
+            known: Known::Gathered(BTreeMap::new()),
+            now: self.now,
+            progress: self.progress.clone(),
+        };
         let context = self.read_context(listing, words, &mut store);
         Ok(differing_days(fetcher, context, &filter(listing), rows, totals).await?)
     }
@@ -284,7 +289,12 @@ impl Run<'_> {
             let days = newest(days, requests as usize);
             let mut lake = KnownRows::new(filings.clone(), listing);
             let known = gather(landing, &mut lake, listing.label(), &days.keys().copied().collect())?;
-            let mut store = RunStore { landing, known: Known::Gathered(known), now: self.now };
+            let mut store = RunStore {
+                landing,
+                known: Known::Gathered(known),
+                now: self.now,
+                progress: self.progress.clone(),
+            };
             for group in groups(&days, self.plan.reach_rows()) {
                 if fetcher.answered < most {
                     let job = self.job_of(listing, &group);

@@ -44,7 +44,7 @@ impl Run<'_> {
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
         let (due, summary) = self.look_ups_left(spec, &plan, &known);
         let requests = |(_, first): &(i64, LookUp)| 1 + u64::from(spec.officers && *first == LookUp::Details);
-        self.needed = Some(asker.answered + due.iter().map(requests).sum::<u64>());
+        self.progress.plan(asker.answered + due.iter().map(requests).sum::<u64>());
         if !due.is_empty() {
             self.state.enrich.runs.insert(self.record.run_id.clone());
         }

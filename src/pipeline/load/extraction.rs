@@ -25,6 +25,7 @@ use crate::pipeline::plan::inputs::PlanInputs;
 use crate::pipeline::plan::jobs::{counted_days, first_day, job, listings, within_bounds};
 use crate::pipeline::plan::lake_view::{Coverage, KnownRows};
 use crate::pipeline::plan::refresh_cost::{check_price, listing_price, settling_price};
+use crate::pipeline::progress::Event;
 use crate::pipeline::publish::summary::Requests;
 use crate::table::Table;
 use std::collections::BTreeMap;
@@ -63,11 +64,7 @@ impl Before {
 }
 
 /// Reads and lands all that the run needs, then frees the archive's index. `before` is what was sent before it began.
-pub(crate) async fn extract(
-    run: &mut Run<'_>,
-    context: &RunContext<'_>,
-    before: Before,
-) -> Result<Extracted> {
+pub(crate) async fn extract(run: &mut Run<'_>, context: &RunContext, before: Before) -> Result<Extracted> {
     let client = run.client;
     let asked_for_account = before.requests_since(client).sent;
     let mut pages = Pages::new(run.dir.raw()?);
@@ -75,7 +72,9 @@ pub(crate) async fn extract(
     let staging = run.lake.stage(&run.record.run_id)?;
     let quarantine = Some(run.dir.quarantine());
     let mut landing = Landing::new(run.record.today, staging, quarantine, pages.clone())?;
-    let mut asker = PageFetcher::new(client, &mut pages, context.now, context.tell);
+    let (progress, now) = (run.progress.clone(), context.now);
+    let answered = |sent, rows| progress.answered(sent, rows, client.budget(), now());
+    let mut asker = PageFetcher::new(client, &mut pages, now, &answered);
     let read = run.read(&mut asker, &mut landing).await;
     if let Err((_, PipelineError::Client(refused))) = &read {
         asker.invalidate_refusal(refused)?;
@@ -85,7 +84,7 @@ pub(crate) async fn extract(
         asker.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry(REFERENCE.to_owned()).or_default() += asked_for_account;
     let requests = Requests { replayed: asker.replayed, by_stage, ..before.requests_since(client) };
-    (context.spent)(&requests);
+    progress.tell(Event::Spent(&requests));
     finished?;
     archive.archive().sync()?;
     landing.end()?;
@@ -174,11 +173,14 @@ impl Run<'_> {
         let oldest = window_start(self.real_today, self.plan.window_days);
         self.from = first_day(self.pipeline.spec.extract.days, self.record.today, &self.plan).max(oldest);
         let coverage = landing.days.clone();
+        if let Some(wanted) = self.wanted_days() {
+            self.progress.want(wanted, &coverage);
+        }
         self.differ_by_counts(landing);
         let jobs = self.plan_listings(&coverage, reference, asker.answered)?;
         for (listing, job) in jobs {
             let known = Known::Lake(KnownRows::new(filings.clone(), listing));
-            let mut store = RunStore { landing, known, now: self.now };
+            let mut store = RunStore { landing, known, now: self.now, progress: self.progress.clone() };
             extract_listing(asker, self.read_context(listing, words, &mut store), job).await?;
         }
         Ok(())
@@ -226,7 +228,7 @@ impl Run<'_> {
             jobs.push((listing, job(listing, &inputs, &mut planned)));
         }
         left += check_price(&listings(&self.pipeline.spec), &inputs).requests;
-        self.needed = Some(answered + left);
+        self.progress.plan(answered + left);
         planned.left = Some(left);
         self.write_plan(&planned)?;
         Ok(jobs)

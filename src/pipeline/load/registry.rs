@@ -49,7 +49,7 @@ impl Run<'_> {
         }
         let now = (self.state.register.total.unwrap_or(0), self.record.today);
         let price = register_price(spec, &self.state.register, names.clone(), now, &self.plan);
-        self.needed = Some(asker.answered + price.requests);
+        self.progress.plan(asker.answered + price.requests);
         let result = self.read_starts(spec, asker, reference, landing, &mut names).await;
         let question = Question { spec, state: &self.state.register, progress: &self.register };
         self.register.left = if result.is_ok() { 0 } else { question.left(&names).asked.ceil() as u64 };

@@ -6,6 +6,7 @@ use crate::extract::listing::{ListingStore, Reading};
 use crate::extract::query::row::{Interner, SeenRow};
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::lake_view::KnownRows;
+use crate::pipeline::progress::Progress;
 use crate::pipeline::state::provenance::{JournalReading, JournalStep, key_of};
 use crate::table::FilingRow;
 use jiff::Timestamp;
@@ -25,6 +26,7 @@ pub(crate) struct RunStore<'l> {
     pub(crate) landing: &'l mut Landing,
     pub(crate) known: Known,
     pub(crate) now: fn() -> Timestamp,
+    pub(crate) progress: Progress,
 }
 
 impl ListingStore for RunStore<'_> {
@@ -38,7 +40,9 @@ impl ListingStore for RunStore<'_> {
     }
 
     fn land(&mut self, reading: Reading) -> Result<(), StoreError> {
-        Ok(self.landing.land(&reading, (self.now)())?)
+        self.landing.land(&reading, (self.now)())?;
+        self.progress.note_days(&self.landing.days);
+        Ok(())
     }
 
     fn differ(&mut self, label: &'static str, totals: &BTreeMap<Date, u64>) -> Result<(), StoreError> {

@@ -74,6 +74,8 @@ pub(crate) struct LakeStatus {
     pub(crate) days_wanted: u64,
     /// Complete days.
     pub(crate) days_complete: u64,
+    /// Newest complete day.
+    pub(crate) newest_complete: Option<Date>,
     /// Newest day that is wanted and was never read.
     pub(crate) newest_unread: Option<Date>,
     /// Coverage, newest day first.
@@ -110,6 +112,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
         register: current.as_ref().and_then(register),
         days_wanted: (coverage.len() + unread.len()) as u64,
         days_complete: coverage.iter().filter(|row| row.complete).count() as u64,
+        newest_complete: coverage.iter().filter(|row| row.complete).map(|row| row.filed_date).max(),
         newest_unread: unread.into_iter().max(),
         coverage: coverage
             .into_iter()

@@ -26,6 +26,7 @@ use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::{EnrichSpec, RegistrySpec};
 use crate::pipeline::context::{RunContext, make_client};
 use crate::pipeline::error::Result;
+use crate::pipeline::progress::Progress;
 use crate::pipeline::state::registry::RegisterStatus;
 use crate::pipeline::state::run_state::RunState;
 use jiff::civil::Date;
@@ -59,10 +60,10 @@ pub struct Price {
 }
 
 /// Returns the estimate of a run of this pipeline on this lake.
-pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext<'_>) -> Result<Price> {
+pub(crate) async fn price(pipeline: &Pipeline, context: &RunContext) -> Result<Price> {
     let lake = &context.lake;
     check_has_filings(&pipeline.spec, lake)?;
-    let client = make_client(pipeline, context)?;
+    let client = make_client(pipeline, context, &Progress::new(context.events.clone()))?;
     let account = client.account().await?;
     check_clock(context, &client).await?;
     let commit = lake.current()?;
@@ -125,7 +126,7 @@ fn add(stages: &mut Vec<StagePrice>, price: StagePrice) {
 /// The stages of a pipeline that reads the register or looks businesses up; none for one that reads days.
 async fn stages_without_days(
     pipeline: &Pipeline,
-    context: &RunContext<'_>,
+    context: &RunContext,
     client: &Client,
     (commit, state): (Option<&Commit>, &RunState),
     plan: &PlanLimits,

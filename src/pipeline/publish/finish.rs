@@ -20,12 +20,13 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
+use crate::pipeline::progress::{Done, Event, Work};
 use crate::pipeline::state::provenance::Journal;
-use crate::pipeline::state::run_state::{RunState, WantedDays};
+use crate::pipeline::state::run_state::RunState;
 use crate::table::{CoverageRow, Table};
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Finished {
     /// Lists and counts; none when the run stopped before they were read.
@@ -46,11 +47,14 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
     }
     summary.requests = done.requests;
     if done.reference.is_some() || run.enrich.is_some() {
+        let reading = done.started.elapsed();
+        run.progress.tell(Event::Working(Work::Merging));
         let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
         if done.reference.is_some() {
             run.state.lists.note(run.record.today, &landing.lists_came);
         }
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
+        run.progress.tell(Event::Done(has_read(&summary, reading)));
         let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
         summary.coverage = coverage_summary(&run, read_coverage_files(&coverage)?);
         if run.pipeline.spec.registry.is_some() {
@@ -67,6 +71,15 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
     }
     conclude(&mut run, &mut summary, done.started)?;
     Ok(summary)
+}
+
+/// What a run read in this time: filings, or the details of businesses.
+fn has_read(summary: &RunSummary, time: Duration) -> Done {
+    let rows = |table: Table| summary.rows.get(table.name()).map_or(0, |rows| rows.read);
+    match rows(Table::Details) {
+        0 => Done::Read(rows(Table::Filings), time),
+        businesses => Done::LookedUp(businesses, time),
+    }
 }
 
 /// Ends a run that was killed after its commit.
@@ -87,8 +100,12 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
     if let Some(aggregates) = &landing.journal.aggregates {
         let by = RunState::of(landing.staging.parent()).aggregates;
+        let (begun, number) = (Instant::now(), aggregates.len() as u64);
+        run.progress.tell(Event::Working(Work::AddingUp(number)));
         add_up(aggregates, &by, &mut landing.staging, &run.dir.path().join("aggregates"))?;
+        run.progress.tell(Event::Done(Done::AddedUp(number, begun.elapsed())));
     }
+    run.progress.tell(Event::Working(Work::Publishing));
     let found = findings(&run.pipeline.spec.checks, &evidence(run, &landing, summary)?);
     for finding in &found {
         tracing::warn!(then = ?finding.then, "{}", finding.what);
@@ -100,6 +117,7 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
         }
         _ if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) => {
             summary.outcome = Outcome::Unchanged;
+            run.progress.tell(Event::Done(Done::Unchanged(summary.snapshot)));
             Ok(())
         }
         // A run that resumes later is reviewed once it has ended.
@@ -125,7 +143,9 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 /// Writes the journal, and publishes the snapshot.
 fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    summary.snapshot = Some(landing.staging.commit(commit_info(run, &landing.journal, summary))?.snapshot);
+    let snapshot = landing.staging.commit(commit_info(run, &landing.journal, summary))?.snapshot;
+    run.progress.tell(Event::Done(Done::Published(snapshot)));
+    summary.snapshot = Some(snapshot);
     summary.outcome = Outcome::Complete;
     Ok(())
 }
@@ -137,6 +157,7 @@ fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()>
     tracing::warn!(
         "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
     );
+    run.progress.tell(Event::Done(Done::Held(number)));
     summary.held = Some(number);
     Ok(())
 }
@@ -149,7 +170,7 @@ fn commit_info(run: &Run<'_>, journal: &Journal, summary: &RunSummary) -> Commit
     }
     state.source = Some(run.source);
     state.as_of = state.as_of.max(Some(run.record.today));
-    state.wanted = wanted(run).or(state.wanted);
+    state.wanted = run.wanted_days().or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
     let aggregates = journal.aggregates.iter().flatten();
@@ -162,13 +183,6 @@ fn commit_info(run: &Run<'_>, journal: &Journal, summary: &RunSummary) -> Commit
         state: serde_json::to_value(&state).unwrap_or_default(),
         checks: serde_json::json!({ "findings": summary.checks }),
     }
-}
-
-/// The days that a run wants; none of a run that reads no days.
-fn wanted(run: &Run<'_>) -> Option<WantedDays> {
-    let listings: BTreeSet<String> =
-        listings(&run.pipeline.spec).into_iter().map(|listing| listing.label().to_owned()).collect();
-    (!listings.is_empty()).then_some(WantedDays { from: run.from, to: run.record.today, listings })
 }
 
 /// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.

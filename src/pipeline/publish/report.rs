@@ -30,7 +30,16 @@ pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary
         figures: read_figures(&tables)?,
     };
     lake.write_catalog_files(&[("report.html", render(&data).as_bytes())])?;
-    Ok(lake.root().join("catalog/report.html"))
+    Ok(report_path(lake))
+}
+
+fn report_path(lake: &Lake) -> PathBuf {
+    lake.root().join("catalog/report.html")
+}
+
+/// The report of a lake; none where none was written.
+pub(crate) fn report_of(lake: &Lake) -> Option<PathBuf> {
+    Some(report_path(lake)).filter(|path| path.is_file())
 }
 
 fn facts(summary: &RunSummary) -> RunFacts {

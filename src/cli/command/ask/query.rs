@@ -2,8 +2,8 @@
 
 use super::rows::rendered;
 use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};
-use crate::cli::args::{QueryArguments, RowFormat};
-use crate::cli::context::open_lake::{open_lake, require_snapshot};
+use crate::cli::args::{QueryArguments, RowFormat, SnapshotName};
+use crate::cli::context::open_lake::{open_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print_bytes;
 use crate::cli::session::Session;
@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 pub(crate) struct Question {
     pub(crate) sql: String,
     /// The newest, if none is named.
-    pub(crate) snapshot: Option<u64>,
+    pub(crate) snapshot: Option<SnapshotName>,
 }
 
 pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result<u8, CommandError> {
@@ -80,11 +80,9 @@ pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<NamedTem
     Ok(file)
 }
 
-fn commit(lake: &Lake, number: Option<u64>) -> Result<Commit, CommandError> {
-    match number {
-        Some(number) => Ok(lake.commit(number)?),
-        None => lake.current()?.ok_or_else(|| CommandError::Bug("a lake without a snapshot".to_owned())),
-    }
+fn commit(lake: &Lake, name: Option<SnapshotName>) -> Result<Commit, CommandError> {
+    let number = snapshot_number(lake, name.unwrap_or(SnapshotName::Latest))?;
+    Ok(lake.commit(number)?)
 }
 
 /// All tables of a snapshot, with the files of those that the query reads.

@@ -1,0 +1,141 @@
+//! The status of a lake as text: one screen.
+
+use crate::cli::context::open_lake::no_snapshot;
+use crate::cli::output::error_text::MAKE_SNAPSHOT;
+use crate::cli::output::words::{count, instant, lines, noun, number, of_these_missing, prefixes};
+use crate::cli::session::Session;
+use crate::client::AccountUsed;
+use crate::contract::eastern::span_days;
+use crate::lake::{Lake, RunRecord};
+use crate::pipeline::maintain::status::{LakeStatus, RunStatus};
+use jiff::civil::Date;
+use std::fmt::Write;
+use std::path::Path;
+
+/// Incomplete days that are listed.
+const LISTED_DAYS: usize = 5;
+/// Runs that are listed.
+const LISTED_RUNS: usize = 5;
+
+/// The state of a lake; with the rows of each table where they are asked for.
+pub(super) fn status_text(status: &LakeStatus, lake: &Lake, session: &Session<'_>, tables: bool) -> String {
+    lines(|text| {
+        match status.snapshots.first() {
+            None => writeln!(text, "{}; {MAKE_SNAPSHOT}", no_snapshot(lake))?,
+            Some(newest) => {
+                let (snapshot, at) = (newest.snapshot, instant(newest.committed_at));
+                let kept = status.snapshots.len();
+                writeln!(text, "lake       {lake}: snapshot {snapshot} of {at}, {kept} kept")?;
+                newest_day(text, status, session.today)?;
+                coverage(text, status)?;
+                register(text, status)?;
+            }
+        }
+        status.budgets.iter().try_for_each(|budget| quota(text, budget))?;
+        runs(text, &status.runs)?;
+        for (table, rows) in status.rows.iter().filter(|_| tables) {
+            writeln!(text, "  {table:<28} {:>12} {}", number(*rows), noun(*rows, "row"))?;
+        }
+        match next(status, session) {
+            Some(next) => writeln!(text, "next       {next}"),
+            None => Ok(()),
+        }
+    })
+}
+
+fn newest_day(text: &mut String, status: &LakeStatus, today: Date) -> std::fmt::Result {
+    let Some(day) = status.newest_complete else { return Ok(()) };
+    let age = match span_days(day, today).saturating_sub(1) {
+        0 => "today".to_owned(),
+        1 => "yesterday".to_owned(),
+        days => format!("{} old", count(days.into(), "day")),
+    };
+    writeln!(text, "newest     complete day {day}, {age}")
+}
+
+fn coverage(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+    if status.days_wanted == 0 {
+        return Ok(());
+    }
+    let (complete, wanted) = (number(status.days_complete), count(status.days_wanted, "day"));
+    writeln!(text, "coverage   {complete} of {wanted} complete")?;
+    if let Some(newest) = status.newest_unread {
+        let unread = count(status.days_wanted - status.coverage.len() as u64, "day");
+        writeln!(text, "           {unread} not read yet, the newest {newest}")?;
+    }
+    let open: Vec<_> =
+        status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected).collect();
+    for day in open.iter().take(LISTED_DAYS) {
+        let rows = [day.landed, day.expected].map(|rows| number(rows.unsigned_abs()));
+        writeln!(text, "           {} {}: {} of {} rows", day.day, day.entity_type, rows[0], rows[1])?;
+    }
+    match open.len().saturating_sub(LISTED_DAYS) {
+        0 => Ok(()),
+        more => writeln!(text, "           and {} more", number(more as u64)),
+    }
+}
+
+fn register(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+    let Some(register) = &status.register else { return Ok(()) };
+    writeln!(
+        text,
+        "registry   {} read, {}, the oldest as of {}; {} businesses by the API's count{}",
+        prefixes(register.starts),
+        count(register.rows, "row"),
+        register.oldest_read.map_or("never".to_owned(), |day| day.to_string()),
+        number(register.businesses_total),
+        of_these_missing(register.missing)
+    )
+}
+
+/// What an account has left, by this host's ledger: no request is sent for it.
+fn quota(text: &mut String, account: &AccountUsed) -> std::fmt::Result {
+    let used = account.used;
+    match account.limits {
+        Some(limits) => {
+            let left = |limit: u32, used: u32| number(limit.saturating_sub(used).into());
+            let (today, month) = (left(limits.per_day, used.day), left(limits.per_month, used.month));
+            write!(text, "quota      {today} requests left today, {month} this month")?;
+        }
+        None => {
+            let (today, month) = (number(used.day.into()), number(used.month.into()));
+            write!(text, "quota      {today} requests used today, {month} this month")?;
+        }
+    }
+    writeln!(
+        text,
+        "; {}, {} {}",
+        account.service,
+        noun(account.keys.len() as u64, "key"),
+        account.keys.join(", ")
+    )
+}
+
+fn runs(text: &mut String, runs: &[RunStatus]) -> std::fmt::Result {
+    for (at, run) in runs.iter().take(LISTED_RUNS).enumerate() {
+        let head = if at == 0 { "runs" } else { "" };
+        let ended = run.finished.as_deref().unwrap_or("unfinished");
+        writeln!(text, "{head:<10} {} as of {}: {ended}", run.run_id, run.today)?;
+    }
+    Ok(())
+}
+
+/// What to do next, and why.
+fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
+    let newest = status.runs.first()?;
+    let run = session.command_line("run", Some(Path::new(&newest.pipeline)));
+    let is_behind = status.days_complete < status.days_wanted;
+    let is_old = status.newest_complete.is_some_and(|day| day < session.today);
+    Some(match &newest.finished {
+        None => format!("resume the unfinished run: {run}"),
+        Some(ended) if ended == RunRecord::HELD => {
+            format!(
+                "look at the snapshot that waits for review: sunlake snapshot list{}",
+                session.lake_flag()
+            )
+        }
+        Some(_) if is_behind => format!("read the days that are not complete: {run}"),
+        Some(_) if is_old => format!("read the newest days: {run}"),
+        Some(_) => return None,
+    })
+}

@@ -1,0 +1,74 @@
+//! Pauses between requests, for whoever watches a run; and how long the account's windows will hold requests back.
+
+use super::counts::{Allowance, Counts};
+use crate::contract::account::Remaining;
+use jiff::Timestamp;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Why no request is sent for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PauseReason {
+    /// The minute's requests are spent.
+    Minute,
+    /// The API asked for it, by a `Retry-After`.
+    Asked,
+    /// A request failed and is sent again.
+    Retry,
+}
+
+/// A pause that begins now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    /// Why.
+    pub reason: PauseReason,
+    /// How long, at most.
+    pub length: Duration,
+}
+
+/// Is told of every pause.
+#[derive(Clone)]
+pub(crate) struct PauseListener(Arc<dyn Fn(Pause) + Send + Sync>);
+
+impl PauseListener {
+    pub(crate) fn new(listener: impl Fn(Pause) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(listener))
+    }
+
+    pub(super) fn tell(&self, reason: PauseReason, length: Duration) {
+        (self.0)(Pause { reason, length });
+    }
+}
+
+impl Default for PauseListener {
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+impl fmt::Debug for PauseListener {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("PauseListener")
+    }
+}
+
+/// The account's windows as they were when the last request was sent or held back.
+#[derive(Debug, Clone)]
+pub(crate) struct Quota {
+    pub(super) counts: Counts,
+    pub(super) allowance: Allowance,
+}
+
+impl Quota {
+    /// Requests left in each window; none while the account's limits are unknown.
+    pub(crate) fn remaining(&mut self, now: Timestamp) -> Option<Remaining> {
+        self.counts.caps().map(|_| self.counts.remaining(now, &self.allowance))
+    }
+
+    /// How long the minute's limit and the API's pause hold back the last of this many more requests.
+    pub(crate) fn held_back(&mut self, requests: u64, now: Timestamp) -> Duration {
+        let ms = self.counts.held_back_ms(requests, now, &self.allowance);
+        Duration::from_millis(u64::try_from(ms).unwrap_or(0))
+    }
+}

@@ -1,0 +1,212 @@
+//! What a run tells while it works: one event at a time, and how far it is.
+
+use super::plan::lake_view::Coverage;
+use super::publish::summary::Requests;
+use super::state::run_state::WantedDays;
+use crate::client::{Budget, Pause, PauseListener, PauseReason};
+use crate::contract::eastern::span_days;
+use jiff::Timestamp;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What happens in a run.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// A run begins or resumes, with this folder.
+    Begun(&'e Path),
+    /// The requests of the run's reading so far, before anything else can fail.
+    Spent(&'e Requests),
+    /// An answer came, or a range of days is complete.
+    Reading(Reading),
+    /// No request is sent for a while.
+    Pausing(Pause),
+    /// The run has read what it wanted, and does this next.
+    Working(Work),
+    /// A part of the run is done.
+    Done(Done),
+}
+
+/// How far the reading is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Answers, from the API or the archive.
+    pub requests: u64,
+    /// Answers that the run is estimated to take; none before the estimate.
+    pub planned: Option<u64>,
+    /// Rows on the pages so far.
+    pub filings: u64,
+    /// Complete days. A day counts once for each listing.
+    pub days: u64,
+    /// Days wanted; 0 where a pipeline reads no days.
+    pub days_wanted: u64,
+    /// Requests left today and this month; none before the account's limits are known.
+    pub quota: Option<(u32, u32)>,
+    /// Estimated time that the requests left take; none before the estimate.
+    pub time_left: Option<Duration>,
+}
+
+/// What a run does after its requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Merges rows into tables.
+    Merging,
+    /// Computes this many aggregates.
+    AddingUp(u64),
+    /// Checks, commits, and writes catalogue and report.
+    Publishing,
+}
+
+/// A finished part of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// Read this many filings in that time.
+    Read(u64, Duration),
+    /// Looked up this many businesses in that time.
+    LookedUp(u64, Duration),
+    /// Computed this many aggregates in that time.
+    AddedUp(u64, Duration),
+    /// Published this snapshot.
+    Published(u64),
+    /// Left this snapshot for review.
+    Held(u64),
+    /// Nothing differs from this snapshot.
+    Unchanged(Option<u64>),
+}
+
+/// Is told what happens in a run.
+#[derive(Clone)]
+pub struct Events(Arc<dyn Fn(Event<'_>) + Send + Sync>);
+
+impl Events {
+    /// Passes every event to a function.
+    pub fn new(listener: impl Fn(Event<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(listener))
+    }
+
+    pub(crate) fn tell(&self, event: Event<'_>) {
+        (self.0)(event);
+    }
+}
+
+impl Default for Events {
+    fn default() -> Self {
+        Self::new(|_| {})
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Events")
+    }
+}
+
+/// How far a run is; shared by its steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Progress {
+    events: Events,
+    tally: Arc<Mutex<Tally>>,
+}
+
+#[derive(Debug)]
+struct Tally {
+    reading: Reading,
+    wanted: Option<WantedDays>,
+    /// Answers from the API, and when the first was asked for.
+    asked: u64,
+    begun: Instant,
+    /// Time in which requests were held back.
+    paused: Duration,
+}
+
+impl Progress {
+    pub(crate) fn new(events: Events) -> Self {
+        Self { events, tally: Arc::new(Mutex::new(Tally::new())) }
+    }
+
+    /// Forgets the run before.
+    pub(crate) fn restart(&self) {
+        self.with(|tally| *tally = Tally::new());
+    }
+
+    /// Passes on the pauses of a client.
+    pub(crate) fn pauses(&self) -> PauseListener {
+        let progress = self.clone();
+        PauseListener::new(move |pause| {
+            // A retry may overlap other requests, whose time counts.
+            if pause.reason != PauseReason::Retry {
+                progress.with(|tally| tally.paused += pause.length);
+            }
+            progress.events.tell(Event::Pausing(pause));
+        })
+    }
+
+    pub(crate) fn tell(&self, event: Event<'_>) {
+        self.events.tell(event);
+    }
+
+    /// Notes how many answers the run takes in all.
+    pub(crate) fn plan(&self, needed: u64) {
+        self.with(|tally| tally.reading.planned = Some(needed));
+    }
+
+    /// Answers the run takes in all, once that is known.
+    pub(crate) fn planned(&self) -> Option<u64> {
+        self.with(|tally| tally.reading.planned)
+    }
+
+    /// Notes the days that the run wants.
+    pub(crate) fn want(&self, wanted: WantedDays, coverage: &Coverage) {
+        self.with(|tally| tally.wanted = Some(wanted));
+        self.note_days(coverage);
+    }
+
+    /// Counts the complete days among those wanted.
+    pub(crate) fn note_days(&self, coverage: &Coverage) {
+        self.with(|tally| {
+            let Some(wanted) = &tally.wanted else { return };
+            let days = u64::from(span_days(wanted.from, wanted.to));
+            let known = wanted.listings.iter().filter_map(|label| coverage.get(label));
+            let known = known.flat_map(|days| days.range(wanted.from..=wanted.to));
+            tally.reading.days = known.filter(|(_, day)| day.complete).count() as u64;
+            tally.reading.days_wanted = days * wanted.listings.len() as u64;
+        });
+    }
+
+    /// Notes an answer, which took this many requests, and tells how far the run is.
+    pub(crate) fn answered(&self, sent: u64, filings: u64, budget: &Budget, now: Timestamp) {
+        let reading = self.with(|tally| {
+            tally.asked += u64::from(sent > 0);
+            tally.reading.requests += 1;
+            tally.reading.filings = filings;
+            if let Some(mut quota) = budget.quota() {
+                let left = quota.remaining(now);
+                tally.reading.quota = left.map(|left| (left.day, left.month));
+                tally.reading.time_left = tally.reading.planned.map(|planned| {
+                    let requests = planned.saturating_sub(tally.reading.requests);
+                    tally.at_this_speed(requests).max(quota.held_back(requests, now))
+                });
+            }
+            tally.reading
+        });
+        self.events.tell(Event::Reading(reading));
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Tally) -> T) -> T {
+        act(&mut self.tally.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Tally {
+    fn new() -> Self {
+        let (begun, paused) = (Instant::now(), Duration::ZERO);
+        Self { reading: Reading::default(), wanted: None, asked: 0, begun, paused }
+    }
+
+    /// How long requests take, by those so far, if nothing holds them back.
+    fn at_this_speed(&self, requests: u64) -> Duration {
+        let busy = self.begun.elapsed().saturating_sub(self.paused);
+        busy.mul_f64(requests as f64 / self.asked.max(1) as f64)
+    }
+}
