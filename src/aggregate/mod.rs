@@ -18,6 +18,7 @@
 //! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
+//! - `words`: what is wrong with SQL, and the way out
 //! - `error`: why an aggregate failed
 
 mod by_month;
@@ -33,6 +34,7 @@ mod run;
 mod shipped_tests;
 #[cfg(test)]
 mod tiny_lake;
+mod words;
 
 pub(crate) use by_month::{digest, is_by_month, run_changed_months};
 pub(crate) use choose::choose_businesses;
@@ -44,3 +46,4 @@ pub(crate) use figures::{
 pub(crate) use order::in_order;
 pub(crate) use reconcile::{Reconciliation, Scope};
 pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};
+pub(crate) use words::nearest;

@@ -1,6 +1,6 @@
 //! One command from its flags to its exit code.
 
-use super::args::{Cli, Command};
+use super::args::{Cli, Command, command_line};
 use super::command;
 use super::exit::{self, CommandError};
 use super::output::error_text::ErrorText;
@@ -9,7 +9,6 @@ use super::output::terminal::Terminal;
 use super::output::words::{print, print_json};
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
-use clap::CommandFactory;
 use std::io::Write;
 
 /// Runs a command and returns the exit code. An error is reported on stderr.
@@ -48,7 +47,7 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
         Command::Export { command } => command::export::export(session, command),
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "sunlake", &mut text);
+            clap_complete::generate(*shell, &mut command_line(), "sunlake", &mut text);
             print(&String::from_utf8_lossy(&text))?;
             Ok(exit::DONE)
         }

@@ -20,7 +20,7 @@ mod session;
 
 pub use args::{
     BaseUrl, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Selection,
-    ServeArguments, SnapshotCommand, SnapshotName, without_empty_variables,
+    ServeArguments, SnapshotCommand, SnapshotName, command_line, explain, without_empty_variables,
 };
 pub use dispatch::carry_out;
 pub use session::World;

@@ -26,6 +26,7 @@ mod layers;
 mod mcp;
 mod memory;
 mod midnight;
+mod mistakes;
 mod openapi;
 mod operation;
 mod plan_numbers;

@@ -3,7 +3,9 @@
 //! # Files, in reading order
 //!
 //! - [`spec`]: the keys of a file, typed
+//! - [`mistakes`]: all mistakes of a file, with their places
 //! - `file`: reading a file; errors with their line; its SQL
 
 pub mod file;
+pub mod mistakes;
 pub mod spec;
