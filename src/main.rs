@@ -1,16 +1,18 @@
 //! Parses the command line, runs the command, and exits with its code. Only this file reads clock and environment.
 
+use clap::FromArgMatches;
 use clap::parser::ValueSource;
-use clap::{CommandFactory, FromArgMatches};
 use std::ffi::OsStr;
 use std::process::ExitCode;
-use sunlake::cli::{Cli, Command, World, answer_shell, carry_out, without_empty_variables};
+use sunlake::cli::{
+    Cli, Command, World, answer_shell, carry_out, command_line, explain, without_empty_variables,
+};
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the clock and the environment enter the program here, and here only"
 )]
-#[expect(clippy::print_stderr, reason = "without a runtime there is no log yet")]
+#[expect(clippy::print_stderr, reason = "before the runtime there is no log")]
 fn main() -> ExitCode {
     let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
     match answer_shell(std::env::args_os().collect(), std::env::current_dir().ok().as_deref(), &is_empty) {
@@ -18,7 +20,14 @@ fn main() -> ExitCode {
         Ok(false) => {}
         Err(error) => error.exit(),
     }
-    let matches = without_empty_variables(Cli::command(), &is_empty).get_matches();
+    let line = without_empty_variables(command_line(), &is_empty);
+    let matches = line.try_get_matches().unwrap_or_else(|error| match explain(&error) {
+        Some(text) => {
+            eprint!("{text}");
+            std::process::exit(i32::from(sunlake::cli::exit::USAGE))
+        }
+        None => error.exit(),
+    });
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     cli.common.is_lake_given =
         matches.value_source("lake").is_some_and(|source| source != ValueSource::DefaultValue);

@@ -47,7 +47,7 @@ pub(crate) fn run_changed_months(
     changed: &BTreeMap<String, Vec<PathBuf>>,
     out: &Path,
 ) -> Result<AggregateFile, AggregateError> {
-    let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
+    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
     let months: BTreeSet<&str> = changed.keys().map(String::as_str).collect();
     let mut rows = without(on_disk::read(before)?, &months).map_err(failed)?;
     let filings: Vec<PathBuf> = changed.values().flatten().cloned().collect();

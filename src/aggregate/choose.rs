@@ -1,10 +1,11 @@
 //! Chooses businesses by a condition in SQL; checks before the first request that SQL can run, by planning it over the
 //! lake's tables without rows.
 
-use super::error::{AggregateError, first_line};
+use super::error::AggregateError;
 use super::on_disk;
 use super::order::in_order;
 use super::run::{SnapshotFiles, TABLE_PREFIX, Tables, collect, register_tables};
+use super::words::{problem, right_names, way_out};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
@@ -19,7 +20,7 @@ pub(crate) fn choose_businesses(condition: &str, tables: &SnapshotFiles) -> Resu
     }
     let frame = chosen(condition, tables, collect)?;
     let ids = frame.column("business_id").and_then(|column| column.i64());
-    Ok(ids.map_err(|error| wrong(condition, &error))?.iter().flatten().collect())
+    Ok(ids.map_err(|error| wrong(&error))?.iter().flatten().collect())
 }
 
 /// The result of `run` for the query of the ids that a condition chooses.
@@ -33,17 +34,20 @@ pub(super) fn chosen<T>(
         "SELECT business_id FROM filings WHERE (\n{condition}\n) ORDER BY filed_date DESC, business_id DESC"
     );
     let mut context = match register_tables("where", &sql, tables) {
-        Err(AggregateError::Sql { source, .. }) => return Err(wrong(condition, &source)),
+        Err(AggregateError::Sql { error, .. }) => return Err(wrong(&error)),
         Err(AggregateError::MissingTable { table, known, .. }) => {
-            return Err(wrong(condition, &format!("there is no table {table}; there is {known}")));
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let way_out = Some(right_names(&table, &known));
+            return Err(AggregateError::Condition { reason: format!("there is no table {table}"), way_out });
         }
         other => other?,
     };
-    context.execute(&sql).and_then(run).map_err(|error| wrong(condition, &error))
+    context.execute(&sql).and_then(run).map_err(|error| wrong(&error))
 }
 
-fn wrong(condition: &str, error: &dyn std::fmt::Display) -> AggregateError {
-    AggregateError::Condition { condition: condition.to_owned(), reason: first_line(error) }
+fn wrong(error: &PolarsError) -> AggregateError {
+    let said = error.to_string();
+    AggregateError::Condition { reason: problem(&said), way_out: way_out(&said) }
 }
 
 /// Plans aggregates, each given by its name and SQL, over tables without rows.
@@ -58,7 +62,7 @@ pub(crate) fn check_aggregates(aggregates: &[(String, String)]) -> Result<(), Ag
 
 /// The result of an aggregate, without rows. The plan gives the columns; running it would take memory.
 fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, AggregateError> {
-    let failed = |source| AggregateError::Sql { aggregate: name.to_owned(), source };
+    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
     let mut context = register_tables(name, sql, tables)?;
     let schema = context.execute(sql).and_then(|mut query| query.collect_schema()).map_err(failed)?;
     on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema))
@@ -132,7 +136,7 @@ mod tests {
         let listed = choose_businesses("listed AND entity_type = 'llc' -- only these", &lake.tables);
         assert_eq!(listed.expect("ids"), [3, 1]);
         let error = choose_businesses("kounty = 'Orange'", &lake.tables).expect_err("no such column");
-        assert!(error.to_string().contains("kounty = 'Orange'"), "{error}");
+        assert!(error.to_string().ends_with("there is no column kounty"), "{error}");
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
         assert!(choose_businesses("TRUE", &SnapshotFiles::new()).expect("nothing to choose from").is_empty());
     }

@@ -1,7 +1,7 @@
 //! Why an aggregate failed.
 
+use super::words::{problem, right_names, way_out};
 use polars::error::PolarsError;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 /// Why an aggregate could not be read, run or written.
@@ -15,22 +15,20 @@ pub enum AggregateError {
     #[error("{} cannot name a table: an aggregate's file name is made of a-z, 0-9 and _, then .sql", path.display())]
     BadName { path: PathBuf },
     /// The SQL names a table that the snapshot does not have; `known` are those it has.
-    #[error(
-        "aggregate {aggregate}.sql reads table {table}, which the snapshot does not have; it has {known}"
-    )]
-    MissingTable { aggregate: String, table: String, known: String },
+    #[error("aggregate {aggregate}.sql reads table {table}, which the snapshot does not have")]
+    MissingTable { aggregate: String, table: String, known: Vec<String> },
     /// The SQL cannot be parsed or run.
-    #[error("aggregate {aggregate}.sql cannot run: {}", first_line(source))]
-    Sql { aggregate: String, source: PolarsError },
+    #[error("aggregate {aggregate}.sql cannot run: {}", problem(&error.to_string()))]
+    Sql { aggregate: String, error: PolarsError },
     /// Aggregates build on each other; none can be first.
     #[error("the aggregates {aggregates} build on each other in a circle")]
     Circle { aggregates: String },
     /// A condition that chooses businesses cannot be parsed or run.
-    #[error("`[enrich] where`, {condition:?}, cannot run: {reason}")]
-    Condition { condition: String, reason: String },
-    /// A query cannot be parsed or run; `hint` is the way out, or empty.
-    #[error("the query cannot run: {problem}")]
-    Query { problem: String, hint: String },
+    #[error("`[enrich] where` cannot run: {reason}")]
+    Condition { reason: String, way_out: Option<String> },
+    /// A query cannot be parsed or run.
+    #[error("the query cannot run: {reason}")]
+    Query { reason: String, way_out: Option<String> },
     /// A column has a type that the lake does not store; `dtype` is in polars' words.
     #[error("aggregate {aggregate}.sql gives column {column} the type {dtype}")]
     ColumnType { aggregate: String, column: String, dtype: String },
@@ -43,6 +41,21 @@ pub enum AggregateError {
 }
 
 impl AggregateError {
+    /// The way out, where there is one.
+    pub(crate) fn way_out(&self) -> Option<String> {
+        match self {
+            Self::Sql { error, .. } => way_out(&error.to_string()),
+            Self::Condition { way_out, .. } | Self::Query { way_out, .. } => way_out.clone(),
+            Self::MissingTable { table, known, .. } => {
+                Some(right_names(table, &known.iter().map(String::as_str).collect::<Vec<_>>()))
+            }
+            Self::ColumnType { .. } => {
+                Some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE".to_owned())
+            }
+            _ => None,
+        }
+    }
+
     /// The same error, with the folder of the aggregate's file.
     #[must_use]
     pub fn of_folder(mut self, folder: &Path) -> Self {
@@ -54,9 +67,4 @@ impl AggregateError {
         }
         self
     }
-}
-
-/// The first sentence of polars' message; the rest is internal detail.
-pub(super) fn first_line(said: &dyn Display) -> String {
-    said.to_string().lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }

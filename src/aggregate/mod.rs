@@ -19,6 +19,7 @@
 //! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
+//! - `words`: what is wrong with SQL, and the way out
 //! - `error`: why an aggregate failed
 
 mod by_month;
@@ -35,6 +36,7 @@ mod run;
 mod shipped_tests;
 #[cfg(test)]
 mod tiny_lake;
+mod words;
 
 pub(crate) use by_month::{digest, is_by_month, run_changed_months};
 pub(crate) use choose::choose_businesses;
@@ -47,3 +49,4 @@ pub(crate) use order::in_order;
 pub(crate) use query::{run_query, tables_of_query};
 pub(crate) use reconcile::{Reconciliation, Scope};
 pub(crate) use run::{SnapshotFiles, TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};
+pub(crate) use words::nearest;

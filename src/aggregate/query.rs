@@ -1,9 +1,10 @@
 //! One query over the tables of a snapshot and the views on them.
 
 use super::choose::NoRows;
-use super::error::{AggregateError, first_line};
+use super::error::AggregateError;
 use super::on_disk;
 use super::run::{SnapshotFiles, Tables, collect, is_defined_in};
+use super::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
 use polars::prelude::LazyFrame;
 use polars::sql::{SQLContext, extract_table_identifiers};
@@ -43,8 +44,8 @@ pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result
     let rows = context.execute(sql).and_then(collect).map_err(|error| wrong(&error))?;
     let mut rows = on_disk::with_lake_types("query", rows).map_err(|error| match error {
         AggregateError::ColumnType { column, dtype, .. } => {
-            let problem = format!("column {column} has the type {dtype}, which no table can have");
-            AggregateError::Query { problem, hint: format!("cast it: CAST({column} AS STRING)") }
+            let reason = format!("column {column} has the type {dtype}, which no table can have");
+            AggregateError::Query { reason, way_out: Some(format!("cast it: CAST({column} AS STRING)")) }
         }
         other => other,
     })?;
@@ -78,39 +79,15 @@ fn table_of(name: &str, tables: &SnapshotFiles) -> Result<Option<LazyFrame>, Agg
 }
 
 fn no_table(name: &str, tables: &SnapshotFiles) -> AggregateError {
-    let known = || VIEWS.iter().map(|view| view.name).chain(tables.keys().map(String::as_str));
-    let hint = match nearest(name, known()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there is {}", known().collect::<Vec<_>>().join(", ")),
-    };
-    AggregateError::Query { problem: format!("there is no table {name}"), hint }
+    let known: Vec<&str> =
+        VIEWS.iter().map(|view| view.name).chain(tables.keys().map(String::as_str)).collect();
+    let way_out = Some(right_names(name, &known));
+    AggregateError::Query { reason: format!("there is no table {name}"), way_out }
 }
 
-/// Polars' error in one line, with the nearest right column for a wrong one.
 fn wrong(error: &dyn std::fmt::Display) -> AggregateError {
     let said = error.to_string();
-    let quoted: Vec<&str> = said.split('"').skip(1).step_by(2).collect();
-    let hint = match quoted.split_first() {
-        Some((wrong, known)) if said.contains("unable to find column") => {
-            match nearest(wrong, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!(
-                    "for a text, write single quotes: '{wrong}'; for the columns: `SELECT * … LIMIT 1`"
-                ),
-            }
-        }
-        _ => String::new(),
-    };
-    let line = first_line(&said);
-    let problem = line.split("; valid columns").next().unwrap_or(&line).trim_start_matches("not found: ");
-    AggregateError::Query { problem: problem.trim_end_matches(['.', ' ']).to_owned(), hint }
-}
-
-/// The word that is nearest to a wrong one, if any is near.
-fn nearest<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    let scored = words.map(|word| (strsim::jaro_winkler(wrong, word), word));
-    let (score, word) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (score > 0.7).then_some(word)
+    AggregateError::Query { reason: problem(&said), way_out: way_out(&said) }
 }
 
 #[cfg(test)]
@@ -133,11 +110,11 @@ mod tests {
     #[test]
     fn a_wrong_name_comes_with_the_nearest_right_one() {
         let said = |sql: &str| match ask(sql).expect_err("wrong SQL") {
-            AggregateError::Query { problem, hint } => format!("{problem}; {hint}"),
+            AggregateError::Query { reason, way_out } => format!("{reason}; {}", way_out.unwrap_or_default()),
             other => panic!("{other}"),
         };
-        assert_eq!(said("SELECT * FROM filing"), "there is no table filing; did you mean `filings`?");
-        assert!(said("SELECT countie FROM filings").contains("did you mean `county`?"));
+        assert_eq!(said("SELECT * FROM filing"), "there is no table filing; did you mean filings?");
+        assert!(said("SELECT countie FROM filings").contains("did you mean county?"));
         assert!(said("SELECT name FROM filings WHERE county = \"Duval\"").contains("'Duval'"));
         assert!(!said("SELEC name FROM filings").is_empty());
         assert_eq!(said("SELECT name FROM filings LIMIT 'x' FROM").lines().count(), 1);

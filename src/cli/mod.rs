@@ -23,7 +23,7 @@ mod session;
 pub use args::{
     BaseUrl, ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered,
     PruneFlags, QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, Since,
-    SnapshotCommand, SnapshotName, without_empty_variables,
+    SnapshotCommand, SnapshotName, command_line, explain, without_empty_variables,
 };
 pub use completion::answer_shell;
 pub use dispatch::carry_out;

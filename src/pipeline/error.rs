@@ -1,5 +1,6 @@
 //! Why a run ended early, by what its caller does about it.
 
+use super::config::mistakes::Mistake;
 use super::state::run_state::SourceKind;
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
@@ -8,7 +9,7 @@ use crate::extract::ExtractError;
 use crate::lake::LakeError;
 use crate::table::TableError;
 use jiff::civil::Date;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What a step of a run returns.
 pub(crate) type Result<T, E = PipelineError> = std::result::Result<T, E>;
@@ -21,11 +22,16 @@ pub enum SpecError {
     #[error("cannot read the pipeline file {path}: {source}")]
     Unreadable { path: PathBuf, source: std::io::Error, hint: String },
     /// The file is not a valid pipeline.
-    #[error("{path}, line {line}: {problem}")]
-    Wrong { path: PathBuf, line: usize, problem: String, hint: String },
+    #[error("{}", in_one_line(path, mistakes))]
+    Wrong { path: PathBuf, mistakes: Vec<Mistake> },
     /// The folder of aggregates does not exist.
     #[error("{path}: its folder of aggregates, {folder}, is not there")]
     NoAggregates { path: PathBuf, folder: PathBuf },
+}
+
+fn in_one_line(path: &Path, mistakes: &[Mistake]) -> String {
+    let mistakes = mistakes.iter().map(|Mistake { line, problem, .. }| format!("line {line}: {problem}"));
+    format!("{}, {}", path.display(), mistakes.collect::<Vec<_>>().join("; "))
 }
 
 /// Why a run ended early.

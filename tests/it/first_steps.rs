@@ -109,8 +109,8 @@ fn a_query_answers_in_every_form_and_replaces_no_file() {
 fn a_wrong_query_gets_the_nearest_right_name() {
     let lake = &source::small().lake;
     for (sql, problem, hint) in [
-        ("SELECT * FROM filing", "there is no table filing", "did you mean `filings`?"),
-        ("SELECT countie FROM filings", "countie", "did you mean `county`?"),
+        ("SELECT * FROM filing", "there is no table filing", "did you mean filings?"),
+        ("SELECT countie FROM filings", "countie", "did you mean county?"),
         (
             "SELECT name FROM filings WHERE county = \"Orange Grove\"",
             "Orange Grove",

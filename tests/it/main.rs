@@ -30,6 +30,7 @@ mod layers;
 mod mcp;
 mod memory;
 mod midnight;
+mod mistakes;
 mod monitoring;
 mod openapi;
 mod operation;

@@ -45,7 +45,7 @@ fn a_missing_pipeline_file_is_named_and_the_nearest_there_is() {
 }
 
 #[test]
-fn an_error_of_sql_has_one_line_with_its_file_and_at_most_a_hint() {
+fn an_error_of_sql_has_one_line_with_its_file_and_at_most_its_place_and_a_hint() {
     let scratch = Scratch::new();
     let run = |text: &str| {
         let pipeline = scratch.file("p.toml", text);
@@ -54,7 +54,8 @@ fn an_error_of_sql_has_one_line_with_its_file_and_at_most_a_hint() {
         let (errors, others): (Vec<_>, Vec<_>) =
             done.stderr.lines().partition(|line| line.starts_with("error: "));
         assert_eq!(errors.len(), 1, "{}", done.shown());
-        assert!(others.iter().all(|line| line.starts_with("hint: ")), "{}", done.shown());
+        let is_more = |line: &&str| line.starts_with("hint: ") || line.starts_with("  ");
+        assert!(others.iter().all(is_more), "{}", done.shown());
         done
     };
     let condition = "name = \"p\"\n[aggregates]\nenabled = false\n[enrich]\nwhere = \"conty = 1\"\n";

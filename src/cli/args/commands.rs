@@ -35,6 +35,7 @@ pub enum LogFormat {
 
 /// Flags of every command.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
 pub struct Common {
     /// Root of the lake: a path, or s3://, gs:// or az:// with bucket and name
     #[arg(long, global = true, env = "SUNLAKE_LAKE", default_value = "output")]

@@ -5,10 +5,14 @@
 //! - `commands`: commands, subcommands, and their flags
 //! - `ask`: flags of `query` and `changes`
 //! - `serve`: flags of `serve`
+//! - `help`: examples, and which flags a command shows
+//! - `mistakes`: what is said about flags that are of another command, or of none
 //! - `values`: parsers of values, whose errors name the variable of a value that came from one
 
 mod ask;
 mod commands;
+mod help;
+mod mistakes;
 mod serve;
 mod values;
 
@@ -17,5 +21,7 @@ pub use commands::{
     Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered, PruneFlags, Schedule, SchemaOf,
     Selection, SnapshotCommand,
 };
+pub use help::command_line;
+pub use mistakes::explain;
 pub use serve::ServeArguments;
 pub use values::{BaseUrl, Since, SnapshotName, without_empty_variables};

@@ -113,7 +113,7 @@ pub(super) fn snapshot_name(text: &str) -> Result<SnapshotName, String> {
 
 /// An address to listen on. A port alone is one of this machine.
 pub(super) fn listen_address(text: &str) -> Result<String, String> {
-    let is_port = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_port = text.parse::<u16>().is_ok();
     match text.rsplit_once(':') {
         None if is_port => Ok(format!("127.0.0.1:{text}")),
         Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(text.to_owned()),

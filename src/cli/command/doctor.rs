@@ -60,7 +60,7 @@ fn bad(subject: &'static str, exit_code: u8, what: impl Into<String>) -> Finding
 
 fn failed(subject: &'static str, error: impl Into<CommandError>) -> Finding {
     let error = error.into();
-    let ErrorText { error: what, hint } = ErrorText::of(&error);
+    let ErrorText { error: what, hint, .. } = ErrorText::of(&error);
     Finding { hint, ..bad(subject, error.code(), what) }
 }
 

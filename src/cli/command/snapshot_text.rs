@@ -2,7 +2,7 @@
 
 use crate::cli::context::open_lake::no_snapshot;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
-use crate::cli::output::words::{count, lines, noun, snapshots};
+use crate::cli::output::words::{count, instant, lines, noun, number, snapshots};
 use crate::lake::{Commit, DiffKind, Example, Lake, Pruning, SnapshotDiff, SnapshotEntry, SnapshotState};
 use crate::pipeline::state::RunState;
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub(super) fn listed(history: &[SnapshotEntry], lake: &Lake) -> String {
                 "{mark} {:>6}  {}  {:>10} {:<7}  {:>11}  {:<9}",
                 entry.snapshot,
                 entry.today,
-                entry.filings,
+                number(entry.filings),
                 noun(entry.filings, "filing"),
                 size(entry.bytes),
                 state(entry.state),
@@ -120,12 +120,14 @@ impl Detail {
             writeln!(
                 text,
                 "made       {} by run {}, as of {}, from {parent}",
-                entry.committed_at, entry.run_id, entry.today
+                instant(entry.committed_at),
+                entry.run_id,
+                entry.today
             )?;
             if let Some(restored) = entry.restores {
                 writeln!(text, "restores   snapshot {restored}")?;
             }
-            writeln!(text, "requests   {}", self.requests_sent)?;
+            writeln!(text, "requests   {}", number(self.requests_sent))?;
             let source = self.state.source.as_deref().unwrap_or("an unknown source");
             let listings = count(self.state.learned_listings as u64, "listing");
             writeln!(text, "state      read from {source}; {listings} learned")?;
@@ -133,8 +135,8 @@ impl Detail {
                 writeln!(text, "check      {}", finding.as_str().unwrap_or_default())?;
             }
             for (name, table) in &self.tables {
-                let (rows, size) = (table.rows, size(table.bytes));
-                let (word, files) = (noun(rows, "row"), count(table.files.len() as u64, "file"));
+                let (rows, size) = (number(table.rows), size(table.bytes));
+                let (word, files) = (noun(table.rows, "row"), count(table.files.len() as u64, "file"));
                 writeln!(text, "  {name:<28} {rows:>10} {word:<4}  {size:>11}  {files}")?;
             }
             if entry.state != SnapshotState::Pruned {

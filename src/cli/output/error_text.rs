@@ -6,6 +6,7 @@ use crate::cli::output::words::instant;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::lake::LakeError;
+use crate::pipeline::config::mistakes::Mistake;
 use crate::pipeline::{PipelineError, SpecError};
 use crate::serve::{KeysError, LoadError, MeterError, ServeError};
 use crate::table::TableError;
@@ -27,11 +28,13 @@ pub(crate) struct ErrorText {
     pub(crate) error: String,
     /// The way out, where there is one.
     pub(crate) hint: Option<String>,
+    /// All of it for people, where that is more than the two lines: every mistake of a file with its place.
+    shown: Option<String>,
 }
 
 impl ErrorText {
     pub(crate) fn of(error: &CommandError) -> Self {
-        Self { error: with_causes(error), hint: of_command(error) }
+        Self { error: with_causes(error), hint: of_command(error), shown: mistakes_of(error) }
     }
 
     /// The object that a failed command prints with `--json`.
@@ -46,9 +49,26 @@ impl ErrorText {
 
 impl fmt::Display for ErrorText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(shown) = &self.shown {
+            return out.write_str(shown);
+        }
         writeln!(out, "error: {}", self.error)?;
         self.hint.iter().try_for_each(|hint| writeln!(out, "hint: {hint}"))
     }
+}
+
+/// Every mistake of a pipeline file: what is wrong, the line with the place, and the way out.
+fn mistakes_of(error: &CommandError) -> Option<String> {
+    let (path, mistakes) = match error {
+        CommandError::Hinted(source, _) | CommandError::Run(source, _) => return mistakes_of(source),
+        CommandError::Pipeline(PipelineError::Spec(SpecError::Wrong { path, mistakes })) => (path, mistakes),
+        _ => return None,
+    };
+    let shown = mistakes.iter().map(|Mistake { line, problem, excerpt, hint }| {
+        let hint = hint.iter().map(|hint| format!("hint: {hint}\n")).collect::<String>();
+        format!("error: {}, line {line}: {problem}\n{excerpt}{hint}", path.display())
+    });
+    Some(shown.collect())
 }
 
 /// An error and its causes on one line. Many errors name their cause themselves; it is not repeated.
@@ -98,8 +118,11 @@ fn of_command(error: &CommandError) -> Option<String> {
 
 fn of_pipeline(error: &PipelineError) -> Option<String> {
     match error {
-        PipelineError::Spec(SpecError::Unreadable { hint, .. } | SpecError::Wrong { hint, .. }) => {
+        PipelineError::Spec(SpecError::Unreadable { hint, .. }) => {
             Some(hint.trim_start_matches("; ").to_owned()).filter(|hint| !hint.is_empty())
+        }
+        PipelineError::Spec(SpecError::Wrong { mistakes, .. }) => {
+            mistakes.first().and_then(|mistake| mistake.hint.clone())
         }
         PipelineError::Spec(SpecError::NoAggregates { .. }) => {
             some("make the folder, or set `[aggregates] enabled = false`")
@@ -107,13 +130,8 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::Client(error) => of_client(error),
         PipelineError::Lake(error) => of_lake(error),
         PipelineError::Table(error) => of_table(error),
-        PipelineError::Aggregate(AggregateError::ColumnType { .. }) => {
-            some("cast the column to BIGINT, DOUBLE, STRING, BOOLEAN or DATE")
-        }
-        PipelineError::Aggregate(AggregateError::Query { hint, .. }) if !hint.is_empty() => {
-            Some(hint.clone())
-        }
         PipelineError::Aggregate(AggregateError::Unreadable { source, .. }) => of_io(source),
+        PipelineError::Aggregate(error) => error.way_out(),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
         PipelineError::EarlierDay { undo: Some(undo), .. } => Some(format!(

@@ -1,14 +1,16 @@
-//! Reads and checks a pipeline file. An error names the line.
+//! Reads and checks a pipeline file.
 
 use super::built_in;
-use super::spec::{A_YEAR, AggregatesSpec, ChecksSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec};
-use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
+use super::mistakes::{Mistake, place_of, read_spec};
+use super::spec::{
+    A_YEAR, AggregatesSpec, ChecksSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec, SampleSource,
+};
+use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates, nearest};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::extract::reference::MAX_WINDOW;
 use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
-use toml::de::{DeTable, DeValue};
 
 /// A pipeline file read and checked.
 #[derive(Debug, Clone)]
@@ -37,12 +39,8 @@ impl Pipeline {
     }
 
     fn of_text(path: PathBuf, folder: Option<PathBuf>, text: String) -> Result<Self, SpecError> {
-        let spec: PipelineSpec = toml::from_str(&text).map_err(|error| wrong(&path, &text, &error))?;
-        if let Some(key) = list_as_section(&text) {
-            let problem = format!("{key} is a section of keys, not a list");
-            return Err(wrong_at(&path, &text, &key, problem));
-        }
-        check(&spec).map_err(|(key, problem)| wrong_at(&path, &text, key, problem))?;
+        let wrong = |mistakes| SpecError::Wrong { path: path.clone(), mistakes };
+        let spec = read_spec(&text, check).map_err(wrong)?;
         let mut digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
         if spec.registry.is_some() || spec.enrich.is_some() {
             digest.push_str(&format!(" {:?} {:?}", spec.registry, spec.enrich));
@@ -64,7 +62,9 @@ impl Pipeline {
         let folder = self.aggregates_folder().unwrap_or_default();
         match error {
             PipelineError::Aggregate(error @ AggregateError::Condition { .. }) => {
-                wrong_at(&self.path, &self.text, "enrich.where", error.to_string()).into()
+                let place = place_of(&self.text, "enrich.where");
+                let mistake = Mistake::at(&self.text, place, error.to_string(), error.way_out());
+                SpecError::Wrong { path: self.path.clone(), mistakes: vec![mistake] }.into()
             }
             PipelineError::Aggregate(AggregateError::Unreadable { path, source })
                 if path == folder && source.kind() == io::ErrorKind::NotFound =>
@@ -80,7 +80,7 @@ impl Pipeline {
 /// A dotted key, and what is wrong with its value.
 type WrongKey = (&'static str, String);
 
-fn check_numbers(spec: &PipelineSpec) -> Result<(), WrongKey> {
+fn check_numbers(spec: &PipelineSpec, wrong: &mut Vec<WrongKey>) {
     let given = &spec.plan;
     let bounds = [
         ("plan.rows_per_call", given.rows_per_call.map(u64::from), 1, u64::from(MAX_LIMIT)),
@@ -88,118 +88,74 @@ fn check_numbers(spec: &PipelineSpec) -> Result<(), WrongKey> {
         ("plan.window_days", given.window_days.map(u64::from), 1, u64::from(MAX_WINDOW)),
         ("budget.max_minutes", spec.budget.max_minutes, 0, A_YEAR),
     ];
-    let wrong =
-        bounds.into_iter().find(|(_, value, least, most)| value.is_some_and(|v| v < *least || v > *most));
-    wrong.map_or(Ok(()), |(key, _, least, most)| {
-        Err((key, format!("{} must be a whole number from {least} to {most}", last_word(key))))
-    })
+    for (key, value, least, most) in bounds {
+        if value.is_some_and(|value| value < least || value > most) {
+            wrong.push((key, format!("{} must be a whole number from {least} to {most}", last_word(key))));
+        }
+    }
 }
 
-fn check_percents(checks: &ChecksSpec) -> Result<(), WrongKey> {
+fn check_percents(checks: &ChecksSpec, wrong: &mut Vec<WrongKey>) {
     let given = [
         ("checks.max_vanished_percent", checks.max_vanished_percent),
         ("checks.max_drop_percent", checks.max_drop_percent),
     ];
-    let wrong = given.into_iter().find(|(_, percent)| !(0.0..=100.0).contains(percent));
-    wrong.map_or(Ok(()), |(key, percent)| {
-        Err((key, format!("{} must be a number from 0 to 100, and is {percent}", last_word(key))))
-    })
+    for (key, percent) in given {
+        if !(0.0..=100.0).contains(&percent) {
+            let problem = format!("{} must be a number from 0 to 100, and is {percent}", last_word(key));
+            wrong.push((key, problem));
+        }
+    }
 }
 
 fn last_word(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, word)| word)
 }
 
-fn check(spec: &PipelineSpec) -> Result<(), WrongKey> {
-    let named = !spec.name.is_empty()
-        && spec.name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
-    if !named {
-        return Err(("name", "name must be lower-case letters, digits, - and _".to_owned()));
+fn check_name(name: &str, wrong: &mut Vec<WrongKey>) {
+    let is_plain = !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
+    if !is_plain {
+        wrong.push(("name", "name must be lower-case letters, digits, - and _".to_owned()));
+    } else if name.len() > LONGEST_NAME {
+        wrong.push(("name", format!("name has {LONGEST_NAME} characters at most")));
     }
-    if spec.name.len() > LONGEST_NAME {
-        return Err(("name", format!("name has {LONGEST_NAME} characters at most")));
-    }
-    check_numbers(spec)?;
-    check_percents(&spec.checks)?;
-    if spec.source.embedded && spec.source.base_url.is_some() {
-        let problem = "one file reads the embedded API or that at base_url, not both; drop one of the two";
-        return Err(("source.base_url", problem.to_owned()));
-    }
-    let sample = &spec.source.sample;
+}
+
+fn check_sample(sample: &SampleSource, wrong: &mut Vec<WrongKey>) {
     if !(sample.scale > 0.0 && sample.scale <= 10.0) {
-        return Err(("source.sample.scale", format!("scale {} is not between 0 and 10", sample.scale)));
+        wrong.push(("source.sample.scale", format!("scale {} is not between 0 and 10", sample.scale)));
     }
     if sample.days == 0 {
-        return Err(("source.sample.days", "a sample has 1 day at least".to_owned()));
+        wrong.push(("source.sample.days", "a sample has 1 day at least".to_owned()));
     }
     if sample.register > LARGEST_REGISTER {
         let problem = "a sample's register has 5,000,000 businesses at most";
-        return Err(("source.sample.register", problem.to_owned()));
+        wrong.push(("source.sample.register", problem.to_owned()));
     }
+}
+
+/// Values that break a rule.
+fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
+    let mut wrong = Vec::new();
+    check_name(&spec.name, &mut wrong);
+    check_numbers(spec, &mut wrong);
+    check_percents(&spec.checks, &mut wrong);
+    if spec.source.embedded && spec.source.base_url.is_some() {
+        let problem = "one file reads the embedded API or that at base_url, not both; drop one of the two";
+        wrong.push(("source.base_url", problem.to_owned()));
+    }
+    check_sample(&spec.source.sample, &mut wrong);
     if spec.registry.is_some() && spec.enrich.is_some() {
-        return Err(("enrich", "one file reads the register or looks businesses up, not both".to_owned()));
+        wrong.push(("enrich", "one file reads the register or looks businesses up, not both".to_owned()));
     }
-    Ok(())
+    wrong
 }
 
 fn unreadable(path: &Path, source: io::Error) -> SpecError {
     let near = (source.kind() == io::ErrorKind::NotFound).then(|| nearest_file(path)).flatten();
     let hint = near.map(|near| format!("; did you mean {}?", near.display())).unwrap_or_default();
     SpecError::Unreadable { path: path.to_owned(), source, hint }
-}
-
-fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> SpecError {
-    let line = line_at(text, error.span().map_or(0, |span| span.start));
-    let problem = error.message().to_owned();
-    let hint = nearest(&problem).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
-    SpecError::Wrong { path: path.to_owned(), line, problem, hint }
-}
-
-/// The error of a key whose value breaks a rule, with its line.
-fn wrong_at(path: &Path, text: &str, key: &str, problem: String) -> SpecError {
-    let line = line_at(text, place_of(text, key));
-    SpecError::Wrong { path: path.to_owned(), line, problem, hint: String::new() }
-}
-
-/// The line of a byte, from 1.
-fn line_at(text: &str, place: usize) -> usize {
-    text[..place.min(text.len())].matches('\n').count() + 1
-}
-
-/// The byte at which a key begins. For an absent key: its section's, or 0.
-fn place_of(text: &str, key: &str) -> usize {
-    let Ok(root) = DeTable::parse(text) else { return 0 };
-    let (mut table, mut place) = (Some(root.get_ref()), 0);
-    for word in key.split('.') {
-        let Some((found, value)) = table.and_then(|table| table.get_key_value(word)) else { break };
-        (table, place) = (value.get_ref().as_table(), found.span().start);
-    }
-    place
-}
-
-/// The key of a list in place of a section: serde would take its items for the section's keys, in their order.
-fn list_as_section(text: &str) -> Option<String> {
-    fn find(table: &DeTable<'_>, above: &str) -> Option<String> {
-        table.iter().find_map(|(key, value)| {
-            let path = format!("{above}{}", key.get_ref());
-            match value.get_ref() {
-                DeValue::Array(_) if path != "extract.types" => Some(path),
-                DeValue::Table(section) => find(section, &format!("{path}.")),
-                _ => None,
-            }
-        })
-    }
-    find(DeTable::parse(text).ok()?.get_ref(), "")
-}
-
-/// The right word nearest to the wrong one. Serde's message quotes the wrong word first, then the right ones.
-fn nearest(problem: &str) -> Option<String> {
-    if !problem.starts_with("unknown ") {
-        return None;
-    }
-    let mut quoted = problem.split('`').skip(1).step_by(2);
-    let wrong = quoted.next()?;
-    nearest_of(wrong, quoted).map(str::to_owned)
 }
 
 /// The pipeline file of the same folder whose name is nearest to a missing one's.
@@ -210,15 +166,8 @@ fn nearest_file(path: &Path) -> Option<PathBuf> {
     let names: Vec<String> = files
         .filter_map(|file| Some(file.file_name()?.to_str()?.strip_suffix(".toml")?.to_owned()))
         .collect();
-    let near = nearest_of(wrong, names.iter().map(String::as_str))?;
+    let near = nearest(wrong, names.iter().map(String::as_str), 0.6)?;
     Some(path.with_file_name(format!("{near}.toml")))
-}
-
-/// The word that is nearest to a wrong one, if any is near.
-pub(crate) fn nearest_of<'w>(wrong: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    let scored = words.map(|word| (strsim::jaro_winkler(wrong, word), word));
-    let (score, word) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (score > 0.6).then_some(word)
 }
 
 /// Names and SQL of the aggregates; none where the pipeline disables them.
@@ -253,8 +202,10 @@ mod tests {
     #[test]
     fn a_wrong_key_names_its_line_and_the_nearest_right_one() {
         let error = read("name = \"p\"\n\n[budget]\nkeep_per_dya = 3\n").expect_err("a wrong key");
-        let SpecError::Wrong { line: 4, hint, .. } = &error else { panic!("{error}") };
-        assert!(hint.contains("did you mean `keep_per_day`?"), "{hint}");
+        let SpecError::Wrong { mistakes, .. } = &error else { panic!("{error}") };
+        let [mistake] = &mistakes[..] else { panic!("{error}") };
+        assert_eq!((mistake.line, mistake.hint.as_deref()), (4, Some("did you mean `keep_per_day`?")));
+        assert_eq!(mistake.excerpt, "  4 | keep_per_dya = 3\n    | ^^^^^^^^^^^^\n");
     }
 
     #[test]
@@ -306,8 +257,7 @@ mod tests {
         let pipeline =
             read("name = \"p\"\n[enrich]\nlimit = 1\nwhere = \"conty = 1\"\n").expect("a pipeline");
         let shown = |error| pipeline.with_file(PipelineError::Aggregate(error)).to_string();
-        let condition =
-            AggregateError::Condition { condition: "conty = 1".to_owned(), reason: "no".to_owned() };
+        let condition = AggregateError::Condition { reason: "no".to_owned(), way_out: None };
         assert!(shown(condition).contains("p.toml, line 4: "));
         let unreadable = |path| {
             shown(AggregateError::Unreadable { path, source: io::Error::from(io::ErrorKind::NotFound) })
@@ -316,7 +266,7 @@ mod tests {
         let missing = unreadable(folder.clone());
         assert!(missing.contains("p.toml: ") && missing.ends_with("is not there"), "{missing}");
         assert!(unreadable(folder.join("mine.sql")).contains("mine.sql"));
-        let (table, known) = ("no".to_owned(), "filings".to_owned());
+        let (table, known) = ("no".to_owned(), vec!["filings".to_owned()]);
         let named = shown(AggregateError::MissingTable { aggregate: "mine".to_owned(), table, known });
         assert!(named.contains(&folder.join("mine.sql").display().to_string()), "{named}");
     }

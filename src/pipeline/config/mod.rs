@@ -4,8 +4,10 @@
 //!
 //! - [`spec`]: the keys of a file, typed
 //! - `built_in`: the files that the program carries with it
+//! - [`mistakes`]: all mistakes of a file, with their places
 //! - `file`: reading a file; errors with their line; its SQL
 
 pub(crate) mod built_in;
 pub mod file;
+pub mod mistakes;
 pub mod spec;

@@ -1,0 +1,80 @@
+//! The command line with its examples; each command shows only the flags that apply to it.
+
+use super::commands::Cli;
+use clap::{Command, CommandFactory};
+
+/// Commands, each with an example or two.
+const EXAMPLES: [(&str, &str); 12] = [
+    (
+        "run",
+        "sunlake run pipelines/daily.toml --base-url https://api.example.com\n  \
+         sunlake run pipelines/sample.toml --lake sample",
+    ),
+    ("plan", "sunlake plan pipelines/backfill.toml"),
+    ("status", "sunlake status\n  sunlake status --tables --lake s3://bucket/florida"),
+    ("verify", "sunlake verify latest\n  sunlake verify --repair"),
+    ("snapshot", "sunlake snapshot list\n  sunlake snapshot diff 3 latest"),
+    ("replay", "sunlake replay 20261120T100000000Z-daily"),
+    ("serve", "sunlake serve --keys keys.toml --listen 8080"),
+    ("keys", "sunlake keys create --account acme --plan agency\n  sunlake keys list"),
+    ("report", "sunlake report --lake sample"),
+    ("doctor", "sunlake doctor --base-url https://api.example.com"),
+    ("export", "sunlake export csv out --table filings,counties\n  sunlake export duckdb florida.duckdb"),
+    ("completions", "sunlake completions bash > ~/.local/share/bash-completion/completions/sunlake"),
+];
+
+/// Flags of the program, and the commands that they apply to.
+const APPLIES_TO: [(&str, &[&str]); 3] = [
+    ("base_url", &["run", "plan", "doctor"]),
+    ("state", &["run", "plan", "demo", "status", "doctor"]),
+    ("no_progress", &["run", "plan", "demo"]),
+];
+
+/// Flags of the program, and the commands that they do not apply to.
+const NOT_FOR: [(&str, &[&str]); 3] = [
+    ("lake", &["keys", "completions", "man", "schema", "init"]),
+    ("work", &["keys", "completions", "man", "schema", "init", "demo"]),
+    ("today", &["keys", "completions", "man", "schema", "init", "export", "report", "replay", "query"]),
+];
+
+/// The command line of the program.
+pub fn command_line() -> Command {
+    // However the program was started, its help calls it by its name.
+    let mut line = Cli::command().bin_name("sunlake");
+    let flags: Vec<_> = line.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let names: Vec<String> = line.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    for name in &names {
+        let hidden = flags.iter().filter(|flag| !applies(flag.get_id().as_str(), name));
+        let hidden: Vec<_> = hidden.map(|flag| flag.clone().hide(true)).collect();
+        let example = EXAMPLES.iter().find(|(command, _)| command == name);
+        line = line.mut_subcommand(name, |command| {
+            let command = command.args(hidden);
+            match example {
+                Some((_, example)) => command.after_help(format!("Examples:\n  {example}")),
+                None => command,
+            }
+        });
+    }
+    line
+}
+
+fn applies(flag: &str, command: &str) -> bool {
+    let named = |table: &[(&str, &[&str])]| {
+        table.iter().find(|(name, _)| *name == flag).map(|(_, commands)| commands.contains(&command))
+    };
+    named(&APPLIES_TO).unwrap_or(true) && !named(&NOT_FOR).unwrap_or(false)
+}
+
+/// What the program says without a command.
+pub(super) const START: &str = "\
+sunlake turns the Florida Business Filings API into a columnar lake, and serves that API from the lake.
+
+Start with:
+  sunlake demo                the sample, without a key or a network
+  sunlake init                pipelines and a schedule in a folder of your own
+  sunlake run PIPELINE        read what is new into the lake
+  sunlake query \"SELECT …\"    ask the lake
+  sunlake status              what the lake has, and what to do next
+
+All commands: sunlake --help
+";

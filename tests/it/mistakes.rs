@@ -1,0 +1,225 @@
+//! Mistakes that people make: each command, its exit code, and all that the program says about it.
+
+use crate::support::command::Sunlake;
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer};
+use crate::support::source;
+
+const KEY: &str = "flb_0000000000000000000000000000000000000000000000000000000000000000";
+/// Port 9 of this machine is the discard service, which nobody runs.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// Runs a command line in a folder, and claims its exit code and everything on stderr.
+fn says(scratch: &Scratch, line: &str, code: i32, text: &str) {
+    let command = Sunlake::new(line.split_whitespace()).within(&scratch.path(""));
+    let done = command.env("SUNLAKE_API_KEY", KEY).env("NO_COLOR", "1").finish().exits(code);
+    assert_eq!(done.stderr, text, "{}", done.shown());
+}
+
+#[test]
+fn flags_that_belong_elsewhere_say_where() {
+    let scratch = Scratch::new();
+    let key = "error: --api-key: the key of the API is never on the command line, where other users and logs see it\n\
+               hint: set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key\n";
+    for (line, text) in [
+        ("run --api-key SECRET", key),
+        ("run p.toml --api-key=SECRET", key),
+        ("doctor --api-key SECRET", key),
+        (
+            "run --days 30",
+            "error: --days: the days to read are no flag; they belong to the pipeline file\n\
+             hint: set them there: `[extract]` with `days = 30`\n",
+        ),
+        (
+            "run --dry-run",
+            "error: --dry-run: there is no such flag here\n\
+             hint: see what a run would request and cost: `sunlake plan PIPELINE`\n",
+        ),
+        (
+            "snapshot show newest",
+            "error: invalid value 'newest' for '<SNAPSHOT>': a snapshot is a number or `latest`; \
+             list the snapshots: `sunlake snapshot list`\n\nFor more information, try '--help'.\n",
+        ),
+        (
+            "serve --keys keys.toml --listen nine",
+            "error: invalid value 'nine' for '--listen <ADDR>': give a host and a port, such as 127.0.0.1:8080, \
+             or a port\n\nFor more information, try '--help'.\n",
+        ),
+        (
+            "serve --keys keys.toml --listen 80800",
+            "error: invalid value '80800' for '--listen <ADDR>': give a host and a port, such as 127.0.0.1:8080, \
+             or a port\n\nFor more information, try '--help'.\n",
+        ),
+        (
+            "serve --keys keys.toml",
+            "error: the lake output has no current snapshot\nhint: make a snapshot: `sunlake run`\n",
+        ),
+    ] {
+        let code = if text.contains("current snapshot") { 3 } else { 2 };
+        says(&scratch, line, code, text);
+    }
+}
+
+#[test]
+fn without_a_command_the_program_says_what_to_start_with() {
+    let done = Sunlake::new::<&str>([]).finish().exits(2);
+    let commands: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("  sunlake ")).collect();
+    assert_eq!(commands.len(), 5, "{}", done.shown());
+    assert!(done.stderr.ends_with("All commands: sunlake --help\n"), "{}", done.shown());
+}
+
+#[test]
+fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
+    let scratch = Scratch::new();
+    let line = format!("run p.toml --base-url {NOWHERE}");
+    for (file, text) in [
+        (
+            "name = \"p\"\n\n[budget]\nkeep_per_dya = 3\nmax_minutes = 3\n[checks]\nquarantine = \"warn\"\n\
+             [extract]\ntypes = [\"llc\", \"lcc\"]\n[source.sample]\ndays = 0\n",
+            "error: p.toml, line 4: unknown field `keep_per_dya`, expected one of `keep_per_day`, `keep_per_month`, \
+             `max_requests`, `max_minutes`, `attempts`\n\
+             \x20 4 | keep_per_dya = 3\n\
+             \x20   | ^^^^^^^^^^^^\n\
+             hint: did you mean `keep_per_day`?\n\
+             error: p.toml, line 7: unknown variant `warn`, expected one of `tell`, `hold`, `fail`\n\
+             \x20 7 | quarantine = \"warn\"\n\
+             \x20   |              ^^^^^^\n\
+             hint: did you mean `tell`?\n\
+             error: p.toml, line 9: unknown variant `lcc`, expected one of `llc`, `corporation`, `partnership`, \
+             `nonprofit`, `fictitious`, `trust`\n\
+             \x20 9 | types = [\"llc\", \"lcc\"]\n\
+             \x20   |                 ^^^^^\n\
+             hint: did you mean `llc`?\n\
+             error: p.toml, line 11: a sample has 1 day at least\n\
+             \x20 11 | days = 0\n\
+             \x20    | ^^^^^^^^\n",
+        ),
+        (
+            "name = \"p\"\n[extrct]\ndays = 3\n[budget]\nmax_minutes = 600_000\n[checks]\nmax_drop_percent = 101\n",
+            "error: p.toml, line 2: unknown field `extrct`, expected one of `name`, `source`, `extract`, `registry`, \
+             `enrich`, `budget`, `plan`, `aggregates`, `checks`, `retention`, `report`\n\
+             \x20 2 | [extrct]\n\
+             \x20   |  ^^^^^^\n\
+             hint: did you mean `extract`?\n\
+             error: p.toml, line 5: max_minutes must be a whole number from 0 to 525600\n\
+             \x20 5 | max_minutes = 600_000\n\
+             \x20   | ^^^^^^^^^^^^^^^^^^^^^\n\
+             error: p.toml, line 7: max_drop_percent must be a number from 0 to 100, and is 101\n\
+             \x20 7 | max_drop_percent = 101\n\
+             \x20   | ^^^^^^^^^^^^^^^^^^^^^^\n",
+        ),
+        (
+            "name = \"p\n[extract\ndays = 1\n",
+            "error: p.toml, line 1: invalid basic string, expected `\"`\n\
+             \x20 1 | name = \"p\n\
+             \x20   |          ^\n\
+             error: p.toml, line 2: unclosed table, expected `]`\n\
+             \x20 2 | [extract\n\
+             \x20   |         ^\n",
+        ),
+        (
+            "name = \"Bad Name\"\n",
+            "error: p.toml, line 1: name must be lower-case letters, digits, - and _\n\
+             \x20 1 | name = \"Bad Name\"\n\
+             \x20   | ^^^^^^^^^^^^^^^^^\n",
+        ),
+    ] {
+        scratch.file("p.toml", file);
+        says(&scratch, &line, 3, text);
+    }
+}
+
+#[test]
+fn mistakes_in_sql_name_the_nearest_table_or_column_or_the_right_quotes() {
+    let scratch = Scratch::new();
+    let line = format!("run p.toml --base-url {NOWHERE}");
+    std::fs::create_dir(scratch.path("aggregates")).expect("a folder");
+    scratch.file("p.toml", "name = \"p\"\n");
+    for (sql, text) in [
+        (
+            "SELECT kounty FROM filings",
+            "error: aggregate aggregates/mine.sql cannot run: there is no column kounty\nhint: did you mean county?\n",
+        ),
+        (
+            "SELECT county FROM filngs",
+            "error: aggregate aggregates/mine.sql reads table filngs, which the snapshot does not have\n\
+             hint: did you mean filings?\n",
+        ),
+        (
+            "SELECT county FROM filings WHERE entity_type = \"llc\"",
+            "error: aggregate aggregates/mine.sql cannot run: there is no column llc\n\
+             hint: a text is in single quotes: 'llc'; for a column, there are business_id, document_number, name, \
+             entity_type, company_type, status, filed_date, dissolved_date, city, city_clean, zip, county, county_key, \
+             industry_sector, industry_type, url, source, listed, first_seen_at, changed_at, extra\n",
+        ),
+        (
+            "SELEKT 1",
+            "error: aggregate aggregates/mine.sql cannot run: Expected: an SQL statement, found: SELEKT at Line: 1, \
+             Column: 1\n",
+        ),
+    ] {
+        scratch.file("aggregates/mine.sql", sql);
+        says(&scratch, &line, 3, text);
+    }
+    scratch
+        .file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n[enrich]\nwhere = \"conty = 'X'\"\n");
+    says(
+        &scratch,
+        &line,
+        3,
+        "error: p.toml, line 5: `[enrich] where` cannot run: there is no column conty\n\
+         \x20 5 | where = \"conty = 'X'\"\n\
+         \x20   | ^^^^^^^^^^^^^^^^^^^^^\n\
+         hint: did you mean county?\n",
+    );
+}
+
+#[test]
+fn an_address_that_cannot_work_is_reported_in_seconds() {
+    let scratch = Scratch::new();
+    let server = ApiServer::generous(source::small(), AGENCY);
+    scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
+    let (plain, https) = (server.url(), server.url().replacen("http://", "https://", 1));
+    let text = format!(
+        "error: GET /v1/me failed: the address begins with https://, but plain http answers there\n\
+         hint: give {plain} in --base-url or SUNLAKE_BASE_URL, or the port that answers https\n"
+    );
+    says(&scratch, &format!("run p.toml --base-url {https}"), 3, &text);
+    let run = Sunlake::new(["run", "p.toml", "--json", "--quiet", "--base-url", NOWHERE]);
+    let done = run.within(&scratch.path("")).env("SUNLAKE_API_KEY", KEY).finish().exits(6);
+    let text = "error: gave up after 3 attempts: GET /v1/me failed: client error (Connect): tcp connect error: \
+                Connection refused\n\
+                hint: check the address http://127.0.0.1:9 of --base-url or SUNLAKE_BASE_URL, and the network\n";
+    assert_eq!(done.stderr, text);
+    let requests = &done.json()["requests"];
+    assert_eq!((&requests["sent"], &requests["retried"]), (&3.into(), &2.into()), "{requests}");
+}
+
+#[test]
+fn a_snapshot_may_be_the_latest_and_an_unknown_table_has_a_nearest_name() {
+    let source = source::small();
+    let lake = source.lake.to_string_lossy();
+    let run = |line: &str| Sunlake::new(line.split_whitespace()).args(["--lake", &*lake]).finish();
+    let latest = run("snapshot show latest --json").exits(0).json();
+    assert_eq!(latest["snapshot"], run("status --json").exits(0).json()["snapshot"]);
+    run("snapshot diff 1 latest").exits(0);
+    run("verify latest").exits(0);
+    let folder = Scratch::new();
+    let out = folder.path("out").to_string_lossy().into_owned();
+    run(&format!("export csv {out} --snapshot latest --table months")).exits(0);
+    let unknown = run(&format!("export csv {out} --table filngs")).exits(3);
+    assert!(unknown.stderr.ends_with("\nhint: did you mean filings?\n"), "{}", unknown.shown());
+}
+
+#[test]
+fn help_shows_the_flags_of_its_command_and_an_example() {
+    for command in ["run", "plan", "status", "verify", "serve", "keys", "export", "doctor"] {
+        let help = Sunlake::new([command, "--help"]).finish().exits(0).stdout;
+        let (own, global) = help.split_once("\nGlobal options:\n").expect("global flags have a heading");
+        assert!(!own.contains("--log-format") && global.contains("--log-format"), "{help}");
+        assert!(help.contains(&format!("\nExamples:\n  sunlake {command}")), "{help}");
+        let is_run = ["run", "plan", "doctor"].contains(&command);
+        assert_eq!(global.contains("--base-url"), is_run, "{help}");
+        assert_eq!(global.contains("--lake"), command != "keys", "{help}");
+    }
+}
