@@ -44,8 +44,8 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
             command::run::run(session, pipeline.as_deref(), (*yes, metrics_file.as_deref()), log).await
         }
         Command::Plan { pipeline } => command::run::plan(session, pipeline.as_deref(), log).await,
-        Command::Demo => command::demo::demo(session, log).await,
-        Command::Init { folder, schedule } => command::init::init(session, folder, *schedule),
+        Command::Demo => command::start::demo::demo(session, log).await,
+        Command::Init { folder, schedule } => command::start::init::init(session, folder, *schedule),
         Command::Query(arguments) => command::ask::query::query(session, arguments),
         Command::Changes(arguments) => command::ask::changes::changes(session, arguments),
         Command::Status { tables } => command::status::status(session, *tables),

@@ -4,13 +4,26 @@ use super::commands::Cli;
 use clap::{Command, CommandFactory};
 
 /// Commands, each with an example or two.
-const EXAMPLES: [(&str, &str); 12] = [
+const EXAMPLES: [(&str, &str); 18] = [
     (
         "run",
-        "sunlake run pipelines/daily.toml --base-url https://api.example.com\n  \
-         sunlake run pipelines/sample.toml --lake sample",
+        "sunlake run daily --base-url https://api.example.com\n  \
+         sunlake run pipelines/mine.toml --lake florida",
     ),
-    ("plan", "sunlake plan pipelines/backfill.toml"),
+    ("plan", "sunlake plan backfill"),
+    ("demo", "sunlake demo\n  sunlake demo --lake /tmp/florida"),
+    ("init", "sunlake init\n  sunlake init florida --schedule systemd"),
+    (
+        "query",
+        "sunlake query \"SELECT county, COUNT(*) AS n FROM filings WHERE listed GROUP BY county ORDER BY n DESC\"\n  \
+         sunlake query -f growth.sql --format csv -o growth.csv",
+    ),
+    (
+        "changes",
+        "sunlake changes --county Orange --type llc\n  sunlake changes --since 2026-11-01 --format atom -o changes.atom",
+    ),
+    ("schema", "sunlake schema pipeline > pipeline.json"),
+    ("man", "sunlake man ~/.local/share/man/man1"),
     ("status", "sunlake status\n  sunlake status --tables --lake s3://bucket/florida"),
     ("verify", "sunlake verify latest\n  sunlake verify --repair"),
     ("snapshot", "sunlake snapshot list\n  sunlake snapshot diff 3 latest"),

@@ -1,4 +1,4 @@
-//! What a command line is told that has a flag from another place. The value of such a flag is never repeated.
+//! The answer to a command line with a flag that is of another command, or of none. The value of the flag is never repeated.
 
 use super::help::START;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};

@@ -1,13 +1,13 @@
 //! `completions`, `man` and `schema`: the program's help in other forms.
 
-use crate::cli::args::{Cli, SchemaOf};
+use crate::cli::args::{SchemaOf, command_line};
 use crate::cli::completion::VARIABLE;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::{count, print};
 use crate::cli::session::Session;
 use crate::pipeline::config::spec::PipelineSpec;
 use crate::pipeline::publish::summary::RunSummary;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_complete::env::Shells;
 use schemars::generate::SchemaSettings;
@@ -47,7 +47,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<u8, CommandError> {
 
 /// Writes a manual page for each command.
 pub(crate) fn man(session: &Session<'_>, folder: &Path) -> Result<u8, CommandError> {
-    let mut root = Cli::command().disable_help_subcommand(true);
+    let mut root = command_line().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();
     add_pages(root, folder, &mut pages).map_err(|error| CommandError::Bug(error.to_string()))?;

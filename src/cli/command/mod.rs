@@ -5,8 +5,7 @@
 //! - `run`: `run` and `plan`
 //! - `first_run`: the question before the first run into a new lake
 //! - `run_text`: their results as text
-//! - `demo`: `demo`
-//! - `init`: `init`
+//! - `start`: `demo` and `init`
 //! - `ask`: `query` and `changes`
 //! - `status`: `status` and `report`
 //! - `status_text`: the status of a lake as text
@@ -21,11 +20,9 @@
 //! - `manual`: `completions`, `man` and `schema`
 
 pub(super) mod ask;
-pub(super) mod demo;
 pub(super) mod doctor;
 pub(super) mod export;
 mod first_run;
-pub(super) mod init;
 pub(super) mod keys;
 pub(super) mod manual;
 pub(super) mod replay;
@@ -34,6 +31,7 @@ mod run_text;
 pub(super) mod serve;
 pub(super) mod snapshot;
 mod snapshot_text;
+pub(super) mod start;
 pub(super) mod status;
 mod status_text;
 pub(super) mod verify;

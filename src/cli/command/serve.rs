@@ -8,8 +8,8 @@ use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
 use crate::cli::session::{Session, Signals};
 use crate::serve::{
-    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, Origins, ServeConfig, Server, TlsFiles,
-    UsagePlace,
+    AccountsSource, ConnectionLimits, DEFAULT_LINGER, IndexSource, Origins, ServeConfig, ServeError, Server,
+    TlsFiles, UsagePlace,
 };
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -142,6 +142,9 @@ fn source(session: &Session<'_>, usage: Option<PathBuf>) -> Result<(IndexSource,
     }
     check_folder(session)?;
     let root = &session.common.lake;
+    if !root.join("current").exists() {
+        return Err(ServeError::NoSnapshot(root.clone()).into());
+    }
     Ok((IndexSource::Lake(root.clone()), place(&root.join("state"))))
 }
 

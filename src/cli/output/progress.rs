@@ -1,4 +1,4 @@
-//! The progress of a run: a bar on a terminal, a log line a minute elsewhere. Log lines are written above the bar.
+//! The progress of a run: a bar on a terminal, a log line a minute in other places. Log lines are written above the bar.
 
 use super::progress_line::{Shown, done_words, pause_words};
 use super::terminal::{ProgressForm, Terminal};

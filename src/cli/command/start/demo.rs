@@ -1,8 +1,8 @@
 //! `demo`: the sample in a lake of its own, a first table, and what to do next.
 
-use super::ask::query::{self, Question};
-use super::run::{self, RunProbe};
 use crate::cli::args::RowFormat;
+use crate::cli::command::ask::query::{self, Question};
+use crate::cli::command::run::{self, RunProbe};
 use crate::cli::context::open_lake::open_lake;
 use crate::cli::context::pipeline_file::read_pipeline;
 use crate::cli::exit::{self, CommandError};

@@ -1,0 +1,9 @@
+//! The first steps of a user: a lake to look at, and files to change.
+//!
+//! # Files, in reading order
+//!
+//! - `demo`: `demo`
+//! - `init`: `init`
+
+pub(crate) mod demo;
+pub(crate) mod init;
