@@ -4,7 +4,7 @@
 //!
 //! - [`config`]: pipeline files
 //! - [`state`]: what a run learns for the next one
-//! - `progress`: what a run tells while it works
+//! - `progress`: what a run reports while it works
 //! - `context`: what a run takes from outside, and what its steps share
 //! - `api_day`: the API's own day, which no run is later than
 //! - `run`: the order of a run, and resuming one

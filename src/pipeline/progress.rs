@@ -1,4 +1,4 @@
-//! What a run tells while it works: one event at a time, and how far it is.
+//! What a run reports while it works: one event at a time, and how far it is.
 
 use super::plan::lake_view::Coverage;
 use super::publish::summary::Requests;
@@ -75,7 +75,7 @@ pub enum Done {
     Unchanged(Option<u64>),
 }
 
-/// Is told what happens in a run.
+/// Takes what happens in a run.
 #[derive(Clone)]
 pub struct Events(Arc<dyn Fn(Event<'_>) + Send + Sync>);
 
@@ -85,7 +85,7 @@ impl Events {
         Self(Arc::new(listener))
     }
 
-    pub(crate) fn tell(&self, event: Event<'_>) {
+    pub(crate) fn report(&self, event: Event<'_>) {
         (self.0)(event);
     }
 }
@@ -116,7 +116,7 @@ struct Tally {
     /// Answers from the API, and when the first was asked for.
     asked: u64,
     begun: Instant,
-    /// Time in which requests were held back.
+    /// Time in which requests were delayed.
     paused: Duration,
 }
 
@@ -138,12 +138,12 @@ impl Progress {
             if pause.reason != PauseReason::Retry {
                 progress.with(|tally| tally.paused += pause.length);
             }
-            progress.events.tell(Event::Pausing(pause));
+            progress.events.report(Event::Pausing(pause));
         })
     }
 
-    pub(crate) fn tell(&self, event: Event<'_>) {
-        self.events.tell(event);
+    pub(crate) fn report(&self, event: Event<'_>) {
+        self.events.report(event);
     }
 
     /// Notes how many answers the run takes in all.
@@ -174,7 +174,7 @@ impl Progress {
         });
     }
 
-    /// Notes an answer, which took this many requests, and tells how far the run is.
+    /// Notes an answer, which took this many requests, and reports how far the run is.
     pub(crate) fn answered(&self, sent: u64, filings: u64, budget: &Budget, now: Timestamp) {
         let reading = self.with(|tally| {
             tally.asked += u64::from(sent > 0);
@@ -185,12 +185,12 @@ impl Progress {
                 tally.reading.quota = left.map(|left| (left.day, left.month));
                 tally.reading.time_left = tally.reading.planned.map(|planned| {
                     let requests = planned.saturating_sub(tally.reading.requests);
-                    tally.at_this_speed(requests).max(quota.held_back(requests, now))
+                    tally.at_this_speed(requests).max(quota.delay(requests, now))
                 });
             }
             tally.reading
         });
-        self.events.tell(Event::Reading(reading));
+        self.events.report(Event::Reading(reading));
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Tally) -> T) -> T {

@@ -4,7 +4,7 @@
 //!
 //! - `commands`: commands, subcommands, and their flags
 //! - `help`: examples, and which flags a command shows
-//! - `mistakes`: what is said about flags that belong elsewhere
+//! - `mistakes`: what is said about flags from another place
 //! - `values`: parsers of values, whose errors name the variable of a value that came from one
 
 mod commands;

@@ -165,7 +165,7 @@ async fn with_source<T>(
     result
 }
 
-/// Notes what a run tells in the probe, and shows it.
+/// Notes what a run reports in the probe, and shows it.
 fn events(log: &Log, probe: &RunProbe) -> Events {
     let (run, bar, probe) = (log.run.clone(), log.bar.clone(), probe.clone());
     Events::new(move |event| {

@@ -84,7 +84,7 @@ pub(crate) async fn extract(run: &mut Run<'_>, context: &RunContext, before: Bef
         asker.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry(REFERENCE.to_owned()).or_default() += asked_for_account;
     let requests = Requests { replayed: asker.replayed, by_stage, ..before.requests_since(client) };
-    progress.tell(Event::Spent(&requests));
+    progress.report(Event::Spent(&requests));
     finished?;
     archive.archive().sync()?;
     landing.end()?;
