@@ -43,7 +43,7 @@ pub(crate) struct Budget {
     deadline: Option<Instant>,
     stop: Stop,
     listener: PauseListener,
-    /// The windows when a request was last sent or had to wait.
+    /// The windows when a request was last sent or delayed.
     quota: std::sync::Mutex<Option<Quota>>,
 }
 
@@ -64,12 +64,12 @@ impl Budget {
         Self { ledger, clock, bounds, gate, sent, released, aside, deadline, stop, listener, quota }
     }
 
-    /// The same budget, which notes its pauses with `listener`.
-    pub(crate) fn noting_pauses(self, listener: PauseListener) -> Self {
+    /// The same budget, which reports its pauses to `listener`.
+    pub(crate) fn reporting_to(self, listener: PauseListener) -> Self {
         Self { listener, ..self }
     }
 
-    /// The account's windows when a request was last sent or had to wait; none before.
+    /// The account's windows when a request was last sent or delayed; none before.
     pub(crate) fn quota(&self) -> Option<Quota> {
         self.quota.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -181,16 +181,16 @@ impl Budget {
         if !self.may_wait(pause) {
             return Err(self.too_long(pause));
         }
-        self.listener.note(reason, pause);
+        self.listener.report(reason, pause);
         tokio::select! {
             () = tokio::time::sleep(pause) => Ok(()),
             () = self.stop.requested() => Err(ClientError::Stopped),
         }
     }
 
-    /// Notes a pause before a failed request is sent again.
-    pub(super) fn note_retry(&self, is_asked: bool, pause: Duration) {
-        self.listener.note(if is_asked { PauseReason::Asked } else { PauseReason::Retry }, pause);
+    /// Reports a pause before a failed request is sent again.
+    pub(super) fn report_retry(&self, is_asked: bool, pause: Duration) {
+        self.listener.report(if is_asked { PauseReason::Asked } else { PauseReason::Retry }, pause);
     }
 
     pub(super) fn may_wait(&self, pause: Duration) -> bool {

@@ -140,9 +140,9 @@ impl Counts {
     }
 
     /// Milliseconds until this many more requests may have begun, by the minute's limit and the API's pause.
-    pub(super) fn blocked_ms(&mut self, requests: u64, now: Timestamp, allowance: &Allowance) -> i64 {
+    pub(super) fn delay_ms(&mut self, requests: u64, now: Timestamp, allowance: &Allowance) -> i64 {
         self.roll(now);
-        let by_minute = self.minute.blocked_ms(requests, now, allowance.per_minute);
+        let by_minute = self.minute.delay_ms(requests, now, allowance.per_minute);
         by_minute.max(self.not_before - now.as_millisecond())
     }
 

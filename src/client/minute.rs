@@ -52,7 +52,7 @@ impl MinuteWindow {
     }
 
     /// Milliseconds until this many more requests may have begun, with `most` in a minute. Those under way count as answered now.
-    pub(super) fn blocked_ms(&self, requests: u64, now: Timestamp, most: u32) -> i64 {
+    pub(super) fn delay_ms(&self, requests: u64, now: Timestamp, most: u32) -> i64 {
         let most = u64::from(most.max(1));
         let room = most.saturating_sub(u64::from(self.used()));
         let Some(over) = requests.checked_sub(room + 1) else { return 0 };
@@ -122,19 +122,19 @@ mod tests {
     }
 
     #[test]
-    fn the_computed_wait_of_requests_is_the_time_they_take() {
+    fn the_delay_of_requests_is_the_time_they_take() {
         for (used, apart_ms) in [(0, 0), (10, 50), (10, 4_000), (7, 900), (3, 0)] {
             let mut window = MinuteWindow::default();
             let begun = (0..used).map(|number| (number - used) * apart_ms);
             begun.for_each(|ms| window.count(at(ms), 1));
             window.roll(at(0));
             for requests in [1, 2, 3, 7, 9, 10, 11, 25, 100] {
-                let (computed, took) =
-                    (window.blocked_ms(requests, at(0), 10), begun_after_ms(window.clone(), requests, 10));
+                let (delay, took) =
+                    (window.delay_ms(requests, at(0), 10), begun_after_ms(window.clone(), requests, 10));
                 // A slot that takes in later requests delays each further round by its length.
                 assert!(
-                    (0..=SLOT_MS * 10).contains(&(took - computed)),
-                    "{used} {apart_ms} {requests}: {computed} {took}"
+                    (0..=SLOT_MS * 10).contains(&(took - delay)),
+                    "{used} {apart_ms} {requests}: {delay} {took}"
                 );
             }
         }

@@ -23,7 +23,7 @@
 //! - `counts`: requests allowed in each window, and what one account has used
 //! - `account_book`: the accounts of one service, and which keys belong to the same one
 //! - `ledger`: the file that all processes of a host share
-//! - `pause`: pauses between requests, and how long requests will have to wait
+//! - `pause`: pauses between requests, and how long requests will be delayed
 //! - `budget`: holds each request back until it is allowed; the flag that stops a run
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace

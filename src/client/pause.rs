@@ -1,4 +1,4 @@
-//! Pauses between requests, for those who watch a run; and how long requests will have to wait for the account's windows.
+//! Pauses between requests, for those who watch a run; and how long the account's windows will delay requests.
 
 use super::counts::{Allowance, Counts};
 use crate::contract::account::Remaining;
@@ -27,7 +27,7 @@ pub struct Pause {
     pub length: Duration,
 }
 
-/// Notes every pause.
+/// Takes every pause.
 #[derive(Clone)]
 pub(crate) struct PauseListener(Arc<dyn Fn(Pause) + Send + Sync>);
 
@@ -36,7 +36,7 @@ impl PauseListener {
         Self(Arc::new(listener))
     }
 
-    pub(super) fn note(&self, reason: PauseReason, length: Duration) {
+    pub(super) fn report(&self, reason: PauseReason, length: Duration) {
         (self.0)(Pause { reason, length });
     }
 }
@@ -53,7 +53,7 @@ impl fmt::Debug for PauseListener {
     }
 }
 
-/// The account's windows as they were when the last request was sent or had to wait.
+/// The account's windows as they were when the last request was sent or delayed.
 #[derive(Debug, Clone)]
 pub(crate) struct Quota {
     pub(super) counts: Counts,
@@ -66,9 +66,9 @@ impl Quota {
         self.counts.caps().map(|_| self.counts.remaining(now, &self.allowance))
     }
 
-    /// How long the minute's limit and the API's pause hold back the last of this many more requests.
-    pub(crate) fn blocked_for(&mut self, requests: u64, now: Timestamp) -> Duration {
-        let ms = self.counts.blocked_ms(requests, now, &self.allowance);
+    /// How long the minute's limit and the API's pause delay the last of this many more requests.
+    pub(crate) fn delay(&mut self, requests: u64, now: Timestamp) -> Duration {
+        let ms = self.counts.delay_ms(requests, now, &self.allowance);
         Duration::from_millis(u64::try_from(ms).unwrap_or(0))
     }
 }

@@ -60,7 +60,7 @@ where
     .adjust(|error, pause| pause.map(|pause| pause.max(error.retry_after().unwrap_or_default())))
     .notify(|error, pause| {
         tracing::warn!(wait_ms = pause.as_millis() as u64, "{error}; retrying");
-        budget.note_retry(error.retry_after().is_some(), pause);
+        budget.report_retry(error.retry_after().is_some(), pause);
     })
     .await;
     result.map_err(|error| given_up(error, attempts.load(Ordering::Relaxed), budget))

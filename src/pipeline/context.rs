@@ -49,7 +49,7 @@ pub struct RunContext {
     pub stop: Stop,
     /// Names the process that holds the lake's lock, for others who want it.
     pub holder: String,
-    /// Receives what happens.
+    /// Takes what happens.
     pub events: Events,
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &
     let unkept = |source| ClientError::Ledger { path: earlier.display().to_string(), source };
     ledger.inherit((context.now)(), &earlier).map_err(unkept)?;
     let budget =
-        Budget::new(ledger, context.now, bounds, context.stop.clone()).noting_pauses(progress.pauses());
+        Budget::new(ledger, context.now, bounds, context.stop.clone()).reporting_to(progress.pauses());
     let mut config = ClientConfig::new(&source.base_url);
     config.allow_plain_http = source.allow_plain_http;
     if let Some(attempts) = spec.attempts {

@@ -75,7 +75,7 @@ pub enum Done {
     Unchanged(Option<u64>),
 }
 
-/// Receives what happens in a run.
+/// Takes what happens in a run.
 #[derive(Clone)]
 pub struct Events(Arc<dyn Fn(Event<'_>) + Send + Sync>);
 
@@ -85,7 +85,7 @@ impl Events {
         Self(Arc::new(listener))
     }
 
-    pub(crate) fn note(&self, event: Event<'_>) {
+    pub(crate) fn report(&self, event: Event<'_>) {
         (self.0)(event);
     }
 }
@@ -112,11 +112,12 @@ pub(crate) struct Progress {
 #[derive(Debug)]
 struct Tally {
     reading: Reading,
+    plan: Option<Plan>,
     wanted: Option<WantedDays>,
     /// Answers from the API, and when the first was asked for.
     asked: u64,
     begun: Instant,
-    /// Time in which requests had to wait.
+    /// Time in which requests were delayed.
     paused: Duration,
 }
 
@@ -138,22 +139,27 @@ impl Progress {
             if pause.reason != PauseReason::Retry {
                 progress.with(|tally| tally.paused += pause.length);
             }
-            progress.events.note(Event::Pausing(pause));
+            progress.events.report(Event::Pausing(pause));
         })
     }
 
-    pub(crate) fn note(&self, event: Event<'_>) {
-        self.events.note(event);
+    pub(crate) fn report(&self, event: Event<'_>) {
+        self.events.report(event);
     }
 
     /// Notes how many answers the run takes in all.
     pub(crate) fn plan(&self, needed: u64) {
-        self.with(|tally| tally.reading.planned = Some(needed));
+        self.plan_rows(needed, 0);
     }
 
-    /// Answers the run takes in all, once that is known.
+    /// Notes how many answers the run takes in all, and the rows that they are to give.
+    pub(crate) fn plan_rows(&self, needed: u64, rows: u64) {
+        self.with(|tally| tally.plan = Some(Plan { needed, rows, begun_at: tally.reading.requests }));
+    }
+
+    /// Answers the run takes in all, by the plan, once that is known.
     pub(crate) fn planned(&self) -> Option<u64> {
-        self.with(|tally| tally.reading.planned)
+        self.with(|tally| tally.plan.map(|plan| plan.needed))
     }
 
     /// Notes the days that the run wants.
@@ -180,17 +186,18 @@ impl Progress {
             tally.asked += u64::from(sent > 0);
             tally.reading.requests += 1;
             tally.reading.filings = filings;
+            tally.reading.planned = tally.plan.map(|plan| plan.in_all(&tally.reading));
             if let Some(mut quota) = budget.quota() {
                 let left = quota.remaining(now);
                 tally.reading.quota = left.map(|left| (left.day, left.month));
                 tally.reading.time_left = tally.reading.planned.map(|planned| {
                     let requests = planned.saturating_sub(tally.reading.requests);
-                    tally.at_this_speed(requests).max(quota.blocked_for(requests, now))
+                    tally.at_this_speed(requests).max(quota.delay(requests, now))
                 });
             }
             tally.reading
         });
-        self.events.note(Event::Reading(reading));
+        self.events.report(Event::Reading(reading));
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Tally) -> T) -> T {
@@ -198,15 +205,62 @@ impl Progress {
     }
 }
 
+/// The estimate of a run.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    /// Answers in all.
+    needed: u64,
+    /// Rows that they are to give; 0 where that is unknown.
+    rows: u64,
+    /// Answers before the first row.
+    begun_at: u64,
+}
+
+/// Rows that say how many rows an answer gives.
+const ENOUGH_ROWS: u64 = 2_000;
+
+impl Plan {
+    /// Answers in all, by the rows that each gave so far: days that are read in parts take more than the estimate. At most twice that.
+    fn in_all(&self, reading: &Reading) -> u64 {
+        let (seen, spent) = (reading.filings, reading.requests.saturating_sub(self.begun_at));
+        if seen < ENOUGH_ROWS {
+            return self.needed;
+        }
+        let left = spent * self.rows.saturating_sub(seen) / seen;
+        (reading.requests + left).clamp(self.needed, 2 * self.needed)
+    }
+}
+
 impl Tally {
     fn new() -> Self {
         let (begun, paused) = (Instant::now(), Duration::ZERO);
-        Self { reading: Reading::default(), wanted: None, asked: 0, begun, paused }
+        Self { reading: Reading::default(), plan: None, wanted: None, asked: 0, begun, paused }
     }
 
     /// How long requests take, by those so far, if nothing holds them back.
     fn at_this_speed(&self, requests: u64) -> Duration {
         let busy = self.begun.elapsed().saturating_sub(self.paused);
         busy.mul_f64(requests as f64 / self.asked.max(1) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answers_in_all_follow_the_rows_that_answers_give() {
+        let plan = Plan { needed: 2_025, rows: 199_710, begun_at: 12 };
+        let in_all = |requests, filings| plan.in_all(&Reading { requests, filings, ..Reading::default() });
+        // Of a run that took 2,299.
+        for (requests, filings) in [(59, 4_900), (299, 27_474), (1_019, 87_104), (1_919, 162_760)] {
+            let found = in_all(requests, filings);
+            assert!((2_025..2_500).contains(&found), "{requests}: {found}");
+        }
+        assert_eq!(in_all(13, 100), 2_025, "too early to say");
+        assert_eq!(in_all(600, 3_000), 4_050);
+        let newest_ends = Plan { needed: 94, rows: 1_057, begun_at: 6 };
+        let reading = Reading { requests: 40, filings: 3_400, ..Reading::default() };
+        assert_eq!(newest_ends.in_all(&reading), 94, "pages of known rows are no measure");
     }
 }

@@ -134,9 +134,9 @@ async fn one_run(
     let day_has_turned =
         |error: &ClientError| error.refused_status() == Some(403) && eastern_day((context.now)()) != began_on;
     let (record, caps) = begun.account(client).await;
-    progress.note(Event::Begun(lake.run(&record.run_id)?.path()));
+    progress.report(Event::Begun(lake.run(&record.run_id)?.path()));
     let asked = before.at_start(client);
-    progress.note(Event::Spent(&asked));
+    progress.report(Event::Spent(&asked));
     tracing::info!(run_id = record.run_id, today = %record.today, lake = %lake, "the run begins");
     let caps = match caps {
         Err(error) if error.is_pause() => {
@@ -150,7 +150,7 @@ async fn one_run(
         other => other?,
     };
     let checked = api_day::check_clock(context, client).await;
-    progress.note(Event::Spent(&before.at_start(client)));
+    progress.report(Event::Spent(&before.at_start(client)));
     checked?;
     let mut run = begin(pipeline, context, (lake, lock, client, progress), record, caps)?;
     if let Some(ended) = &run.state.ended

@@ -17,7 +17,7 @@ fn says(scratch: &Scratch, line: &str, code: i32, text: &str) {
 }
 
 #[test]
-fn flags_of_another_place_say_which() {
+fn flags_from_another_place_say_which() {
     let scratch = Scratch::new();
     let key = "error: --api-key: the key of the API is never on the command line, where other users and logs see it\n\
                hint: set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key\n";

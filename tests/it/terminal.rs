@@ -1,8 +1,10 @@
 //! What a run shows on a terminal, and to a reader that is none.
 
 use crate::support::command::{Finished, Sunlake, project};
+use crate::support::proxy::Reply;
 use crate::support::scratch::Scratch;
 use crate::support::source;
+use crate::support::weather::Weather;
 
 /// A short run of a sample, with variables; on a terminal where `columns` are given.
 fn run(columns: Option<&str>, arguments: &[&str], variables: &[(&str, &str)]) -> Finished {
@@ -87,4 +89,21 @@ fn variables_turn_colours_and_the_bar_off_and_on() {
     assert!(!has_codes(&piped.stderr) && piped.stderr.contains("Published snapshot 1"), "{}", piped.shown());
     let quiet = run(None, &[], &[]).exits(0);
     assert_eq!(quiet.stderr, "", "a short run has nothing to say");
+}
+
+#[test]
+fn the_bar_says_what_a_run_waits_for() {
+    let weather = Weather::new(|request| match request.number {
+        12 => Reply::error(503, vec![("Retry-After", "2".to_owned())]),
+        _ => Reply::Forward,
+    });
+    let run = Sunlake::on(&weather.scratch.lake(), ["run", "--yes"]).args([weather.pipeline("")]);
+    let run = weather.asking(run, weather.source.today).env("TERM", "xterm").env("COLUMNS", "160");
+    let script = project().join("tests/it/terminal.py");
+    let done = run.through(&["python3", &script.to_string_lossy(), ""]).finish().exits(0);
+    let bars: Vec<&str> =
+        done.stdout.split(['\r', '\n']).filter(|line| line.contains(" requests  ")).collect();
+    for words in ["/180 days", " as the API asks  ", " left today", " s to go"] {
+        assert!(bars.iter().any(|line| line.contains(words)), "{words}{}", done.shown());
+    }
 }

@@ -1,4 +1,4 @@
-//! The answer to a command line with a flag that is of another command, or of none. The value of the flag is never repeated.
+//! What is said about a command line with a flag from another place. The value of such a flag is never repeated.
 
 use super::help::START;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};

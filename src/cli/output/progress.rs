@@ -1,4 +1,4 @@
-//! The progress of a run: a bar on a terminal, a log line a minute in other places. Log lines are written above the bar.
+//! The progress of a run: a bar on a terminal, otherwise a log line a minute. Log lines are written above the bar.
 
 use super::progress_line::{Shown, done_words, pause_words};
 use super::terminal::{ProgressForm, Terminal};
@@ -143,7 +143,8 @@ fn now(state: &Mutex<State>) -> Shown {
         .map(|(pause, since)| (pause.reason, left(pause.length, since)))
         .filter(|(_, left)| left.as_millis() >= 500);
     if let (Some(time), Some(since)) = (shown.reading.time_left, state.read_at) {
-        shown.reading.time_left = Some(left(time, since));
+        let paused = shown.pause.map(|(_, left)| left).unwrap_or_default();
+        shown.reading.time_left = Some(left(time, since).max(paused));
     }
     shown
 }
@@ -187,6 +188,7 @@ impl<W: Write> Write for LinesAbove<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::client::PauseReason;
     use crate::pipeline::Reading;
     use indicatif::TermLike;
     use std::sync::{Mutex, PoisonError};
@@ -239,6 +241,47 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    /// Everything that is logged.
+    #[derive(Clone, Default)]
+    struct Logged(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Logged {
+        fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).write(text)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_log_line_has_the_fields_of_the_bar() {
+        let logged = Logged::default();
+        let writer = logged.clone();
+        let lines = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+        let reading = Reading {
+            requests: 340,
+            planned: Some(1_704),
+            filings: 31_353,
+            days: 12,
+            days_wanted: 180,
+            quota: Some((9_660, 99_660)),
+            time_left: Some(Duration::from_secs(1_382)),
+        };
+        let pause = Some((PauseReason::Minute, Duration::from_secs(31)));
+        tracing::subscriber::with_default(lines, || log(&Shown { reading, pause, work: None }));
+        let text = logged.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let lines: Vec<serde_json::Value> =
+            text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        let fields = serde_json::json!({
+            "message": "progress", "requests": 340, "planned": 1_704, "filings": 31_353, "days": 12, "days_wanted": 180,
+            "waits_secs": 31, "left_today": 9_660, "left_this_month": 99_660, "secs_to_go": 1_382,
+        });
+        assert_eq!(lines[0]["fields"], fields);
+        let words = "340/1,704 requests  31,353 filings  12/180 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go";
+        assert_eq!(lines[1]["fields"]["message"], words);
     }
 
     #[test]

@@ -52,8 +52,8 @@ impl Shown {
             &[Requests, TimeLeft],
             &[Requests],
         ];
-        let lines = forms.iter().map(|parts| self.words(parts));
-        lines.clone().find(|line| line.chars().count() <= width).or(lines.last()).unwrap_or_default()
+        let mut lines = forms.iter().map(|parts| self.words(parts));
+        lines.clone().find(|line| line.chars().count() <= width).or(lines.next_back()).unwrap_or_default()
     }
 
     /// All there is to say, for a log line.

@@ -49,7 +49,7 @@ pub(crate) fn number(number: u64) -> String {
     text
 }
 
-/// A duration for people: `0.8 s`, `31 s`, `12 min`, `3 h 20 min`. From ten seconds on, a part that has begun counts as complete.
+/// A duration for people: `0.8 s`, `31 s`, `12 min`, `3 h 20 min`. From ten seconds on, a part that has begun counts.
 pub(crate) fn duration(time: Duration) -> String {
     let secs = time.as_secs_f64();
     let minutes = (secs / 60.0).ceil() as u64;

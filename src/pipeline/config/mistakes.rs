@@ -131,7 +131,7 @@ pub(super) fn place_of(text: &str, key: &str) -> Range<usize> {
     place
 }
 
-/// The text with spaces in place of the key and value at a byte; none where that is not one complete item.
+/// The text with spaces in place of the key and value at a byte; none where the rest is no TOML.
 fn without_item(text: &str, at: usize) -> Option<String> {
     let root = DeTable::parse(text).ok()?;
     let place = item_at(text, root.get_ref(), at)?;
@@ -147,12 +147,12 @@ fn item_at(text: &str, table: &DeTable<'_>, at: usize) -> Option<Range<usize>> {
         let (name, span) = (key.span(), value.span());
         let inner = value.get_ref().as_table().and_then(|table| item_at(text, table, at));
         let is_here = name.contains(&at) || span.contains(&at);
-        inner.or_else(|| is_here.then(|| full_item(text, name, span, value.get_ref())))
+        inner.or_else(|| is_here.then(|| place_of_item(text, name, span, value.get_ref())))
     })
 }
 
 /// A key with its value; a section with all its lines.
-fn full_item(text: &str, name: Range<usize>, span: Range<usize>, value: &DeValue<'_>) -> Range<usize> {
+fn place_of_item(text: &str, name: Range<usize>, span: Range<usize>, value: &DeValue<'_>) -> Range<usize> {
     let line = text[..name.start].rfind('\n').map_or(0, |at| at + 1);
     if value.as_table().is_some() && text[line..].starts_with('[') {
         let end = text[name.end..].find("\n[").map_or(text.len(), |at| name.end + at);

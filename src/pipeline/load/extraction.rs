@@ -84,7 +84,7 @@ pub(crate) async fn extract(run: &mut Run<'_>, context: &RunContext, before: Bef
         asker.sent_by_stage.iter().map(|(stage, sent)| ((*stage).to_owned(), *sent)).collect();
     *by_stage.entry(REFERENCE.to_owned()).or_default() += asked_for_account;
     let requests = Requests { replayed: asker.replayed, by_stage, ..before.requests_since(client) };
-    progress.note(Event::Spent(&requests));
+    progress.report(Event::Spent(&requests));
     finished?;
     archive.archive().sync()?;
     landing.end()?;
@@ -221,14 +221,16 @@ impl Run<'_> {
         };
         let forecast = Forecast { stats: Some(&reference.stats), total: None };
         let mut planned = self.planned();
-        let (mut jobs, mut left) = (Vec::new(), 0);
+        let (mut jobs, mut left, mut rows) = (Vec::new(), 0, 0);
         for listing in listings(&self.pipeline.spec) {
-            left += listing_price(listing, &inputs, &forecast).requests;
-            left += settling_price(&[listing], &inputs).requests;
+            for price in [listing_price(listing, &inputs, &forecast), settling_price(&[listing], &inputs)] {
+                left += price.requests;
+                rows += price.rows;
+            }
             jobs.push((listing, job(listing, &inputs, &mut planned)));
         }
         left += check_price(&listings(&self.pipeline.spec), &inputs).requests;
-        self.progress.plan(answered + left);
+        self.progress.plan_rows(answered + left, rows);
         planned.left = Some(left);
         self.write_plan(&planned)?;
         Ok(jobs)

@@ -48,13 +48,13 @@ pub(crate) fn publish(mut run: Run<'_>, mut landing: Landing, done: Finished) ->
     summary.requests = done.requests;
     if done.reference.is_some() || run.enrich.is_some() {
         let reading = done.started.elapsed();
-        run.progress.note(Event::Working(Work::Merging));
+        run.progress.report(Event::Working(Work::Merging));
         let (deltas, counts) = merge_landed(&run, &mut landing, done.reference.as_ref())?;
         if done.reference.is_some() {
             run.state.lists.note(run.record.today, &landing.lists_came);
         }
         summary.rows = deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
-        run.progress.note(Event::Done(has_read(&summary, reading)));
+        run.progress.report(Event::Done(has_read(&summary, reading)));
         let coverage = landing.staging.files().remove(Table::Coverage.name()).unwrap_or_default();
         summary.coverage = coverage_summary(&run, read_coverage_files(&coverage)?);
         if run.pipeline.spec.registry.is_some() {
@@ -101,11 +101,11 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
     if let Some(aggregates) = &landing.journal.aggregates {
         let by = RunState::of(landing.staging.parent()).aggregates;
         let (begun, number) = (Instant::now(), aggregates.len() as u64);
-        run.progress.note(Event::Working(Work::AddingUp(number)));
+        run.progress.report(Event::Working(Work::AddingUp(number)));
         add_up(aggregates, &by, &mut landing.staging, &run.dir.path().join("aggregates"))?;
-        run.progress.note(Event::Done(Done::AddedUp(number, begun.elapsed())));
+        run.progress.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
     }
-    run.progress.note(Event::Working(Work::Publishing));
+    run.progress.report(Event::Working(Work::Publishing));
     let found = findings(&run.pipeline.spec.checks, &evidence(run, &landing, summary)?);
     for finding in &found {
         tracing::warn!(then = ?finding.then, "{}", finding.what);
@@ -117,7 +117,7 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
         }
         _ if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) => {
             summary.outcome = Outcome::Unchanged;
-            run.progress.note(Event::Done(Done::Unchanged(summary.snapshot)));
+            run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
             Ok(())
         }
         // A run that resumes later is reviewed once it has ended.
@@ -144,7 +144,7 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
 fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
     run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
     let snapshot = landing.staging.commit(commit_info(run, &landing.journal, summary))?.snapshot;
-    run.progress.note(Event::Done(Done::Published(snapshot)));
+    run.progress.report(Event::Done(Done::Published(snapshot)));
     summary.snapshot = Some(snapshot);
     summary.outcome = Outcome::Complete;
     Ok(())
@@ -157,7 +157,7 @@ fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()>
     tracing::warn!(
         "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
     );
-    run.progress.note(Event::Done(Done::Held(number)));
+    run.progress.report(Event::Done(Done::Held(number)));
     summary.held = Some(number);
     Ok(())
 }
