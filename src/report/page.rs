@@ -193,6 +193,7 @@ mod tests {
             lake: format!("out'put{EVIL}"),
             is_folder: true,
             snapshot: Some(42),
+            is_invented: true,
             run: Some(run_facts()),
             figures: figures(),
         }

@@ -22,8 +22,8 @@ const TODAY: &str = "2026-11-21";
 
 /// Blocks marked `console`: page, words of the block, why it is not run.
 const NOT_RUN: [(&str, &str, &str); 11] = [
-    ("README.md", "sunlake run pipelines/backfill.toml", "uses an account's requests"),
-    ("README.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
+    ("README.md", "sunlake run backfill", "uses an account's requests"),
+    ("README.md", "sunlake run daily", "uses an account's requests"),
     ("docs/guides/install.md", "pip install .", "compiles the program"),
     ("docs/guides/install.md", "docker build", "needs docker, and compiles the program"),
     ("docs/guides/install.md", "SUNLAKE_API_KEY_FILE", "uses an account's requests"),

@@ -254,15 +254,17 @@ mod tests {
 
     #[test]
     fn an_error_in_sql_names_its_file() {
-        let pipeline =
-            read("name = \"p\"\n[enrich]\nlimit = 1\nwhere = \"conty = 1\"\n").expect("a pipeline");
+        let pipeline = read(
+            "name = \"p\"\n[enrich]\nlimit = 1\nwhere = \"conty = 1\"\n[aggregates]\nfolder = \"sql\"\n",
+        )
+        .expect("a pipeline");
         let shown = |error| pipeline.with_file(PipelineError::Aggregate(error)).to_string();
         let condition = AggregateError::Condition { reason: "no".to_owned(), way_out: None };
         assert!(shown(condition).contains("p.toml, line 4: "));
         let unreadable = |path| {
             shown(AggregateError::Unreadable { path, source: io::Error::from(io::ErrorKind::NotFound) })
         };
-        let folder = pipeline.folder.join("aggregates");
+        let folder = pipeline.folder.clone().expect("a folder").join("sql");
         let missing = unreadable(folder.clone());
         assert!(missing.contains("p.toml: ") && missing.ends_with("is not there"), "{missing}");
         assert!(unreadable(folder.join("mine.sql")).contains("mine.sql"));
