@@ -168,11 +168,11 @@ pub(super) fn compared(diff: &SnapshotDiff) -> String {
             writeln!(
                 text,
                 "{name}: {} added, {} changed, {} vanished; {}, {} before",
-                table.added,
-                table.changed,
-                table.vanished,
+                number(table.added),
+                number(table.changed),
+                number(table.vanished),
                 count(table.rows_after, "row"),
-                table.rows_before
+                number(table.rows_before)
             )?;
             for example in &table.examples {
                 writeln!(text, "  {}", example_line(example))?;
