@@ -3,11 +3,11 @@
 use super::choose::NoRows;
 use super::error::AggregateError;
 use super::on_disk;
-use super::run::{SnapshotFiles, Tables, collect, is_defined_in};
+use super::run::{SnapshotFiles, Tables, collect, is_defined_in, quiet_context};
 use super::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
 use polars::prelude::LazyFrame;
-use polars::sql::{SQLContext, extract_table_identifiers};
+use polars::sql::extract_table_identifiers;
 use std::path::Path;
 
 /// The tables that a query reads, directly or through a view; names that are neither are left out.
@@ -33,7 +33,7 @@ pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> 
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed or run, with the nearest right name where one is wrong.
 pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result<u64, AggregateError> {
-    let mut context = SQLContext::new();
+    let mut context = quiet_context();
     for name in extract_table_identifiers(sql, false, true).map_err(|error| wrong(&error))? {
         match rows_of(&name, tables)? {
             Some(rows) => context.register(&name, rows),
@@ -58,7 +58,7 @@ fn rows_of(name: &str, tables: &SnapshotFiles) -> Result<Option<LazyFrame>, Aggr
         return Ok(Some(rows));
     }
     let Some(view) = VIEWS.iter().find(|view| view.name == name) else { return Ok(None) };
-    let mut context = SQLContext::new();
+    let mut context = quiet_context();
     for table in view.tables {
         match table_of(table, tables)? {
             Some(rows) => context.register(table, rows),

@@ -67,7 +67,6 @@ pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
 /// The query as the streaming engine can run it; none where it cannot.
 pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
     let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
-    set_warning_function(|what, _| tracing::debug!("polars: {what}"));
     let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
     let plan = query.explain(true)?;
     Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
@@ -93,6 +92,12 @@ impl Tables for SnapshotFiles {
     }
 }
 
+/// A context whose warnings go to the log. polars would print them.
+pub(super) fn quiet_context() -> SQLContext {
+    set_warning_function(|what, _| tracing::debug!("polars: {what}"));
+    SQLContext::new()
+}
+
 /// A context with only the tables that `sql` names.
 pub(super) fn register_tables(
     name: &str,
@@ -100,7 +105,7 @@ pub(super) fn register_tables(
     tables: &dyn Tables,
 ) -> Result<SQLContext, AggregateError> {
     let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
-    let context = SQLContext::new();
+    let context = quiet_context();
     for table in extract_table_identifiers(sql, false, true).map_err(failed)? {
         match tables.scan(&table) {
             Some(rows) => context.register(&table, rows.map_err(failed)?),

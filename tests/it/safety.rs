@@ -90,7 +90,7 @@ fn a_pipeline_must_be_named_where_an_account_is() {
     ] {
         for what in ["run", "plan"] {
             let done = here(what).env(name, value).finish().exits(2).says(name);
-            done.says("pipelines/daily.toml, pipelines/sample.toml");
+            done.says("backfill, daily, enrich, registry, sample");
         }
     }
     here("run").args(["--base-url", "http://127.0.0.1:9"]).finish().exits(2).says("--base-url");

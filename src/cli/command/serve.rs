@@ -142,7 +142,7 @@ fn source(session: &Session<'_>, usage: Option<PathBuf>) -> Result<(IndexSource,
     }
     check_folder(session)?;
     let root = &session.common.lake;
-    if !root.join("current").exists() {
+    if matches!(root.join("current").try_exists(), Ok(false)) {
         return Err(ServeError::NoSnapshot(root.clone()).into());
     }
     Ok((IndexSource::Lake(root.clone()), place(&root.join("state"))))

@@ -120,6 +120,8 @@ impl Progress {
     /// Clears the line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+        // The next run of the process begins by drawing the old line.
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
 

@@ -54,7 +54,8 @@ impl Pipeline {
     fn aggregates_folder(&self) -> Option<PathBuf> {
         let spec = &self.spec.aggregates;
         let folder = self.folder.as_ref()?.join(&spec.folder);
-        (spec.folder != AggregatesSpec::default().folder || folder.exists()).then_some(folder)
+        (spec.folder != AggregatesSpec::default().folder || folder.try_exists().unwrap_or(true))
+            .then_some(folder)
     }
 
     /// Adds the file to an error of its SQL; returns other errors unchanged.

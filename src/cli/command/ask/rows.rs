@@ -16,7 +16,7 @@ use std::path::Path;
 const MOST_ROWS: usize = 100;
 /// Columns between two columns of a table.
 const GAP: usize = 2;
-/// No column becomes narrower than this.
+/// No column of texts becomes narrower than this. Numbers, days and times are never cut.
 const LEAST_WIDTH: usize = 8;
 
 /// The rows of a Parquet file as bytes; none for a feed. `width`: columns of the terminal that shows them; none where there is no
@@ -100,6 +100,7 @@ fn rounded(number: f64) -> String {
 struct Grid {
     names: Vec<String>,
     is_number: Vec<bool>,
+    is_text: Vec<bool>,
     cells: Vec<Vec<String>>,
 }
 
@@ -111,15 +112,20 @@ impl Grid {
         Self {
             names: fields.iter().map(|field| field.name().clone()).collect(),
             is_number: fields.iter().map(|field| field.data_type().is_numeric()).collect(),
+            is_text: fields.iter().map(|field| *field.data_type() == DataType::Utf8).collect(),
             cells: rows.columns().iter().map(|cells| shown(cells.as_ref())).collect(),
         }
     }
 
-    fn widths(&self) -> Vec<usize> {
-        let longest = |(name, cells): (&String, &Vec<String>)| {
-            cells.iter().chain([name]).map(|text| console::measure_text_width(text)).max().unwrap_or(0)
+    /// Of each column, the width that shows all of it, and the least.
+    fn widths(&self) -> Vec<(usize, usize)> {
+        let width = |(at, name): (usize, &String)| {
+            let cells =
+                self.cells[at].iter().map(|text| console::measure_text_width(text)).max().unwrap_or(0);
+            let all = cells.max(console::measure_text_width(name));
+            (all, if self.is_text[at] { all.min(LEAST_WIDTH) } else { cells.max(all.min(LEAST_WIDTH)) })
         };
-        self.names.iter().zip(&self.cells).map(longest).collect()
+        self.names.iter().enumerate().map(width).collect()
     }
 }
 
@@ -146,18 +152,21 @@ fn table(rows: &RecordBatch, width: Option<usize>) -> String {
     })
 }
 
-/// Widths of the columns that fit, and the number of those that do not. The widest become narrower first.
-fn fitted(wanted: &[usize], width: usize) -> (Vec<usize>, usize) {
+/// Widths of the columns that fit, and the number of those that do not, by the width that each wants and the least. The widest become
+/// narrower first.
+fn fitted(wanted: &[(usize, usize)], width: usize) -> (Vec<usize>, usize) {
     let gaps = |columns: usize| GAP * columns.saturating_sub(1);
-    let least: Vec<usize> = wanted.iter().map(|wide| (*wide).min(LEAST_WIDTH)).collect();
-    let fits = |columns: &usize| least[..*columns].iter().sum::<usize>() + gaps(*columns) <= width;
+    let fits = |columns: &usize| {
+        wanted[..*columns].iter().map(|(_, least)| least).sum::<usize>() + gaps(*columns) <= width
+    };
     let columns = (1..=wanted.len()).rev().find(fits).unwrap_or(wanted.len().min(1));
     let mut widths = wanted[..columns].to_vec();
-    while widths.iter().sum::<usize>() + gaps(columns) > width {
-        let Some(widest) = widths.iter_mut().max().filter(|widest| **widest > 1) else { break };
+    while widths.iter().map(|(wide, _)| wide).sum::<usize>() + gaps(columns) > width {
+        let can_shrink = widths.iter_mut().filter(|(wide, least)| wide > least);
+        let Some((widest, _)) = can_shrink.max_by_key(|(wide, _)| *wide) else { break };
         *widest -= 1;
     }
-    (widths, wanted.len() - columns)
+    (widths.into_iter().map(|(wide, _)| wide).collect(), wanted.len() - columns)
 }
 
 fn line<'g>(
@@ -203,10 +212,12 @@ mod tests {
 
     #[test]
     fn a_wide_table_fits_the_terminal() {
-        assert_eq!(fitted(&[5, 40, 10], 80), (vec![5, 40, 10], 0));
-        assert_eq!(fitted(&[5, 40, 10], 40), (vec![5, 21, 10], 0));
-        assert_eq!(fitted(&[20, 20, 20, 20], 30), (vec![9, 9, 8], 1));
-        assert_eq!(fitted(&[30], 10), (vec![10], 0));
+        let texts = [(5, 5), (40, 8), (10, 8)];
+        assert_eq!(fitted(&texts, 80), (vec![5, 40, 10], 0));
+        assert_eq!(fitted(&texts, 40), (vec![5, 21, 10], 0));
+        assert_eq!(fitted(&[(20, 8); 4], 30), (vec![9, 9, 8], 1));
+        assert_eq!(fitted(&[(20, 8), (12, 12)], 24), (vec![10, 12], 0), "a number is not cut");
+        assert_eq!(fitted(&[(30, 8)], 10), (vec![10], 0));
         assert_eq!(fitted(&[], 10), (vec![], 0));
     }
 

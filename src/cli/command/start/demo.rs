@@ -25,7 +25,7 @@ pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, Command
         // The first sign of life; the log follows.
         let _ = writeln!(
             std::io::stderr(),
-            "A sample of Florida's filings, invented by this program, into {root}. No account, no key."
+            "Florida's filings, invented by sunlake, into {root}: no account, no key."
         );
     }
     let mut summaries = Vec::new();
@@ -41,9 +41,7 @@ pub(crate) async fn demo(session: &Session<'_>, log: &Log) -> Result<u8, Command
     if session.common.json {
         return session.report(&summaries, String::new);
     }
-    print(
-        "\nThe five counties with the most filings of 15 to 44 days ago, and their growth over the 30 days before:\n\n",
-    )?;
+    print("\nCounties with the most filings of 15 to 44 days ago, and their growth:\n\n")?;
     query::answer(
         session,
         &Question { sql: COUNTIES.to_owned(), snapshot: None },
