@@ -3,9 +3,10 @@
 use super::choose::NoRows;
 use super::error::AggregateError;
 use super::on_disk;
-use super::run::{SnapshotFiles, Tables, collect, is_defined_in, quiet_context};
+use super::run::{SnapshotFiles, Tables, collect, quiet_context, register_tables};
 use super::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
+use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 use polars::sql::extract_table_identifiers;
 use std::path::Path;
@@ -33,56 +34,59 @@ pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> 
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed or run, with the nearest right name where one is wrong.
 pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result<u64, AggregateError> {
-    let mut context = quiet_context();
-    for name in extract_table_identifiers(sql, false, true).map_err(|error| wrong(&error))? {
-        match rows_of(&name, tables)? {
-            Some(rows) => context.register(&name, rows),
-            None if is_defined_in(sql, &name) => {}
-            None => return Err(no_table(&name, tables)),
-        }
-    }
+    let mut context = register_tables("query", sql, &WithViews(tables)).map_err(of_query)?;
     let rows = context.execute(sql).and_then(collect).map_err(|error| wrong(&error))?;
-    let mut rows = on_disk::with_lake_types("query", rows).map_err(|error| match error {
+    on_disk::write(&mut on_disk::with_lake_types("query", rows).map_err(of_query)?, out)
+}
+
+/// An error of an aggregate as one of a query.
+fn of_query(error: AggregateError) -> AggregateError {
+    match error {
+        AggregateError::Sql { error, .. } => wrong(&error),
+        AggregateError::MissingTable { table, known, .. } => {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let way_out = Some(right_names(&table, &known));
+            AggregateError::Query { reason: format!("there is no table {table}"), way_out }
+        }
         AggregateError::ColumnType { column, dtype, .. } => {
             let reason = format!("column {column} has the type {dtype}, which no table can have");
             AggregateError::Query { reason, way_out: Some(format!("cast it: CAST({column} AS STRING)")) }
         }
         other => other,
-    })?;
-    on_disk::write(&mut rows, out)
+    }
 }
 
-/// The rows of a table or a view; none where there is neither.
-fn rows_of(name: &str, tables: &SnapshotFiles) -> Result<Option<LazyFrame>, AggregateError> {
-    if let Some(rows) = table_of(name, tables)? {
-        return Ok(Some(rows));
-    }
-    let Some(view) = VIEWS.iter().find(|view| view.name == name) else { return Ok(None) };
-    let mut context = quiet_context();
-    for table in view.tables {
-        match table_of(table, tables)? {
-            Some(rows) => context.register(table, rows),
-            None => return Ok(None),
+/// The tables of a snapshot and the views on them. A table without files has none of its rows, and its columns.
+struct WithViews<'t>(&'t SnapshotFiles);
+
+impl WithViews<'_> {
+    fn table(&self, name: &str) -> Option<Result<LazyFrame, PolarsError>> {
+        match self.0.get(name)?.is_empty() {
+            true => NoRows::default().scan(name),
+            false => self.0.scan(name),
         }
     }
-    context.execute(view.sql).map(Some).map_err(|error| wrong(&error))
 }
 
-/// The rows of a table. One without files has none, and its columns.
-fn table_of(name: &str, tables: &SnapshotFiles) -> Result<Option<LazyFrame>, AggregateError> {
-    let rows = match tables.get(name) {
-        Some(files) if files.is_empty() => NoRows::default().scan(name),
-        Some(_) => tables.scan(name),
-        None => None,
-    };
-    rows.transpose().map_err(|error| wrong(&error))
-}
+impl Tables for WithViews<'_> {
+    fn scan(&self, name: &str) -> Option<Result<LazyFrame, PolarsError>> {
+        if let Some(rows) = self.table(name) {
+            return Some(rows);
+        }
+        let view = VIEWS.iter().find(|view| view.name == name)?;
+        let mut context = quiet_context();
+        for table in view.tables {
+            match self.table(table)? {
+                Ok(rows) => context.register(table, rows),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        Some(context.execute(view.sql))
+    }
 
-fn no_table(name: &str, tables: &SnapshotFiles) -> AggregateError {
-    let known: Vec<&str> =
-        VIEWS.iter().map(|view| view.name).chain(tables.keys().map(String::as_str)).collect();
-    let way_out = Some(right_names(name, &known));
-    AggregateError::Query { reason: format!("there is no table {name}"), way_out }
+    fn names(&self) -> Vec<&str> {
+        VIEWS.iter().map(|view| view.name).chain(self.0.keys().map(String::as_str)).collect()
+    }
 }
 
 fn wrong(error: &dyn std::fmt::Display) -> AggregateError {

@@ -122,7 +122,7 @@ fn missing_table(name: &str, table: String, tables: &dyn Tables) -> AggregateErr
 }
 
 /// Whether the SQL itself defines `name`, as `WITH name AS (...)` does.
-pub(super) fn is_defined_in(sql: &str, name: &str) -> bool {
+fn is_defined_in(sql: &str, name: &str) -> bool {
     let words: Vec<&str> = sql
         .lines()
         .filter(|line| !line.trim_start().starts_with("--"))
