@@ -1,5 +1,6 @@
 //! The budget: delays each request until the account's limits, the API's pauses and the run's own bounds allow it.
 
+use super::block::Block;
 use super::counts::{Allowance, Counts, Ticket, Verdict};
 use super::error::{ClientError, Result, Window};
 use super::ledger::Ledger;
@@ -9,8 +10,8 @@ use crate::contract::eastern::{day_start, eastern_day, plus_days};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 use std::io;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
@@ -43,8 +44,7 @@ pub(crate) struct Budget {
     deadline: Option<Instant>,
     stop: Stop,
     listener: PauseListener,
-    /// The windows when a request was last sent or delayed.
-    quota: std::sync::Mutex<Option<Quota>>,
+    block: std::sync::Mutex<Block>,
 }
 
 /// Limits before the first answer of `/v1/me`: the pace of the smallest plan.
@@ -60,18 +60,19 @@ impl Budget {
     pub(crate) fn new(ledger: Ledger, clock: Clock, bounds: Bounds, stop: Stop) -> Self {
         let deadline = bounds.max_time.and_then(|time| Instant::now().checked_add(time));
         let (gate, sent, released) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
-        let (aside, listener, quota) = Default::default();
-        Self { ledger, clock, bounds, gate, sent, released, aside, deadline, stop, listener, quota }
+        let (aside, listener, block) = Default::default();
+        Self { ledger, clock, bounds, gate, sent, released, aside, deadline, stop, listener, block }
     }
 
     /// The same budget, which reports its pauses to `listener`.
-    pub(crate) fn reporting_to(self, listener: PauseListener) -> Self {
-        Self { listener, ..self }
+    pub(crate) fn reporting_to(mut self, listener: PauseListener) -> Self {
+        self.listener = listener;
+        self
     }
 
     /// The account's windows when a request was last sent or delayed; none before.
     pub(crate) fn quota(&self) -> Option<Quota> {
-        self.quota.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.block().quota().cloned()
     }
 
     /// Sets requests aside: until this is called with 0, none of them is sent.
@@ -95,21 +96,29 @@ impl Budget {
 
     /// Requests that this run may still send in each window, by the ledger.
     pub(crate) fn remaining(&self) -> Result<Remaining> {
+        self.settle()?;
         let now = (self.clock)();
         self.update(|counts| counts.remaining(now, &self.allowance(counts)))
     }
 
     /// Requests that this run may send in a window with none used.
     pub(crate) fn per_window(&self) -> Result<Allowance> {
+        if let Some(quota) = self.block().open_quota((self.clock)()) {
+            return Ok(quota.allowance);
+        }
         self.update(|counts| self.allowance(counts))
     }
 
     pub(super) fn caps_of_today(&self) -> Result<Option<Allowance>> {
         let now = (self.clock)();
+        if let Some(quota) = self.block().open_quota(now) {
+            return Ok(quota.counts.caps_of_today(now));
+        }
         self.update(|counts| counts.caps_of_today(now))
     }
 
     pub(super) fn learn(&self, asked: &Ticket, account: &Account) -> Result<()> {
+        self.settle()?;
         let learned = self.ledger.learn(asked, (self.clock)(), &account.limits.into(), &account.remaining);
         learned.map_err(|source| self.unkept(source))
     }
@@ -145,22 +154,36 @@ impl Budget {
 
     /// Decides about one more request, and remembers the windows as they are then.
     fn verdict(&self, now: Timestamp) -> Result<Verdict> {
-        let (verdict, quota) = self.update(|counts| {
-            let allowance = self.allowance(counts);
-            let verdict = counts.admit(now, &allowance);
-            (verdict, Quota { counts: counts.clone(), allowance })
-        })?;
-        *self.quota.lock().unwrap_or_else(PoisonError::into_inner) = Some(quota);
-        Ok(verdict)
+        let mut block = self.block();
+        match block.next(now) {
+            Some(ticket) => Ok(Verdict::Go(ticket)),
+            None => {
+                let decided = self.update(|counts| block.refill(counts, &self.allowance(counts), now));
+                decided.inspect_err(|_| block.forget())
+            }
+        }
     }
 
     pub(super) fn release(&self, ticket: &Ticket) -> Result<()> {
         self.released.fetch_add(1, Ordering::Relaxed);
         let now = (self.clock)();
-        self.update(|counts| counts.release(ticket, now))
+        let mut block = self.block();
+        if block.answer(*ticket) { self.update(|counts| block.release_in(counts, now)) } else { Ok(()) }
+    }
+
+    /// Tells the ledger of every answer, and gives back what was counted and not sent.
+    fn settle(&self) -> Result<()> {
+        let now = (self.clock)();
+        let mut block = self.block();
+        if block.is_settled() { Ok(()) } else { self.update(|counts| block.settle_in(counts, now)) }
+    }
+
+    fn block(&self) -> MutexGuard<'_, Block> {
+        self.block.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn mark_stale(&self) -> Result<()> {
+        self.settle()?;
         self.update(Counts::mark_stale)
     }
 
@@ -170,6 +193,7 @@ impl Budget {
 
     /// Delays every request of the account by the pause that the API asked for.
     pub(super) fn pause(&self, pause: Duration) -> Result<()> {
+        self.settle()?;
         let ms = i64::try_from(pause.as_millis()).unwrap_or(i64::MAX / 2) + PAUSE_MARGIN_MS;
         let until = (self.clock)().as_millisecond().saturating_add(ms);
         let until = Timestamp::from_millisecond(until).unwrap_or(Timestamp::MAX);
@@ -222,6 +246,14 @@ impl Budget {
 
     fn unkept(&self, source: io::Error) -> ClientError {
         ClientError::Ledger { path: self.ledger.path().display().to_string(), source }
+    }
+}
+
+impl Drop for Budget {
+    fn drop(&mut self) {
+        if let Err(error) = self.settle() {
+            tracing::warn!("{error}");
+        }
     }
 }
 

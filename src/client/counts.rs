@@ -151,6 +151,17 @@ impl Counts {
         self.minute.release(ticket.at, now);
     }
 
+    /// Takes back a request that was counted and will not be sent.
+    pub(super) fn give_back(&mut self, ticket: &Ticket, now: Timestamp) {
+        self.roll(now);
+        self.minute.give_back(ticket.at);
+        let (then, today) = (eastern_day(ticket.at), eastern_day(now));
+        self.day_used = self.day_used.saturating_sub(u32::from(then == today));
+        self.month_used = self.month_used.saturating_sub(u32::from(month_of(then) == month_of(today)));
+        // Numbers that follow must not repeat one that another request has.
+        self.sent -= u64::from(self.sent == ticket.number);
+    }
+
     /// Notes a pause that the API asked for; it never shortens a longer one.
     pub(crate) fn pause_until(&mut self, instant: Timestamp) {
         self.not_before = self.not_before.max(instant.as_millisecond());

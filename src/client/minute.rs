@@ -75,13 +75,18 @@ impl MinuteWindow {
 
     /// Counts a request as answered now.
     pub(super) fn release(&mut self, sent: Timestamp, now: Timestamp) {
+        self.give_back(sent);
+        self.count(now, 1);
+    }
+
+    /// Takes back a request that was counted at this time.
+    pub(super) fn give_back(&mut self, sent: Timestamp) {
         let sent_ms = sent.as_millisecond();
         // After the clock was set back, its entry may have an earlier time: the newest one no later than it is taken then.
         let known = self.under_way.iter().enumerate().filter(|(_, known)| **known <= sent_ms);
         if let Some(at) = known.max_by_key(|(_, known)| **known).map(|(at, _)| at) {
             self.under_way.swap_remove(at);
         }
-        self.count(now, 1);
     }
 
     pub(super) fn count(&mut self, now: Timestamp, requests: u32) {

@@ -24,6 +24,7 @@
 //! - `account_book`: the accounts of one service, and which keys belong to the same one
 //! - `ledger`: the file that all processes of a host share
 //! - `pause`: pauses between requests, and how long requests will be delayed
+//! - `block`: requests that are counted together
 //! - `budget`: holds each request back until it is allowed; the flag that stops a run
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace
@@ -31,6 +32,7 @@
 //! - `sender`: the client, its address, timeouts and size bound
 
 mod account_book;
+mod block;
 mod budget;
 mod call;
 mod counts;
