@@ -7,7 +7,7 @@ use super::pager::Reader;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::extract::error::{ExtractError, Result, StoreError};
-use crate::extract::fetch::{PageFetcher, PageKey};
+use crate::extract::fetch::{PageFetcher, PageKey, read_beside};
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::ranges;
@@ -15,8 +15,9 @@ use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split::FilterValues;
+use hashbrown::HashMap;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Unread days that are refreshed together with the changed days before them, at most.
 const MAX_NEW_DAYS: u32 = 2;
@@ -100,19 +101,27 @@ pub(crate) async fn extract_listing(
     moved.extend(changed.keys());
     join_new_days(&mut unread, &mut moved, &expected, reader.reach());
     let counts = DayCounts { counted: &expected, drifted: &drifted, changed: &changed };
+    // It lands while the next range is read.
+    let mut waiting = None;
     for (from, to, in_parts) in newest_first(unread, moved) {
         let slice = days(from, to);
         let readings = match in_parts {
-            Some(in_parts) => full_read::read(&mut reader, &slice, in_parts, &expected).await?,
+            Some(in_parts) => {
+                let read = full_read::read(&mut reader, &slice, in_parts, &expected);
+                let (landed, readings) = read_beside(|| land(store, waiting.take()), read).await;
+                landed?;
+                readings?
+            }
             None => {
+                reader.fetcher.alongside(|| land(store, waiting.take()))??;
                 let known = store.known(from, to).map_err(ExtractError::HandOver)?;
                 known.into_iter().for_each(|row| reader.range.insert_known(row));
                 incremental::read(&mut reader, &slice, &counts).await?
             }
         };
-        let reading = reader.finish(label, readings);
-        reader.fetcher.alongside(|| store.land(reading))?.map_err(ExtractError::HandOver)?;
+        waiting = Some(reader.finish(label, readings));
     }
+    reader.fetcher.alongside(|| land(store, waiting))??;
     if nights > 0 {
         pace.note(reader.refresh);
     }
@@ -122,9 +131,13 @@ pub(crate) async fn extract_listing(
             over_reach(store.known(from, to).map_err(ExtractError::HandOver)?, reader.reach());
         let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await?;
         let reading = reader.finish(label, readings);
-        reader.fetcher.alongside(|| store.land(reading))?.map_err(ExtractError::HandOver)?;
+        reader.fetcher.alongside(|| land(store, Some(reading)))??;
     }
     Ok(())
+}
+
+fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<()> {
+    reading.map_or(Ok(()), |reading| store.land(reading).map_err(ExtractError::HandOver))
 }
 
 fn over_reach(rows: Vec<SeenRow>, reach: u64) -> Vec<SeenRow> {
