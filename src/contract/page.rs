@@ -3,6 +3,7 @@
 //! Source: API document, "Pagination block".
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// Position of a page in its listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,4 +32,10 @@ pub struct Page<T> {
 pub struct Data<T> {
     /// The record or the list.
     pub data: T,
+}
+
+/// The content of a JSON text without escapes, not copied; none for another text or another value.
+pub(crate) fn plain_text(value: &RawValue) -> Option<&str> {
+    let text = value.get().strip_prefix('"')?.strip_suffix('"')?;
+    (!text.contains('\\')).then_some(text)
 }

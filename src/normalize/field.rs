@@ -3,10 +3,13 @@
 //! Values are cut out as raw text and only known ones are parsed, so no depth, number or escape
 //! in an unknown field can break a record.
 
+use crate::contract::page::plain_text;
 use crate::contract::query::cut;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::collections::{BTreeMap, HashSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// How often each field that the API document does not know was sent; inner fields as `industry.<name>`.
@@ -16,7 +19,7 @@ pub type UnknownFields = BTreeMap<String, u64>;
 pub(super) struct Fields<'a> {
     /// Prefix of every name in problems and in names of unknown fields: empty, or `industry.`.
     prefix: String,
-    entries: Vec<(String, &'a RawValue)>,
+    entries: Vec<(Cow<'a, str>, &'a RawValue)>,
     problems: Vec<String>,
     inner_unknown: Vec<(String, &'a RawValue)>,
 }
@@ -132,14 +135,22 @@ impl<'a> Fields<'a> {
             self.problem(name, format!("is {}, must be text", cut(raw.get())));
             return None;
         }
-        serde_json::from_str(raw.get())
-            .map_err(|error| self.problem(name, format!("cannot be read: {error}")))
-            .ok()
+        match plain_text(raw) {
+            Some(text) => Some(text.to_owned()),
+            None => serde_json::from_str(raw.get())
+                .map_err(|error| self.problem(name, format!("cannot be read: {error}")))
+                .ok(),
+        }
     }
 }
 
 /// The entries of an object in the order sent. A name sent twice is an error: the valid value is not known.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
+struct Entries<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// A name that is not copied if it has no escapes.
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'de> Deserialize<'de> for Entries<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -149,6 +160,9 @@ impl<'de> Deserialize<'de> for Entries<'de> {
 
 struct EntriesVisitor;
 
+/// Fields of a listed record, by the API document.
+const USUAL_FIELDS: usize = 13;
+
 impl<'de> Visitor<'de> for EntriesVisitor {
     type Value = Entries<'de>;
 
@@ -157,13 +171,14 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries: Vec<(String, &'de RawValue)> = Vec::new();
-        while let Some(entry) = map.next_entry()? {
-            entries.push(entry);
+        let mut entries: Vec<(Cow<'de, str>, &'de RawValue)> = Vec::with_capacity(USUAL_FIELDS);
+        while let Some((Name(name), value)) = map.next_entry()? {
+            entries.push((name, value));
         }
-        let mut names = HashSet::with_capacity(entries.len());
-        if let Some((twice, _)) = entries.iter().find(|(name, _)| !names.insert(name.as_str())) {
-            return Err(serde::de::Error::custom(format!("field {twice} is sent twice")));
+        let mut names: Vec<&str> = entries.iter().map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(serde::de::Error::custom(format!("field {} is sent twice", twice[0])));
         }
         Ok(Entries(entries))
     }

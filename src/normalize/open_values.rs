@@ -14,15 +14,15 @@ impl OpenValues {
     /// Adds the values of a row.
     pub fn note(&mut self, row: &FilingRow) {
         for (column, value) in [
-            ("entity_type", &row.entity_type),
-            ("company_type", &row.company_type),
-            ("status", &row.status),
-            ("county", row.county.as_ref().unwrap_or(&String::new())),
-            ("industry_sector", &row.industry_sector),
-            ("industry_type", &row.industry_type),
+            ("entity_type", row.entity_type.as_str()),
+            ("company_type", row.company_type.as_str()),
+            ("status", row.status.as_str()),
+            ("county", row.county.as_deref().unwrap_or("")),
+            ("industry_sector", row.industry_sector.as_str()),
+            ("industry_type", row.industry_type.as_str()),
         ] {
             if !self.contains(column, value) {
-                self.0.entry(column.to_owned()).or_default().insert(value.clone());
+                self.0.entry(column.to_owned()).or_default().insert(value.to_owned());
             }
         }
     }

@@ -175,7 +175,7 @@ impl RangeState {
         let mut shares = self.shares(learned);
         let rows = || self.seen.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row));
         let weight = (shares.rows / (rows().count() as u64).max(1)).clamp(1, MOST_WEIGHT);
-        (0..weight).for_each(|_| shares.learn(rows()));
+        shares.learn_weighted(rows(), weight);
         shares
     }
 

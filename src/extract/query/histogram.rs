@@ -2,8 +2,10 @@
 
 use super::row::SeenRow;
 use crate::contract::reference::EntityType;
+use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// First three digits of the ZIP codes of Florida, those with most filings first.
 pub(crate) const FLORIDA_ZIP3: [&str; 26] = [
@@ -47,22 +49,60 @@ pub(crate) struct Shares {
     pub(crate) no_zip_cities: BTreeMap<String, u64>,
 }
 
+/// Rows by a text that rows share: found by its address, because comparing texts is most of the work.
+#[derive(Default)]
+struct Tally<'a>(HashMap<usize, (&'a str, u64)>);
+
+impl<'a> Tally<'a> {
+    fn count(&mut self, text: &'a Arc<str>) {
+        self.0.entry(Arc::as_ptr(text).addr()).or_insert((text, 0)).1 += 1;
+    }
+
+    /// Adds the rows to those of a key of their text, if it has one.
+    fn add_to(
+        &self,
+        rows: &mut BTreeMap<String, u64>,
+        weight: u64,
+        key: impl Fn(&'a str) -> Option<&'a str>,
+    ) {
+        for (text, count) in self.0.values() {
+            if let Some(key) = key(text) {
+                *rows.entry(key.to_owned()).or_default() += count * weight;
+            }
+        }
+    }
+}
+
 /// Cities of rows without a ZIP code that are counted, at most.
 const MOST_NO_ZIP_CITIES: usize = 1_000;
 
 impl Shares {
     pub(crate) fn learn<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>) {
+        self.learn_weighted(rows, 1);
+    }
+
+    /// Counts each row as `weight` rows.
+    pub(crate) fn learn_weighted<'a>(&mut self, rows: impl Iterator<Item = &'a SeenRow>, weight: u64) {
+        let (mut sectors, mut kinds, mut zips) = (Tally::default(), Tally::default(), Tally::default());
         for row in rows {
-            self.rows += 1;
-            *self.sector.entry(row.sector.to_string()).or_default() += 1;
-            *self.kind.entry(row.entity_type.to_string()).or_default() += 1;
-            if let Some(prefix) = zip3(&row.zip) {
-                *self.zip3.entry(prefix.to_owned()).or_default() += 1;
-            } else if self.no_zip_cities.len() < MOST_NO_ZIP_CITIES
-                || self.no_zip_cities.contains_key(&*row.city)
-            {
-                *self.no_zip_cities.entry(row.city.to_string()).or_default() += 1;
+            self.rows += weight;
+            sectors.count(&row.sector);
+            kinds.count(&row.entity_type);
+            zips.count(&row.zip);
+            if zip3(&row.zip).is_none() {
+                self.learn_city(&row.city, weight);
             }
+        }
+        sectors.add_to(&mut self.sector, weight, Some);
+        kinds.add_to(&mut self.kind, weight, Some);
+        zips.add_to(&mut self.zip3, weight, zip3);
+    }
+
+    fn learn_city(&mut self, city: &str, weight: u64) {
+        if let Some(rows) = self.no_zip_cities.get_mut(city) {
+            *rows += weight;
+        } else if self.no_zip_cities.len() < MOST_NO_ZIP_CITIES {
+            self.no_zip_cities.insert(city.to_owned(), weight);
         }
     }
 

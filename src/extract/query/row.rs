@@ -1,11 +1,12 @@
 //! What is kept of a row: the fields that a filter can compare.
 
 use crate::contract::business::business_id;
+use crate::contract::page::plain_text;
+use hashbrown::HashSet;
 use jiff::civil::Date;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The fields of a row that a filter can compare. Repeated texts are shared.
@@ -48,23 +49,29 @@ impl Interner {
     /// The row of a record. A field that is missing or has another type reads as empty. An unreadable date is taken from the row
     /// before, because a listing is ordered by date.
     pub(crate) fn read(&mut self, record: &RawValue, date_before: Date) -> SeenRow {
-        let loose: Loose = serde_json::from_str(record.get()).unwrap_or_default();
-        let industry = |name: &str| text(loose.industry.as_ref().and_then(|industry| industry.get(name)));
+        let loose: Loose<'_> = serde_json::from_str(record.get()).unwrap_or_default();
+        let industry: LooseIndustry<'_> =
+            loose.industry.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
         SeenRow {
-            id: business_id(text(loose.id.as_ref())).unwrap_or_else(|| stand_in(record)),
-            filed_date: text(loose.filed_date.as_ref()).parse().unwrap_or(date_before),
-            entity_type: self.share(text(loose.entity_type.as_ref())),
-            sector: self.share(industry("sector")),
-            industry_type: self.share(industry("type")),
-            zip: self.share(text(loose.zip.as_ref())),
-            city: self.share(text(loose.city.as_ref())),
-            name_prefix: self.share_prefix(text(loose.name.as_ref())),
+            id: business_id(&text(loose.id)).unwrap_or_else(|| stand_in(record)),
+            filed_date: text(loose.filed_date).parse().unwrap_or(date_before),
+            entity_type: self.share(&text(loose.entity_type)),
+            sector: self.share(&text(industry.sector)),
+            industry_type: self.share(&text(industry.r#type)),
+            zip: self.share(&text(loose.zip)),
+            city: self.share(&text(loose.city)),
+            name_prefix: self.share_prefix(&text(loose.name)),
         }
     }
 }
 
-fn text(value: Option<&Value>) -> &str {
-    value.and_then(Value::as_str).unwrap_or("")
+/// The text of a field; empty for a missing field or another value.
+fn text(value: Option<&RawValue>) -> Cow<'_, str> {
+    let Some(value) = value else { return Cow::Borrowed("") };
+    match plain_text(value) {
+        Some(text) => Cow::Borrowed(text),
+        None => Cow::Owned(serde_json::from_str(value.get()).unwrap_or_default()),
+    }
 }
 
 /// A negative number for a record without a readable id; equal for equal texts.
@@ -77,12 +84,28 @@ fn stand_in(record: &RawValue) -> i64 {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Loose {
-    id: Option<Value>,
-    filed_date: Option<Value>,
-    name: Option<Value>,
-    entity_type: Option<Value>,
-    zip: Option<Value>,
-    city: Option<Value>,
-    industry: Option<Value>,
+struct Loose<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    filed_date: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    entity_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    zip: Option<&'a RawValue>,
+    #[serde(borrow)]
+    city: Option<&'a RawValue>,
+    #[serde(borrow)]
+    industry: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LooseIndustry<'a> {
+    #[serde(borrow)]
+    sector: Option<&'a RawValue>,
+    #[serde(borrow)]
+    r#type: Option<&'a RawValue>,
 }

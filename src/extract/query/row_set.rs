@@ -2,8 +2,9 @@
 
 use super::row::SeenRow;
 use super::slice::Slice;
+use hashbrown::{HashMap, HashSet};
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::Excluded;
 
 /// The rows of one listing, each once: those that the API listed, and those of the lake that are not known to be removed.

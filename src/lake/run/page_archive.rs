@@ -15,9 +15,10 @@ use crate::lake::error::LakeError;
 use jiff::Timestamp;
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use zstd::bulk::Compressor;
 
 /// A segment of this length takes no more records.
 const SEGMENT_BYTES: u64 = 64 << 20;
@@ -27,6 +28,9 @@ const CHUNK_BYTES: u64 = 1 << 20;
 /// plan, and 2.5% of its day. The largest plan fills a chunk in 12 seconds, so an upload of 0.1 seconds takes less than 1% of its
 /// time, and a month of 200,000 requests makes 8,000 uploads.
 const CHUNK_PAGES: u32 = 25;
+
+/// Level of zstd for pages.
+const PAGE_LEVEL: i32 = 1;
 
 /// An answer of the API, as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +51,6 @@ struct PageLocation {
 }
 
 /// The pages of one run, by request and occurrence.
-#[derive(Debug)]
 pub struct RawArchive {
     dir: PathBuf,
     storage: Storage,
@@ -56,6 +59,8 @@ pub struct RawArchive {
     /// key → occurrence → position in `pages`.
     index: HashMap<String, HashMap<u32, usize>>,
     tail: Option<(StoredFile, u64)>,
+    /// Kept for its memory, which is larger than a page.
+    compressor: Option<Compressor<'static>>,
     chunks: Option<ChunkUpload>,
     /// Pages since the last upload.
     not_uploaded: u32,
@@ -101,6 +106,7 @@ impl RawArchive {
             pages: Vec::new(),
             index: HashMap::new(),
             tail: None,
+            compressor: None,
             chunks: None,
             not_uploaded: 0,
             torn: Vec::new(),
@@ -172,7 +178,7 @@ impl RawArchive {
         body: &[u8],
     ) -> Result<(), LakeError> {
         let path = self.tail_path();
-        let packed = zstd::bulk::compress(body, 3).map_err(LakeError::storage("write", &path))?;
+        let packed = self.compress(body).map_err(LakeError::storage("write", &path))?;
         let header = Header {
             key: key.to_owned(),
             occurrence,
@@ -190,6 +196,14 @@ impl RawArchive {
         let is_full = self.not_uploaded >= CHUNK_PAGES
             || self.tail.as_ref().is_some_and(|(_, length)| *length >= CHUNK_BYTES);
         if is_full && self.chunks.is_some() { self.sync() } else { Ok(()) }
+    }
+
+    fn compress(&mut self, body: &[u8]) -> io::Result<Vec<u8>> {
+        let compressor = match self.compressor.take() {
+            Some(compressor) => compressor,
+            None => Compressor::new(PAGE_LEVEL)?,
+        };
+        self.compressor.insert(compressor).compress(body)
     }
 
     fn tail_path(&self) -> PathBuf {

@@ -16,9 +16,10 @@ use crate::pipeline::state::provenance::{
     Journal, JournalDay, JournalDifference, JournalReading, JournalStep, key_of, page_of,
 };
 use crate::table::{CoverageRow, FilingRow, Row, Table};
+use hashbrown::{HashMap, HashSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a batch for the spill.
 const BATCH_ROWS: usize = 8 * 1024;

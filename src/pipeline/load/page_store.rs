@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A handle on the archive. Extraction writes through one while landing reads through another.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Pages(Arc<Mutex<RawArchive>>);
 
 impl Pages {
