@@ -8,6 +8,9 @@ use sunlake::cli::{
     Cli, Command, World, answer_shell, carry_out, command_line, explain, without_empty_variables,
 };
 
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the clock and the environment enter the program here, and here only"

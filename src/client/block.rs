@@ -83,18 +83,18 @@ impl Block {
         }
     }
 
-    /// Notes an answer; true when it is time to tell the ledger.
+    /// Notes an answer; true when it is time to change the ledger.
     pub(super) fn answer(&mut self, ticket: Ticket) -> bool {
         self.answered.push(ticket);
         self.size <= 1 || self.answered.len() >= MOST as usize
     }
 
-    /// Tells the counts what was answered.
+    /// Notes the answers in the counts.
     pub(super) fn release_in(&mut self, counts: &mut Counts, now: Timestamp) {
         self.answered.drain(..).for_each(|ticket| counts.release(&ticket, now));
     }
 
-    /// Tells the counts what was answered, and gives back what was not sent.
+    /// Notes the answers in the counts, and gives back what was not sent.
     pub(super) fn settle_in(&mut self, counts: &mut Counts, now: Timestamp) {
         self.release_in(counts, now);
         // The newest first.
@@ -106,7 +106,7 @@ impl Block {
         self.waiting.clear();
     }
 
-    /// Whether the ledger is to be told nothing.
+    /// Whether the ledger knows all of it.
     pub(super) fn is_settled(&self) -> bool {
         self.waiting.is_empty() && self.answered.is_empty()
     }

@@ -171,7 +171,7 @@ impl Budget {
         if block.answer(*ticket) { self.update(|counts| block.release_in(counts, now)) } else { Ok(()) }
     }
 
-    /// Tells the ledger of every answer, and gives back what was counted and not sent.
+    /// Notes every answer in the ledger, and gives back what was counted and not sent.
     fn settle(&self) -> Result<()> {
         let now = (self.clock)();
         let mut block = self.block();

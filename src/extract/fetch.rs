@@ -351,8 +351,8 @@ impl PageFetcher<'_> {
     }
 }
 
-/// Runs work that blocks on another thread, and reads meanwhile; returns once both have ended.
-pub(crate) async fn read_beside<T: Send, R>(
+/// Runs work that blocks on another thread, and reads during it. Returns once both have ended.
+pub(crate) async fn read_during<T: Send, R>(
     work: impl FnOnce() -> T + Send,
     read: impl Future<Output = R>,
 ) -> (T, R) {

@@ -7,7 +7,7 @@ use super::pager::Reader;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::extract::error::{ExtractError, Result, StoreError};
-use crate::extract::fetch::{PageFetcher, PageKey, read_beside};
+use crate::extract::fetch::{PageFetcher, PageKey, read_during};
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::ranges;
@@ -108,7 +108,7 @@ pub(crate) async fn extract_listing(
         let readings = match in_parts {
             Some(in_parts) => {
                 let read = full_read::read(&mut reader, &slice, in_parts, &expected);
-                let (landed, readings) = read_beside(|| land(store, waiting.take()), read).await;
+                let (landed, readings) = read_during(|| land(store, waiting.take()), read).await;
                 landed?;
                 readings?
             }
