@@ -1,9 +1,11 @@
 //! The key file of a running server: a change is accepted within a second. While the file cannot be read, nobody knows which
 //! keys were revoked since: this is reported at once, and after a minute no key is accepted any more.
 
-use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::auth::{Accounts, KeyFile, KeyState, KeysError, LimitOverride};
 use super::http::app::Site;
 use super::watch::Watch;
+use crate::contract::eastern::eastern_day;
+use jiff::Timestamp;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -39,9 +41,13 @@ impl Watch for KeyWatch {
 
 impl KeyWatch {
     /// Reads the file for the first time; returns the accounts to serve.
-    pub(super) fn open(path: PathBuf, plan_override: LimitOverride) -> Result<(Self, Accounts), KeysError> {
+    pub(super) fn open(
+        path: PathBuf,
+        plan_override: LimitOverride,
+        now: Timestamp,
+    ) -> Result<(Self, Accounts), KeysError> {
         let text = KeyFile::text(&path)?;
-        let accounts = accounts(&path, &text, &plan_override)?;
+        let accounts = accounts(&path, &text, &plan_override, now)?;
         let seen = Mutex::new(blake3::hash(text.as_bytes()));
         Ok((Self { path, plan_override, seen, unread_since: Mutex::default() }, accounts))
     }
@@ -61,7 +67,7 @@ impl KeyWatch {
         }
         let seen = blake3::hash(text.as_bytes());
         if std::mem::replace(&mut *lock(&self.seen), seen) != seen {
-            match accounts(&self.path, text, &self.plan_override) {
+            match accounts(&self.path, text, &self.plan_override, site.service.now()) {
                 Ok(accounts) => {
                     tracing::info!(path = %self.path.display(), "the key file has changed");
                     site.service.swap_accounts(accounts);
@@ -92,8 +98,20 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn accounts(path: &Path, text: &str, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
-    Accounts::from_key_file(&KeyFile::parse(path, text)?, plan_override)
+fn accounts(
+    path: &Path,
+    text: &str,
+    plan_override: &LimitOverride,
+    now: Timestamp,
+) -> Result<Accounts, KeysError> {
+    let file = KeyFile::parse(path, text)?;
+    let accounts = Accounts::from_key_file(&file, plan_override)?;
+    let expired = file.keys.iter().filter(|key| key.state(eastern_day(now)) == KeyState::Expired);
+    let expired: Vec<&str> = expired.map(|key| key.id.as_str()).collect();
+    if !expired.is_empty() {
+        tracing::warn!(keys = expired.join(", "), "keys have expired and are refused");
+    }
+    Ok(accounts)
 }
 
 #[cfg(test)]
@@ -102,7 +120,6 @@ mod tests {
     use crate::contract::plan::Plan;
     use crate::serve::auth::KeyRequest;
     use crate::serve::fixture::{generous, site};
-    use jiff::Timestamp;
     use secrecy::ExposeSecret;
     use tempfile::TempDir;
 
@@ -120,9 +137,9 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("keys.toml");
-            let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
+            let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[], expires_on: None };
             let made = KeyFile::change(&path, |file| file.create(request, [5; 32], NOW)).expect("a key");
-            let (watch, accounts) = KeyWatch::open(path, LimitOverride::default()).expect("keys");
+            let (watch, accounts) = KeyWatch::open(path, LimitOverride::default(), NOW).expect("keys");
             let site = site(generous(), &["data"]);
             site.service.swap_accounts(accounts);
             Self { folder, id: made.id, key: made.key.expose_secret().to_owned(), site, watch }
