@@ -1,5 +1,7 @@
-//! Keys over their time: when they end, and when they were used last.
+//! Keys over their time: when they end, when they were used last, and a key file with a mistake in it.
 
+use crate::operation::{becomes, metric};
+use crate::service::{TOLD_METRICS, metrics_address};
 use crate::support::command::Sunlake;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, create_key};
@@ -90,4 +92,21 @@ fn a_key_ends_on_its_day_and_the_log_names_those_that_have() {
     server.process.terminate();
     let done = server.process.finish().exits(0);
     assert!(named(&done.stderr), "at the start too{}", done.shown());
+}
+
+#[test]
+fn a_key_file_with_a_mistake_in_it_is_reported_at_once_and_so_is_its_repair() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
+    let metrics = metrics_address(&server);
+    let file = server.scratch.path("keys.toml");
+    let text = std::fs::read_to_string(&file).expect("a key file");
+    std::fs::write(&file, format!("{text}[[key")).expect("a key file");
+    becomes(metrics, "sunlake_key_file_unread", 1.0);
+    assert_eq!(metric(metrics, "sunlake_failed_reloads_total"), 1.0);
+    assert_eq!(server.get("/v1/me").status, 200, "for a minute the keys stay valid");
+    std::fs::write(&file, text).expect("a key file");
+    becomes(metrics, "sunlake_key_file_unread", 0.0);
+    assert_eq!(server.get("/v1/me").status, 200);
+    server.process.terminate();
+    server.process.finish().exits(0).says("is not a key file").says("the key file can be used again");
 }
