@@ -7,7 +7,7 @@
 //! For each number of ROWS (default 3,000,000) a lake of about this number of businesses is made once, kept in the build's own folder,
 //! and served by the built binary, over HTTP, on this machine, next to the driver. Requests of a listing are sent at 1,000 a
 //! second whether or not answers come (open loop): a slow answer delays no later request, and its time counts from the
-//! moment it was due. Look-ups by document number are also driven as fast as they go (closed loop). No two listings asked for
+//! moment it was due. Look-ups and a search over MCP are also driven as fast as they go (closed loop). No two listings asked for
 //! are the same unless the table says so. ROAPI comes from the Python index, into the same folder. `--out` writes the tables as a page.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
@@ -96,6 +96,11 @@ fn bench(rows: u64, arguments: &Arguments, page: &mut Page) {
         let measured = closed_loop(server.address, CLOSED_CONNECTIONS, length, &requests);
         page.closed(shape.words(), CLOSED_CONNECTIONS, &measured);
     }
+    let search =
+        |number: u64| server.mcp_search(&florida.prefix.0, &florida.day_before(number % 1_000).to_string());
+    let length = Duration::from_secs(arguments.seconds);
+    let measured = closed_loop(server.address, CLOSED_CONNECTIONS, length, &search);
+    page.closed("search over MCP, 25 rows", CLOSED_CONNECTIONS, &measured);
     page.after(&server.facts());
     if arguments.with_roapi {
         compare(&florida, &server, arguments, page);

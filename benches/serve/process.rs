@@ -70,6 +70,20 @@ impl Server {
         format!("GET {target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n\r\n", self.key).into_bytes()
     }
 
+    /// A search by the account over MCP.
+    pub(crate) fn mcp_search(&self, prefix: &str, filed_to: &str) -> Vec<u8> {
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"search_businesses\",\
+             \"arguments\":{{\"q\":\"{prefix}\",\"limit\":25,\"filed_to\":\"{filed_to}\"}}}}}}"
+        );
+        let (address, key, length) = (self.address, &self.key, body.len());
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n\
+             MCP-Protocol-Version: 2025-11-25\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+
     /// Time that processors have spent on it so far.
     pub(crate) fn processor_time(&self) -> Duration {
         /// Ticks of the kernel's count in a second, on every Linux of today.

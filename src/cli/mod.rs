@@ -21,7 +21,7 @@ mod output;
 mod session;
 
 pub use args::{
-    BaseUrl, ChangesArguments, Cli, Command, Common, ExportCommand, KeysCommand, LogFormat, Numbered,
+    BaseUrl, ChangesArguments, Cli, Command, Common, Expiry, ExportCommand, KeysCommand, LogFormat, Numbered,
     PruneFlags, QueryArguments, RowFormat, Schedule, SchemaOf, Selection, ServeArguments, Since,
     SnapshotCommand, SnapshotName, command_line, explain, without_empty_variables,
 };

@@ -3,15 +3,19 @@
 //! Source: API document, "Limits", last bullet.
 
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
+use std::sync::LazyLock;
 
-const EASTERN_ZONE: &str = "America/New_York";
+/// Found once: a request asks for the day several times.
+static EASTERN: LazyLock<TimeZone> =
+    LazyLock::new(|| TimeZone::get("America/New_York").unwrap_or(TimeZone::UTC));
 /// The day whose number is 0.
 const EPOCH: Date = Date::constant(1970, 1, 1);
 
 /// An instant as Eastern time.
 pub fn eastern(instant: Timestamp) -> Zoned {
-    instant.in_tz(EASTERN_ZONE).unwrap_or_else(|_| instant.to_zoned(jiff::tz::TimeZone::UTC))
+    instant.to_zoned(EASTERN.clone())
 }
 
 /// The Eastern day of an instant.
@@ -21,7 +25,7 @@ pub fn eastern_day(instant: Timestamp) -> Date {
 
 /// The instant at which an Eastern day begins.
 pub fn day_start(day: Date) -> Timestamp {
-    day.in_tz(EASTERN_ZONE).map(|zoned| zoned.timestamp()).unwrap_or(Timestamp::UNIX_EPOCH)
+    day.to_zoned(EASTERN.clone()).map(|zoned| zoned.timestamp()).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// The oldest day of a window of `days` days that ends on `today`; today counts as day 1.

@@ -1,15 +1,17 @@
-//! The key file of a running server: a change is accepted within a second. While the file cannot be read, nobody knows which
-//! keys were revoked since: this is reported at once, and after a minute no key is accepted any more.
+//! The key file of a running server: a change is accepted within a second. While the file cannot be read, or is no key file,
+//! nobody knows which keys were revoked since: this is reported at once, and after a minute no key is accepted any more.
 
-use super::auth::{Accounts, KeyFile, KeysError, LimitOverride};
+use super::auth::{Accounts, KeyFile, KeyState, KeysError, LimitOverride};
 use super::http::app::Site;
 use super::watch::Watch;
+use crate::contract::eastern::eastern_day;
+use jiff::Timestamp;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long the keys of a file that can no longer be read stay valid.
+/// How long the keys of a file that can no longer be used stay valid.
 const GRACE: Duration = Duration::from_mins(1);
 
 /// The key file, and what of it is served.
@@ -17,9 +19,9 @@ pub(super) struct KeyWatch {
     path: PathBuf,
     /// Limits that replace those in the file.
     plan_override: LimitOverride,
-    /// Digest of the text that was read last.
-    seen: Mutex<blake3::Hash>,
-    /// Since when the file cannot be read.
+    /// Digest of the text that is served.
+    served: Mutex<blake3::Hash>,
+    /// Since when the file cannot be used.
     unread_since: Mutex<Option<Instant>>,
 }
 
@@ -39,38 +41,51 @@ impl Watch for KeyWatch {
 
 impl KeyWatch {
     /// Reads the file for the first time; returns the accounts to serve.
-    pub(super) fn open(path: PathBuf, plan_override: LimitOverride) -> Result<(Self, Accounts), KeysError> {
+    pub(super) fn open(
+        path: PathBuf,
+        plan_override: LimitOverride,
+        now: Timestamp,
+    ) -> Result<(Self, Accounts), KeysError> {
         let text = KeyFile::text(&path)?;
-        let accounts = accounts(&path, &text, &plan_override)?;
-        let seen = Mutex::new(blake3::hash(text.as_bytes()));
-        Ok((Self { path, plan_override, seen, unread_since: Mutex::default() }, accounts))
+        let watch =
+            Self { path, plan_override, served: Mutex::new(digest(&text)), unread_since: Mutex::default() };
+        let accounts = watch.accounts(&text, now)?;
+        Ok((watch, accounts))
     }
 
-    /// Reads the file again. A text that is no key file is reported, and the old keys are still served.
+    /// Reads the file again, and serves it if it has changed.
     fn check(&self, site: &Site, now: Instant) {
-        match KeyFile::text(&self.path) {
-            Ok(text) => self.read(site, &text),
+        match KeyFile::text(&self.path).and_then(|text| self.serve(site, &text)) {
+            Ok(()) => self.usable(site),
             Err(error) => self.unread(site, &error, now),
         }
     }
 
-    fn read(&self, site: &Site, text: &str) {
+    fn serve(&self, site: &Site, text: &str) -> Result<(), KeysError> {
+        let served = digest(text);
+        if *lock(&self.served) != served {
+            site.service.swap_accounts(self.accounts(text, site.service.now())?);
+            *lock(&self.served) = served;
+            tracing::info!(path = %self.path.display(), "the key file has changed");
+        }
+        Ok(())
+    }
+
+    fn accounts(&self, text: &str, now: Timestamp) -> Result<Accounts, KeysError> {
+        let file = KeyFile::parse(&self.path, text)?;
+        let accounts = Accounts::from_key_file(&file, &self.plan_override)?;
+        let expired = file.keys.iter().filter(|key| key.state(eastern_day(now)) == KeyState::Expired);
+        let expired: Vec<&str> = expired.map(|key| key.id.as_str()).collect();
+        if !expired.is_empty() {
+            tracing::warn!(keys = expired.join(", "), "keys have expired and are refused");
+        }
+        Ok(accounts)
+    }
+
+    fn usable(&self, site: &Site) {
         if lock(&self.unread_since).take().is_some() {
             site.metrics.key_file_unread.set(0);
-            tracing::warn!(path = %self.path.display(), "the key file can be read again");
-        }
-        let seen = blake3::hash(text.as_bytes());
-        if std::mem::replace(&mut *lock(&self.seen), seen) != seen {
-            match accounts(&self.path, text, &self.plan_override) {
-                Ok(accounts) => {
-                    tracing::info!(path = %self.path.display(), "the key file has changed");
-                    site.service.swap_accounts(accounts);
-                }
-                Err(error) => {
-                    site.metrics.failed_reloads.inc();
-                    tracing::warn!(%error, "the key file has changed and cannot be used; the old keys are still valid");
-                }
-            }
+            tracing::warn!(path = %self.path.display(), "the key file can be used again");
         }
         site.service.check_keys(true);
     }
@@ -79,21 +94,21 @@ impl KeyWatch {
         let since = *lock(&self.unread_since).get_or_insert_with(|| {
             site.metrics.failed_reloads.inc();
             site.metrics.key_file_unread.set(1);
-            tracing::warn!(%error, "the key file cannot be read; if that lasts a minute, every key gets 503");
+            tracing::warn!(%error, "the key file cannot be used; if that lasts a minute, every key gets 503");
             now
         });
         if now.duration_since(since) >= GRACE && site.service.check_keys(false) {
-            tracing::error!(%error, "the key file cannot be read for a minute; every key gets 503 until it can");
+            tracing::error!(%error, "the key file cannot be used for a minute; every key gets 503 until it can");
         }
     }
 }
 
-fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
+fn digest(text: &str) -> blake3::Hash {
+    blake3::hash(text.as_bytes())
 }
 
-fn accounts(path: &Path, text: &str, plan_override: &LimitOverride) -> Result<Accounts, KeysError> {
-    Accounts::from_key_file(&KeyFile::parse(path, text)?, plan_override)
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -102,8 +117,8 @@ mod tests {
     use crate::contract::plan::Plan;
     use crate::serve::auth::KeyRequest;
     use crate::serve::fixture::{generous, site};
-    use jiff::Timestamp;
     use secrecy::ExposeSecret;
+    use std::path::Path;
     use tempfile::TempDir;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -120,9 +135,9 @@ mod tests {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("keys.toml");
-            let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[] };
+            let request = KeyRequest { account: "acme", plan: Plan::Starter, scopes: &[], expires_on: None };
             let made = KeyFile::change(&path, |file| file.create(request, [5; 32], NOW)).expect("a key");
-            let (watch, accounts) = KeyWatch::open(path, LimitOverride::default()).expect("keys");
+            let (watch, accounts) = KeyWatch::open(path, LimitOverride::default(), NOW).expect("keys");
             let site = site(generous(), &["data"]);
             site.service.swap_accounts(accounts);
             Self { folder, id: made.id, key: made.key.expose_secret().to_owned(), site, watch }
@@ -185,13 +200,34 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_key_file_leaves_the_old_keys() {
+    fn keys_of_a_file_that_is_no_key_file_end_after_a_minute() {
         let mut watched = Watched::new();
-        std::fs::write(watched.path(), "[[key").expect("written");
-        let now = Instant::now();
-        for secs in [0, 100] {
-            assert_eq!(watched.status(now + Duration::from_secs(secs)), 200);
+        let (now, text) = (Instant::now(), std::fs::read_to_string(watched.path()).expect("a key file"));
+        for damaged in ["[[key", &text.replace("acme", "other").replacen("other", "acme", 1)] {
+            std::fs::write(watched.path(), damaged).expect("written");
+            for (secs, status) in [(0, 200), (59, 200), (60, 503), (90, 503)] {
+                assert_eq!(
+                    watched.status(now + Duration::from_secs(secs)),
+                    status,
+                    "{damaged} after {secs} s"
+                );
+                assert_eq!(watched.site.metrics.key_file_unread.get(), 1, "{damaged} after {secs} s");
+            }
+            std::fs::write(watched.path(), &text).expect("repaired");
+            assert_eq!(watched.status(now + Duration::from_secs(91)), 200);
+            assert_eq!(watched.site.metrics.key_file_unread.get(), 0);
         }
-        assert_eq!(watched.site.metrics.failed_reloads.get(), 1);
+        assert_eq!(watched.site.metrics.failed_reloads.get(), 2);
+    }
+
+    #[test]
+    fn a_revocation_counts_though_the_file_was_malformed_before() {
+        let mut watched = Watched::new();
+        let (now, text) = (Instant::now(), std::fs::read_to_string(watched.path()).expect("a key file"));
+        std::fs::write(watched.path(), "[[key").expect("written");
+        assert_eq!(watched.status(now), 200);
+        std::fs::write(watched.path(), text).expect("repaired");
+        KeyFile::change(watched.path(), |file| file.revoke(&watched.id, NOW)).expect("revoked");
+        assert_eq!(watched.status(now), 401);
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Metrics {
     pub(super) usage_resets: Counter,
     /// Writes of request counts that failed.
     pub(super) usage_failures: Counter,
-    /// 1 while the key file cannot be read.
+    /// 1 while the key file cannot be used.
     pub(super) key_file_unread: Gauge,
     /// 1 while the newest snapshot cannot be found or loaded.
     pub(super) reload_failing: Gauge,
@@ -110,7 +110,7 @@ impl Metrics {
             key_file_unread: add(
                 own,
                 "key_file_unread",
-                "1 while the key file cannot be read",
+                "1 while the key file cannot be used",
                 Gauge::default(),
             ),
             reload_failing: add(

@@ -12,6 +12,7 @@ use super::key_watch::KeyWatch;
 use super::metrics::Metrics;
 use super::service::Service;
 use super::watch::{Watch, detached, watch};
+use jiff::Timestamp;
 use prometheus_client::metrics::counter::Counter;
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -123,7 +124,7 @@ async fn load_and_follow(
 /// Reads the keys and the counts; blocking.
 fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Option<KeyWatch>), ServeError> {
     let metrics = Metrics::new(config.log_lines_dropped);
-    let (keys, accounts) = accounts(config.accounts, config.plan_override)?;
+    let (keys, accounts) = accounts(config.accounts, config.plan_override, (config.clock)())?;
     let mut meter = open_meter(config.usage, metrics.usage_failures.clone())?;
     meter.resets = metrics.usage_resets.clone();
     let host_guard = HostGuard::new(address, config.public_url.as_deref()).letting_in(config.origins);
@@ -136,11 +137,12 @@ fn read(config: ServeConfig, address: SocketAddr) -> Result<(Site, HotReload, Op
 fn accounts(
     source: AccountsSource,
     plan_override: LimitOverride,
+    now: Timestamp,
 ) -> Result<(Option<KeyWatch>, Accounts), ServeError> {
     match source {
         AccountsSource::Fixed(accounts) => Ok((None, accounts)),
         AccountsSource::File(path) => {
-            let (keys, accounts) = KeyWatch::open(path, plan_override)?;
+            let (keys, accounts) = KeyWatch::open(path, plan_override, now)?;
             Ok((Some(keys), accounts))
         }
     }

@@ -26,6 +26,7 @@ mod first_steps;
 mod headers;
 mod keep;
 mod key_leak;
+mod keys;
 mod layers;
 mod mcp;
 mod memory;

@@ -213,13 +213,13 @@ fn a_snapshot_may_be_the_latest_and_an_unknown_table_has_a_nearest_name() {
 
 #[test]
 fn help_shows_the_flags_of_its_command_and_an_example() {
-    for command in ["run", "plan", "status", "verify", "serve", "keys", "export", "doctor"] {
+    for command in ["run", "plan", "status", "verify", "serve", "keys", "export", "doctor", "completions"] {
         let help = Sunlake::new([command, "--help"]).finish().exits(0).stdout;
         let (own, global) = help.split_once("\nGlobal options:\n").expect("global flags have a heading");
         assert!(!own.contains("--log-format") && global.contains("--log-format"), "{help}");
         assert!(help.contains(&format!("\nExamples:\n  sunlake {command}")), "{help}");
         let is_run = ["run", "plan", "doctor"].contains(&command);
         assert_eq!(global.contains("--base-url"), is_run, "{help}");
-        assert_eq!(global.contains("--lake"), command != "keys", "{help}");
+        assert_eq!(global.contains("--lake"), command != "completions", "{help}");
     }
 }

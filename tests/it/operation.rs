@@ -81,8 +81,8 @@ fn a_key_file_that_cannot_be_read_is_reported_at_once_and_so_is_its_return() {
     std::fs::rename(&away, &keys).expect("put back");
     becomes(metrics, "sunlake_key_file_unread", 0.0);
     server.process.terminate();
-    let done = server.process.finish().exits(0).says("the key file cannot be read;");
-    done.says("the key file can be read again");
+    let done = server.process.finish().exits(0).says("the key file cannot be used;");
+    done.says("the key file can be used again");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use super::ask::{ChangesArguments, QueryArguments};
 use super::serve::ServeArguments;
 use super::values::{
-    BaseUrl, BaseUrlParser, SnapshotName, day, named, named_path, plan, snapshot_name, switch, table_name,
-    verbosity,
+    BaseUrl, BaseUrlParser, Expiry, SnapshotName, day, expiry, named, named_path, plan, snapshot_name,
+    switch, table_name, verbosity,
 };
 use crate::contract::plan::Plan;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
@@ -286,9 +286,16 @@ pub enum KeysCommand {
         /// Scopes of the key
         #[arg(long, env = "SUNLAKE_SCOPES", value_delimiter = ',', default_value = "data")]
         scopes: Vec<String>,
+        /// Eastern day from which the key is refused, or days from today, such as 90d [default: never]
+        #[arg(long, env = "SUNLAKE_EXPIRES", value_parser = named(expiry), value_name = "DAY|Nd")]
+        expires: Option<Expiry>,
     },
-    /// List the ids and accounts of keys, never the keys
-    List,
+    /// List the ids and accounts of keys, their state and last use; never the keys
+    List {
+        /// File of the request counts, as the server has it [default: state/usage.jsonl of the lake]
+        #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE")]
+        usage: Option<PathBuf>,
+    },
     /// Revoke a key
     Revoke {
         /// Its id

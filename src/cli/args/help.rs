@@ -45,8 +45,8 @@ const APPLIES_TO: [(&str, &[&str]); 3] = [
 
 /// Flags of the program, and the commands that they do not apply to.
 const NOT_FOR: [(&str, &[&str]); 3] = [
-    ("lake", &["keys", "completions", "man", "schema", "init"]),
-    ("work", &["keys", "completions", "man", "schema", "init", "demo"]),
+    ("lake", &["completions", "man", "schema", "init"]),
+    ("work", &["completions", "man", "schema", "init", "demo"]),
     ("today", &["keys", "completions", "man", "schema", "init", "export", "report", "replay", "query"]),
 ];
 

@@ -24,4 +24,4 @@ pub use commands::{
 pub use help::command_line;
 pub use mistakes::explain;
 pub use serve::ServeArguments;
-pub use values::{BaseUrl, Since, SnapshotName, without_empty_variables};
+pub use values::{BaseUrl, Expiry, Since, SnapshotName, without_empty_variables};

@@ -155,6 +155,22 @@ pub(super) fn since(text: &str) -> Result<Since, String> {
     number.or_else(day).ok_or_else(|| "give a day, YYYY-MM-DD, or the number of a snapshot".to_owned())
 }
 
+/// When a key expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expiry {
+    /// On this Eastern day.
+    On(Date),
+    /// This number of days from today.
+    InDays(u32),
+}
+
+pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
+    let days = text.strip_suffix('d').and_then(|days| days.parse().ok()).filter(|days| *days > 0);
+    let day = || text.parse().map(Expiry::On).ok();
+    let wrong = || "give a day, YYYY-MM-DD, or a number of days from 1, such as 90d".to_owned();
+    days.map(Expiry::InDays).or_else(day).ok_or_else(wrong)
+}
+
 pub(super) fn plan(text: &str) -> Result<Plan, String> {
     match text {
         "starter" => Ok(Plan::Starter),
@@ -207,6 +223,22 @@ mod tests {
         for wrong in ["", "app.example.org", "https://app.example.org/", "https://app.example.org/x", "null"]
         {
             assert!(origin(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_expires_on_a_day_or_after_days() {
+        let day = jiff::civil::date(2027, 2, 1);
+        for (text, expected) in [
+            ("2027-02-01", Some(Expiry::On(day))),
+            ("90d", Some(Expiry::InDays(90))),
+            ("0d", None),
+            ("-1d", None),
+            ("90", None),
+            ("2027-02-30", None),
+            ("", None),
+        ] {
+            assert_eq!(expiry(text).ok(), expected, "{text}");
         }
     }
 

@@ -1,12 +1,16 @@
 //! `keys`: accounts and keys of `serve`.
 
-use crate::cli::args::KeysCommand;
+use crate::cli::args::{Expiry, KeysCommand};
 use crate::cli::context::key_permissions::warn_if_readable;
+use crate::cli::context::open_lake::usage_file;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;
 use crate::cli::session::Session;
-use crate::serve::{KeyFile, KeyRequest, KeysError};
+use crate::contract::eastern::{eastern_day, plus_days};
+use crate::serve::{KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses};
+use jiff::Timestamp;
 use secrecy::ExposeSecret;
+use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
@@ -16,18 +20,24 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
     warn_if_readable(file);
     let refused = |error: KeysError| CommandError::Serve(error.into());
     match command {
-        KeysCommand::Create { account, plan, scopes } => {
+        KeysCommand::Create { account, plan, scopes, expires } => {
             let random = session.random("a key")?;
-            let request = KeyRequest { account, plan: *plan, scopes };
             let now = session.now();
+            let expires_on = expires.map(|expires| match expires {
+                Expiry::On(day) => day,
+                Expiry::InDays(days) => plus_days(eastern_day(now), days),
+            });
+            let request = KeyRequest { account, plan: *plan, scopes, expires_on };
             let made = KeyFile::change(file, |keys| keys.create(request, random, now)).map_err(refused)?;
             tracing::info!(id = made.id, "a key was created; it is shown only this once");
             let key = made.key.expose_secret();
             session.report(&json!({ "id": made.id, "account": account, "key": key }), || format!("{key}\n"))
         }
-        KeysCommand::List => {
+        KeysCommand::List { usage } => {
             let keys = KeyFile::read(file).map_err(refused)?;
-            session.report(&keys, || list(&keys))
+            let usage = usage.clone().map_or_else(|| usage_file(session), Ok)?;
+            let listed = listed(&keys, last_uses(&usage).as_ref(), session.now());
+            session.report(&json!({ "account": keys.accounts, "key": listed }), || list(&listed))
         }
         KeysCommand::Revoke { id } => {
             // Without this, a missing file would be created.
@@ -55,11 +65,52 @@ fn require_folder(file: &Path) -> Result<(), CommandError> {
     }
 }
 
-fn list(keys: &KeyFile) -> String {
+/// A key, as it is on a day.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    key: &'a KeyRecord,
+    state: KeyState,
+    /// `None` for a key that was never used, or whose last use is unknown.
+    last_used_at: Option<Timestamp>,
+    #[serde(skip)]
+    last_use: LastUse,
+}
+
+/// The last uses in a server's file; `None` with a warning where they cannot be read.
+fn last_uses(usage: &Path) -> Option<LastUses> {
+    let read = LastUses::read(usage);
+    let warn = |error| {
+        tracing::warn!(%error, "the last use of the keys is unknown; name the lake of the server with --lake, or its file with --usage");
+    };
+    read.map_err(warn).ok()
+}
+
+fn listed<'a>(keys: &'a KeyFile, uses: Option<&LastUses>, now: Timestamp) -> Vec<Listed<'a>> {
+    let today = eastern_day(now);
+    let listed = |key: &'a KeyRecord| {
+        let last_use = uses.map_or(LastUse::Unknown, |uses| uses.of_key(&key.account, &key.id));
+        let last_used_at = if let LastUse::At(at) = last_use { Some(at) } else { None };
+        Listed { key, state: key.state(today), last_used_at, last_use }
+    };
+    keys.keys.iter().map(listed).collect()
+}
+
+fn list(keys: &[Listed<'_>]) -> String {
     lines(|text| {
-        for key in &keys.keys {
-            let state = key.revoked_at.map_or("active".to_owned(), |at| format!("revoked {at}"));
-            writeln!(text, "{}  {}  {}  {state}", key.id, key.account, key.scopes.join(","))?;
+        for Listed { key, state, last_use, .. } in keys {
+            let state = match (state, key.revoked_at, key.expires_on) {
+                (KeyState::Revoked, Some(at), _) => format!("revoked {at}"),
+                (KeyState::Expired, _, Some(day)) => format!("expired {day}"),
+                (_, _, Some(day)) => format!("active, expires {day}"),
+                _ => "active".to_owned(),
+            };
+            let last_use = match last_use {
+                LastUse::At(at) => format!("last used {}", eastern_day(*at)),
+                LastUse::Never => "never used".to_owned(),
+                LastUse::Unknown => "last use unknown".to_owned(),
+            };
+            writeln!(text, "{}  {}  {}  {state}  {last_use}", key.id, key.account, key.scopes.join(","))?;
         }
         Ok(())
     })

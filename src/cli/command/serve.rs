@@ -2,7 +2,7 @@
 
 use crate::cli::args::ServeArguments;
 use crate::cli::context::key_permissions::warn_if_readable;
-use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake};
+use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, usage_file};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::log::Log;
 use crate::cli::output::words::print;
@@ -12,7 +12,7 @@ use crate::serve::{
     TlsFiles, UsagePlace,
 };
 use std::net::{IpAddr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -127,13 +127,12 @@ fn connections(wanted: usize, open_files: Option<u64>) -> usize {
 
 /// The source of the rows, and the place of the request counts.
 fn source(session: &Session<'_>, usage: Option<PathBuf>) -> Result<(IndexSource, UsagePlace), CommandError> {
-    let place = |state: &Path| match usage.clone() {
+    let place = match usage {
         Some(file) => UsagePlace::File(file),
-        None => UsagePlace::Lake(usage_file(state)),
+        None => UsagePlace::Lake(usage_file(session)?),
     };
     if is_in_store(session.common) {
         let lake = open_lake(session)?;
-        let place = place(&lake.state_dir());
         if let UsagePlace::Lake(file) = &place {
             let file = file.display();
             tracing::warn!(%file, "requests are counted on this machine only; --usage FILE keeps the counts where the next server finds them");
@@ -145,12 +144,7 @@ fn source(session: &Session<'_>, usage: Option<PathBuf>) -> Result<(IndexSource,
     if matches!(root.join("current").try_exists(), Ok(false)) {
         return Err(ServeError::NoSnapshot(root.clone()).into());
     }
-    Ok((IndexSource::Lake(root.clone()), place(&root.join("state"))))
-}
-
-/// The request counts in a lake's folder of state.
-fn usage_file(state: &Path) -> PathBuf {
-    state.join("usage.jsonl")
+    Ok((IndexSource::Lake(root.clone()), place))
 }
 
 #[cfg(test)]

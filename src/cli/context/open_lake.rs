@@ -23,6 +23,15 @@ pub(crate) fn open_lake(session: &Session<'_>) -> Result<Lake, CommandError> {
     open_with(session, false)
 }
 
+/// The file in which a server of the lake counts requests, unless it has another one; it may be missing.
+pub(crate) fn usage_file(session: &Session<'_>) -> Result<PathBuf, CommandError> {
+    let folder = match address(session.common) {
+        Some(address) => working_copy(session, address)?,
+        None => session.common.lake.clone(),
+    };
+    Ok(folder.join("state/usage.jsonl"))
+}
+
 /// Opens a lake with a snapshot, even if its newest commit is damaged: for a verification and a repair.
 pub(crate) fn open_lake_as_it_is(session: &Session<'_>) -> Result<Lake, CommandError> {
     let lake = open_with(session, true)?;

@@ -219,6 +219,9 @@ fn of_serve(error: &ServeError) -> Option<String> {
             some("revoke the key, and create another: `sunlake keys revoke ID`")
         }
         ServeError::Keys(KeysError::TooMany(..)) => some("revoke a key: `sunlake keys revoke ID`"),
+        ServeError::Keys(KeysError::Expired(..)) => {
+            some("give a later day, or days from today: --expires 90d")
+        }
         ServeError::Keys(KeysError::OtherPlan(..)) => {
             some("give the plan of the key file, or change the key file")
         }

@@ -1,7 +1,10 @@
 //! Key → caller: the accounts and keys that a server accepts, and the limits of a test instance. It stores digests, never keys.
 
 use super::key_file::{AccountRecord, KeyFile, KeysError, key_id};
+use crate::contract::eastern::eastern_day;
 use crate::contract::plan::PlanLimits;
+use jiff::Timestamp;
+use jiff::civil::Date;
 use std::collections::HashMap;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -22,6 +25,8 @@ pub(crate) struct Caller {
     /// Key id, which is not the key.
     pub(crate) key_id: Arc<str>,
     pub(crate) scopes: Arc<[String]>,
+    /// The Eastern day from which the key is refused.
+    expires_on: Option<Date>,
 }
 
 /// Every key that the server accepts, by its digest.
@@ -38,6 +43,7 @@ impl Accounts {
             account: Arc::new(AccountEntry { name: account.to_owned(), limits, api_access: true }),
             key_id: key_id(&digest).into(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+            expires_on: None,
         };
         Self { keys: [(*digest.as_bytes(), caller)].into() }
     }
@@ -56,16 +62,19 @@ impl Accounts {
                 account: Arc::clone(account),
                 key_id: key.id.as_str().into(),
                 scopes: key.scopes.clone().into(),
+                expires_on: key.expires_on,
             };
             keys.insert(*digest.as_bytes(), caller);
         }
         Ok(Self { keys })
     }
 
-    /// The caller of a key; `None` when it is unknown. How long the look-up takes says something about the digest of what was
+    /// The caller of a key; `None` when it is unknown or has expired. How long the look-up takes says something about the digest of what was
     /// sent, and nothing about a key.
-    pub(crate) fn authenticate(&self, key: &str) -> Option<Caller> {
-        self.keys.get(blake3::hash(key.as_bytes()).as_bytes()).cloned()
+    pub(crate) fn authenticate(&self, key: &str, now: Timestamp) -> Option<Caller> {
+        let caller = self.keys.get(blake3::hash(key.as_bytes()).as_bytes())?;
+        let has_expired = caller.expires_on.is_some_and(|day| day <= eastern_day(now));
+        (!has_expired).then(|| caller.clone())
     }
 }
 
@@ -143,13 +152,15 @@ mod tests {
     use super::*;
     use crate::contract::plan::Plan;
 
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
     #[test]
     fn only_the_exact_key_is_accepted() {
         let accounts = Accounts::single("flb_secret", "acme", Plan::Starter.limits(), &["data"]);
-        let caller = accounts.authenticate("flb_secret").expect("the key");
+        let caller = accounts.authenticate("flb_secret", NOW).expect("the key");
         assert_eq!((caller.account.name.as_str(), &*caller.scopes), ("acme", &["data".to_owned()][..]));
         for wrong in ["", "flb_secre", "flb_secret ", "FLB_SECRET"] {
-            assert!(accounts.authenticate(wrong).is_none(), "{wrong}");
+            assert!(accounts.authenticate(wrong, NOW).is_none(), "{wrong}");
         }
     }
 

@@ -4,9 +4,11 @@
 
 use super::key_text::edited;
 use super::replace_file::{behind_links, replace_file};
+use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::{Plan, PlanLimits};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -52,6 +54,9 @@ pub enum KeysError {
     /// A scope that the API does not have.
     #[error("{0:?} is not a scope of the API; it has one: data")]
     Scope(String),
+    /// A key that would be refused from the beginning: the day from which it is, today.
+    #[error("a key cannot expire on {0}: today is {1} in Eastern time")]
+    Expired(Date, Date),
     /// An account without a name.
     #[error("an account needs a name")]
     NoName,
@@ -85,6 +90,29 @@ pub(crate) struct KeyRecord {
     pub(crate) created_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) revoked_at: Option<Timestamp>,
+    /// The Eastern day from which the key is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_on: Option<Date>,
+}
+
+/// Whether a server accepts a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KeyState {
+    Active,
+    Expired,
+    Revoked,
+}
+
+impl KeyRecord {
+    /// The state on an Eastern day.
+    pub(crate) fn state(&self, today: Date) -> KeyState {
+        match (self.revoked_at, self.expires_on) {
+            (Some(_), _) => KeyState::Revoked,
+            (None, Some(day)) if day <= today => KeyState::Expired,
+            _ => KeyState::Active,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +122,8 @@ pub(crate) struct KeyRequest<'a> {
     pub(crate) plan: Plan,
     /// Scopes of the key; without any it opens only `/v1/me`.
     pub(crate) scopes: &'a [String],
+    /// The Eastern day from which the key is refused.
+    pub(crate) expires_on: Option<Date>,
 }
 
 /// A key just created: its id, and the key itself, to be shown once.
@@ -181,7 +211,11 @@ impl KeyFile {
         if let Some(wrong) = request.scopes.iter().find(|scope| *scope != DATA_SCOPE) {
             return Err(KeysError::Scope(wrong.clone()));
         }
-        self.admit_account(request.account, request.plan)?;
+        let today = eastern_day(now);
+        if let Some(day) = request.expires_on.filter(|day| *day <= today) {
+            return Err(KeysError::Expired(day, today));
+        }
+        self.admit_account(request.account, request.plan, today)?;
         let key = format!("{KEY_PREFIX}{}", blake3::Hash::from_bytes(random).to_hex());
         let digest = blake3::hash(key.as_bytes());
         let id = key_id(&digest);
@@ -192,6 +226,7 @@ impl KeyFile {
             scopes: request.scopes.to_vec(),
             created_at: now,
             revoked_at: None,
+            expires_on: request.expires_on,
         });
         Ok(NewKey { id, key: key.into() })
     }
@@ -204,11 +239,12 @@ impl KeyFile {
         Ok(())
     }
 
-    fn admit_account(&mut self, name: &str, plan: Plan) -> Result<(), KeysError> {
+    fn admit_account(&mut self, name: &str, plan: Plan, today: Date) -> Result<(), KeysError> {
         if name.trim().is_empty() {
             return Err(KeysError::NoName);
         }
-        let active = self.keys.iter().filter(|key| key.account == name && key.revoked_at.is_none()).count();
+        let own = self.keys.iter().filter(|key| key.account == name);
+        let active = own.filter(|key| key.state(today) == KeyState::Active).count();
         match self.accounts.iter().find(|account| account.name == name) {
             Some(account) if account.plan != plan => {
                 Err(KeysError::OtherPlan(name.to_owned(), account.plan, plan))
@@ -236,6 +272,7 @@ const fn yes() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::eastern::day_start;
     use crate::serve::auth::access::Accounts;
     use crate::serve::auth::access::LimitOverride;
     use secrecy::ExposeSecret;
@@ -247,7 +284,7 @@ mod tests {
     }
 
     fn request<'a>(plan: Plan, scopes: &'a [String]) -> KeyRequest<'a> {
-        KeyRequest { account: "acme", plan, scopes }
+        KeyRequest { account: "acme", plan, scopes, expires_on: None }
     }
 
     #[test]
@@ -260,10 +297,10 @@ mod tests {
         assert_eq!(key.len(), "flb_".len() + 64);
         assert!(!std::fs::read_to_string(&path).expect("text").contains(&key[4..]));
         let mut read = KeyFile::read(&path).expect("read");
-        let caller = accounts(&read).expect("accounts").authenticate(key).expect("known");
+        let caller = accounts(&read).expect("accounts").authenticate(key, NOW).expect("known");
         assert_eq!((&*caller.key_id, caller.account.limits), (made.id.as_str(), Plan::Starter.limits()));
         read.revoke(&made.id, NOW).expect("revoked");
-        assert!(accounts(&read).expect("accounts").authenticate(key).is_none());
+        assert!(accounts(&read).expect("accounts").authenticate(key, NOW).is_none());
         assert!(matches!(read.revoke("key_0", NOW), Err(KeysError::NoKey(_))));
     }
 
@@ -276,6 +313,26 @@ mod tests {
         assert!(matches!(third, Err(KeysError::TooMany(_, 2))));
         file.revoke(&first.id, NOW).expect("revoked");
         file.create(request(Plan::Starter, &[]), [4; 32], NOW).expect("room again");
+    }
+
+    #[test]
+    fn key_ends_with_the_eastern_day_before_its_last_and_makes_room() {
+        let (mut file, day) = (KeyFile::default(), jiff::civil::date(2026, 8, 1));
+        let before = |secs: i64| day_start(day) - jiff::SignedDuration::from_secs(secs);
+        let ending = KeyRequest { expires_on: Some(day), ..request(Plan::Starter, &[]) };
+        let made = file.create(ending, [1; 32], before(1)).expect("a key");
+        let is_known = |file: &KeyFile, now| {
+            accounts(file).expect("accounts").authenticate(made.key.expose_secret(), now).is_some()
+        };
+        assert_eq!([1, 0, -1].map(|secs| is_known(&file, before(secs))), [true, false, false]);
+        let late = file.create(ending, [2; 32], before(0));
+        assert!(matches!(late, Err(KeysError::Expired(on, today)) if on == day && today == day), "{late:?}");
+        file.create(request(Plan::Starter, &[]), [2; 32], before(1)).expect("the second key");
+        let third = file.clone().create(request(Plan::Starter, &[]), [3; 32], before(1));
+        assert!(matches!(third, Err(KeysError::TooMany(_, 2))));
+        file.create(request(Plan::Starter, &[]), [3; 32], before(0)).expect("room again");
+        file.revoke(&made.id, NOW).expect("revoked");
+        assert_eq!(file.keys[0].state(day), KeyState::Revoked);
     }
 
     #[test]

@@ -12,10 +12,12 @@
 //! - `usage_account`: the counts of an account, and what the file has of them
 //! - `usage_writer`: the thread that writes the file
 //! - [`usage_meter`]: request counts that survive a crash
+//! - `last_use`: when each key was used last
 
 pub(super) mod access;
 pub(super) mod key_file;
 mod key_text;
+mod last_use;
 mod replace_file;
 mod usage_account;
 mod usage_file;
@@ -26,6 +28,7 @@ pub(crate) use access::Accounts;
 pub(super) use access::Caller;
 pub use access::LimitOverride;
 pub use key_file::KeysError;
-pub(crate) use key_file::{KeyFile, KeyRequest};
+pub(crate) use key_file::{KeyFile, KeyRecord, KeyRequest, KeyState};
+pub(crate) use last_use::{LastUse, LastUses};
 pub use usage_file::MeterError;
 pub(super) use usage_meter::Meter;

@@ -4,7 +4,7 @@ use super::usage_file::Line;
 use crate::contract::account::Remaining;
 use crate::contract::plan::PlanLimits;
 use crate::contract::usage::{Refusal, Usage};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -12,8 +12,10 @@ use tokio::sync::Notify;
 /// One request in this many is written ahead.
 const REQUESTS_PER_RESERVE: u32 = 100;
 const MAX_RESERVE: u32 = 1_000;
-/// Keys of an account whose last use is remembered.
-const MAX_KEYS: usize = 16;
+/// Keys of an account whose last use is remembered: more than a plan has, and revoked ones.
+pub(super) const MAX_KEYS: usize = 64;
+/// A use of a key that is this much later than the last one is written at once.
+const NEWS: SignedDuration = SignedDuration::from_hours(1);
 
 /// The counts of one account.
 #[derive(Debug, Default)]
@@ -70,9 +72,9 @@ impl Account {
             reset();
         }
         counts.usage.admit(now, limits)?;
-        counts.used(key, now);
+        let is_news = counts.used(key, now);
         counts.reserve = reserve(limits);
-        Ok(counts.changed())
+        Ok(counts.changed(is_news))
     }
 
     pub(super) fn remaining(&self, now: Timestamp, limits: &PlanLimits) -> Remaining {
@@ -145,9 +147,9 @@ impl Account {
 }
 
 impl Counts {
-    /// Takes note of a change; whether it is to be queued.
-    fn changed(&mut self) -> bool {
-        let is_behind = self.kept < self.change || !self.line.covers(&self.usage);
+    /// Takes note of a change, which the line may have already unless it is news; whether it is to be queued.
+    fn changed(&mut self, is_news: bool) -> bool {
+        let is_behind = is_news || self.kept < self.change || !self.line.covers(&self.usage);
         self.change += 1;
         if !is_behind {
             self.kept = self.change;
@@ -156,11 +158,11 @@ impl Counts {
         !std::mem::replace(&mut self.is_queued, true)
     }
 
-    fn used(&mut self, key: &str, now: Timestamp) {
+    /// Takes note of the use of a key; whether that is news.
+    fn used(&mut self, key: &str, now: Timestamp) -> bool {
         let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
         if let Some(last) = self.keys.get_mut(key) {
-            *last = now;
-            return;
+            return now.duration_since(std::mem::replace(last, now)) >= NEWS;
         }
         if self.keys.len() >= MAX_KEYS
             && let Some(oldest) = self.keys.iter().min_by_key(|(_, last)| **last).map(|(key, _)| key.clone())
@@ -168,6 +170,7 @@ impl Counts {
             self.keys.remove(&oldest);
         }
         self.keys.insert(key.to_owned(), now);
+        true
     }
 }
 
@@ -184,11 +187,11 @@ mod tests {
     #[test]
     fn only_the_keys_used_last_are_remembered() {
         let mut counts = Counts::default();
-        for number in 0..40 {
+        for number in 0..100 {
             counts.used("key_0", Timestamp::from_second(number).expect("an instant"));
             counts.used(&format!("key_{number}"), Timestamp::from_second(number).expect("an instant"));
         }
         assert_eq!(counts.keys.len(), MAX_KEYS);
-        assert!(["key_0", "key_39", "key_30"].iter().all(|key| counts.keys.contains_key(*key)));
+        assert!(["key_0", "key_99", "key_40"].iter().all(|key| counts.keys.contains_key(*key)));
     }
 }

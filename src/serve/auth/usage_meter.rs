@@ -6,14 +6,6 @@
 //!
 //! The file is synced once a second, so a power cut loses at most the counts of the last second.
 
-//! The usage meter: request counts of every account, which neither a restart nor a crash resets.
-//!
-//! No request waits for the disk of another account: each has its own lock, and one thread writes. An answer is sent when the
-//! file has its request. Accounts with many requests a minute have some written ahead, so most of their answers wait for
-//! nothing; a crash then counts up to one request in a hundred too many, and never one too few.
-//!
-//! The file is synced once a second, so a power cut loses at most the counts of the last second.
-
 use super::usage_account::Account;
 use super::usage_file::{Contents, MeterError, open, open_locked};
 use super::usage_writer::{Target, Trouble, UsageWriter};
@@ -258,6 +250,20 @@ mod tests {
                 text.contains(&format!("\"minute_since\":\"{now}\",\"minute\":{}", spent + 10)),
                 "{text}"
             );
+        }
+    }
+
+    #[tokio::test]
+    async fn first_use_of_a_key_is_written_though_requests_were_written_ahead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("usage.jsonl");
+        let limits = PlanLimits { per_minute: 1_000, ..Plan::Agency.limits() };
+        let meter = open(&path).expect("a meter");
+        for key in ["key_1", "key_2"] {
+            meter.admit("acme", key, NOW, &limits).expect("admitted");
+            assert!(meter.keep("acme").await, "written");
+            let text = std::fs::read_to_string(&path).expect("a line");
+            assert!(text.contains(key), "{text}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! The endpoint `/mcp`: what is checked before rmcp sees a message, and rmcp's answer as JSON.
 
+use super::body_place::with_body;
 use super::rpc_error;
 use super::tools::{Tools, VERSIONS};
 use crate::contract::endpoint::Endpoint;
@@ -92,10 +93,17 @@ async fn answer(site: &Site, caller: Caller, request: &Request<Bytes>, message: 
     if let Err(error) = check_version(&site.docs_url, headers, message) {
         return rpc_error::answer(id, error);
     }
-    let tools = Tools { service: Arc::clone(&site.service), docs_url: Arc::clone(&site.docs_url), caller };
+    let body = Arc::default();
+    let tools = Tools {
+        service: Arc::clone(&site.service),
+        docs_url: Arc::clone(&site.docs_url),
+        caller,
+        body: Arc::clone(&body),
+    };
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(tools.clone()), sessions, settings());
-    jsonify_reply(site, id, service.handle(inner_request(headers, request.body().clone())).await).await
+    let answer = service.handle(inner_request(headers, request.body().clone())).await;
+    jsonify_reply(site, id, answer, body.get().map(Vec::as_slice)).await
 }
 
 /// rmcp's own checks of `Host` and `Origin` stay at their defaults: both are checked before.
@@ -132,8 +140,13 @@ fn inner_request(headers: &HeaderMap, bytes: Bytes) -> Request<Full<Bytes>> {
     request
 }
 
-/// rmcp's answer, with its plain text turned into JSON.
-async fn jsonify_reply<B>(site: &Site, id: Option<RequestId>, answer: Response<B>) -> HttpResponse
+/// rmcp's answer, with the body of a call that succeeded, and with its plain text turned into JSON.
+async fn jsonify_reply<B>(
+    site: &Site,
+    id: Option<RequestId>,
+    answer: Response<B>,
+    body: Option<&[u8]>,
+) -> HttpResponse
 where
     B: Body<Data = Bytes>,
 {
@@ -142,6 +155,12 @@ where
     let Some(bytes) = answer.into_body().collect().await.ok().map(|body| body.to_bytes()) else {
         return site.problem(500, "the answer broke off".to_owned());
     };
+    if let Some(body) = body.filter(|_| is_json) {
+        return match with_body(&bytes, body) {
+            Some(reply) => response(status, "application/json", reply),
+            None => site.problem(500, "the server failed".to_owned()),
+        };
+    }
     if is_json {
         let body = rpc_error::with_api_body(&site.docs_url, &bytes).unwrap_or_else(|| bytes.into());
         return response(status, "application/json", body);

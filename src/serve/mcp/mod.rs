@@ -9,9 +9,11 @@
 //! # Files, in reading order
 //!
 //! - [`endpoint`]: HTTP request → checks → rmcp → answer
+//! - `body_place`: the result of a call, before and after its body is put into it
 //! - [`tools`]: the twelve tools
 //! - [`rpc_error`]: JSON-RPC errors with the API's error body
 
+mod body_place;
 pub(super) mod endpoint;
 mod rpc_error;
 mod tools;

@@ -1,5 +1,6 @@
 //! The twelve operations as tools: their descriptions, and the results of calls.
 
+use super::body_place::place_of_body;
 use super::rpc_error;
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
@@ -16,9 +17,8 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
 use std::borrow::Cow;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// The supported versions of the protocol, oldest first.
 pub(super) const VERSIONS: &[ProtocolVersion] = &[
@@ -82,6 +82,8 @@ pub(super) struct Tools {
     pub(super) service: Arc<Service>,
     pub(super) docs_url: Arc<str>,
     pub(super) caller: Caller,
+    /// The body of a call that succeeded.
+    pub(super) body: Arc<OnceLock<Vec<u8>>>,
 }
 
 impl Tools {
@@ -95,15 +97,13 @@ impl Tools {
         self.service.answer(&self.caller, arguments)
     }
 
-    /// The result of a call; its text is the body or the error body of the endpoint, byte for byte.
+    /// The result of a call; its text is the body or the error body of the endpoint, byte for byte. A body is not in it yet.
     fn result(&self, answer: Result<Vec<u8>, ApiError>) -> CallToolResult {
         match answer {
             Ok(body) => {
-                let structured: Option<Value> = serde_json::from_slice(&body).ok();
-                let text = String::from_utf8_lossy(&body).into_owned();
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                result.structured_content = structured;
-                result
+                // Nobody else sets it: these tools are of one call.
+                let _ = self.body.set(body);
+                place_of_body()
             }
             Err(error) => {
                 let body = error.body(&self.docs_url);

@@ -81,8 +81,12 @@ impl Service {
         self.is_blind.swap(!can_check, Ordering::AcqRel) == can_check
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
     pub(crate) fn today(&self) -> Date {
-        self.fixed_today.unwrap_or_else(|| eastern_day((self.clock)()))
+        self.fixed_today.unwrap_or_else(|| eastern_day(self.now()))
     }
 
     pub(crate) fn authenticate(&self, key: Option<&str>) -> Result<Caller, ApiError> {
@@ -90,7 +94,7 @@ impl Service {
         if self.is_blind.load(Ordering::Acquire) {
             return Err(ApiError::Unavailable(NO_KEYS));
         }
-        let caller = self.accounts.load().authenticate(key);
+        let caller = self.accounts.load().authenticate(key, self.now());
         let caller = caller.ok_or(ApiError::Unauthorized { key_sent: true })?;
         if self.view.load().is_none() {
             return Err(ApiError::Unavailable(NO_DATA));
@@ -118,7 +122,7 @@ impl Service {
     /// Counts one request of the caller's account; a request over a limit gets 429 and is not counted.
     pub(crate) fn count(&self, caller: &Caller) -> Result<(), ApiError> {
         let account = &caller.account;
-        let admitted = self.meter.admit(&account.name, &caller.key_id, (self.clock)(), &account.limits);
+        let admitted = self.meter.admit(&account.name, &caller.key_id, self.now(), &account.limits);
         admitted.map_err(|refusal| ApiError::OverLimit { retry_after_secs: refusal.retry_after_secs })
     }
 
@@ -166,13 +170,13 @@ impl Service {
     /// Requests that the account of a caller has left.
     pub(crate) fn remaining(&self, caller: &Caller) -> Remaining {
         let account = &caller.account;
-        self.meter.remaining(&account.name, (self.clock)(), &account.limits)
+        self.meter.remaining(&account.name, self.now(), &account.limits)
     }
 
     /// Updates the view on a new Eastern day, before a request has to do it. Returns the age of the newest data in seconds.
     pub(crate) fn turn_day(&self) -> Option<i64> {
         let view = self.view().ok()?;
-        Some((self.clock)().as_second() - view.index.updated_at.as_second())
+        Some(self.now().as_second() - view.index.updated_at.as_second())
     }
 
     /// The view of today; on a new Eastern day it is made first.

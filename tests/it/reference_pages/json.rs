@@ -45,7 +45,10 @@ const OTHER: [(&str, &str); 22] = [
     ("export duckdb", "`snapshot`, `path`, `rows`"),
     ("export delta", "`versions`, `pruned`, `newest`, `path`"),
     ("keys create", "`id`, `account`, `key`"),
-    ("keys list", "`account`, `key`"),
+    (
+        "keys list",
+        "`account`, `key`; of each key also its `state`, and `last_used_at`, null if it was never used or that is unknown",
+    ),
     ("keys revoke", "`id`, `revoked`"),
     ("man", "`path`, `files`"),
     ("a command other than `run` that fails", "`error`, `exit_code`, and `hint` where there is one"),

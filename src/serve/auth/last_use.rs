@@ -1,0 +1,81 @@
+//! When each key was used last, read from the usage file of a server, under way or not.
+
+use super::usage_account::MAX_KEYS;
+use super::usage_file::{Contents, MeterError};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+/// What is known of the last use of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LastUse {
+    At(Timestamp),
+    Never,
+    Unknown,
+}
+
+/// The last uses that a usage file has.
+#[derive(Debug)]
+pub(crate) struct LastUses {
+    accounts: HashMap<String, BTreeMap<String, Timestamp>>,
+    /// Whether the file may have had more accounts.
+    has_damage: bool,
+}
+
+impl LastUses {
+    /// Reads a usage file. It needs no lock: the server writes a line at a time.
+    pub(crate) fn read(path: &Path) -> Result<Self, MeterError> {
+        let bytes = std::fs::read(path).map_err(|source| MeterError::Storage(path.to_owned(), source))?;
+        Self::of(bytes).ok_or_else(|| MeterError::Foreign(path.to_owned()))
+    }
+
+    fn of(bytes: Vec<u8>) -> Option<Self> {
+        let contents = Contents::of(bytes)?;
+        let accounts = contents.lines.into_iter().map(|line| (line.account, line.keys)).collect();
+        Some(Self { accounts, has_damage: !contents.damaged.is_empty() })
+    }
+
+    /// The last use of a key of an account.
+    pub(crate) fn of_key(&self, account: &str, key: &str) -> LastUse {
+        match self.accounts.get(account) {
+            Some(keys) => match keys.get(key) {
+                Some(at) => LastUse::At(*at),
+                // The oldest uses of an account with more keys are forgotten.
+                None if keys.len() >= MAX_KEYS => LastUse::Unknown,
+                None => LastUse::Never,
+            },
+            None if self.has_damage => LastUse::Unknown,
+            None => LastUse::Never,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::auth::usage_file::Line;
+
+    #[test]
+    fn only_a_key_that_cannot_have_been_forgotten_was_never_used() {
+        let at = Timestamp::UNIX_EPOCH;
+        let line = |account: &str, number: usize| {
+            let keys = (0..number).map(|key| (format!("key_{key}"), at)).collect();
+            let line = Line { account: account.to_owned(), keys, ..Line::default() };
+            serde_json::to_string(&line).expect("JSON") + "\n"
+        };
+        let text = format!("{}{}", line("acme", 1), line("large", MAX_KEYS));
+        let uses = LastUses::of(text.clone().into_bytes()).expect("a usage file");
+        let damaged = LastUses::of(format!("{text}{{\"acc\n").into_bytes()).expect("a usage file");
+        for (account, key, use_, after_damage) in [
+            ("acme", "key_0", LastUse::At(at), LastUse::At(at)),
+            ("acme", "key_1", LastUse::Never, LastUse::Never),
+            ("large", "key_1", LastUse::At(at), LastUse::At(at)),
+            ("large", "key_none", LastUse::Unknown, LastUse::Unknown),
+            ("other", "key_0", LastUse::Never, LastUse::Unknown),
+        ] {
+            assert_eq!(uses.of_key(account, key), use_, "{account} {key}");
+            assert_eq!(damaged.of_key(account, key), after_damage, "{account} {key}");
+        }
+        assert!(LastUses::of(b"# Ours.\n".to_vec()).is_none());
+    }
+}

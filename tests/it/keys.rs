@@ -1,0 +1,112 @@
+//! Keys over their time: when they end, when they were used last, and a key file with a mistake in it.
+
+use crate::operation::{becomes, metric};
+use crate::service::{TOLD_METRICS, metrics_address};
+use crate::support::command::Sunlake;
+use crate::support::scratch::Scratch;
+use crate::support::server::{AGENCY, ApiServer, create_key};
+use crate::support::{PATIENCE, source, wait_for};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use serde_json::Value;
+
+/// `sunlake keys` with a folder's key file.
+fn keys(scratch: &Scratch, arguments: &[&str]) -> Sunlake {
+    Sunlake::on(&scratch.path("served"), ["keys"])
+        .args(arguments)
+        .args(["--keys".as_ref(), scratch.path("keys.toml").as_os_str()])
+}
+
+/// What a list of keys says of each, after its scopes.
+fn listed(scratch: &Scratch, more: &[&str]) -> Vec<String> {
+    let text = keys(scratch, &[&["list"], more].concat()).finish().exits(0).stdout;
+    text.lines().map(|line| line.split_once("  data  ").expect("scopes").1.to_owned()).collect()
+}
+
+/// The Eastern day, this number of days from now.
+fn eastern_day(days: i64) -> String {
+    let eastern = TimeZone::get("America/New_York").expect("the zone");
+    (Timestamp::now().to_zoned(eastern).date() + days.days()).to_string()
+}
+
+#[test]
+fn a_list_of_keys_says_when_a_running_server_saw_each_last() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &[]);
+    create_key(&server.scratch, "acme", "agency", &["data"]);
+    let day = eastern_day(0);
+    assert_eq!(server.get("/v1/me").status, 200);
+    let expected = [format!("active  last used {day}"), "active  never used".to_owned()];
+    assert!(listed(&server.scratch, &[]) == expected || eastern_day(0) != day);
+    let json = keys(&server.scratch, &["list", "--json"]).finish().exits(0).json();
+    let used: Timestamp =
+        json["key"][0]["last_used_at"].as_str().and_then(|at| at.parse().ok()).expect("an instant");
+    assert!((Timestamp::now().as_second() - used.as_second()).abs() < 600, "{json}");
+    assert_eq!((&json["key"][1]["last_used_at"], &json["key"][1]["state"]), (&Value::Null, &"active".into()));
+    let nowhere = server.scratch.path("nowhere.jsonl").to_string_lossy().into_owned();
+    assert_eq!(listed(&server.scratch, &["--usage", &nowhere]), ["active  last use unknown"; 2]);
+    keys(&server.scratch, &["list", "--usage", &nowhere])
+        .finish()
+        .exits(0)
+        .says("nowhere.jsonl")
+        .says("--usage");
+}
+
+#[test]
+fn a_key_ends_on_its_day_and_the_log_names_those_that_have() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &[]);
+    let create = |expires: &str| {
+        keys(&server.scratch, &["create", "--account", "other", "--plan", "agency", "--expires", expires])
+    };
+    let (today, soon, later) = (eastern_day(0), eastern_day(1), eastern_day(90));
+    for (past, code, says) in
+        [(today.as_str(), 3, "--expires 90d"), ("2020-01-01", 3, "2020-01-01"), ("0d", 2, "90d")]
+    {
+        create(past).finish().exits(code).says(says);
+    }
+    let key = create(&soon).finish().exits(0).stdout;
+    create("90d").finish().exits(0);
+    if eastern_day(0) != today {
+        return;
+    }
+    let ends =
+        [format!("active, expires {soon}  never used"), format!("active, expires {later}  never used")];
+    assert_eq!(listed(&server.scratch, &[])[1..], ends);
+    let status = || server.get_with("/v1/me", key.trim()).status;
+    wait_for("the new key", PATIENCE, || (status() == 200).then_some(()));
+    let file = server.scratch.path("keys.toml");
+    let text = std::fs::read_to_string(&file).expect("a key file");
+    std::fs::write(&file, text.replace(&soon, "2020-01-01")).expect("a key file");
+    wait_for("the end of the key", PATIENCE, || (status() == 401).then_some(()));
+    assert_eq!(listed(&server.scratch, &[])[1], format!("expired 2020-01-01  last used {today}"));
+    let json = keys(&server.scratch, &["list", "--json"]).finish().exits(0).json();
+    assert_eq!((&json["key"][1]["state"], &json["key"][2]["state"]), (&"expired".into(), &"active".into()));
+    let id = json["key"][1]["id"].as_str().expect("an id").to_owned();
+    let named =
+        |stderr: &str| stderr.lines().any(|line| line.contains("keys have expired") && line.contains(&id));
+    wait_for("a line in the log", PATIENCE, || named(&server.process.said()).then_some(()));
+    let server = server.again(source::small().today, |process| {
+        process.terminate();
+        process.finish().exits(0);
+    });
+    assert_eq!(server.get_with("/v1/me", key.trim()).status, 401);
+    server.process.terminate();
+    let done = server.process.finish().exits(0);
+    assert!(named(&done.stderr), "at the start too{}", done.shown());
+}
+
+#[test]
+fn a_key_file_with_a_mistake_in_it_is_reported_at_once_and_so_is_its_repair() {
+    let server = ApiServer::with_flags(source::small(), AGENCY, &TOLD_METRICS);
+    let metrics = metrics_address(&server);
+    let file = server.scratch.path("keys.toml");
+    let text = std::fs::read_to_string(&file).expect("a key file");
+    std::fs::write(&file, format!("{text}[[key")).expect("a key file");
+    becomes(metrics, "sunlake_key_file_unread", 1.0);
+    assert_eq!(metric(metrics, "sunlake_failed_reloads_total"), 1.0);
+    assert_eq!(server.get("/v1/me").status, 200, "for a minute the keys stay valid");
+    std::fs::write(&file, text).expect("a key file");
+    becomes(metrics, "sunlake_key_file_unread", 0.0);
+    assert_eq!(server.get("/v1/me").status, 200);
+    server.process.terminate();
+    server.process.finish().exits(0).says("is not a key file").says("the key file can be used again");
+}
