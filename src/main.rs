@@ -4,9 +4,7 @@ use clap::FromArgMatches;
 use clap::parser::ValueSource;
 use std::ffi::OsStr;
 use std::process::ExitCode;
-use sunlake::cli::{
-    Cli, Command, World, answer_shell, carry_out, command_line, explain, without_empty_variables,
-};
+use sunlake::cli::{Cli, World, answer_shell, carry_out, command_line, explain, without_empty_variables};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -34,9 +32,6 @@ fn main() -> ExitCode {
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     cli.common.is_lake_given =
         matches.value_source("lake").is_some_and(|source| source != ValueSource::DefaultValue);
-    if matches!(cli.command, Command::Run { .. } | Command::Demo | Command::Replay { .. }) {
-        restart_with_lean_memory();
-    }
     let world = World {
         now: jiff::Timestamp::now,
         variable: |name| std::env::var(name).ok().filter(|value| !value.is_empty()),
@@ -59,52 +54,6 @@ fn main() -> ExitCode {
     };
     ExitCode::from(runtime.block_on(carry_out(cli, &world)))
 }
-
-/// Settings that keep the memory of a run independent of the number of rows.
-///
-/// By default glibc's allocator keeps freed memory in every thread; these make it return the memory. polars then reads the
-/// months of the lake one at a time, and a join samples few rows of both sides before it chooses the one to keep.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LEAN: [(&str, &str); 6] = [
-    ("MALLOC_ARENA_MAX", "2"),
-    ("MALLOC_MMAP_THRESHOLD_", "131072"),
-    ("MALLOC_TRIM_THRESHOLD_", "131072"),
-    ("POLARS_JOIN_SAMPLE_LIMIT", "10000"),
-    ("POLARS_MAX_CONCURRENT_SCANS", "1"),
-    ("POLARS_NUM_READERS_PRE_INIT", "1"),
-];
-
-/// Set by a restart, so that a second one cannot follow: a loader may erase `MALLOC_*` from the environment.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const RESTARTED: &str = "SUNLAKE_RESTARTED";
-
-/// Variables for a restart: the missing settings and the guard; none after a restart, or if no setting is missing.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn variables_to_add(is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str)> {
-    let mut missing: Vec<_> = LEAN.into_iter().filter(|(name, _)| !is_set(name)).collect();
-    if is_set(RESTARTED) || missing.is_empty() {
-        return Vec::new();
-    }
-    missing.push((RESTARTED, "1"));
-    missing
-}
-
-/// Restarts the program in the same process, because glibc reads its settings only at the start.
-///
-/// Settings that are already there stay. If the restart fails, the run continues without the settings.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(clippy::disallowed_methods, reason = "the environment enters the program here")]
-fn restart_with_lean_memory() {
-    use std::os::unix::process::CommandExt;
-    let added = variables_to_add(|name| std::env::var_os(name).is_some());
-    let mut arguments = std::env::args_os();
-    if let (false, Ok(program), Some(name)) = (added.is_empty(), std::env::current_exe(), arguments.next()) {
-        let _ = std::process::Command::new(program).arg0(name).args(arguments).envs(added).exec();
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn restart_with_lean_memory() {}
 
 /// Name of this process, and of its host if the kernel reports it.
 fn holder() -> String {
@@ -137,19 +86,4 @@ fn random() -> Result<[u8; 32], std::io::Error> {
     let mut bits = [0; 32];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bits)?;
     Ok(bits)
-}
-
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_restart_happens_at_most_once_even_if_its_settings_are_erased() {
-        assert_eq!(variables_to_add(|_| false).len(), LEAN.len() + 1);
-        assert!(
-            variables_to_add(|name| name == RESTARTED).is_empty(),
-            "settings are erased, the guard is not"
-        );
-        assert!(variables_to_add(|name| name != RESTARTED).is_empty(), "every setting is there");
-    }
 }
