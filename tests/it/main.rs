@@ -26,6 +26,7 @@ mod first_steps;
 mod headers;
 mod keep;
 mod key_leak;
+mod lake_mistakes;
 mod layers;
 mod mcp;
 mod memory;
