@@ -65,7 +65,7 @@
 //! | how long may a client take, how many connections has it? | `serve/http/wire/waiting.rs`, `serve/http/wire/peers.rs` |
 //! | how is a listing answered? | `serve/index/listing_query.rs` |
 //! | which files does the program carry with it? | `pipeline/config/built_in.rs` |
-//! | what is wrong in a pipeline file, in SQL, on the command line? | `pipeline/config/mistakes.rs`, `aggregate/words.rs`, `cli/args/mistakes.rs` |
+//! | what is wrong in a pipeline file, in SQL, on the command line? | `pipeline/config/mistakes.rs`, `aggregate/words.rs` and `statement.rs`, `cli/args/mistakes.rs` |
 //! | which months does an aggregate compute again? | `aggregate/by_month.rs` |
 //! | where is an aggregate run? | `aggregate/run.rs`; its SQL is in `pipelines/aggregates/` |
 //!

@@ -4,7 +4,7 @@
 use super::error::AggregateError;
 use super::on_disk;
 use super::order::in_order;
-use super::run::{SnapshotFiles, TABLE_PREFIX, Tables, collect, register_tables};
+use super::run::{SnapshotFiles, TABLE_PREFIX, Tables, collect, register_tables, with_columns};
 use super::words::{problem, right_names, way_out};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
@@ -42,7 +42,7 @@ pub(super) fn chosen<T>(
         }
         other => other?,
     };
-    context.execute(&sql).and_then(run).map_err(|error| wrong(&error))
+    context.execute(&sql).and_then(run).map_err(|error| wrong(&with_columns(error, &sql, tables)))
 }
 
 fn wrong(error: &PolarsError) -> AggregateError {
@@ -62,7 +62,8 @@ pub(crate) fn check_aggregates(aggregates: &[(String, String)]) -> Result<(), Ag
 
 /// The result of an aggregate, without rows. The plan gives the columns; running it would take memory.
 fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, AggregateError> {
-    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
+    let failed =
+        |error| AggregateError::Sql { aggregate: name.to_owned(), error: with_columns(error, sql, tables) };
     let mut context = register_tables(name, sql, tables)?;
     let schema = context.execute(sql).and_then(|mut query| query.collect_schema()).map_err(failed)?;
     on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema))

@@ -15,6 +15,7 @@
 //! - `order`: the order of SQL files that build on one another
 //! - `by_month`: computing again only months that changed
 //! - `on_disk`: its result as Parquet, and its cells
+//! - `statement`: what is given as a query and is none
 //! - `query`: one query, for a person
 //! - `choose`: businesses chosen by a condition, and checking SQL before the first request
 //! - `figures`: the figures of the report
@@ -34,6 +35,7 @@ pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
+mod statement;
 #[cfg(test)]
 mod tiny_lake;
 mod words;
@@ -49,4 +51,3 @@ pub(crate) use order::in_order;
 pub(crate) use query::{run_query, tables_of_query};
 pub(crate) use reconcile::{Reconciliation, Scope};
 pub(crate) use run::{SnapshotFiles, TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};
-pub(crate) use words::nearest;

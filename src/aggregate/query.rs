@@ -3,7 +3,8 @@
 use super::choose::NoRows;
 use super::error::AggregateError;
 use super::on_disk;
-use super::run::{SnapshotFiles, Tables, collect, quiet_context, register_tables};
+use super::run::{SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns};
+use super::statement::mistake;
 use super::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
 use polars::error::PolarsError;
@@ -17,6 +18,9 @@ use std::path::Path;
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed.
 pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> {
+    if let Some((reason, way_out)) = mistake(sql) {
+        return Err(AggregateError::Query { reason, way_out: Some(way_out) });
+    }
     let mut tables = Vec::new();
     for name in extract_table_identifiers(sql, false, true).map_err(|error| wrong(&error))? {
         match VIEWS.iter().find(|view| view.name == name) {
@@ -34,8 +38,10 @@ pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> 
 ///
 /// [`AggregateError::Query`] for SQL that cannot be parsed or run, with the nearest right name where one is wrong.
 pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result<u64, AggregateError> {
-    let mut context = register_tables("query", sql, &WithViews(tables)).map_err(of_query)?;
-    let rows = context.execute(sql).and_then(collect).map_err(|error| wrong(&error))?;
+    let tables = WithViews(tables);
+    let mut context = register_tables("query", sql, &tables).map_err(of_query)?;
+    let rows = context.execute(sql).and_then(collect);
+    let rows = rows.map_err(|error| wrong(&with_columns(error, sql, &tables)))?;
     on_disk::write(&mut on_disk::with_lake_types("query", rows).map_err(of_query)?, out)
 }
 
@@ -45,7 +51,10 @@ fn of_query(error: AggregateError) -> AggregateError {
         AggregateError::Sql { error, .. } => wrong(&error),
         AggregateError::MissingTable { table, known, .. } => {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
-            let way_out = Some(right_names(&table, &known));
+            let way_out = Some(match table.contains('/') {
+                true => "a query names the tables of the lake, not files: FROM filings".to_owned(),
+                false => right_names(&table, &known),
+            });
             AggregateError::Query { reason: format!("there is no table {table}"), way_out }
         }
         AggregateError::ColumnType { column, dtype, .. } => {
@@ -101,6 +110,7 @@ mod tests {
 
     fn ask(sql: &str) -> Result<u64, AggregateError> {
         let lake = lake_with_gap(None);
+        tables_of_query(sql)?;
         run_query(sql, &lake.tables, &lake.dir.path().join("answer.parquet"))
     }
 
@@ -120,7 +130,19 @@ mod tests {
         assert_eq!(said("SELECT * FROM filing"), "there is no table filing; did you mean filings?");
         assert!(said("SELECT countie FROM filings").contains("did you mean county?"));
         assert!(said("SELECT name FROM filings WHERE county = \"Duval\"").contains("'Duval'"));
-        assert!(!said("SELEC name FROM filings").is_empty());
+        assert!(said("SELEC name FROM filings").ends_with("did you mean SELECT?"));
+        for sql in [
+            "SELECT f.kounty FROM filings f",
+            "SELECT f.kounty FROM days d JOIN filings AS f ON d.filed_date = f.filed_date",
+        ] {
+            assert_eq!(said(sql), "there is no column kounty; did you mean county?", "{sql}");
+        }
+        assert_eq!(
+            said("SELECT filings.kounty FROM filings"),
+            "there is no column kounty; did you mean county?"
+        );
+        assert_eq!(said("SELECT g.county FROM filings f"), "nothing in the query is called g; ");
+        assert!(said("SELECT * FROM 'out/current/filings'").contains("not files: FROM filings"));
         assert_eq!(said("SELECT name FROM filings LIMIT 'x' FROM").lines().count(), 1);
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 use super::error::AggregateError;
+use super::words::column_of_table;
 use polars::error::{PolarsError, set_warning_function};
 use polars::frame::DataFrame;
 use polars::prelude::{DataType, Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
@@ -114,6 +115,28 @@ pub(super) fn register_tables(
         }
     }
     Ok(context)
+}
+
+/// An error about a column of a named table, with the columns of that table: polars leaves them out.
+pub(super) fn with_columns(error: PolarsError, sql: &str, tables: &dyn Tables) -> PolarsError {
+    let said = error.to_string();
+    let Some((column, name)) = column_of_table(&said) else { return error };
+    let all = extract_table_identifiers(sql, false, true).unwrap_or_default();
+    let called = |table: &&String| table.as_str() == name || is_called(sql, table, name);
+    let rows = all.iter().find(called).and_then(|table| tables.scan(table));
+    let Some(Ok(schema)) = rows.map(|rows| rows.and_then(|mut rows| rows.collect_schema())) else {
+        return error;
+    };
+    let known: Vec<&str> = schema.iter_names().map(|name| name.as_str()).collect();
+    PolarsError::ColumnNotFound(format!("unable to find column {column:?}; valid columns: {known:?}").into())
+}
+
+/// Whether the SQL gives a table a shorter name, as `FROM filings f` and `FROM filings AS f` do.
+fn is_called(sql: &str, table: &str, name: &str) -> bool {
+    let is_end = |c: char| c.is_whitespace() || "(),;".contains(c);
+    let words: Vec<&str> = sql.split(is_end).filter(|word| !word.eq_ignore_ascii_case("as")).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.windows(2).any(|pair| pair[0].eq_ignore_ascii_case(table) && pair[1] == name)
 }
 
 fn missing_table(name: &str, table: String, tables: &dyn Tables) -> AggregateError {

@@ -1,16 +1,6 @@
-//! What is wrong with SQL, in plain words, and the way out; names that are near a wrong one.
+//! What is wrong with SQL, in plain words, and the way out.
 
-/// The name that is nearest to a wrong one, if any is near.
-pub(crate) fn nearest<'n>(
-    wrong: &str,
-    names: impl IntoIterator<Item = &'n str>,
-    least: f64,
-) -> Option<&'n str> {
-    let wrong = wrong.to_lowercase();
-    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(&wrong, &name.to_lowercase()), name));
-    let (score, name) = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
-    (score > least).then_some(name)
-}
+use crate::contract::nearest::nearest;
 
 /// How alike names of tables and columns are that are taken for one another.
 const ALIKE: f64 = 0.8;
@@ -24,16 +14,76 @@ pub(crate) fn right_names(wrong: &str, known: &[&str]) -> String {
     }
 }
 
+/// Words of polars: a part of its message, what they mean, and the way out. Without a meaning, they are the message itself.
+const MEANT: [(&str, &str, &str); 5] = [
+    (
+        "Unterminated string literal",
+        "",
+        "a text ends with a single quote, and a quote in it is written twice: 'O''NEIL'",
+    ),
+    ("one (and only one) statement", "it has more than one statement", "ask one query at a time"),
+    (
+        "appropriate format to parse dates",
+        "a text is compared with a day and is none",
+        "a day is YYYY-MM-DD: '2026-11-20'",
+    ),
+    ("Expected: an expression, found: %", "", "a text is in single quotes: LIKE '%SUN%'"),
+    (
+        "should participate in the GROUP BY",
+        "",
+        "name the column after GROUP BY too, or take MIN or MAX of it",
+    ),
+];
+
+/// Functions that people ask for.
+const FUNCTIONS: &str = "ABS AVG CAST COALESCE CONCAT COUNT DATE_PART EXTRACT FIRST LENGTH LOWER MAX MEDIAN MIN ROUND \
+                         STDDEV STRPOS SUBSTR SUM UPPER";
+
 /// A message of polars without what is no help.
 pub(super) fn problem(said: &str) -> String {
-    match unknown_column(said) {
-        Some((column, _)) => format!("there is no column {column}"),
-        None => first_sentence(said).trim_start_matches("sql parser error: ").to_owned(),
+    if let Some((column, _)) = unknown_column(said) {
+        return format!("there is no column {column}");
     }
+    if let Some((column, table)) = column_of_table(said) {
+        return format!("there is no column {column} in {table}");
+    }
+    if let Some(name) = quoted_after(said, "no table or struct column named ") {
+        return format!("nothing in the query is called {name}");
+    }
+    match (unknown_function(said), meant(said)) {
+        (Some(function), _) => format!("there is no function {function}"),
+        (None, Some((_, meaning, _))) if !meaning.is_empty() => (*meaning).to_owned(),
+        _ => first_sentence(said).trim_start_matches("sql parser error: ").to_owned(),
+    }
+}
+
+fn meant(said: &str) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    MEANT.iter().find(|(part, ..)| said.contains(part))
+}
+
+fn unknown_function(said: &str) -> Option<&str> {
+    quoted_after(said, "unsupported function ")
+}
+
+/// What is between single quotes after a text.
+fn quoted_after<'s>(said: &'s str, before: &str) -> Option<&'s str> {
+    said.split_once(before)?.1.strip_prefix('\'')?.split('\'').next()
+}
+
+/// The column that polars does not find in a table, and the table's name in the query.
+pub(super) fn column_of_table(said: &str) -> Option<(&str, &str)> {
+    Some((quoted_after(said, "no column named ")?, quoted_after(said, "found in table ")?))
 }
 
 /// The way out of a problem that polars reports.
 pub(crate) fn way_out(said: &str) -> Option<String> {
+    if let Some(function) = unknown_function(said) {
+        return nearest(function, FUNCTIONS.split_whitespace(), ALIKE)
+            .map(|near| format!("did you mean {near}?"));
+    }
+    if let Some((.., way_out)) = meant(said) {
+        return Some((*way_out).to_owned());
+    }
     let (column, known) = unknown_column(said)?;
     if nearest(&column, known.iter().map(String::as_str), ALIKE).is_none() {
         return Some(format!(
@@ -76,5 +126,9 @@ mod tests {
         assert_eq!(way_out(&said("llc")).as_deref(), Some(text));
         assert_eq!(problem("sql parser error: Expected: x\n\ninner"), "Expected: x");
         assert_eq!(way_out("unsupported function 'foo'"), None);
+        assert_eq!(way_out("unsupported function 'cuont'").as_deref(), Some("did you mean COUNT?"));
+        assert_eq!(problem("no column named 'kounty' found in table 'f'"), "there is no column kounty in f");
+        let day = "conversion failed: could not find an appropriate format to parse dates, please define one";
+        assert_eq!(problem(day), "a text is compared with a day and is none");
     }
 }

@@ -19,6 +19,7 @@
 //! - [`account`]: the account record
 //! - [`usage`]: requests used in each window
 //! - [`request`]: the operations, their parameters, and requests checked against a plan
+//! - `nearest`: the right name that a wrong one was meant to be
 
 pub mod account;
 pub mod business;
@@ -29,6 +30,7 @@ pub mod error;
 pub mod holiday;
 pub mod id;
 pub mod listing;
+pub(crate) mod nearest;
 pub mod page;
 pub mod plan;
 pub mod reference;

@@ -1,6 +1,7 @@
 //! What a new user types first: names of built-in pipelines, `init`, `demo`, `query` and `changes`, in an empty folder.
 
 use crate::support::command::{Sunlake, project};
+use crate::support::http::Connection;
 use crate::support::lake::names;
 use crate::support::scratch::Scratch;
 use crate::support::source;
@@ -151,5 +152,31 @@ fn changes_are_those_of_the_table_and_filters_apply() {
     let feed =
         Sunlake::on(lake, ["changes", "--since", "2000-01-01", "--format", "atom"]).finish().exits(0).stdout;
     assert_eq!(feed.matches("<entry>").count(), all.min(1000));
-    assert!(changes(&["--since", "2000-01-01", "--name", "no business has this ' name"]).is_empty());
+    let none =
+        ["changes", "--format", "json", "--since", "2000-01-01", "--name", "no business has this ' name"];
+    let none = Sunlake::on(lake, none).finish().exits(0);
+    assert_eq!(none.stdout, "[]\n");
+    assert_eq!(none.stderr, "note: no change is like that; the newest changes are of 2026-01-17\n");
+}
+
+#[test]
+fn a_served_demo_answers_the_request_that_it_prints() {
+    let mut server = Sunlake::new(["serve", "--demo", "--listen", "127.0.0.1:0"]).start();
+    let address = server.address().expect("an address");
+    let mut greeting = String::new();
+    while !greeting.contains("docs  ") {
+        greeting.push_str(&server.line());
+        greeting.push('\n');
+    }
+    assert!(greeting.contains("invented by sunlake"), "{greeting}");
+    let key = greeting.lines().find_map(|line| line.strip_prefix("key   ")).expect("a key");
+    let request = format!("'http://{address}/v1/fl/businesses?q=SUNSHINE&limit=2'");
+    assert!(greeting.contains(&format!("curl -H 'Authorization: Bearer {key}' {request}")), "{greeting}");
+    let mut client = Connection::open(address).expect("a connection");
+    let answer = client.get("/v1/fl/businesses?q=SUNSHINE&limit=2", key).expect("an answer");
+    assert_eq!((answer.status, answer.json()["data"].as_array().map(Vec::len)), (200, Some(2)));
+    assert_eq!(client.get("/v1/me", "flb_other").expect("an answer").status, 401);
+    assert!(!server.said().contains(key), "the log has no key");
+    server.terminate();
+    server.finish().exits(0);
 }

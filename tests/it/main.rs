@@ -27,6 +27,7 @@ mod headers;
 mod keep;
 mod key_leak;
 mod keys;
+mod lake_mistakes;
 mod layers;
 mod mcp;
 mod memory;

@@ -10,7 +10,7 @@ const KEY: &str = "flb_000000000000000000000000000000000000000000000000000000000
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// Runs a command line in a folder, and claims its exit code and everything on stderr.
-fn says(scratch: &Scratch, line: &str, code: i32, text: &str) {
+pub(crate) fn says(scratch: &Scratch, line: &str, code: i32, text: &str) {
     let command = Sunlake::new(line.split_whitespace()).within(&scratch.path(""));
     let done = command.env("SUNLAKE_API_KEY", KEY).env("NO_COLOR", "1").finish().exits(code);
     assert_eq!(done.stderr, text, "{}", done.shown());
@@ -50,13 +50,112 @@ fn flags_from_another_place_say_which() {
             "error: invalid value '80800' for '--listen <ADDR>': give a host and a port, such as 127.0.0.1:8080, \
              or a port\n\nFor more information, try '--help'.\n",
         ),
-        (
-            "serve --keys keys.toml",
-            "error: the lake output has no current snapshot\nhint: make a snapshot: `sunlake run`\n",
-        ),
+        ("serve", "error: the lake output has no current snapshot\nhint: make a snapshot: `sunlake run`\n"),
     ] {
         let code = if text.contains("current snapshot") { 3 } else { 2 };
         says(&scratch, line, code, text);
+    }
+}
+
+#[test]
+fn words_from_another_place_say_what_to_type() {
+    let scratch = Scratch::new();
+    let days = "the days to read are no flag; they belong to the pipeline file\n\
+                hint: set them there: `[extract]` with `days = 30`\n";
+    let since = "changes are those since a day or a snapshot\nhint: sunlake changes --since 2026-11-01\n";
+    for (line, text) in [
+        ("run --from 2026-03-20 --to 2026-03-01", &*format!("--from: {days}")),
+        ("run sample --since 2026-03-01", &*format!("--since: {days}")),
+        ("changes --from 2026-03-20", &*format!("--from: {since}")),
+        ("changes --days 7", &*format!("--days: {since}")),
+        (
+            "run sample --county Duval",
+            "--county: a run reads all of Florida\n\
+             hint: ask the lake for a part of it: `sunlake query \"SELECT … WHERE county = 'Duval'\"`\n",
+        ),
+        (
+            "run --types llc",
+            "--types: the types to read are no flag; they belong to the pipeline file\n\
+             hint: set them there: `[extract]` with `types = [\"llc\"]`\n",
+        ),
+        (
+            "run sample --seed 4",
+            "--seed: the sample's seed and size are no flags; they belong to the pipeline file\n\
+             hint: set them there: `[source.sample]` with `seed = 7`\n",
+        ),
+        (
+            "run --config daily.toml",
+            "--config: a pipeline is named without a flag\nhint: sunlake run daily, or the path of a file\n",
+        ),
+        ("run sample --output x", "--output: the lake is named with --lake\nhint: give --lake PATH\n"),
+        (
+            "serve --port 8080",
+            "--port: host and port are one flag\n\
+             hint: give --listen 127.0.0.1:8080, or a port alone: --listen 8080\n",
+        ),
+        (
+            "query --limit 5",
+            "--limit: a query says this in SQL\n\
+             hint: sunlake query \"SELECT name FROM filings WHERE county = 'Duval' LIMIT 10\"\n",
+        ),
+        (
+            "run sample --threads 4",
+            "--threads: sunlake run has no such flag\nhint: its flags: `sunlake run --help`\n",
+        ),
+        ("sample run", "sample is a pipeline, not a command\nhint: run it: `sunlake run sample`\n"),
+        (
+            "run sample daily",
+            "daily: a run is of one pipeline\nhint: name one; for more, start the program again\n",
+        ),
+        (
+            "query SELECT name FROM filings",
+            "name: a query is one word for the shell\n\
+             hint: put it in double quotes: sunlake query \"SELECT county FROM filings\"\n",
+        ),
+        (
+            "export parquet x",
+            "the files of a lake are Parquet already\n\
+             hint: read them where they are, such as output/current/filings/**/*.parquet\n",
+        ),
+        (
+            "export out",
+            "out: there is no such export\n\
+             hint: name one first, then its path: `sunlake export csv|duckdb|delta PATH`\n",
+        ),
+    ] {
+        says(&scratch, line, 2, &format!("error: {text}"));
+    }
+}
+
+#[test]
+fn values_that_cannot_be_say_what_can() {
+    let scratch = Scratch::new();
+    for (line, text) in [
+        (
+            "status --today 2026-13-01",
+            "'2026-13-01' for '--today <YYYY-MM-DD>': a day is YYYY-MM-DD, such as 2026-11-20",
+        ),
+        (
+            "changes --since 2026-13-01",
+            "'2026-13-01' for '--since <DATE|N>': give a day, YYYY-MM-DD, or the number of a snapshot",
+        ),
+        (
+            "changes --county Miami",
+            "'Miami' for '--county <NAME>': Florida has no such county; did you mean \"Miami-Dade\"?",
+        ),
+        ("changes --type lcc", "'lcc' for '--type <TYPE>': there is no such type; did you mean llc?"),
+        ("snapshot prune --keep-last many", "'many' for '--keep-last <N>': give a whole number, such as 7"),
+        (
+            "keys create --account a --plan gold",
+            "'gold' for '--plan <starter|agency|enterprise>': gold is none of starter, agency, enterprise",
+        ),
+    ] {
+        says(
+            &scratch,
+            line,
+            2,
+            &format!("error: invalid value {text}\n\nFor more information, try '--help'.\n"),
+        );
     }
 }
 
@@ -118,6 +217,12 @@ fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
              \x20   |         ^\n",
         ),
         (
+            "name = \"p\"\n[extract]\ncounties = [\"Duval\"]\n",
+            "error: p.toml, line 3: unknown field `counties`, expected one of `days`, `types`, `filings`\n\
+             \x20 3 | counties = [\"Duval\"]\n\
+             \x20   | ^^^^^^^^\n",
+        ),
+        (
             "name = \"Bad Name\"\n",
             "error: p.toml, line 1: name must be lower-case letters, digits, - and _\n\
              \x20 1 | name = \"Bad Name\"\n\
@@ -151,6 +256,10 @@ fn mistakes_in_sql_name_the_nearest_table_or_column_or_the_right_quotes() {
              hint: a text is in single quotes: 'llc'; for a column, there are business_id, document_number, name, \
              entity_type, company_type, status, filed_date, dissolved_date, city, city_clean, zip, county, county_key, \
              industry_sector, industry_type, url, source, listed, first_seen_at, changed_at, extra\n",
+        ),
+        (
+            "SELECT f.kounty FROM counties c JOIN filings AS f ON c.county = f.county",
+            "error: aggregate aggregates/mine.sql cannot run: there is no column kounty\nhint: did you mean county?\n",
         ),
         (
             "SELEKT 1",

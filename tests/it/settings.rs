@@ -120,7 +120,6 @@ fn a_wrong_command_line_is_a_usage_error() {
         &["rum"][..],
         &["run", "--frobnicate"],
         &["run", "--today", "2026-02-30"],
-        &["serve"],
         &["serve", "--keys", "keys.toml", "--max-connections", "0"],
         &[],
     ] {

@@ -1,6 +1,7 @@
 //! Flags of `query` and `changes`.
 
-use super::values::{Since, SnapshotName, named, named_path, since, snapshot_name};
+use super::values::{Since, SnapshotName, county, entity_type, named, named_path, since, snapshot_name};
+use crate::contract::reference::EntityType;
 use clap::{Args, ValueEnum, value_parser};
 use std::path::PathBuf;
 
@@ -50,11 +51,11 @@ pub struct ChangesArguments {
     #[arg(long, env = "SUNLAKE_SINCE", value_parser = named(since), value_name = "DATE|N")]
     pub since: Option<Since>,
     /// Only of this county
-    #[arg(long, env = "SUNLAKE_COUNTY", value_name = "NAME")]
-    pub county: Option<String>,
+    #[arg(long, env = "SUNLAKE_COUNTY", value_parser = named(county), value_name = "NAME")]
+    pub county: Option<&'static str>,
     /// Only of this type, such as llc
-    #[arg(long = "type", env = "SUNLAKE_TYPE", value_name = "TYPE")]
-    pub kind: Option<String>,
+    #[arg(long = "type", env = "SUNLAKE_TYPE", value_parser = named(entity_type), value_name = "TYPE")]
+    pub kind: Option<EntityType>,
     /// Only names with this text in them
     #[arg(long, env = "SUNLAKE_NAME", value_name = "TEXT")]
     pub name: Option<String>,

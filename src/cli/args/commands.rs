@@ -4,7 +4,7 @@ use super::ask::{ChangesArguments, QueryArguments};
 use super::serve::ServeArguments;
 use super::values::{
     BaseUrl, BaseUrlParser, Expiry, SnapshotName, day, expiry, named, named_path, plan, snapshot_name,
-    switch, table_name, verbosity,
+    switch, table_name, verbosity, whole_number,
 };
 use crate::contract::plan::Plan;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum, value_parser};
@@ -249,22 +249,22 @@ pub struct Numbered {
 pub struct PruneFlags {
     /// Keep this many of the newest
     #[arg(long, env = "SUNLAKE_KEEP_LAST", default_value_t = 0)]
-    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
+    #[arg(value_parser = named(whole_number), value_name = "N")]
     pub keep_last: u32,
     /// Keep the newest of each of this many days
     #[arg(long, env = "SUNLAKE_KEEP_DAILY", default_value_t = 0)]
-    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
+    #[arg(value_parser = named(whole_number), value_name = "N")]
     pub keep_daily: u32,
     /// Keep the newest of each of this many weeks
     #[arg(long, env = "SUNLAKE_KEEP_WEEKLY", default_value_t = 0)]
-    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
+    #[arg(value_parser = named(whole_number), value_name = "N")]
     pub keep_weekly: u32,
     /// Keep the newest of each of this many months
     #[arg(long, env = "SUNLAKE_KEEP_MONTHLY", default_value_t = 0)]
-    #[arg(value_parser = named(value_parser!(u32)), value_name = "N")]
+    #[arg(value_parser = named(whole_number), value_name = "N")]
     pub keep_monthly: u32,
     /// Delete raw pages of finished runs older than this many days whose snapshots are pruned
-    #[arg(long, env = "SUNLAKE_RAW_DAYS", value_parser = named(value_parser!(u32)), value_name = "DAYS")]
+    #[arg(long, env = "SUNLAKE_RAW_DAYS", value_parser = named(whole_number), value_name = "DAYS")]
     pub raw_days: Option<u32>,
     /// Only show what would be deleted
     #[arg(long, env = "SUNLAKE_DRY_RUN", value_parser = named(switch))]

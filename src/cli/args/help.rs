@@ -28,7 +28,7 @@ const EXAMPLES: [(&str, &str); 18] = [
     ("verify", "sunlake verify latest\n  sunlake verify --repair"),
     ("snapshot", "sunlake snapshot list\n  sunlake snapshot diff 3 latest"),
     ("replay", "sunlake replay 20261120T100000000Z-daily"),
-    ("serve", "sunlake serve --keys keys.toml --listen 8080"),
+    ("serve", "sunlake serve --demo\n  sunlake serve --keys keys.toml --listen 8080"),
     ("keys", "sunlake keys create --account acme --plan agency\n  sunlake keys list"),
     ("report", "sunlake report --lake sample"),
     ("doctor", "sunlake doctor --base-url https://api.example.com"),

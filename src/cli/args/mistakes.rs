@@ -1,42 +1,166 @@
-//! What is said about a command line with a flag from another place. The value of such a flag is never repeated.
+//! What is said about a command line with a word from another place. The value of a wrong flag is never repeated.
 
 use super::help::START;
+use crate::pipeline::config::built_in;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// Flags that people try: the flag, what is wrong with it, and the way out.
-const TRIED: [(&[&str], &str, &str); 3] = [
+/// A flag that people try: its names, the commands it is tried with (all, if none), what is wrong with it, and the way out.
+type Tried = (&'static [&'static str], &'static [&'static str], &'static str, &'static str);
+
+const TRIED: [Tried; 11] = [
     (
         &["--api-key", "--apikey", "--key", "--token"],
+        &[],
         "the key of the API is never on the command line, where other users and logs see it",
         "set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key",
     ),
     (
-        &["--days", "--window"],
+        &["--days", "--from", "--to", "--after", "--until", "--start", "--end", "--date"],
+        &["changes"],
+        "changes are those since a day or a snapshot",
+        "sunlake changes --since 2026-11-01",
+    ),
+    (
+        &["--days", "--window", "--from", "--to", "--since", "--until", "--start", "--end", "--date"],
+        &["run", "plan", "demo"],
         "the days to read are no flag; they belong to the pipeline file",
         "set them there: `[extract]` with `days = 30`",
     ),
     (
         &["--dry-run", "--dryrun"],
+        &[],
         "there is no such flag here",
         "see what a run would request and cost: `sunlake plan PIPELINE`",
+    ),
+    (
+        &["--type", "--types"],
+        &["run", "plan"],
+        "the types to read are no flag; they belong to the pipeline file",
+        "set them there: `[extract]` with `types = [\"llc\"]`",
+    ),
+    (
+        &["--county", "--city", "--zip", "--counties"],
+        &["run", "plan"],
+        "a run reads all of Florida",
+        "ask the lake for a part of it: `sunlake query \"SELECT … WHERE county = 'Duval'\"`",
+    ),
+    (
+        &["--seed", "--scale"],
+        &["run", "plan", "demo"],
+        "the sample's seed and size are no flags; they belong to the pipeline file",
+        "set them there: `[source.sample]` with `seed = 7`",
+    ),
+    (
+        &["--config", "--pipeline", "--file"],
+        &["run", "plan"],
+        "a pipeline is named without a flag",
+        "sunlake run daily, or the path of a file",
+    ),
+    (
+        &["--output", "--out", "--output-dir", "--db", "--database", "--path"],
+        &["run", "plan", "demo", "status", "verify", "serve"],
+        "the lake is named with --lake",
+        "give --lake PATH",
+    ),
+    (
+        &["--port", "--host", "--bind", "--address"],
+        &["serve"],
+        "host and port are one flag",
+        "give --listen 127.0.0.1:8080, or a port alone: --listen 8080",
+    ),
+    (
+        &["--limit", "--where", "--county", "--type", "--table", "--order-by"],
+        &["query"],
+        "a query says this in SQL",
+        "sunlake query \"SELECT name FROM filings WHERE county = 'Duval' LIMIT 10\"",
     ),
 ];
 
 /// The text about a wrong command line, where clap's own does not help.
 pub fn explain(error: &Error) -> Option<String> {
-    let is_missing = [ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand, ErrorKind::MissingSubcommand];
-    if is_missing.contains(&error.kind()) && is_of_program(error) {
-        return Some(START.to_owned());
+    let command = command_of(error);
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.split('=').next().unwrap_or_default()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand
+            if command.is_empty() =>
+        {
+            Some(START.to_owned())
+        }
+        ErrorKind::UnknownArgument => {
+            let word = word(ContextKind::InvalidArg)?;
+            let is_flag = word.starts_with('-');
+            let is_near = error.get(ContextKind::SuggestedArg).is_some();
+            if is_flag { of_flag(word, &command, is_near) } else { of_word(word, &command) }
+        }
+        ErrorKind::InvalidSubcommand => of_command(word(ContextKind::InvalidSubcommand)?, &command),
+        _ => None,
     }
-    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
-    let flag = flag.split('=').next().unwrap_or_default();
-    let (_, wrong, way_out) = TRIED
-        .iter()
-        .find(|(flags, ..)| error.kind() == ErrorKind::UnknownArgument && flags.contains(&flag))?;
-    Some(format!("error: {flag}: {wrong}\nhint: {way_out}\n"))
 }
 
-/// Whether the help that clap would show is that of the program, not of one of its commands.
-fn is_of_program(error: &Error) -> bool {
-    error.to_string().contains("Usage: sunlake [OPTIONS] <COMMAND>")
+/// The command that the error is about, such as `export csv`; empty for the program.
+fn command_of(error: &Error) -> String {
+    let text = error.to_string();
+    let usage = text.split_once("Usage: sunlake ").map_or("", |(_, usage)| usage);
+    let words = usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-']));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn of_flag(flag: &str, command: &str, is_near: bool) -> Option<String> {
+    let tried = TRIED.iter().find(|(flags, commands, ..)| {
+        flags.contains(&flag) && (commands.is_empty() || commands.contains(&command))
+    });
+    match tried {
+        Some((.., wrong, way_out)) => Some(said(&format!("{flag}: {wrong}"), way_out)),
+        // clap names the near one.
+        None if is_near => None,
+        None => {
+            let program = format!("sunlake {command}");
+            let program = program.trim_end();
+            Some(said(
+                &format!("{flag}: {program} has no such flag"),
+                &format!("its flags: `{program} --help`"),
+            ))
+        }
+    }
+}
+
+/// A word too many.
+fn of_word(word: &str, command: &str) -> Option<String> {
+    match command {
+        "run" | "plan" => Some(said(
+            &format!("{word}: a {command} is of one pipeline"),
+            "name one; for more, start the program again",
+        )),
+        "query" => Some(said(
+            &format!("{word}: a query is one word for the shell"),
+            "put it in double quotes: sunlake query \"SELECT county FROM filings\"",
+        )),
+        _ => None,
+    }
+}
+
+/// A command that there is not.
+fn of_command(word: &str, command: &str) -> Option<String> {
+    match command {
+        "" if built_in::pipeline(word).is_some() => Some(said(
+            &format!("{word} is a pipeline, not a command"),
+            &format!("run it: `sunlake run {word}`"),
+        )),
+        "export" if word == "parquet" => Some(said(
+            "the files of a lake are Parquet already",
+            "read them where they are, such as output/current/filings/**/*.parquet",
+        )),
+        "export" => Some(said(
+            &format!("{word}: there is no such export"),
+            "name one first, then its path: `sunlake export csv|duckdb|delta PATH`",
+        )),
+        _ => None,
+    }
+}
+
+fn said(error: &str, way_out: &str) -> String {
+    format!("error: {error}\nhint: {way_out}\n")
 }

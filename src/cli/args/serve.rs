@@ -1,6 +1,6 @@
 //! Flags of `serve`.
 
-use super::values::{connections, listen_address, named, named_path, origin, web_address};
+use super::values::{connections, listen_address, named, named_path, origin, switch, web_address};
 use crate::serve::{ConnectionLimits, LimitOverride};
 use clap::{Args, value_parser};
 use std::path::PathBuf;
@@ -13,8 +13,11 @@ pub struct ServeArguments {
     #[arg(long, env = "SUNLAKE_LISTEN", default_value = "127.0.0.1:8080", value_name = "ADDR")]
     #[arg(value_parser = named(listen_address))]
     pub listen: String,
+    /// Serve the sample, invented businesses, and print a key and a request to copy; reads no lake and no file
+    #[arg(long, env = "SUNLAKE_DEMO", value_parser = named(switch))]
+    pub demo: bool,
     /// File of accounts and keys, made by `sunlake keys create`
-    #[arg(long, env = "SUNLAKE_KEYS", value_parser = named_path(), value_name = "FILE")]
+    #[arg(long, env = "SUNLAKE_KEYS", default_value = "keys.toml", value_parser = named_path(), value_name = "FILE")]
     pub keys: PathBuf,
     /// File of the request counts, which the next server needs [default: state/usage.jsonl of the lake]
     #[arg(long, env = "SUNLAKE_USAGE", value_parser = named_path(), value_name = "FILE")]

@@ -1,6 +1,9 @@
 //! Parsers of values. An error of a value that came from a variable names the variable, not the flag.
 
+use crate::contract::county::FLORIDA_COUNTIES;
+use crate::contract::nearest::{NEAR, nearest};
 use crate::contract::plan::Plan;
+use crate::contract::reference::EntityType;
 use clap::builder::{PathBufValueParser, PossibleValue, Resettable, StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, Error};
 use clap::parser::ValueSource;
@@ -171,6 +174,26 @@ pub(super) fn expiry(text: &str) -> Result<Expiry, String> {
     days.map(Expiry::InDays).or_else(day).ok_or_else(wrong)
 }
 
+/// The county of a name or key, with or without its signs: `St. Johns`, `st johns`, `MIAMI-DADE`.
+pub(super) fn county(text: &str) -> Result<&'static str, String> {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    let named = FLORIDA_COUNTIES.into_iter().find(|county| letters(county) == letters(text));
+    named.ok_or_else(|| match nearest(text, FLORIDA_COUNTIES, NEAR) {
+        Some(near) => format!("Florida has no such county; did you mean {near:?}?"),
+        None => "Florida has no such county".to_owned(),
+    })
+}
+
+pub(super) fn entity_type(text: &str) -> Result<EntityType, String> {
+    let keys = EntityType::ALL.map(EntityType::key);
+    EntityType::from_key(&text.to_lowercase()).ok_or_else(|| match nearest(text, keys, NEAR) {
+        Some(near) => format!("there is no such type; did you mean {near}?"),
+        None => format!("a type is one of {}", keys.join(", ")),
+    })
+}
+
 pub(super) fn plan(text: &str) -> Result<Plan, String> {
     match text {
         "starter" => Ok(Plan::Starter),
@@ -178,6 +201,10 @@ pub(super) fn plan(text: &str) -> Result<Plan, String> {
         "enterprise" => Ok(Plan::Enterprise),
         other => Err(format!("{other} is none of starter, agency, enterprise")),
     }
+}
+
+pub(super) fn whole_number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "give a whole number, such as 7".to_owned())
 }
 
 pub(super) fn connections(text: &str) -> Result<usize, String> {
@@ -240,6 +267,18 @@ mod tests {
         ] {
             assert_eq!(expiry(text).ok(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_county_is_known_by_its_letters_and_a_misspelt_one_has_a_nearest() {
+        for (typed, name) in [("Miami-Dade", "Miami-Dade"), ("st johns", "St. Johns"), ("DE SOTO", "DeSoto")]
+        {
+            assert_eq!(county(typed), Ok(name));
+        }
+        assert!(county("Miami").expect_err("no county").ends_with("did you mean \"Miami-Dade\"?"));
+        assert_eq!(county("").expect_err("no county"), "Florida has no such county");
+        assert_eq!(entity_type("LLC"), Ok(EntityType::Llc));
+        assert!(entity_type("lcc").expect_err("no type").ends_with("did you mean llc?"));
     }
 
     fn refusal(source: ValueSource) -> String {

@@ -1,6 +1,7 @@
 //! `keys`: accounts and keys of `serve`.
 
 use crate::cli::args::{Expiry, KeysCommand};
+use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::key_permissions::warn_if_readable;
 use crate::cli::context::open_lake::usage_file;
 use crate::cli::exit::CommandError;
@@ -16,7 +17,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) -> Result<u8, CommandError> {
-    require_folder(file)?;
+    require_folder_of(file)?;
     warn_if_readable(file);
     let refused = |error: KeysError| CommandError::Serve(error.into());
     match command {
@@ -49,18 +50,6 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
                     "{id} is revoked in {file}; a server refuses it when it has read the file, within a second\n"
                 )
             })
-        }
-    }
-}
-
-/// Fails if the folder of the key file does not exist.
-fn require_folder(file: &Path) -> Result<(), CommandError> {
-    match file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
-        None => Ok(()),
-        Some(folder) => {
-            let (folder, file) = (folder.display(), file.display());
-            let error = format!("cannot use the key file {file}: there is no folder {folder}");
-            Err(CommandError::Settings(error).hint("make the folder, or give another file with --keys"))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::args::{SchemaOf, command_line};
 use crate::cli::completion::VARIABLE;
+use crate::cli::context::folder::require_folder_or_nothing;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::{count, print};
 use crate::cli::session::Session;
@@ -47,6 +48,7 @@ pub(crate) fn schema(of: SchemaOf) -> Result<u8, CommandError> {
 
 /// Writes a manual page for each command.
 pub(crate) fn man(session: &Session<'_>, folder: &Path) -> Result<u8, CommandError> {
+    require_folder_or_nothing(folder)?;
     let mut root = command_line().disable_help_subcommand(true);
     root.build();
     let mut pages = Vec::new();

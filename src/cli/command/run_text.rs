@@ -165,6 +165,9 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
         }
     }
     let Some(enrich) = &summary.enrich else { return Ok(()) };
+    if enrich.chosen == 0 {
+        return writeln!(text, "looked up  none: `[enrich] where` chooses no business that is due");
+    }
     writeln!(
         text,
         "looked up  {} of {} businesses, {} of them unknown to the API",

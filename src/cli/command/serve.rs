@@ -1,5 +1,6 @@
 //! `serve`: serves the API from the lake until a signal.
 
+use super::start::served_demo::ServedDemo;
 use crate::cli::args::ServeArguments;
 use crate::cli::context::key_permissions::warn_if_readable;
 use crate::cli::context::open_lake::{check_folder, is_in_store, open_lake, usage_file};
@@ -30,26 +31,22 @@ pub(crate) async fn serve(
     let (listener, address) = bind(&arguments.listen).await?;
     let tls = tls_files(arguments);
     warn_if_in_the_clear(address, tls.is_some(), arguments.public_url.as_deref());
-    let metrics = match &arguments.metrics {
-        Some(metrics) => {
-            let (listener, address) = bind(metrics).await?;
-            tracing::info!(%address, "metrics are served at /metrics");
-            Some(listener)
-        }
-        None => None,
+    let metrics = bind_metrics(arguments).await?;
+    let demo = if arguments.demo { Some(ServedDemo::make(session).await?) } else { None };
+    let (index, accounts, usage) = match &demo {
+        Some(demo) => demo.sources(),
+        None => sources(session, arguments)?,
     };
-    let (index, usage) = source(session, arguments.usage.clone())?;
-    warn_if_readable(&arguments.keys);
     if let Some(files) = &tls {
         warn_if_readable(&files.key);
     }
     let config = ServeConfig {
         index,
-        accounts: AccountsSource::File(arguments.keys.clone()),
+        accounts,
         plan_override: arguments.plan_override.clone().unwrap_or_default(),
         usage,
         clock: Arc::new(session.world.now),
-        today: session.common.today,
+        today: demo.as_ref().map(|_| session.today).or(session.common.today),
         tls,
         public_url: arguments.public_url.clone(),
         origins: Origins::new(arguments.cors_origin.clone()),
@@ -75,7 +72,10 @@ pub(crate) async fn serve(
     let mut serving = pin!(server.run(ready, stopped));
     tokio::select! {
         ended = &mut serving => return Ok(ended.map(|()| exit::DONE)?),
-        Ok(()) = is_ready => print(&format!("listening {scheme}://{address}\n"))?,
+        Ok(()) = is_ready => {
+            let greeting = demo.as_ref().map(|demo| demo.greeting(scheme, address)).unwrap_or_default();
+            print(&format!("listening {scheme}://{address}\n{greeting}"))?;
+        }
     }
     serving.await?;
     Ok(exit::DONE)
@@ -111,6 +111,13 @@ async fn bind(address: &str) -> Result<(TcpListener, SocketAddr), CommandError> 
     Ok((listener, bound))
 }
 
+async fn bind_metrics(arguments: &ServeArguments) -> Result<Option<TcpListener>, CommandError> {
+    let Some(metrics) = &arguments.metrics else { return Ok(None) };
+    let (listener, address) = bind(metrics).await?;
+    tracing::info!(%address, "metrics are served at /metrics");
+    Ok(Some(listener))
+}
+
 /// The number of connections wanted, reduced to the number of files that the system allows.
 fn connections(wanted: usize, open_files: Option<u64>) -> usize {
     let room = open_files.map_or(u64::MAX, |files| files.saturating_sub(OTHER_OPEN_FILES).max(1));
@@ -123,6 +130,16 @@ fn connections(wanted: usize, open_files: Option<u64>) -> usize {
         );
     }
     allowed
+}
+
+/// The source of the rows, the accounts, and the place of the request counts.
+fn sources(
+    session: &Session<'_>,
+    arguments: &ServeArguments,
+) -> Result<(IndexSource, AccountsSource, UsagePlace), CommandError> {
+    let (index, usage) = source(session, arguments.usage.clone())?;
+    warn_if_readable(&arguments.keys);
+    Ok((index, AccountsSource::File(arguments.keys.clone()), usage))
 }
 
 /// The source of the rows, and the place of the request counts.

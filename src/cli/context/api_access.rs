@@ -115,6 +115,7 @@ pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
         (None, Some(file)) => {
             let text = std::fs::read_to_string(&file).map_err(|error| {
                 CommandError::Settings(format!("cannot read SUNLAKE_API_KEY_FILE {file}: {error}"))
+                    .hint("give the path of a file with the key and nothing else")
             })?;
             warn_if_readable(Path::new(&file));
             (text, format!("the file {file} of SUNLAKE_API_KEY_FILE"))
@@ -124,7 +125,10 @@ pub(crate) fn api_key(world: &World) -> Result<(ApiKey, String), CommandError> {
                 .hint("set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key"));
         }
     };
-    let key = ApiKey::parse(&text).map_err(|error| CommandError::Settings(format!("{key_in}: {error}")))?;
+    let key = ApiKey::parse(&text).map_err(|error| {
+        CommandError::Settings(format!("{key_in}: {error}"))
+            .hint(format!("put the key of your account, one word, into {key_in}"))
+    })?;
     Ok((key, key_in))
 }
 

@@ -39,14 +39,8 @@ impl EmbeddedApi {
         today: Date,
         now: fn() -> Timestamp,
     ) -> Result<Self, CommandError> {
-        let folder = tempfile::tempdir().map_err(io("no temporary folder for the sample"))?;
-        let root = folder.path().to_owned();
         let limits = sample_limits(&sample);
-        let written = tokio::task::spawn_blocking(move || write_sample_lake(&root, &sample, today));
-        written.await.map_err(bug)?.map_err(|error| match error {
-            SampleLakeError::Lake(error) => error.into(),
-            SampleLakeError::Table(_) | SampleLakeError::Record(_) => bug(error),
-        })?;
+        let folder = sample_folder(sample, today).await?;
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(io("no port for the embedded API"))?;
         let address = listener.local_addr().map_err(io("no port for the embedded API"))?;
         let config = ServeConfig {
@@ -100,6 +94,18 @@ impl EmbeddedApi {
         let ended = self.serving.await.map_err(bug)?;
         ended.map_err(failed)
     }
+}
+
+/// A folder with the lake of a sample as of `today`, which ends when it is dropped.
+pub(crate) async fn sample_folder(sample: SampleSource, today: Date) -> Result<TempDir, CommandError> {
+    let folder = tempfile::tempdir().map_err(io("no temporary folder for the sample"))?;
+    let root = folder.path().to_owned();
+    let written = tokio::task::spawn_blocking(move || write_sample_lake(&root, &sample, today));
+    written.await.map_err(bug)?.map_err(|error| match error {
+        SampleLakeError::Lake(error) => error.into(),
+        SampleLakeError::Table(_) | SampleLakeError::Record(_) => bug(error),
+    })?;
+    Ok(folder)
 }
 
 fn bug(error: impl std::error::Error) -> CommandError {

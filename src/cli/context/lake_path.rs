@@ -36,6 +36,9 @@ pub(super) fn check_lake_path(path: &Path, home: Option<&str>) -> Result<(), Com
             "give that lake, or a folder outside of it, with --lake".to_owned(),
         );
     }
+    if path.is_file() {
+        return refused("is a file", "give a folder with --lake".to_owned());
+    }
     match is_others(path) {
         true => refused(
             "is a folder of other files",
@@ -103,5 +106,6 @@ mod tests {
         assert!(refusal(&at("lake/more/lakes")).contains(&at("lake").display().to_string()));
         write(at("new/thesis.docx"), "").expect("a file");
         assert!(refusal(&at("new")).contains("is a folder of other files"));
+        assert!(refusal(&at("new/thesis.docx")).contains("is a file\nhint: give a folder"));
     }
 }

@@ -3,6 +3,7 @@
 //! # Files, in reading order
 //!
 //! - `key_permissions`: who may read a file of keys
+//! - `folder`: folders that a command writes into
 //! - `lake_path`: what `--lake` may name
 //! - `open_lake`: the lake of `--lake`, in a folder or in an object store, and the folder of request counts
 //! - `api_access`: address and key of the API, and errors that name both
@@ -11,6 +12,7 @@
 
 pub(super) mod api_access;
 pub(super) mod embedded_api;
+pub(super) mod folder;
 pub(super) mod key_permissions;
 mod lake_path;
 pub(super) mod open_lake;

@@ -1,18 +1,15 @@
 //! The pipeline of a command line, and whether it reads the embedded sample. No command spends an account that it does not name.
 
-use crate::aggregate::nearest;
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
+use crate::contract::nearest::{NEAR, nearest};
 use crate::pipeline::PipelineError;
 use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::Pipeline;
 use std::path::{Path, PathBuf};
 
 /// The pipeline that runs where neither a pipeline nor an account is named.
-const SAMPLE: &str = "sample";
-
-/// How alike names are that are taken for one another.
-const ALIKE: f64 = 0.6;
+pub(crate) const SAMPLE: &str = "sample";
 
 /// Where names are looked up before the built-in pipelines.
 const FOLDER: &str = "pipelines";
@@ -49,7 +46,7 @@ fn named(given: &Path) -> Result<Pipeline, CommandError> {
             );
             let names = pipeline_names();
             Err(CommandError::Settings(error).hint(
-                match nearest(name, names.iter().map(String::as_str), ALIKE) {
+                match nearest(name, names.iter().map(String::as_str), NEAR) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("name one of {}, or give the path of a file", names.join(", ")),
                 },

@@ -5,7 +5,8 @@ use super::mistakes::{Mistake, place_of, read_spec};
 use super::spec::{
     A_YEAR, AggregatesSpec, ChecksSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec, SampleSource,
 };
-use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates, nearest};
+use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
+use crate::contract::nearest::{NEAR, nearest};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::extract::reference::MAX_WINDOW;
 use crate::pipeline::error::{PipelineError, Result, SpecError};
@@ -154,21 +155,27 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
 }
 
 fn unreadable(path: &Path, source: io::Error) -> SpecError {
-    let near = (source.kind() == io::ErrorKind::NotFound).then(|| nearest_file(path)).flatten();
-    let hint = near.map(|near| format!("; did you mean {}?", near.display())).unwrap_or_default();
+    let near = (source.kind() == io::ErrorKind::NotFound).then(|| nearest_pipeline(path)).flatten();
+    let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     SpecError::Unreadable { path: path.to_owned(), source, hint }
 }
 
-/// The pipeline file of the same folder whose name is nearest to a missing one's.
-fn nearest_file(path: &Path) -> Option<PathBuf> {
+/// The pipeline file of the same folder, or the built-in pipeline, whose name is nearest to a missing file's.
+fn nearest_pipeline(path: &Path) -> Option<String> {
     let wrong = path.file_stem()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let files = std::fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let names: Vec<String> = files
         .filter_map(|file| Some(file.file_name()?.to_str()?.strip_suffix(".toml")?.to_owned()))
         .collect();
-    let near = nearest(wrong, names.iter().map(String::as_str), 0.6)?;
-    Some(path.with_file_name(format!("{near}.toml")))
+    // Of two names that are as near, the file's is the last, which is taken.
+    let mut all: Vec<&str> = built_in::pipeline_names().collect();
+    all.extend(names.iter().map(String::as_str));
+    let near = nearest(wrong, all, NEAR)?;
+    Some(match names.iter().any(|name| name == near) {
+        true => path.with_file_name(format!("{near}.toml")).display().to_string(),
+        false => format!("the built-in pipeline `{near}`"),
+    })
 }
 
 /// Names and SQL of the aggregates; none where the pipeline disables them.

@@ -1,7 +1,7 @@
 //! All mistakes of a pipeline file at once: each with its line, its place in it, and the nearest right word.
 
 use super::spec::PipelineSpec;
-use crate::aggregate::nearest;
+use crate::contract::nearest::{NEAR, nearest};
 use std::fmt::Write;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -22,8 +22,20 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("review", "hold"),
 ];
 
-/// How alike words are that are taken for one another.
-const ALIKE: f64 = 0.6;
+/// The sections of a pipeline file.
+const SECTIONS: [&str; 11] = [
+    "source",
+    "source.sample",
+    "extract",
+    "registry",
+    "enrich",
+    "budget",
+    "plan",
+    "aggregates",
+    "checks",
+    "retention",
+    "report",
+];
 
 /// A mistake in a pipeline file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,7 +122,7 @@ fn list_as_section(text: &str) -> Option<String> {
         table.iter().find_map(|(key, value)| {
             let path = format!("{above}{}", key.get_ref());
             match value.get_ref() {
-                DeValue::Array(_) if path != "extract.types" => Some(path),
+                DeValue::Array(_) if SECTIONS.contains(&&*path) => Some(path),
                 DeValue::Table(section) => find(section, &format!("{path}.")),
                 _ => None,
             }
@@ -170,6 +182,6 @@ fn near(problem: &str) -> Option<String> {
     let wrong = quoted.next()?;
     let right: Vec<&str> = quoted.collect();
     let synonym = SYNONYMS.iter().find(|(word, value)| *word == wrong && right.contains(value));
-    let near = synonym.map(|(_, value)| *value).or_else(|| nearest(wrong, right, ALIKE));
+    let near = synonym.map(|(_, value)| *value).or_else(|| nearest(wrong, right, NEAR));
     near.map(str::to_owned)
 }

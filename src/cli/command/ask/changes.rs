@@ -4,11 +4,13 @@ use super::atom::feed;
 use super::query::{Question, answer, ask, put};
 use super::rows::objects_of;
 use crate::cli::args::{ChangesArguments, RowFormat, Since};
+use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::open_lake::{open_lake, require_snapshot};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::session::Session;
 use crate::lake::Lake;
 use crate::pipeline::PipelineError;
+use std::io::Write as _;
 
 const COLUMNS: &str =
     "observed_on, change, name, entity_type, county, city_clean, field, old, new, business_id";
@@ -22,15 +24,34 @@ pub(crate) fn changes(session: &Session<'_>, arguments: &ChangesArguments) -> Re
     let columns = if is_feed { FEED_COLUMNS } else { COLUMNS };
     let question = Question { sql: sql(&lake, arguments, columns)?, snapshot: None };
     let output = arguments.output.as_deref();
-    match is_feed {
+    let found = match is_feed {
         true => {
-            let rows = ask(session, &question)?;
+            output.map_or(Ok(()), require_folder_of)?;
+            let (rows, found) = ask(session, &question)?;
             let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
             put(feed(&rows, session.now()).as_bytes(), output)?;
+            found
         }
         false => answer(session, &question, arguments.format, output)?,
+    };
+    if found == 0 && !session.common.quiet {
+        // Where stderr is closed, the rows are all that is left.
+        let _ = writeln!(std::io::stderr(), "note: {}", why_none(session, &lake)?);
     }
     Ok(exit::DONE)
+}
+
+/// Why no changes are shown.
+fn why_none(session: &Session<'_>, lake: &Lake) -> Result<String, CommandError> {
+    let newest = "SELECT CAST(MAX(observed_on) AS STRING) AS newest FROM changes";
+    let (rows, _) = ask(session, &Question { sql: newest.to_owned(), snapshot: None })?;
+    let rows = objects_of(rows.path()).map_err(PipelineError::from)?;
+    let newest = rows.first().and_then(|row| row["newest"].as_str());
+    Ok(match (newest, lake.commits()?.len()) {
+        (Some(day), _) => format!("no change is like that; the newest changes are of {day}"),
+        (None, ..2) => "the lake has one snapshot: there is nothing earlier to compare with".to_owned(),
+        (None, _) => "no run has found a change yet".to_owned(),
+    })
 }
 
 /// The query of the changes that are asked for, newest first.
@@ -41,9 +62,8 @@ fn sql(lake: &Lake, arguments: &ChangesArguments, columns: &str) -> Result<Strin
         Some(Since::Snapshot(number)) => format!("run_id IN ({})", runs_after(lake, number)?),
     };
     let mut conditions = vec![since];
-    conditions
-        .extend(arguments.county.as_ref().map(|county| format!("LOWER(county) = LOWER({})", quoted(county))));
-    conditions.extend(arguments.kind.as_ref().map(|kind| format!("entity_type = {}", quoted(kind))));
+    conditions.extend(arguments.county.map(|county| format!("county = {}", quoted(county))));
+    conditions.extend(arguments.kind.map(|kind| format!("entity_type = {}", quoted(kind.key()))));
     conditions.extend(
         arguments.name.as_ref().map(|part| format!("STRPOS(LOWER(name), LOWER({})) > 0", quoted(part))),
     );

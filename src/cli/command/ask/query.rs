@@ -3,6 +3,7 @@
 use super::rows::rendered;
 use crate::aggregate::{SnapshotFiles, run_query, tables_of_query};
 use crate::cli::args::{QueryArguments, RowFormat, SnapshotName};
+use crate::cli::context::folder::require_folder_of;
 use crate::cli::context::open_lake::{open_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::words::print_bytes;
@@ -41,7 +42,13 @@ pub(crate) fn query(session: &Session<'_>, arguments: &QueryArguments) -> Result
 }
 
 fn read_sql(file: &Path) -> Result<String, CommandError> {
-    let failed = |source| CommandError::Io(format!("cannot read {}", file.display()), source);
+    let failed = |source: io::Error| match source.kind() {
+        ErrorKind::NotFound | ErrorKind::IsADirectory => {
+            CommandError::Settings(format!("cannot read {}: {source}", file.display()))
+                .hint("give the path of a file with one query")
+        }
+        _ => CommandError::Io(format!("cannot read {}", file.display()), source),
+    };
     if file == Path::new("-") {
         let mut sql = String::new();
         std::io::stdin().read_to_string(&mut sql).map_err(failed)?;
@@ -50,34 +57,35 @@ fn read_sql(file: &Path) -> Result<String, CommandError> {
     std::fs::read_to_string(file).map_err(failed)
 }
 
-/// Prints the rows that answer a question, or writes them to a file.
+/// Prints the rows that answer a question, or writes them to a file. Returns their number.
 pub(crate) fn answer(
     session: &Session<'_>,
     question: &Question,
     format: Option<RowFormat>,
     output: Option<&Path>,
-) -> Result<(), CommandError> {
+) -> Result<u64, CommandError> {
     let format = format.unwrap_or(if session.common.json { RowFormat::Json } else { RowFormat::Table });
     refuse_terminal(format, output)?;
-    let rows = ask(session, question)?;
+    output.map_or(Ok(()), require_folder_of)?;
+    let (rows, number) = ask(session, question)?;
     let width = (output.is_none() && std::io::stdout().is_terminal())
         .then(|| usize::from(console::Term::stdout().size().1));
     match rendered(rows.path(), format, width).map_err(PipelineError::from)? {
-        Some(bytes) => put(&bytes, output),
+        Some(bytes) => put(&bytes, output).map(|()| number),
         None => Err(CommandError::Usage("atom is a form of `sunlake changes` alone".to_owned())),
     }
 }
 
-/// The rows that answer a question, in a Parquet file that goes when it is dropped.
-pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<NamedTempFile, CommandError> {
+/// The rows that answer a question, in a Parquet file that goes when it is dropped, and their number.
+pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<(NamedTempFile, u64), CommandError> {
     let lake = open_lake(session)?;
     require_snapshot(&lake)?;
     let commit = commit(&lake, question.snapshot)?;
     let failed = |source| CommandError::Io("no temporary file for the rows".to_owned(), source);
     let file = NamedTempFile::new().map_err(failed)?;
     let tables = files(&lake, &commit, &question.sql)?;
-    run_query(&question.sql, &tables, file.path()).map_err(PipelineError::from)?;
-    Ok(file)
+    let rows = run_query(&question.sql, &tables, file.path()).map_err(PipelineError::from)?;
+    Ok((file, rows))
 }
 
 fn commit(lake: &Lake, name: Option<SnapshotName>) -> Result<Commit, CommandError> {

@@ -1,6 +1,7 @@
 //! `init`: the built-in pipelines, aggregates and a recipe for a scheduler as files, to be changed.
 
 use crate::cli::args::Schedule;
+use crate::cli::context::folder::require_folder_or_nothing;
 use crate::cli::exit::CommandError;
 use crate::cli::output::words::{count, lines};
 use crate::cli::session::Session;
@@ -20,6 +21,7 @@ enum Made {
 }
 
 pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> Result<u8, CommandError> {
+    require_folder_or_nothing(folder)?;
     let recipe = recipe(schedule);
     let wanted = PIPELINES
         .iter()

@@ -4,6 +4,8 @@
 //!
 //! - `demo`: `demo`
 //! - `init`: `init`
+//! - `served_demo`: what `serve --demo` serves
 
 pub(crate) mod demo;
 pub(crate) mod init;
+pub(crate) mod served_demo;

@@ -1,0 +1,250 @@
+//! Mistakes about a lake, its files and its tables: each command, its exit code, and all that the program says about it.
+
+use crate::mistakes::says;
+use crate::support::command::{Finished, Sunlake};
+use crate::support::lake::names;
+use crate::support::scratch::Scratch;
+use crate::support::source;
+use std::net::TcpListener;
+
+/// Asks the small lake; `said` is everything on stderr.
+fn asked(arguments: &[&str], code: i32, said: &str) -> Finished {
+    let done = Sunlake::on(&source::small().lake, ["query"]).args(arguments).finish().exits(code);
+    assert_eq!(done.stderr, said, "{}", done.shown());
+    done
+}
+
+#[test]
+fn sql_that_cannot_run_says_what_to_write() {
+    for (sql, text) in [
+        ("SELECT f.kounty FROM filings f", "there is no column kounty\nhint: did you mean county?"),
+        ("SELECT filings.kounty FROM filings", "there is no column kounty\nhint: did you mean county?"),
+        ("SELECT b.kounty FROM businesses AS b", "there is no column kounty\nhint: did you mean county?"),
+        ("SELECT g.county FROM filings f", "nothing in the query is called g"),
+        (
+            "SELECT name FROM filings WHERE county = 'Duval",
+            "Unterminated string literal at Line: 1, Column: 41\n\
+             hint: a text ends with a single quote, and a quote in it is written twice: 'O''NEIL'",
+        ),
+        (
+            "SELECT name FROM filings WHERE name LIKE %SUN%",
+            "Expected: an expression, found: % at Line: 1, Column: 42\n\
+             hint: a text is in single quotes: LIKE '%SUN%'",
+        ),
+        (
+            "SELECT name FROM filings WHERE filed_date > '2026-13-01'",
+            "a text is compared with a day and is none\nhint: a day is YYYY-MM-DD: '2026-11-20'",
+        ),
+        ("SELECT cuont(*) FROM filings", "there is no function cuont\nhint: did you mean COUNT?"),
+        (
+            "SELECT name FROM filings GROUP BY county",
+            "'name' should participate in the GROUP BY clause or an aggregate function\n\
+             hint: name the column after GROUP BY too, or take MIN or MAX of it",
+        ),
+        ("SELECT 1; SELECT 2", "it has more than one statement\nhint: ask one query at a time"),
+        ("", "it is empty\nhint: such as: SELECT county, filings FROM agg_county_window"),
+        (
+            "DELETE FROM filings",
+            "a query begins with SELECT or WITH, not with DELETE\n\
+             hint: a query changes nothing; for tables of your own: `sunlake export duckdb FILE`",
+        ),
+        (
+            "SHOW TABLES",
+            "a query begins with SELECT or WITH, not with SHOW\n\
+             hint: for the tables: `sunlake status --tables`; for their columns: catalog/TABLES.md of the lake",
+        ),
+        ("SELEC 1", "a query begins with SELECT or WITH, not with SELEC\nhint: did you mean SELECT?"),
+        ("sql/growth.sql", "sql/growth.sql is a file\nhint: sunlake query -f sql/growth.sql"),
+        (
+            "SELECT * FROM 'output/current/filings/**/*.parquet'",
+            "there is no table output/current/filings/**/*.parquet\n\
+             hint: a query names the tables of the lake, not files: FROM filings",
+        ),
+    ] {
+        let done = asked(&[sql], 3, &format!("error: the query cannot run: {text}\n"));
+        assert_eq!(done.stdout, "", "{}", done.shown());
+    }
+}
+
+#[test]
+fn files_of_a_query_that_cannot_be_are_named() {
+    let scratch = Scratch::new();
+    let (out, sql) = (scratch.path("no/rows.csv"), scratch.path("no.sql"));
+    let (out, sql) = (out.to_string_lossy(), sql.to_string_lossy());
+    let folder = scratch.path("no");
+    let text = format!(
+        "error: cannot use {out}: there is no folder {}\nhint: make the folder, or name another file\n",
+        folder.display()
+    );
+    asked(&["SELECT 1", "-o", &out], 3, &text);
+    let text = format!(
+        "error: cannot read {sql}: No such file or directory\nhint: give the path of a file with one query\n"
+    );
+    asked(&["-f", &sql], 3, &text);
+    asked(
+        &["SELECT 1", "--snapshot", "9"],
+        3,
+        "error: the lake has no snapshot 9\nhint: list the snapshots: `sunlake snapshot list`\n",
+    );
+    asked(&["SELECT 1", "--format", "atom"], 2, "error: atom is a form of `sunlake changes` alone\n");
+}
+
+#[test]
+fn changes_of_a_lake_with_one_snapshot_say_that_there_is_nothing_earlier() {
+    let changes = |arguments: &[&str]| {
+        Sunlake::on(&source::small().lake, ["changes"]).args(arguments).finish().exits(0)
+    };
+    let first = changes(&[]);
+    assert!(first.stdout.ends_with("\n0 rows\n"), "{}", first.shown());
+    assert_eq!(first.stderr, "note: the lake has one snapshot: there is nothing earlier to compare with\n");
+    assert_eq!(changes(&["--quiet"]).stderr, "");
+}
+
+#[test]
+fn a_path_that_is_no_lake_and_no_folder_is_refused() {
+    let scratch = Scratch::new();
+    scratch.file("afile", "x");
+    std::fs::create_dir(scratch.path("mine")).expect("a folder");
+    scratch.file("mine/thesis.txt", "x");
+    let a_file = "error: the lake afile is a file\nhint: give a folder with --lake\n";
+    for (line, text) in [
+        ("status --lake afile", a_file),
+        ("demo --lake afile", a_file),
+        ("query --lake afile SELECT", a_file),
+        (
+            "run sample --lake mine",
+            "error: the lake mine is a folder of other files\n\
+             hint: give a lake, or a new or empty folder, with --lake\n",
+        ),
+        (
+            "changes --lake nowhere",
+            "error: the lake nowhere has no snapshot yet\nhint: make a snapshot: `sunlake run`\n",
+        ),
+        ("init afile", "error: afile is a file; a folder is wanted\n"),
+        ("man afile", "error: afile is a file; a folder is wanted\n"),
+        (
+            "run pipelines/daily.toml",
+            "error: cannot read the pipeline file pipelines/daily.toml: No such file or directory\n\
+             hint: did you mean the built-in pipeline `daily`?\n",
+        ),
+        (
+            "run dialy",
+            "error: there is no pipeline dialy: neither dialy.toml, nor pipelines/dialy.toml, nor a built-in one\n\
+             hint: did you mean `daily`?\n",
+        ),
+        (
+            "keys list",
+            "error: cannot use the key file keys.toml: No such file or directory\n\
+             hint: create a key: `sunlake keys create --account NAME --plan PLAN`\n",
+        ),
+        (
+            "keys create --account a --plan agency --keys no/keys.toml",
+            "error: cannot use no/keys.toml: there is no folder no\nhint: make the folder, or name another file\n",
+        ),
+    ] {
+        says(&scratch, line, 3, text);
+    }
+    assert_eq!(names(&scratch.path("")).len(), 2, "nothing was made");
+}
+
+#[test]
+fn an_export_over_files_of_others_and_a_snapshot_that_is_not_there_are_refused() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("mine")).expect("a folder");
+    scratch.file("mine/thesis.csv", "x");
+    let lake = source::small().lake.display();
+    for (line, text) in [
+        (
+            "export csv mine",
+            "error: mine was not made by this command: it holds other files\n\
+             hint: export to another path, or replace it with --force\n",
+        ),
+        (
+            "export csv out --snapshot 7",
+            "error: the lake has no snapshot 7\nhint: list the snapshots: `sunlake snapshot list`\n",
+        ),
+        (
+            "export duckdb out.duckdb --duckdb /nonexistent",
+            "error: cannot start /nonexistent: No such file or directory\n\
+             hint: install DuckDB's command line program (https://duckdb.org, or `pip install duckdb-cli`), \
+             or give its path with --duckdb\n",
+        ),
+        (
+            "snapshot prune",
+            "error: no rule says what to keep\n\
+             hint: give --keep-last, --keep-daily, --keep-weekly, --keep-monthly or --raw-days\n",
+        ),
+        (
+            "snapshot accept 1",
+            "error: snapshot 1 is not pending review\nhint: list the snapshots: `sunlake snapshot list`\n",
+        ),
+        (
+            "replay nothing",
+            "error: run nothing cannot be replayed: the lake has no snapshot of it; `sunlake status` lists runs\n",
+        ),
+    ] {
+        says(&scratch, &format!("{line} --lake {lake}"), 3, text);
+    }
+    assert_eq!(names(&scratch.path("mine")).len(), 1, "nothing was made");
+}
+
+#[test]
+fn a_lake_that_cannot_be_written_names_the_folder() {
+    // Nobody makes a folder in /sys, whatever user the tests run as.
+    let done = Sunlake::new(["run", "sample", "--lake", "/sys/sunlake"]).finish().exits(9);
+    done.says("error: cannot create /sys/sunlake: ")
+        .says("\nhint: make the file and its folder writable for this user\n");
+}
+
+#[test]
+fn a_key_that_cannot_be_names_its_variable() {
+    let scratch = Scratch::new();
+    scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
+    let run = |variable: &str, value: &str, text: &str| {
+        let run = Sunlake::new(["run", "p.toml", "--base-url", "http://127.0.0.1:9"]);
+        let done = run.within(&scratch.path("")).env(variable, value).finish().exits(3);
+        assert_eq!(done.stderr, text, "{}", done.shown());
+    };
+    let none =
+        "error: no API key\nhint: set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key\n";
+    run("SUNLAKE_API_KEY", "", none);
+    run(
+        "SUNLAKE_API_KEY",
+        " ",
+        "error: SUNLAKE_API_KEY: the API key is empty\n\
+         hint: put the key of your account, one word, into SUNLAKE_API_KEY\n",
+    );
+    run(
+        "SUNLAKE_API_KEY_FILE",
+        "nokey",
+        "error: cannot read SUNLAKE_API_KEY_FILE nokey: No such file or directory\n\
+         hint: give the path of a file with the key and nothing else\n",
+    );
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let done = Sunlake::on(&source::small().lake, ["serve", "--listen", &address]).finish().exits(3);
+    let text = format!(
+        "error: cannot listen on {address}: Address already in use\n\
+         hint: give another address with --listen or --metrics\n"
+    );
+    assert_eq!(done.stderr, text, "{}", done.shown());
+}
+
+#[test]
+fn look_ups_of_a_misspelt_county_say_that_they_choose_nothing() {
+    let scratch = Scratch::new();
+    let sample = source::sample_pipeline(3, 0.05);
+    let run = |text: &str| {
+        let file = scratch.file("p.toml", text);
+        let run = Sunlake::on(&scratch.lake(), ["run", "--today", "2026-03-20"]).args([file]);
+        run.finish().exits(0)
+    };
+    run(&sample);
+    let done = run(&format!("{sample}[enrich]\nwhere = \"county = 'Miami Dade'\"\n"));
+    let says = "looked up  none: `[enrich] where` chooses no business that is due\n";
+    assert!(done.stdout.contains(says), "{}", done.shown());
+}
