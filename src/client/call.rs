@@ -9,6 +9,7 @@ use crate::contract::endpoint::Endpoint;
 use crate::contract::page::{Data, Page};
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::BusinessSearch;
+use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::marker::PhantomData;
@@ -57,6 +58,11 @@ impl Call<()> {
 
     pub(crate) fn search(search: &BusinessSearch) -> Call<Page<RawRecord>> {
         Call::to(Endpoint::SearchBusinesses, "", &search.to_query())
+    }
+
+    /// The businesses filed on one day.
+    pub(crate) fn daily_filings(day: Date, limit: u32, offset: u32) -> Call<Page<RawRecord>> {
+        Call::to(Endpoint::DailyFilings, &day.to_string(), &format!("limit={limit}&offset={offset}"))
     }
 
     pub(crate) fn daily_counts(days: u32) -> Call<Page<DailyCount>> {
