@@ -6,6 +6,7 @@ use super::error::{ClientError, Result};
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::endpoint::Endpoint;
+use crate::contract::id::DocumentNumber;
 use crate::contract::page::{Data, Page};
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::BusinessSearch;
@@ -71,6 +72,10 @@ impl Call<()> {
 
     pub(crate) fn business(business_id: i64) -> Call<Data<RawRecord>> {
         Call::to(Endpoint::Business, &business_id.to_string(), "")
+    }
+
+    pub(crate) fn business_by_document(number: &DocumentNumber) -> Call<Data<RawRecord>> {
+        Call::to(Endpoint::BusinessByDocument, number.as_str(), "")
     }
 
     /// The list is not cut into records here: a bad one goes to quarantine.

@@ -36,7 +36,7 @@ pub(crate) struct DailyEndpoint<'d> {
 pub(crate) enum Verdict {
     /// It holds rows of the listing.
     Fits,
-    /// Only the total of a search can tell.
+    /// Only the total of a search shows whether it fits.
     AskSearch,
     /// It has rows that a search without a type does not list.
     OtherRows,

@@ -125,6 +125,9 @@ pub(crate) struct EnrichState {
     /// Businesses of whose last list of officers a record went to quarantine.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) quarantined_officers: BTreeMap<i64, QuarantinedLookUp>,
+    /// Document numbers of watch lists, and when each was last looked up.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) watched: BTreeMap<String, Timestamp>,
     /// Runs that looked businesses up. Their changes do not make a look-up due.
     pub(crate) runs: BTreeSet<String>,
 }
