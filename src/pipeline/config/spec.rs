@@ -193,6 +193,7 @@ impl Default for RegistrySpec {
 /// Which businesses are looked up, and what is requested.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = json!([{ "required": ["where"] }, { "required": ["documents"] }])))]
 pub struct EnrichSpec {
     /// SQL condition over `filings`, without `WHERE`.
     #[serde(rename = "where", default)]
