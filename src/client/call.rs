@@ -6,9 +6,11 @@ use super::error::{ClientError, Result};
 use crate::contract::account::Account;
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::endpoint::Endpoint;
+use crate::contract::id::DocumentNumber;
 use crate::contract::page::{Data, Page};
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::BusinessSearch;
+use jiff::civil::Date;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::marker::PhantomData;
@@ -59,12 +61,21 @@ impl Call<()> {
         Call::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
 
+    /// The businesses filed on one day.
+    pub(crate) fn daily_filings(day: Date, limit: u32, offset: u32) -> Call<Page<RawRecord>> {
+        Call::to(Endpoint::DailyFilings, &day.to_string(), &format!("limit={limit}&offset={offset}"))
+    }
+
     pub(crate) fn daily_counts(days: u32) -> Call<Page<DailyCount>> {
         Call::to(Endpoint::DailyCounts, "", &format!("days={days}"))
     }
 
     pub(crate) fn business(business_id: i64) -> Call<Data<RawRecord>> {
         Call::to(Endpoint::Business, &business_id.to_string(), "")
+    }
+
+    pub(crate) fn business_by_document(number: &DocumentNumber) -> Call<Data<RawRecord>> {
+        Call::to(Endpoint::BusinessByDocument, number.as_str(), "")
     }
 
     /// The list is not cut into records here: a bad one goes to quarantine.

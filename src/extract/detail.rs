@@ -3,6 +3,7 @@
 use super::error::Result;
 use super::fetch::{PageFetcher, PageKey};
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
+use crate::contract::id::DocumentNumber;
 use crate::contract::page::Data;
 
 pub(crate) const DETAILS: &str = "details";
@@ -41,6 +42,22 @@ impl LookUp {
             other => other.map(|(_, key)| Some(key)),
         }
     }
+}
+
+/// Looks up a business by its document number. Returns its record and page; none when the API has no such business.
+pub(crate) async fn ask_document(
+    fetcher: &mut PageFetcher<'_>,
+    number: &DocumentNumber,
+) -> Result<Option<(RawRecord, PageKey)>> {
+    match fetcher.ask(DETAILS, &Call::business_by_document(number)).await {
+        Err(error) if error.is_refused_with(404) => Ok(None),
+        other => other.map(|(answer, key)| Some((answer.data, key))),
+    }
+}
+
+/// Announces the next look-ups by document number, in this order.
+pub(crate) fn expect_documents(fetcher: &mut PageFetcher<'_>, next: &[DocumentNumber]) {
+    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(Call::business_by_document));
 }
 
 /// Announces the next look-ups, in this order. They may be requested ahead.

@@ -429,3 +429,45 @@ fn a_wrong_condition_is_reported_with_exit_code_3_and_costs_one_request() {
         .json();
     assert_eq!(price["stages"][1]["requests"], story.chosen().len(), "{price}");
 }
+
+#[test]
+fn the_numbers_of_a_watch_list_are_looked_up_once_a_month_and_unknown_ones_are_named() {
+    let story = Story::new();
+    let filings = lake::filings(&story.scratch.lake());
+    let watched: BTreeSet<i64> = filings.keys().copied().take(7).collect();
+    let numbers = watched.iter().map(|id| filings[id]["document_number"].clone().expect("a number"));
+    let list: Vec<String> = numbers.chain(["X00000000000".to_owned()]).collect();
+    story.scratch.file("watch.csv", &format!("document_number\n{}\n", list.join("\n")));
+    let text = sample_pipeline(DAYS, SCALE).replace("\"sample\"", "\"watch\"");
+    let pipeline = |rest: &str| {
+        story.scratch.file("watch.toml", &format!("{text}[enrich]\ndocuments = \"watch.csv\"\n{rest}\n"))
+    };
+    let stopped = story.run(&pipeline("[budget]\nmax_requests = 6")).finish().exits(5).json();
+    assert!(stopped["enrich"]["left"].as_u64() > Some(0), "{stopped}");
+    let done = story.run(&pipeline("")).finish().exits(0);
+    let summary = done.json();
+    assert_eq!(
+        (&summary["enrich"]["chosen"], &summary["enrich"]["left"]),
+        (&8.into(), &0.into()),
+        "{summary}"
+    );
+    assert_eq!(summary["enrich"]["unknown_documents"], serde_json::json!(["X00000000000"]), "{summary}");
+    assert_eq!(story.detailed(), watched);
+    let officers: BTreeSet<i64> =
+        lake::integers(&story.scratch.lake(), "officers", "business_id").into_iter().collect();
+    // A run asks for the account, then for each business, and for the officers of each that has some.
+    let asked = sent(&stopped) + sent(&summary);
+    assert!(asked <= 2 + 8 + officers.len() as u64, "{asked} requests: {stopped} {summary}");
+    let again = story.run(&pipeline("")).finish().exits(0).json();
+    assert_eq!((&again["outcome"], sent(&again)), (&"unchanged".into(), 1), "{again}");
+}
+
+#[test]
+fn a_watch_list_with_mistakes_or_none_is_reported_before_a_request() {
+    let story = Story::new();
+    let text = sample_pipeline(DAYS, SCALE).replace("\"sample\"", "\"watch\"");
+    let pipeline = story.scratch.file("watch.toml", &format!("{text}[enrich]\ndocuments = \"watch.csv\"\n"));
+    story.run(&pipeline).finish().exits(3).says("cannot read the watch list");
+    story.scratch.file("watch.csv", "document_number\nP12345\nP-12345\n");
+    story.run(&pipeline).finish().exits(3).says("watch.csv").says("line 3");
+}

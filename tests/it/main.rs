@@ -11,6 +11,7 @@
 mod aggregates;
 mod api;
 mod connections;
+mod daily_listing;
 mod damage;
 mod delivery;
 mod differential;

@@ -175,6 +175,9 @@ fn registry_and_look_ups(text: &mut String, summary: &RunSummary) -> std::fmt::R
         number(enrich.chosen),
         number(enrich.unknown)
     )?;
+    for number in &enrich.unknown_documents {
+        writeln!(text, "           no business has the document number {number}")?;
+    }
     match enrich.quarantined {
         0 => Ok(()),
         left => writeln!(text, "           {left} in quarantine; later runs look them up again"),

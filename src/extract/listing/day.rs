@@ -59,6 +59,7 @@ pub(crate) async fn has_drifted(reader: &mut Reader<'_, '_>, slice: &Slice, walk
 /// Forgets a day and reads it until it is complete.
 pub(crate) async fn read_day_again(reader: &mut Reader<'_, '_>, day: &Slice) -> Result<DayReading> {
     let mut total = 0;
+    reader.search_days();
     for _ in 0..MAX_READINGS {
         reader.range.seen.forget(day.to);
         reader.range.drift.begin_reading();

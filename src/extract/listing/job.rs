@@ -1,5 +1,6 @@
 //! Reads one listing: days without a complete reading, days that have changed, days due for another full reading.
 
+use super::daily::{DailyEndpoint, DailyListing};
 use super::day::DayReading;
 use super::full_read;
 use super::incremental::{self, DayCounts};
@@ -80,6 +81,8 @@ pub(crate) struct ReadContext<'r> {
     pub(crate) values: &'r FilterValues,
     pub(crate) shares: &'r mut Shares,
     pub(crate) pace: &'r mut Pace,
+    /// What is known of the daily endpoint.
+    pub(crate) daily: &'r mut DailyListing,
 }
 
 /// Reads a listing, newest days first.
@@ -88,9 +91,10 @@ pub(crate) async fn extract_listing(
     context: ReadContext<'_>,
     job: ListingJob,
 ) -> Result<()> {
-    let ReadContext { store, plan, values, shares, pace } = context;
+    let ReadContext { store, plan, values, shares, pace, daily } = context;
     let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
     let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());
+    reader.daily = Some(DailyEndpoint { listing: daily, counted: expected.clone() });
     let days = |from, to| Slice { filter: job.filter.clone(), from, to };
     let mut changed = BTreeMap::new();
     for (from, to) in ranges(job.proven.keys().copied()) {

@@ -47,6 +47,7 @@
 //! # Files, in reading order
 //!
 //! - `range_state`: what is known of the day range that is being read: drift, the result of a walk, rows
+//! - `daily`: whether the daily endpoint lists the rows of a search
 //! - `pager`: reads and checks single pages
 //! - `date_walk`: the date walk, within reach
 //! - `below_reach`: the rows of a day below the last page within reach
@@ -61,6 +62,7 @@
 
 pub(super) mod below_reach;
 pub(super) mod compare;
+pub(super) mod daily;
 pub(super) mod date_walk;
 pub(super) mod day;
 pub(super) mod full_read;
@@ -73,5 +75,6 @@ pub(super) mod residual;
 pub(super) mod split_read;
 
 pub(crate) use compare::{CHECK, Totals, differing_days};
+pub(crate) use daily::DailyListing;
 pub(crate) use day::DayReading;
 pub(crate) use job::{ListingJob, ListingStore, ReadContext, Reading, SETTLING, extract_listing};

@@ -1,5 +1,6 @@
 //! Reads single pages: checks each against its request, keeps its rows, and corrects the plan's limits.
 
+use super::daily::{DailyEndpoint, DailyListing, Verdict};
 use super::range_state::RangeState;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::business::ACTIVE;
@@ -46,6 +47,9 @@ const ROWS_BEHIND: u64 = 10;
 /// Times a page that does not fit its request is requested again.
 const MOST_REPEATS: u32 = 2;
 
+/// Answers of the daily endpoint that a search may answer otherwise.
+const REFUSALS: [u16; 3] = [400, 403, 404];
+
 pub(crate) struct Reader<'r, 'a> {
     pub(crate) fetcher: &'r mut PageFetcher<'a>,
     pub(crate) stage: &'static str,
@@ -59,6 +63,8 @@ pub(crate) struct Reader<'r, 'a> {
     pub(crate) shares: &'r mut Shares,
     /// How complete days turned out to have changed.
     pub(crate) refresh: RefreshStats,
+    /// The daily endpoint; none where all is read by searches.
+    pub(crate) daily: Option<DailyEndpoint<'r>>,
     /// Whether the first new page after those of an earlier process must join them: rows may have changed in between.
     pub(crate) joins_archive: bool,
     interner: Interner,
@@ -74,12 +80,20 @@ impl<'r, 'a> Reader<'r, 'a> {
         listing: Filter,
     ) -> Self {
         let (range, refresh, interner) = Default::default();
-        let joins_archive = false;
-        Self { fetcher, stage, plan, values, listing, range, shares, refresh, joins_archive, interner }
+        let (daily, joins_archive) = (None, false);
+        Self { fetcher, stage, plan, values, listing, range, shares, refresh, daily, joins_archive, interner }
     }
 
+    /// A page of a slice: of a single unfiltered day by the daily endpoint, of all else by a search.
     pub(crate) async fn page(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
-        let call = self.call(slice, offset);
+        match self.page_of_day(slice, offset).await? {
+            Some(page) => Ok(page),
+            None => self.page_of_search(slice, offset).await,
+        }
+    }
+
+    async fn page_of_search(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
+        let call = Call::search(&slice.search(self.plan.rows_per_call, offset));
         let has_values = slice.filter.has_values_of_records();
         let replayed = self.fetcher.replayed;
         let mut answer = self.fetch_valid(&call, slice, offset).await;
@@ -107,6 +121,65 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
     }
 
+    /// A page by the daily endpoint; none where a search must read it.
+    async fn page_of_day(&mut self, slice: &Slice, offset: u32) -> Result<Option<PageRead>> {
+        if self.daily_of(slice).is_none() {
+            return Ok(None);
+        }
+        let replayed = self.fetcher.replayed;
+        let requested = self.plan.rows_per_call;
+        let call = Call::daily_filings(slice.to, requested, offset);
+        let (page, key) = match self.fetcher.ask(self.stage, &call).await {
+            Err(error) if REFUSALS.into_iter().any(|status| error.is_refused_with(status)) => {
+                return self.instead_of_day(slice, offset).await.map(Some);
+            }
+            answer => answer?,
+        };
+        self.range.is_archived = self.fetcher.replayed > replayed;
+        let judged = self.daily.as_ref().map(|daily| daily.judge(&page, slice.to, requested));
+        let fits = match judged.unwrap_or(Verdict::OtherRows) {
+            Verdict::FewerRows => return self.instead_of_day(slice, offset).await.map(Some),
+            _ if self.check(&page, slice, offset).is_err() => {
+                self.fetcher.invalidate(&key)?;
+                false
+            }
+            Verdict::Fits => true,
+            Verdict::OtherRows => false,
+            Verdict::AskSearch => self.total(slice).await? == page.pagination.total,
+        };
+        if let Some(daily) = &mut self.daily {
+            daily.note(fits, page.pagination.total);
+        }
+        Ok(fits.then(|| PageRead::Rows(self.add_rows(slice, &page, key))))
+    }
+
+    /// A page by a search, where the daily endpoint refused it or had fewer rows on it. If the search did better, the two differ.
+    async fn instead_of_day(&mut self, slice: &Slice, offset: u32) -> Result<PageRead> {
+        let requested = self.plan.rows_per_call;
+        let page = self.page_of_search(slice, offset).await?;
+        if let (PageRead::Rows(_), Some(daily)) = (&page, &mut self.daily)
+            && self.plan.rows_per_call == requested
+        {
+            daily.note(false, 0);
+        }
+        Ok(page)
+    }
+
+    /// The daily endpoint, if it may read a slice.
+    fn daily_of(&self, slice: &Slice) -> Option<&DailyEndpoint<'r>> {
+        let is_unfiltered_day = slice.is_one_day() && slice.filter == Filter::default();
+        let daily = self.daily.as_ref().filter(|_| is_unfiltered_day && !self.range.is_searched);
+        daily.filter(|daily| *daily.listing != DailyListing::Differs)
+    }
+
+    /// Reads the days of this range by searches from now on, because a reading of one failed; the daily endpoint must prove itself anew.
+    pub(crate) fn search_days(&mut self) {
+        self.range.is_searched = true;
+        if let Some(daily) = &mut self.daily {
+            daily.doubt();
+        }
+    }
+
     /// Whether an earlier process read the page before this one.
     pub(crate) fn resumes_at(&mut self, slice: &Slice, offset: u32) -> Result<bool> {
         Ok(self.joins_archive
@@ -114,8 +187,13 @@ impl<'r, 'a> Reader<'r, 'a> {
             && !self.fetcher.is_archived(&self.call(slice, offset))?)
     }
 
+    /// The call of a page, as far as it is known before the daily endpoint is.
     fn call(&self, slice: &Slice, offset: u32) -> Call<Page<RawRecord>> {
-        Call::search(&slice.search(self.plan.rows_per_call, offset))
+        let rows = self.plan.rows_per_call;
+        match self.daily_of(slice) {
+            Some(_) => Call::daily_filings(slice.to, rows, offset),
+            None => Call::search(&slice.search(rows, offset)),
+        }
     }
 
     /// Announces the next pages of a slice, unless drift may change their offsets.

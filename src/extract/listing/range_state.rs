@@ -122,6 +122,8 @@ pub(crate) struct RangeState {
     /// Rows of the lake on days over reach: they show under which addresses rows are.
     pub(crate) hints: Vec<SeenRow>,
     pub(crate) residual: ResidualSearch,
+    /// Whether days are read by searches, because a reading of a day failed.
+    pub(crate) is_searched: bool,
     /// Number of rows that left a part of their day and are still listed.
     pub(crate) kept: u64,
 }

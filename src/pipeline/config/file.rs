@@ -5,7 +5,9 @@ use super::mistakes::{Mistake, place_of, read_spec};
 use super::spec::{
     A_YEAR, AggregatesSpec, ChecksSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec, SampleSource,
 };
+use super::watch_list::read_watch_list;
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
+use crate::contract::id::DocumentNumber;
 use crate::contract::nearest::{NEAR, nearest};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::extract::reference::MAX_WINDOW;
@@ -22,6 +24,8 @@ pub struct Pipeline {
     pub(crate) digest: String,
     /// Its folder, which its own paths are relative to; none for a built-in pipeline.
     folder: Option<PathBuf>,
+    /// The document numbers of its watch list.
+    pub(crate) watch_list: Vec<DocumentNumber>,
     pub(crate) path: PathBuf,
     text: String,
 }
@@ -42,12 +46,16 @@ impl Pipeline {
     fn of_text(path: PathBuf, folder: Option<PathBuf>, text: String) -> Result<Self, SpecError> {
         let wrong = |mistakes| SpecError::Wrong { path: path.clone(), mistakes };
         let spec = read_spec(&text, check).map_err(wrong)?;
+        let watch_list = match spec.enrich.as_ref().and_then(|enrich| enrich.documents.as_ref()) {
+            Some(list) => watch_list(&folder.clone().unwrap_or_default().join(list), &path, &text)?,
+            None => Vec::new(),
+        };
         let mut digest = format!("{:?} {:?} {:?}", spec.source, spec.extract, spec.plan);
         if spec.registry.is_some() || spec.enrich.is_some() {
-            digest.push_str(&format!(" {:?} {:?}", spec.registry, spec.enrich));
+            digest.push_str(&format!(" {:?} {:?} {watch_list:?}", spec.registry, spec.enrich));
         }
         let digest = blake3::hash(digest.as_bytes()).to_hex().to_string();
-        Ok(Self { spec, digest, folder, path, text })
+        Ok(Self { spec, digest, folder, watch_list, path, text })
     }
 
     /// The folder of its aggregates. None where the built-in ones run: for a built-in pipeline, and for a file that names no folder
@@ -151,7 +159,24 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
     if spec.registry.is_some() && spec.enrich.is_some() {
         wrong.push(("enrich", "one file reads the register or looks businesses up, not both".to_owned()));
     }
+    if let Some(enrich) = &spec.enrich
+        && enrich.condition.is_some() == enrich.documents.is_some()
+    {
+        let problem = "where or documents says which businesses are looked up; give one of the two";
+        wrong.push(("enrich", problem.to_owned()));
+    }
     wrong
+}
+
+/// The document numbers of a watch list that a pipeline file names.
+fn watch_list(list: &Path, pipeline: &Path, text: &str) -> Result<Vec<DocumentNumber>, SpecError> {
+    let numbers = std::fs::read_to_string(list).map_err(|error| {
+        let problem = format!("cannot read the watch list {}: {error}", list.display());
+        let hint = "write a file with one document number on each line".to_owned();
+        let mistake = Mistake::at(text, place_of(text, "enrich.documents"), problem, Some(hint));
+        SpecError::Wrong { path: pipeline.to_owned(), mistakes: vec![mistake] }
+    })?;
+    read_watch_list(&numbers).map_err(|mistakes| SpecError::Wrong { path: list.to_owned(), mistakes })
 }
 
 fn unreadable(path: &Path, source: io::Error) -> SpecError {
@@ -190,8 +215,8 @@ pub(crate) fn aggregates_of(pipeline: &Pipeline) -> Result<Option<Vec<(String, S
 /// Runs the SQL of a pipeline on empty tables, so that errors show before a request is spent.
 pub(crate) fn check_sql(pipeline: &Pipeline) -> Result<()> {
     check_aggregates(&aggregates_of(pipeline)?.unwrap_or_default())?;
-    if let Some(spec) = &pipeline.spec.enrich {
-        check_condition(&spec.condition)?;
+    if let Some(condition) = pipeline.spec.enrich.as_ref().and_then(|enrich| enrich.condition.as_ref()) {
+        check_condition(condition)?;
     }
     Ok(())
 }

@@ -193,14 +193,19 @@ impl Default for RegistrySpec {
 /// Which businesses are looked up, and what is requested.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = json!([{ "required": ["where"] }, { "required": ["documents"] }])))]
 pub struct EnrichSpec {
     /// SQL condition over `filings`, without `WHERE`.
-    #[serde(rename = "where")]
-    pub condition: String,
+    #[serde(rename = "where", default)]
+    pub condition: Option<String>,
+    /// File with a document number on each line, relative to the pipeline file; in place of `where`.
+    #[serde(default)]
+    pub documents: Option<PathBuf>,
     /// Most businesses of one run; no limit when absent.
     #[serde(default)]
     pub limit: Option<u64>,
-    /// A look-up older than this many days is repeated. When absent, only changed records are looked up again.
+    /// A look-up older than this many days is repeated. When absent, only changed records are looked up again, and document numbers
+    /// after 30 days.
     #[serde(default)]
     pub max_age_days: Option<u32>,
     /// Whether officers are requested, too.

@@ -23,7 +23,7 @@ const BATCH: usize = 4_096;
 
 /// Rows of look-ups on their way to their tables.
 #[derive(Default)]
-struct LookedUp {
+pub(super) struct LookedUp {
     filings: Vec<FilingRow>,
     details: Vec<DetailRow>,
     officers: Vec<OfficerRow>,
@@ -39,8 +39,11 @@ impl Run<'_> {
         asker: &mut PageFetcher<'_>,
         landing: &mut Landing,
     ) -> Result<()> {
+        let Some(condition) = &spec.condition else {
+            return self.read_watch_list(spec, asker, landing).await;
+        };
         let commit = self.lake.current()?;
-        let plan = self.enrich_plan(spec, commit.as_ref())?;
+        let plan = self.enrich_plan(spec, condition, commit.as_ref())?;
         let known = Known::of(self.lake, commit.as_ref(), &plan.ids, &self.state.enrich)?;
         let (due, summary) = self.look_ups_left(spec, &plan, &known);
         let requests = |(_, first): &(i64, LookUp)| 1 + u64::from(spec.officers && *first == LookUp::Details);
@@ -57,13 +60,18 @@ impl Run<'_> {
     }
 
     /// What this run looks up: as in its record. On a later day it is selected anew, because newer businesses come first.
-    fn enrich_plan(&mut self, spec: &EnrichSpec, commit: Option<&Commit>) -> Result<LookUps> {
+    fn enrich_plan(
+        &mut self,
+        spec: &EnrichSpec,
+        condition: &str,
+        commit: Option<&Commit>,
+    ) -> Result<LookUps> {
         let mut planned = self.planned();
         if let Some(look_ups) = planned.look_ups.filter(|_| self.record.today == self.real_today) {
             return Ok(look_ups);
         }
         let terms = DueTerms::of(spec, (self.now)(), self.real_today);
-        let due = due(self.lake, commit, &spec.condition, terms, &self.state.enrich)?;
+        let due = due(self.lake, commit, condition, terms, &self.state.enrich)?;
         let look_ups = LookUps::of(due, spec.limit);
         planned.look_ups = Some(look_ups.clone());
         self.write_plan(&planned)?;
@@ -105,13 +113,13 @@ impl Run<'_> {
 }
 
 /// Look-ups under way, and where their results go.
-struct Enriching<'e, 'r> {
-    run: &'e mut Run<'r>,
-    spec: &'e EnrichSpec,
-    known: Known,
-    landing: &'e mut Landing,
-    batch: LookedUp,
-    summary: EnrichSummary,
+pub(super) struct Enriching<'e, 'r> {
+    pub(super) run: &'e mut Run<'r>,
+    pub(super) spec: &'e EnrichSpec,
+    pub(super) known: Known,
+    pub(super) landing: &'e mut Landing,
+    pub(super) batch: LookedUp,
+    pub(super) summary: EnrichSummary,
 }
 
 impl Enriching<'_, '_> {
@@ -141,12 +149,16 @@ impl Enriching<'_, '_> {
             }
             expect_officers(asker, id);
         }
+        self.look_up_officers(asker, id).await
+    }
+
+    pub(super) async fn look_up_officers(&mut self, asker: &mut PageFetcher<'_>, id: i64) -> Result<()> {
         let officers = LookUp::Officers.ask(asker, id).await?;
         self.take_officers(id, officers)
     }
 
     /// Adds a detail record; returns whether it counts officers.
-    fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
+    pub(super) fn take_details(&mut self, id: i64, page: Option<PageKey>) -> Result<bool> {
         let Some(page) = page else {
             self.summary.unknown += 1;
             self.run.state.enrich.without.insert(id, (self.run.now)());
@@ -222,7 +234,7 @@ impl Enriching<'_, '_> {
 }
 
 impl LookedUp {
-    fn land(self, landing: &mut Landing) -> Result<()> {
+    pub(super) fn land(self, landing: &mut Landing) -> Result<()> {
         if self.filings.is_empty() && self.with_officers.is_empty() {
             return Ok(());
         }

@@ -196,7 +196,8 @@ impl Run<'_> {
         let label = listing.label();
         let shares = self.state.shares.entry(label.to_owned()).or_default();
         let pace = self.state.pace.entry(label.to_owned()).or_default();
-        ReadContext { store, plan: &mut self.plan, values, shares, pace }
+        let daily = &mut self.state.daily_listing;
+        ReadContext { store, plan: &mut self.plan, values, shares, pace, daily }
     }
 
     /// The jobs of all listings. Writes the plan and the number of requests it takes into the run's record.

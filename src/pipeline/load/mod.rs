@@ -9,6 +9,7 @@
 //! - `day_check`: fresh counts and totals against the rows of every complete day
 //! - `registry`: reading the register by prefix of a name
 //! - `enrich`: looking up selected businesses
+//! - `watch`: looking up the businesses of a watch list
 //! - `reference_tables`: lists and counts → their tables
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
@@ -21,3 +22,4 @@ pub(super) mod recount;
 pub(super) mod reference_tables;
 pub(super) mod registry;
 pub(super) mod run_store;
+pub(super) mod watch;

@@ -71,9 +71,9 @@ pub(crate) struct Due {
     pub(crate) waiting: u64,
 }
 
-/// Fails if a pipeline looks businesses up in a lake without filings.
+/// Fails if a pipeline selects businesses in a lake without filings.
 pub(crate) fn check_has_filings(spec: &PipelineSpec, lake: &Lake) -> Result<()> {
-    if spec.enrich.is_none() {
+    if spec.enrich.as_ref().is_none_or(|enrich| enrich.documents.is_some()) {
         return Ok(());
     }
     let commit = lake.current()?;

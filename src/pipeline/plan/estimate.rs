@@ -9,6 +9,7 @@ use super::lake_view::{by_listing, coverage_rows};
 use super::refresh_cost::{StagePrice, check_price, listing_price, settling_price};
 use super::registry_estimate::{known_names, register_price};
 use super::stale_days::Need;
+use super::watch_due::due_numbers;
 use crate::client::{Call, Client};
 use crate::contract::account::Remaining;
 use crate::contract::count::{County, Stats};
@@ -134,7 +135,11 @@ async fn stages_without_days(
     let lake = &context.lake;
     if let Some(spec) = &pipeline.spec.enrich {
         let terms = DueTerms::of(spec, (context.now)(), context.today);
-        let due = due(lake, commit, &spec.condition, terms, &state.enrich)?;
+        let Some(condition) = &spec.condition else {
+            let due = due_numbers(&pipeline.watch_list, spec, &state.enrich, (context.now)()).due;
+            return Ok(Some(enrich_stages(spec, due.iter().map(|_| LookUp::Details))));
+        };
+        let due = due(lake, commit, condition, terms, &state.enrich)?;
         return Ok(Some(enrich_stages(spec, due.look_ups.iter().map(|(_, look_up)| *look_up))));
     }
     let Some(spec) = &pipeline.spec.registry else { return Ok(None) };

@@ -6,6 +6,7 @@
 //! - `stale_days`: which days must be read
 //! - `inputs`: what is known before a run reads
 //! - `due`: which businesses must be looked up
+//! - `watch_due`: which document numbers must be looked up
 //! - `jobs`: the listings of a pipeline, and what is read of each
 //! - `forecast`: expected rows of days not read yet
 //! - `refresh_cost`: a stage and its cost; the cost of reading and updating days
@@ -23,3 +24,4 @@ pub(super) mod lake_view;
 pub(super) mod refresh_cost;
 pub(super) mod registry_estimate;
 pub(crate) mod stale_days;
+pub(super) mod watch_due;

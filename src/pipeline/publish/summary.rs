@@ -141,6 +141,9 @@ pub struct EnrichSummary {
     pub looked_up: u64,
     /// Of those, unknown to the API.
     pub unknown: u64,
+    /// Document numbers of the watch list that the API did not know in this run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_documents: Vec<String>,
     /// Of the chosen, those whose last answer went to quarantine. Later runs look them up again.
     pub quarantined: u64,
     /// Of the chosen, those not looked up yet, and those in quarantine.

@@ -5,6 +5,7 @@ use super::registry::RegisterState;
 use crate::contract::eastern::span_days;
 use crate::contract::plan::PlanLimits;
 use crate::extract::detail::LookUp;
+use crate::extract::listing::DailyListing;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::query::histogram::Shares;
 use crate::lake::Commit;
@@ -38,6 +39,9 @@ pub(crate) struct RunState {
     /// Whether a check found most of the API's counts equal to the totals of their listings.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) counts_are_totals: bool,
+    /// Whether the daily endpoint lists the rows of a search.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) daily_listing: DailyListing,
     /// Days whose count by the API is not the total of their listing, although nothing changed between the two.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub(crate) miscounted: BTreeSet<Date>,
@@ -121,6 +125,9 @@ pub(crate) struct EnrichState {
     /// Businesses of whose last list of officers a record went to quarantine.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) quarantined_officers: BTreeMap<i64, QuarantinedLookUp>,
+    /// Document numbers of watch lists, and when each was last looked up.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) watched: BTreeMap<String, Timestamp>,
     /// Runs that looked businesses up. Their changes do not make a look-up due.
     pub(crate) runs: BTreeSet<String>,
 }

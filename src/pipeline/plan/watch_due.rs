@@ -1,0 +1,72 @@
+//! Which document numbers of a watch list must be looked up (pure).
+
+use crate::contract::id::DocumentNumber;
+use crate::pipeline::config::spec::EnrichSpec;
+use crate::pipeline::state::run_state::EnrichState;
+use jiff::{Span, Timestamp};
+
+/// Days after which a number is looked up again where the pipeline names no other number: a month.
+const USUAL_AGE_DAYS: u32 = 30;
+
+/// The numbers of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DueNumbers {
+    /// To look up, in the order of the list.
+    pub(crate) due: Vec<DocumentNumber>,
+    /// Number of those that earlier parts of this run looked up.
+    pub(crate) looked_up: u64,
+}
+
+/// The numbers that are due for a run that began at this time.
+pub(crate) fn due_numbers(
+    list: &[DocumentNumber],
+    spec: &EnrichSpec,
+    state: &EnrichState,
+    began: Timestamp,
+) -> DueNumbers {
+    let hours = i64::from(spec.max_age_days.unwrap_or(USUAL_AGE_DAYS)) * 24;
+    let oldest = Span::new().try_hours(hours).ok().and_then(|age| began.checked_sub(age).ok());
+    let looked_up_at = |number: &DocumentNumber| state.watched.get(number.as_str()).copied();
+    let is_due = |number: &&DocumentNumber| {
+        looked_up_at(number).is_none_or(|at| oldest.is_some_and(|oldest| at <= oldest))
+    };
+    let looked_up = list.iter().filter(|number| looked_up_at(number).is_some_and(|at| at >= began)).count();
+    let most = spec.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let due = list.iter().filter(is_due).take(most.saturating_sub(looked_up)).cloned().collect();
+    DueNumbers { due, looked_up: looked_up as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn numbers(list: &[DocumentNumber]) -> Vec<&str> {
+        list.iter().map(DocumentNumber::as_str).collect()
+    }
+
+    #[test]
+    fn a_number_is_due_once_a_month_or_as_often_as_the_pipeline_says() {
+        let list: Vec<_> =
+            ["P00001", "P00002", "P00003"].into_iter().filter_map(DocumentNumber::parse).collect();
+        let now: Timestamp = "2026-07-31T12:00:00Z".parse().expect("an instant");
+        let days_ago = |days: i64| now - Span::new().hours(days * 24);
+        let mut state = EnrichState::default();
+        state.watched =
+            [("P00001", days_ago(31)), ("P00003", days_ago(29))].map(|(n, at)| (n.to_owned(), at)).into();
+        let mut spec = EnrichSpec {
+            condition: None,
+            documents: Some(PathBuf::from("watch.csv")),
+            limit: None,
+            max_age_days: None,
+            officers: true,
+        };
+        assert_eq!(numbers(&due_numbers(&list, &spec, &state, now).due), ["P00001", "P00002"]);
+        spec.max_age_days = Some(7);
+        spec.limit = Some(2);
+        assert_eq!(numbers(&due_numbers(&list, &spec, &state, now).due), ["P00001", "P00002"]);
+        state.watched.insert("P00002".to_owned(), now);
+        let resumed = due_numbers(&list, &spec, &state, now);
+        assert_eq!((numbers(&resumed.due), resumed.looked_up), (vec!["P00001"], 1));
+    }
+}
