@@ -5,12 +5,15 @@ use super::file::SCHEMA_VERSION_KEY;
 use super::layout::{check_schema, without_field_ids};
 use super::tables::{SCHEMA_VERSION, Table};
 use crate::contract::eastern::day_of_epoch;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use jiff::civil::Date;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Up to this many values, bloom filters are worth reading: each is wrong about once in 100 times.
 const BLOOM_VALUES: usize = 32;
@@ -62,6 +65,21 @@ impl Footer {
         footer.check_version()?;
         check_schema(footer.schema(), &table.schema(), &path.display().to_string())?;
         Ok(footer)
+    }
+
+    /// The same file, its texts as dictionaries: a text that many rows have is decoded once.
+    pub(super) fn with_dictionaries(self) -> Result<Self, TableError> {
+        let file = File::open(&self.path).map_err(|source| TableError::io("open", &self.path, source))?;
+        let texts = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+        let fields = self.builder.schema().fields().iter().map(|field| match field.data_type() {
+            DataType::Utf8 => Arc::new(field.as_ref().clone().with_data_type(texts.clone())),
+            _ => field.clone(),
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Fields>()));
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true).with_schema(schema);
+        let metadata = ArrowReaderMetadata::try_new(self.builder.metadata().clone(), options)
+            .map_err(|source| TableError::parquet("read", &self.path, source))?;
+        Ok(Self { builder: Builder::new_with_metadata(file, metadata), ..self })
     }
 
     /// The file's columns, in its order.
@@ -224,7 +242,7 @@ mod tests {
     fn a_footer_returns_rows_spans_and_key_values() {
         let rows = filings(150_000);
         let (_folder, footer) = written(&rows);
-        assert_eq!(footer.builder.metadata().num_row_groups(), 2);
+        assert_eq!(footer.builder.metadata().num_row_groups(), 4);
         assert_eq!((footer.rows(), footer.key_value("sunlake.snapshot")), (150_000, Some("7")));
         let span = |name| footer.span(name);
         assert_eq!(span("business_id"), Span { nulls: Some(0), bounds: Some(Bounds::Integers(1, 150_000)) });

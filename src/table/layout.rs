@@ -16,6 +16,8 @@ pub struct FileLayout {
     pub(super) bloom: &'static [&'static str],
     /// Columns whose values rarely repeat. They get no dictionary.
     pub(super) distinct: &'static [&'static str],
+    /// Columns with few different texts. They are not compressed.
+    pub(super) repeated: &'static [&'static str],
 }
 
 impl FileLayout {
@@ -25,13 +27,14 @@ impl FileLayout {
             let (column, found) = (field.name().clone(), field.data_type().clone());
             return Err(TableError::UnsupportedType { column, found });
         }
-        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[] })
+        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[], repeated: &[] })
     }
 }
 
 impl From<Table> for FileLayout {
     fn from(table: Table) -> Self {
-        Self { schema: table.schema(), sort: table.sort(), bloom: table.bloom(), distinct: table.distinct() }
+        let (distinct, repeated) = (table.distinct(), table.repeated());
+        Self { schema: table.schema(), sort: table.sort(), bloom: table.bloom(), distinct, repeated }
     }
 }
 

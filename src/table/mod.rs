@@ -57,6 +57,7 @@ pub(crate) use filing_columns::typed_column;
 pub use footer::{Bounds, Footer, Span};
 pub use layout::{FileLayout, check_schema};
 pub use order::sort_batch;
+pub(crate) use read::read_dictionaries;
 pub use read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 pub use reference::{
     CountyFactsRow, EntityTypeRow, IndustryLabelRow, IndustryTypeRow, SegmentRow, industries,

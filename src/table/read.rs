@@ -50,6 +50,15 @@ pub fn read_table(table: Table, path: &Path, projection: Option<&[&str]>) -> Res
     stream(Footer::of_table(table, path)?, projection)
 }
 
+/// As [`read_table`], texts as dictionaries of `Int32`: those that many rows have are decoded once.
+pub(crate) fn read_dictionaries(
+    table: Table,
+    path: &Path,
+    projection: &[&str],
+) -> Result<ParquetRows, TableError> {
+    stream(Footer::of_table(table, path)?.with_dictionaries()?, Some(projection))
+}
+
 /// All rows of a file of a table, in its order.
 pub fn read_rows<R: Row>(path: &Path) -> Result<Vec<R>, TableError> {
     let mut rows = Vec::new();

@@ -150,6 +150,24 @@ impl Table {
         }
     }
 
+    /// Columns with few different texts.
+    pub const fn repeated(self) -> &'static [&'static str] {
+        match self {
+            Self::Filings => &[
+                "entity_type",
+                "company_type",
+                "city",
+                "city_clean",
+                "zip",
+                "county",
+                "county_key",
+                "industry_sector",
+                "industry_type",
+            ],
+            _ => &[],
+        }
+    }
+
     /// Whether the table is partitioned by `filed_month`, which is then in the path only.
     pub const fn is_partitioned(self) -> bool {
         matches!(self, Self::Filings)
