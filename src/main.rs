@@ -59,17 +59,10 @@ fn main() -> ExitCode {
 
 /// Settings that keep the memory of a run independent of the number of rows.
 ///
-/// By default glibc's allocator keeps freed memory in every thread; these make it return the memory. polars then reads the
-/// months of the lake one at a time, and a join samples few rows of both sides before it chooses the one to keep.
+/// By default glibc's allocator keeps freed memory in every thread; these make it return the memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LEAN: [(&str, &str); 6] = [
-    ("MALLOC_ARENA_MAX", "2"),
-    ("MALLOC_MMAP_THRESHOLD_", "131072"),
-    ("MALLOC_TRIM_THRESHOLD_", "131072"),
-    ("POLARS_JOIN_SAMPLE_LIMIT", "10000"),
-    ("POLARS_MAX_CONCURRENT_SCANS", "1"),
-    ("POLARS_NUM_READERS_PRE_INIT", "1"),
-];
+const LEAN: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 
 /// Set by a restart, so that a second one cannot follow: a loader may erase `MALLOC_*` from the environment.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

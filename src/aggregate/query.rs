@@ -3,7 +3,7 @@
 use super::choose::NoRows;
 use super::error::AggregateError;
 use super::on_disk;
-use super::run::{SnapshotFiles, Tables, collect, quiet_context, register_tables};
+use super::tables::{SnapshotFiles, Tables, collect, quiet_context, register_tables};
 use super::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
 use polars::error::PolarsError;
