@@ -10,16 +10,20 @@
 --   rank_in_county   1 has the most filings of the county and month; equal counts share a rank
 -- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_city_month equals SELECT COUNT(*) FROM filings WHERE listed
-WITH counted AS (
+WITH spelled AS (
+    SELECT SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month, f.county, f.city_clean, f.city, COUNT(*) AS filings
+    FROM filings f WHERE f.listed
+    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.county, f.city_clean, f.city
+),
+counted AS (
     SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        f.filed_month AS filed_month,
         f.county AS county,
         f.city_clean AS city_clean,
-        CAST(COUNT(*) AS BIGINT) AS filings,
-        CAST(COUNT(DISTINCT f.city) AS BIGINT) AS spellings
-    FROM filings f
-    WHERE f.listed
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.county, f.city_clean
+        CAST(SUM(f.filings) AS BIGINT) AS filings,
+        CAST(COUNT(f.city) AS BIGINT) AS spellings
+    FROM spelled f
+    GROUP BY f.filed_month, f.county, f.city_clean
 )
 SELECT
     n.filed_month AS filed_month,

@@ -15,11 +15,11 @@
 -- Adds up: SELECT SUM(filings) FROM agg_county_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        f.filed_month AS filed_month,
         COALESCE(f.county, '') AS county,
         CAST(SUM(f.filings) AS BIGINT) AS filings
-    FROM agg_county_type_day f
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), COALESCE(f.county, '')
+    FROM agg_county_type_month f
+    GROUP BY f.filed_month, COALESCE(f.county, '')
 ),
 numbered AS (
     SELECT

@@ -14,26 +14,26 @@
 --   complete                the month is over and coverage proves every day of it complete, fictitious names included,
 --                           as last read; filings of its last days still arrive for two weeks (see days)
 -- Adds up: SELECT SUM(filings) FROM agg_county_type_month equals SELECT COUNT(*) FROM filings WHERE listed
-WITH counted AS (
-    SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
-        COALESCE(f.county, '') AS county,
-        f.entity_type AS entity_type,
-        CAST(SUM(f.filings) AS BIGINT) AS filings
+WITH dated AS (
+    SELECT EXTRACT(YEAR FROM f.filed_date) * 12 + EXTRACT(MONTH FROM f.filed_date) AS month_number, f.county, f.entity_type, f.filings
     FROM agg_county_type_day f
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), COALESCE(f.county, ''), f.entity_type
+),
+counted AS (
+    SELECT f.month_number, f.county, f.entity_type, CAST(SUM(f.filings) AS BIGINT) AS filings
+    FROM dated f
+    GROUP BY f.month_number, f.county, f.entity_type
 ),
 numbered AS (
     SELECT
-        c.filed_month AS filed_month,
+        m.filed_month AS filed_month,
         m.month_number AS month_number,
-        c.county AS county,
+        COALESCE(c.county, '') AS county,
         c.entity_type AS entity_type,
         c.filings AS filings,
         m.filings AS month_filings,
         m.complete AS complete
     FROM counted c
-    JOIN months m ON m.filed_month = c.filed_month
+    JOIN months m ON m.month_number = c.month_number
 )
 SELECT
     n.filed_month AS filed_month,

@@ -18,13 +18,11 @@ WITH counted AS (
     SELECT
         f.county AS county,
         CAST(SUM(f.filings) AS BIGINT) AS filings,
-        CAST(SUM(CASE WHEN d.days_ago < 7 THEN f.filings ELSE 0 END) AS BIGINT) AS last_7,
-        CAST(SUM(CASE WHEN d.days_ago < 30 THEN f.filings ELSE 0 END) AS BIGINT) AS last_30,
-        CAST(SUM(CASE WHEN d.days_ago >= 15 AND d.days_ago < 45 THEN f.filings ELSE 0 END) AS BIGINT) AS settled_30,
-        CAST(SUM(CASE WHEN d.days_ago >= 45 AND d.days_ago < 75 THEN f.filings ELSE 0 END) AS BIGINT) AS before_30
-    FROM agg_county_type_day f
-    JOIN days d ON d.filed_date = f.filed_date
-    WHERE d.days_ago >= 0 AND d.days_ago < 365
+        CAST(SUM(f.filings_last_7_days) AS BIGINT) AS last_7,
+        CAST(SUM(f.filings_last_30_days) AS BIGINT) AS last_30,
+        CAST(SUM(f.filings_settled_30_days) AS BIGINT) AS settled_30,
+        CAST(SUM(f.filings_before_30_days) AS BIGINT) AS before_30
+    FROM agg_county_type_window f
     GROUP BY f.county
 ),
 settled AS (

@@ -12,25 +12,27 @@
 --   share_of_county       part of the county's filings
 --   times_county_mean     filings / the mean of the county's ZIP codes; 1 is ordinary
 --   rank_in_state         1 has the most filings; equal counts share a rank
+-- Of days: days_ago >= 0 AND days_ago < 365
 -- Adds up: SELECT SUM(filings) FROM agg_hot_addresses equals SELECT SUM(filings) FROM days WHERE days_ago >= 0 AND days_ago < 365
-WITH counted AS (
-    SELECT
-        SUBSTR(f.zip, 1, 5) AS zip,
-        f.county AS county,
-        CAST(COUNT(*) AS BIGINT) AS filings,
-        CAST(SUM(CASE WHEN d.days_ago < 30 THEN 1 ELSE 0 END) AS BIGINT) AS filings_last_30_days
-    FROM filings f
-    JOIN days d ON d.filed_date = f.filed_date
-    WHERE f.listed AND d.days_ago >= 0 AND d.days_ago < 365
-    GROUP BY SUBSTR(f.zip, 1, 5), f.county
+WITH counted_days AS (
+    SELECT d.filed_date AS filed_date, CASE WHEN d.days_ago < 30 THEN 1 ELSE 0 END AS is_last_30
+    FROM days d WHERE d.days_ago >= 0 AND d.days_ago < 365
+),
+places AS (
+    SELECT f.zip, f.county, COUNT(*) AS filings, SUM(d.is_last_30) AS last_30
+    FROM filings f JOIN counted_days d ON d.filed_date = f.filed_date WHERE f.listed GROUP BY f.zip, f.county
+),
+counted AS (
+    SELECT SUBSTR(f.zip, 1, 5) AS zip, f.county AS county, SUM(f.filings) AS filings, SUM(f.last_30) AS last_30
+    FROM places f GROUP BY SUBSTR(f.zip, 1, 5), f.county
 ),
 compared AS (
     SELECT
         s.observed_on AS as_of,
         n.zip,
         n.county,
-        n.filings,
-        n.filings_last_30_days,
+        CAST(n.filings AS BIGINT) AS filings,
+        CAST(n.last_30 AS BIGINT) AS filings_last_30_days,
         CAST(COUNT(*) OVER (PARTITION BY n.county) AS BIGINT) AS zips_of_county,
         CAST(SUM(n.filings) OVER (PARTITION BY n.county) AS BIGINT) AS county_filings,
         CAST(SUM(n.filings) OVER (PARTITION BY s.observed_on) AS BIGINT) AS state_filings

@@ -13,20 +13,16 @@
 --                  A comparable day must agree exactly. Months and counties may differ by what the API counts and
 --                  does not list (dissolved businesses). A day is not comparable while records are in quarantine, or
 --                  after a reading of the register added rows, until the day is read completely again
-WITH typed AS (
-    SELECT f.filed_date, f.county, CASE WHEN f.entity_type IN ('llc', 'corporation', 'partnership', 'nonprofit', 'trust', 'fictitious')
-        THEN f.entity_type ELSE 'other' END AS known_type, f.filings FROM agg_county_type_day f
+WITH lake_days AS (
+    SELECT f.filed_date, SUM(f.filings) AS filings FROM agg_county_type_day f WHERE f.entity_type <> 'fictitious' GROUP BY f.filed_date
 ),
-lake AS (SELECT t.filed_date, t.county, t.known_type, SUM(t.filings) AS filings FROM typed t GROUP BY t.filed_date, t.county, t.known_type),
-lake_days AS (SELECT l.filed_date, SUM(l.filings) AS filings FROM lake l WHERE l.known_type <> 'fictitious' GROUP BY l.filed_date),
 lake_types AS (
-    SELECT d.filed_month, l.known_type AS entity_type, SUM(l.filings) AS filings
-    FROM lake l JOIN days d ON d.filed_date = l.filed_date GROUP BY d.filed_month, l.known_type
+    SELECT f.filed_month, f.entity_type, SUM(f.filings) AS filings FROM (
+        SELECT t.filed_month, CASE WHEN t.entity_type IN ('llc', 'corporation', 'partnership', 'nonprofit', 'trust', 'fictitious')
+            THEN t.entity_type ELSE 'other' END AS entity_type, t.filings FROM agg_type_month t
+    ) f GROUP BY f.filed_month, f.entity_type
 ),
-lake_counties AS (
-    SELECT l.county, SUM(l.filings) AS filings FROM lake l JOIN days d ON d.filed_date = l.filed_date
-    WHERE d.days_ago >= 0 AND d.days_ago < 30 GROUP BY l.county
-),
+lake_counties AS (SELECT w.county, w.filings_last_30_days AS filings FROM agg_county_window w),
 api_months AS (SELECT m.filed_month, MAX(m.observed_on) AS observed_on, SUM(m.filings) AS filings FROM monthly_counts m GROUP BY m.filed_month),
 read_days AS (SELECT c.filed_date FROM coverage c WHERE c.entity_type = '*' AND c.complete AND c.landed = c.expected),
 last_30 AS (SELECT COUNT(*) = 30 AS complete FROM days d WHERE d.complete AND d.days_ago >= 0 AND d.days_ago < 30),

@@ -11,13 +11,8 @@
 -- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_sector_county_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
-    SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
-        f.county AS county,
-        f.industry_sector AS industry_sector,
-        CAST(COUNT(*) AS BIGINT) AS filings
-    FROM filings f
-    WHERE f.listed
+    SELECT SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month, f.county, f.industry_sector, COUNT(*) AS filings
+    FROM filings f WHERE f.listed
     GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.county, f.industry_sector
 ),
 compared AS (
@@ -35,7 +30,7 @@ SELECT
     r.filed_month AS filed_month,
     r.county AS county,
     r.industry_sector AS industry_sector,
-    r.filings AS filings,
+    CAST(r.filings AS BIGINT) AS filings,
     CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE) AS share_of_county,
     (CAST(r.filings AS DOUBLE) / CAST(r.county_filings AS DOUBLE))
         / (CAST(r.sector_filings AS DOUBLE) / CAST(r.state_filings AS DOUBLE)) AS location_quotient

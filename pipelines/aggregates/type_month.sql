@@ -14,11 +14,11 @@
 -- Adds up: SELECT SUM(filings) FROM agg_type_month equals SELECT COUNT(*) FROM filings WHERE listed
 WITH counted AS (
     SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        f.filed_month AS filed_month,
         f.entity_type AS entity_type,
         CAST(SUM(f.filings) AS BIGINT) AS filings
-    FROM agg_county_type_day f
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.entity_type
+    FROM agg_county_type_month f
+    GROUP BY f.filed_month, f.entity_type
 ),
 numbered AS (
     SELECT

@@ -10,15 +10,19 @@
 --   rank_in_state   1 has the most filings of the month; equal counts share a rank
 -- By month: only months whose filings changed are computed again
 -- Adds up: SELECT SUM(filings) FROM agg_zip3_month equals SELECT COUNT(*) FROM filings WHERE listed
-WITH counted AS (
+WITH zips AS (
+    SELECT SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month, f.zip, COUNT(*) AS filings
+    FROM filings f WHERE f.listed
+    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), f.zip
+),
+counted AS (
     SELECT
-        SUBSTR(CAST(f.filed_date AS STRING), 1, 7) AS filed_month,
+        f.filed_month AS filed_month,
         SUBSTR(f.zip, 1, 3) AS zip3,
-        CAST(COUNT(*) AS BIGINT) AS filings,
-        CAST(COUNT(DISTINCT f.zip) AS BIGINT) AS zips
-    FROM filings f
-    WHERE f.listed
-    GROUP BY SUBSTR(CAST(f.filed_date AS STRING), 1, 7), SUBSTR(f.zip, 1, 3)
+        CAST(SUM(f.filings) AS BIGINT) AS filings,
+        CAST(COUNT(f.zip) AS BIGINT) AS zips
+    FROM zips f
+    GROUP BY f.filed_month, SUBSTR(f.zip, 1, 3)
 )
 SELECT
     n.filed_month AS filed_month,

@@ -11,7 +11,8 @@
 
 use super::error::AggregateError;
 use super::on_disk;
-use super::run::{AggregateFile, SnapshotFiles, TABLE_PREFIX, head_comment, result_of, write_result};
+use super::run::{AggregateFile, TABLE_PREFIX, head_comment, result_of, write_result};
+use super::tables::SnapshotFiles;
 use crate::table::Table;
 use polars::error::PolarsError;
 use polars::frame::DataFrame;

@@ -4,7 +4,8 @@
 use super::error::AggregateError;
 use super::on_disk;
 use super::order::in_order;
-use super::run::{SnapshotFiles, TABLE_PREFIX, Tables, collect, register_tables, with_columns};
+use super::run::TABLE_PREFIX;
+use super::tables::{SnapshotFiles, Tables, collect, register_tables, with_columns};
 use super::words::{problem, right_names, way_out};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};

@@ -3,8 +3,8 @@
 use super::error::AggregateError;
 use super::on_disk::{Cells, day, flag, long, text};
 use super::reconcile::{Reconciliation, read_reconciliation};
-use super::run::SnapshotFiles;
 use super::run::TABLE_PREFIX;
+use super::tables::SnapshotFiles;
 use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;

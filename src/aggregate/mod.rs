@@ -12,6 +12,9 @@
 //!
 //! - `calendar`: days and months, which the SQL files build on
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
+//! - `tables`: the tables that SQL may name
+//! - `count`: plain counts of filings, without the SQL engine
+//! - `of_days`: reading only some months
 //! - `order`: the order of SQL files that build on one another
 //! - `by_month`: computing again only months that changed
 //! - `on_disk`: its result as Parquet, and its cells
@@ -26,8 +29,10 @@
 mod by_month;
 pub(crate) mod calendar;
 mod choose;
+mod count;
 mod error;
 pub(crate) mod figures;
+mod of_days;
 mod on_disk;
 mod order;
 mod query;
@@ -36,6 +41,7 @@ mod run;
 #[cfg(test)]
 mod shipped_tests;
 mod statement;
+mod tables;
 #[cfg(test)]
 mod tiny_lake;
 mod words;
@@ -47,7 +53,9 @@ pub use error::AggregateError;
 pub(crate) use figures::{
     CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
-pub(crate) use order::in_order;
+pub use order::in_order;
 pub(crate) use query::{run_query, tables_of_query};
 pub(crate) use reconcile::{Reconciliation, Scope};
-pub(crate) use run::{SnapshotFiles, TABLE_PREFIX, check_sum, head_comment, load_aggregates, run_aggregate};
+pub use run::{AggregateFile, load_aggregates, run_aggregate};
+pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment};
+pub use tables::SnapshotFiles;

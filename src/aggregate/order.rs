@@ -13,7 +13,7 @@ type Aggregate = (String, String);
 /// # Errors
 ///
 /// [`AggregateError::Circle`] where aggregates build on each other.
-pub(crate) fn in_order(aggregates: &[Aggregate]) -> Result<Vec<&Aggregate>, AggregateError> {
+pub fn in_order(aggregates: &[(String, String)]) -> Result<Vec<&(String, String)>, AggregateError> {
     let mut left: Vec<(&Aggregate, BTreeSet<String>)> =
         aggregates.iter().map(|aggregate| (aggregate, reads(aggregate, aggregates))).collect();
     let mut ordered: Vec<&Aggregate> = Vec::with_capacity(left.len());

@@ -3,8 +3,8 @@
 use super::choose::NoRows;
 use super::error::AggregateError;
 use super::on_disk;
-use super::run::{SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns};
 use super::statement::mistake;
+use super::tables::{SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns};
 use super::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
 use polars::error::PolarsError;

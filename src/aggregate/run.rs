@@ -6,26 +6,27 @@
 //! -- Adds up: SELECT SUM(filings) FROM agg_county_type_day equals SELECT COUNT(*) FROM filings WHERE listed
 //! ```
 
+use super::count::rows_of;
 use super::error::AggregateError;
-use super::words::column_of_table;
-use polars::error::{PolarsError, set_warning_function};
+use super::of_days::tables_of_days;
+use super::tables::{SnapshotFiles, register_tables};
 use polars::frame::DataFrame;
-use polars::prelude::{DataType, Engine, LazyFrame, OptFlags, PlRefPath, ScanArgsParquet};
-use polars::sql::{SQLContext, extract_table_identifiers};
-use std::collections::BTreeMap;
+use polars::prelude::{DataType, LazyFrame};
 use std::path::{Path, PathBuf};
 
 /// A written aggregate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AggregateFile {
-    pub(crate) path: PathBuf,
-    pub(crate) rows: u64,
+pub struct AggregateFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its rows.
+    pub rows: u64,
 }
 
 /// Runs one aggregate over the files of the snapshot's tables and writes `<out>/agg_<name>.parquet`.
 ///
 /// Only the tables that the SQL names must exist. The same tables give the same bytes.
-pub(crate) fn run_aggregate(
+pub fn run_aggregate(
     name: &str,
     sql: &str,
     tables: &SnapshotFiles,
@@ -36,9 +37,10 @@ pub(crate) fn run_aggregate(
 
 /// The rows of an aggregate, in the lake's types.
 pub(super) fn result_of(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<DataFrame, AggregateError> {
-    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
-    let mut context = register_tables(name, sql, tables)?;
-    let result = context.execute(sql).and_then(collect).map_err(failed)?;
+    let head = head_comment(sql);
+    let days = head.lines().find_map(|line| line.strip_prefix(OF_DAYS));
+    let some_days = days.map(|days| tables_of_days(name, days, tables)).transpose()?;
+    let result = rows_of(name, sql, some_days.as_ref().unwrap_or(tables))?;
     super::on_disk::with_lake_types(name, result)
 }
 
@@ -53,124 +55,11 @@ pub(super) fn write_result(
     Ok(AggregateFile { path, rows })
 }
 
-/// The rows of a query, read and aggregated in batches, so that memory does not grow with the lake.
-///
-/// A filter after `CROSS JOIN` stays where the SQL has it. Pushed down, it becomes a range join, which the streaming
-/// engine lacks as built. Common plans are pushed down into as well, so they are not looked for: a table that a query
-/// names twice is read twice. A query that needs a range join runs in memory.
-pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
-    match in_pieces(&query)? {
-        Some(query) => query.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
-        None => query.collect(),
-    }
-}
-
-/// The query as the streaming engine can run it; none where it cannot.
-pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsError> {
-    let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
-    let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
-    let plan = query.explain(true)?;
-    Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
-}
-
-pub(crate) type SnapshotFiles = BTreeMap<String, Vec<PathBuf>>;
-
-/// The tables that SQL may name.
-pub(super) trait Tables {
-    /// The rows of a table; none where there is no such table.
-    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>>;
-
-    fn names(&self) -> Vec<&str>;
-}
-
-impl Tables for SnapshotFiles {
-    fn scan(&self, table: &str) -> Option<Result<LazyFrame, PolarsError>> {
-        self.get(table).filter(|files| !files.is_empty()).map(|files| scan(files))
-    }
-
-    fn names(&self) -> Vec<&str> {
-        self.iter().filter(|(_, files)| !files.is_empty()).map(|(known, _)| known.as_str()).collect()
-    }
-}
-
-/// A context whose warnings go to the log. polars would print them.
-pub(super) fn quiet_context() -> SQLContext {
-    set_warning_function(|what, _| tracing::debug!("polars: {what}"));
-    SQLContext::new()
-}
-
-/// A context with only the tables that `sql` names.
-pub(super) fn register_tables(
-    name: &str,
-    sql: &str,
-    tables: &dyn Tables,
-) -> Result<SQLContext, AggregateError> {
-    let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
-    let context = quiet_context();
-    for table in extract_table_identifiers(sql, false, true).map_err(failed)? {
-        match tables.scan(&table) {
-            Some(rows) => context.register(&table, rows.map_err(failed)?),
-            None if is_defined_in(sql, &table) => {}
-            None => return Err(missing_table(name, table, tables)),
-        }
-    }
-    Ok(context)
-}
-
-/// An error about a column of a named table, with the columns of that table: polars leaves them out.
-pub(super) fn with_columns(error: PolarsError, sql: &str, tables: &dyn Tables) -> PolarsError {
-    let said = error.to_string();
-    let Some((column, name)) = column_of_table(&said) else { return error };
-    let all = extract_table_identifiers(sql, false, true).unwrap_or_default();
-    let called = |table: &&String| table.as_str() == name || is_called(sql, table, name);
-    let rows = all.iter().find(called).and_then(|table| tables.scan(table));
-    let Some(Ok(schema)) = rows.map(|rows| rows.and_then(|mut rows| rows.collect_schema())) else {
-        return error;
-    };
-    let known: Vec<&str> = schema.iter_names().map(|name| name.as_str()).collect();
-    PolarsError::ColumnNotFound(format!("unable to find column {column:?}; valid columns: {known:?}").into())
-}
-
-/// Whether the SQL gives a table a shorter name, as `FROM filings f` and `FROM filings AS f` do.
-fn is_called(sql: &str, table: &str, name: &str) -> bool {
-    let is_end = |c: char| c.is_whitespace() || "(),;".contains(c);
-    let words: Vec<&str> = sql.split(is_end).filter(|word| !word.eq_ignore_ascii_case("as")).collect();
-    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.windows(2).any(|pair| pair[0].eq_ignore_ascii_case(table) && pair[1] == name)
-}
-
-fn missing_table(name: &str, table: String, tables: &dyn Tables) -> AggregateError {
-    let known = tables.names().into_iter().map(str::to_owned).collect();
-    AggregateError::MissingTable { aggregate: name.to_owned(), table, known }
-}
-
-/// Whether the SQL itself defines `name`, as `WITH name AS (...)` does.
-fn is_defined_in(sql: &str, name: &str) -> bool {
-    let words: Vec<&str> = sql
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("--"))
-        .flat_map(|line| line.split_inclusive(['(', ')', ',']))
-        .flat_map(str::split_whitespace)
-        .collect();
-    words.windows(2).any(|pair| {
-        pair[0].trim_matches('"').eq_ignore_ascii_case(name)
-            && (pair[1].eq_ignore_ascii_case("as") || pair[1].eq_ignore_ascii_case("as("))
-    })
-}
-
-/// A lazy scan of the files of one table. Columns of the path (`filed_month=...`) are not part of it.
-fn scan(files: &[PathBuf]) -> Result<LazyFrame, PolarsError> {
-    let paths = files.iter().map(|path| PlRefPath::try_from_path(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut args = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
-    args.hive_options.enabled = Some(false);
-    LazyFrame::scan_parquet_files(paths.into(), args)
-}
-
 /// Prefix of every aggregate's table name.
 pub(crate) const TABLE_PREFIX: &str = "agg_";
 
 /// The aggregates of a folder: name and SQL of each `*.sql` file, by name. Other files are ignored.
-pub(crate) fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateError> {
+pub fn load_aggregates(dir: &Path) -> Result<Vec<(String, String)>, AggregateError> {
     let unreadable = |path: &Path| {
         let path = path.to_owned();
         move |source| AggregateError::Unreadable { path, source }
@@ -204,6 +93,7 @@ fn aggregate_name(path: &Path) -> Result<String, AggregateError> {
     name.map(str::to_owned).ok_or_else(|| AggregateError::BadName { path: path.to_owned() })
 }
 
+const OF_DAYS: &str = "Of days: ";
 const HEAD: &str = "-- Adds up: ";
 const BETWEEN: &str = " equals ";
 
@@ -241,6 +131,7 @@ fn number(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<i64, Aggregat
 mod tests {
     use super::*;
     use crate::aggregate::tiny_lake::TinyLake;
+    use std::collections::BTreeMap;
 
     #[test]
     fn missing_table_is_named_with_the_file_that_reads_it() {
@@ -274,14 +165,6 @@ mod tests {
             assert_eq!(error.to_string().lines().count(), 1, "{error}");
             let error = error.of_folder(Path::new("pipelines/aggregates"));
             assert!(error.to_string().contains("pipelines/aggregates/broken.sql"), "{error}");
-        }
-    }
-
-    #[test]
-    fn names_that_the_sql_defines_are_not_tables() {
-        let sql = "-- nope AS (\nWITH a AS (SELECT 1), b AS\n(SELECT 2) SELECT * FROM a, b, c";
-        for (name, defined) in [("a", true), ("b", true), ("c", false), ("nope", false)] {
-            assert_eq!(is_defined_in(sql, name), defined, "{name}");
         }
     }
 

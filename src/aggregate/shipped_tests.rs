@@ -3,7 +3,8 @@
 use super::figures::read_figures;
 use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
-use super::run::{check_sum, in_pieces, load_aggregates, register_tables};
+use super::run::{check_sum, load_aggregates};
+use super::tables::{in_pieces, register_tables};
 use super::tiny_lake::{TinyLake, row};
 use super::tiny_lake::{coverage, covered, lake_covered_by, lake_with_gap};
 use crate::contract::eastern::days_newest_first;

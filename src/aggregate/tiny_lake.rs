@@ -2,7 +2,8 @@
 
 use super::calendar::{days, months};
 use super::error::AggregateError;
-use super::run::{AggregateFile, SnapshotFiles, TABLE_PREFIX, run_aggregate};
+use super::run::{AggregateFile, TABLE_PREFIX, run_aggregate};
+use super::tables::SnapshotFiles;
 use crate::contract::eastern::days_newest_first;
 use crate::table::{CoverageRow, DayRow, MonthRow, Row as _, Table};
 use arrow::array::{
@@ -24,8 +25,15 @@ pub(super) fn row<const N: usize>(cells: [(&'static str, &str); N]) -> Row {
     cells.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
 }
 
-/// Shipped aggregates that others build on.
-const BASES: [&str; 2] = ["county_type_day", "sector_county_month"];
+/// Shipped aggregates that others build on, each after those it builds on itself.
+const BASES: [&str; 6] = [
+    "county_type_day",
+    "county_type_month",
+    "county_type_window",
+    "county_window",
+    "sector_county_month",
+    "type_month",
+];
 
 /// Tables on disk, one file each.
 pub(super) struct TinyLake {
@@ -68,9 +76,11 @@ impl TinyLake {
     /// The tables, and the shipped aggregates that SQL builds on.
     pub(super) fn tables_of(&self, sql: &str) -> SnapshotFiles {
         let mut tables = self.tables.clone();
-        for base in BASES.into_iter().filter(|base| sql.contains(&format!("{TABLE_PREFIX}{base} "))) {
+        let code = sql.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n");
+        for base in BASES.into_iter().filter(|base| code.contains(&format!("{TABLE_PREFIX}{base} "))) {
             let shipped = format!("{}/pipelines/aggregates/{base}.sql", env!("CARGO_MANIFEST_DIR"));
             let shipped = std::fs::read_to_string(shipped).expect(base);
+            tables.extend(self.tables_of(&shipped));
             let made = run_aggregate(base, &shipped, &tables, self.dir.path()).expect(base);
             tables.insert(format!("{TABLE_PREFIX}{base}"), vec![made.path]);
         }
