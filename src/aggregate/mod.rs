@@ -18,43 +18,37 @@
 //! - `order`: the order of SQL files that build on one another
 //! - `by_month`: computing again only months that changed
 //! - `on_disk`: its result as Parquet, and its cells
-//! - `statement`: what is given as a query and is none
-//! - `query`: one query, for a person
-//! - `choose`: businesses chosen by a condition, and checking SQL before the first request
+//! - `ask`: SQL that a person writes
 //! - `figures`: the figures of the report
 //! - `reconcile`: the lake's counts against the API's
 //! - `words`: what is wrong with SQL, and the way out
 //! - `error`: why an aggregate failed
 
+mod ask;
 mod by_month;
 pub(crate) mod calendar;
-mod choose;
 mod count;
 mod error;
 pub(crate) mod figures;
 mod of_days;
 mod on_disk;
 mod order;
-mod query;
 pub(crate) mod reconcile;
 mod run;
 #[cfg(test)]
 mod shipped_tests;
-mod statement;
 mod tables;
 #[cfg(test)]
 mod tiny_lake;
 mod words;
 
+pub(crate) use ask::{check_aggregates, check_condition, choose_businesses, run_query, tables_of_query};
 pub(crate) use by_month::{digest, is_by_month, run_changed_months};
-pub(crate) use choose::choose_businesses;
-pub(crate) use choose::{check_aggregates, check_condition};
 pub use error::AggregateError;
 pub(crate) use figures::{
     CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
 };
 pub use order::in_order;
-pub(crate) use query::{run_query, tables_of_query};
 pub(crate) use reconcile::{Reconciliation, Scope};
 pub use run::{AggregateFile, load_aggregates, run_aggregate};
 pub(crate) use run::{TABLE_PREFIX, check_sum, head_comment};

@@ -77,8 +77,7 @@ impl<'k> Counter<'k> {
             }
         }
         let (mut last, mut times) = (0, 0);
-        for (row, key) in rows.into_iter().enumerate().filter(|(row, _)| listed.value(*row)) {
-            let _ = row;
+        for (_, key) in rows.into_iter().enumerate().filter(|(row, _)| listed.value(*row)) {
             if key != last && times > 0 {
                 *self.counts.entry(last).or_default() += times;
                 times = 0;

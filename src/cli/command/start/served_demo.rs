@@ -29,7 +29,8 @@ impl ServedDemo {
         let sample = Pipeline::built_in(SAMPLE)
             .ok_or_else(|| CommandError::Bug("the sample is not built in".to_owned()))?
             .map_err(PipelineError::from)?;
-        let request = KeyRequest { account: ACCOUNT, plan: PLAN, scopes: &["data".to_owned()] };
+        let request =
+            KeyRequest { account: ACCOUNT, plan: PLAN, scopes: &["data".to_owned()], expires_on: None };
         let made = KeyFile::default().create(request, session.random("a key")?, session.now());
         let key = made.map_err(|error| CommandError::Serve(error.into()))?.key;
         Ok(Self { folder: sample_folder(sample.spec.source.sample, session.today).await?, key })

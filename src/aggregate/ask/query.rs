@@ -1,11 +1,13 @@
 //! One query over the tables of a snapshot and the views on them.
 
 use super::choose::NoRows;
-use super::error::AggregateError;
-use super::on_disk;
 use super::statement::mistake;
-use super::tables::{SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns};
-use super::words::{problem, right_names, way_out};
+use crate::aggregate::error::AggregateError;
+use crate::aggregate::on_disk;
+use crate::aggregate::tables::{
+    SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns,
+};
+use crate::aggregate::words::{problem, right_names, way_out};
 use crate::table::views::VIEWS;
 use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
@@ -105,8 +107,8 @@ fn wrong(error: &dyn std::fmt::Display) -> AggregateError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tiny_lake::lake_with_gap;
     use super::*;
+    use crate::aggregate::tiny_lake::lake_with_gap;
 
     fn ask(sql: &str) -> Result<u64, AggregateError> {
         let lake = lake_with_gap(None);

@@ -1,12 +1,12 @@
 //! Chooses businesses by a condition in SQL; checks before the first request that SQL can run, by planning it over the
 //! lake's tables without rows.
 
-use super::error::AggregateError;
-use super::on_disk;
-use super::order::in_order;
-use super::run::TABLE_PREFIX;
-use super::tables::{SnapshotFiles, Tables, collect, register_tables, with_columns};
-use super::words::{problem, right_names, way_out};
+use crate::aggregate::error::AggregateError;
+use crate::aggregate::on_disk;
+use crate::aggregate::order::in_order;
+use crate::aggregate::run::TABLE_PREFIX;
+use crate::aggregate::tables::{SnapshotFiles, Tables, collect, register_tables, with_columns};
+use crate::aggregate::words::{problem, right_names, way_out};
 use crate::table::{ColumnKind, Table, columns};
 use polars::datatypes::{DataType, Field, TimeUnit, TimeZone};
 use polars::error::PolarsError;
@@ -113,9 +113,9 @@ fn in_polars(kind: ColumnKind) -> DataType {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tiny_lake::{TinyLake, row};
     use super::*;
     use crate::aggregate::run::load_aggregates;
+    use crate::aggregate::tiny_lake::{TinyLake, row};
     use std::path::Path;
 
     #[test]
