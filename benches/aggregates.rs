@@ -1,5 +1,5 @@
 //! What aggregates cost: seconds, CPU-seconds and peak memory in MiB of each round. `benches/aggregates.py` starts it for each
-//! aggregate, beside the same SQL on DuckDB.
+//! aggregate, next to the same SQL on DuckDB.
 //!
 //! ```sh
 //! cargo bench --bench aggregates --no-run
