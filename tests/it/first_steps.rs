@@ -58,6 +58,9 @@ fn init_writes_what_is_built_in_and_overwrites_nothing() {
     assert_eq!(second["written"].as_array().map(Vec::len), Some(2), "{second}");
     let mine = std::fs::read_to_string(pipelines.join("daily.toml")).expect("a file");
     assert_eq!(mine, "name = \"mine\"\n");
+    let here = Sunlake::new(["init"]).within(&scratch.path("lake")).finish().exits(0);
+    assert!(here.stdout.starts_with("pipelines: "), "{}", here.shown());
+    assert!(here.stdout.ends_with(" the recipe is in pipelines/deploy/crontab\n"), "{}", here.shown());
 }
 
 #[test]

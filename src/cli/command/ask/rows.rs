@@ -17,7 +17,7 @@ const MOST_ROWS: usize = 100;
 /// Columns between two columns of a table.
 const GAP: usize = 2;
 /// No column of texts becomes narrower than this. Numbers, days and times are never cut.
-const LEAST_WIDTH: usize = 8;
+const LEAST_WIDTH: usize = 12;
 
 /// The rows of a Parquet file as bytes; none for a feed. `width`: columns of the terminal that shows them; none where there is no
 /// terminal.
@@ -146,7 +146,8 @@ fn table(rows: &RecordBatch, width: Option<usize>) -> String {
         }
         if left_out > 0 {
             let names = grid.names[widths.len()..].join(", ");
-            writeln!(out, "too wide for this terminal, left out: {names}; --format csv has them")?;
+            let note = format!("too wide for this terminal, left out: {names}; --format csv has them");
+            writeln!(out, "{}", wrapped(&note, width.unwrap_or(usize::MAX)))?;
         }
         Ok(())
     })
@@ -167,6 +168,24 @@ fn fitted(wanted: &[(usize, usize)], width: usize) -> (Vec<usize>, usize) {
         *widest -= 1;
     }
     (widths.into_iter().map(|(wide, _)| wide).collect(), wanted.len() - columns)
+}
+
+/// A text in lines of a width, broken between words.
+fn wrapped(text: &str, width: usize) -> String {
+    let (mut wrapped, mut used) = (String::new(), 0);
+    for word in text.split(' ') {
+        let is_begun = used > 0;
+        if is_begun && used + 1 + word.len() > width {
+            wrapped.push('\n');
+            used = 0;
+        } else if is_begun {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += word.len();
+    }
+    wrapped
 }
 
 fn line<'g>(
@@ -219,6 +238,13 @@ mod tests {
         assert_eq!(fitted(&[(20, 8), (12, 12)], 24), (vec![10, 12], 0), "a number is not cut");
         assert_eq!(fitted(&[(30, 8)], 10), (vec![10], 0));
         assert_eq!(fitted(&[], 10), (vec![], 0));
+    }
+
+    #[test]
+    fn a_note_breaks_between_words() {
+        assert_eq!(wrapped("left out: city_clean, zip", 16), "left out:\ncity_clean, zip");
+        assert_eq!(wrapped("left out: city, zip", 80), "left out: city, zip");
+        assert_eq!(wrapped("city_clean zip", 4), "city_clean\nzip");
     }
 
     #[test]

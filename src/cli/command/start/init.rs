@@ -22,6 +22,8 @@ enum Made {
 
 pub(crate) fn init(session: &Session<'_>, folder: &Path, schedule: Schedule) -> Result<u8, CommandError> {
     require_folder_or_nothing(folder)?;
+    // Without a `./` in what is printed.
+    let folder = folder.strip_prefix(".").unwrap_or(folder);
     let recipe = recipe(schedule);
     let wanted = PIPELINES
         .iter()
@@ -76,7 +78,7 @@ fn write(path: &Path, (_, text): &BuiltIn) -> Result<Made, CommandError> {
 }
 
 fn next_steps(text: &mut String, folder: &Path, recipe: &[PathBuf]) -> std::fmt::Result {
-    let is_here = folder.as_os_str().is_empty() || folder == Path::new(".");
+    let is_here = folder.as_os_str().is_empty();
     writeln!(text, "\nnext")?;
     if !is_here {
         writeln!(text, "  cd {}", folder.display())?;
