@@ -85,8 +85,8 @@ mod tests {
         let filing = |at: usize| {
             let day = format!("2026-{:02}-{:02}", 12 - at / 40, 28 - at % 3);
             let mut cells =
-                row([("filed_date", &day), ("listed", if at % 11 == 0 { "false" } else { "true" })]);
-            if at % 3 > 0 {
+                row([("filed_date", &day), ("listed", if at.is_multiple_of(11) { "false" } else { "true" })]);
+            if !at.is_multiple_of(3) {
                 cells.insert("county", ["Bay", "Lee", "Duval"][at % 5 % 3].to_owned());
             }
             cells.insert("zip", format!("3{}", at % 2));

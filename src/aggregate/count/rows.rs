@@ -8,7 +8,7 @@ use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::Int32Type;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// More threads would take more memory, and hardly less time.
@@ -53,7 +53,7 @@ impl<'k> Counter<'k> {
         Self { keys, texts: keys.iter().map(|_| Texts::default()).collect(), counts: Counts::default() }
     }
 
-    fn add_file(&mut self, file: &PathBuf) -> Result<(), TableError> {
+    fn add_file(&mut self, file: &Path) -> Result<(), TableError> {
         let mut named = vec![LISTED, FILED_DATE];
         named.extend(self.keys.iter().filter_map(|key| match key {
             Key::Text(name) => Some(*name),

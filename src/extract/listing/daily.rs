@@ -50,7 +50,7 @@ impl DailyEndpoint<'_> {
         let count = self.counted.get(&day).copied();
         match *self.listing {
             _ if pagination.limit < requested => Verdict::FewerRows,
-            _ if !page.data.iter().all(|record| is_listed_untyped(record)) => Verdict::OtherRows,
+            _ if !page.data.iter().all(is_listed_untyped) => Verdict::OtherRows,
             // A day without rows shows nothing.
             DailyListing::Unknown if pagination.total > 0 && count != Some(pagination.total) => {
                 Verdict::AskSearch

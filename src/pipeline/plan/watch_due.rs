@@ -51,9 +51,11 @@ mod tests {
             ["P00001", "P00002", "P00003"].into_iter().filter_map(DocumentNumber::parse).collect();
         let now: Timestamp = "2026-07-31T12:00:00Z".parse().expect("an instant");
         let days_ago = |days: i64| now - Span::new().hours(days * 24);
-        let mut state = EnrichState::default();
-        state.watched =
-            [("P00001", days_ago(31)), ("P00003", days_ago(29))].map(|(n, at)| (n.to_owned(), at)).into();
+        let watched = [("P00001", days_ago(31)), ("P00003", days_ago(29))];
+        let mut state = EnrichState {
+            watched: watched.map(|(number, at)| (number.to_owned(), at)).into(),
+            ..EnrichState::default()
+        };
         let mut spec = EnrichSpec {
             condition: None,
             documents: Some(PathBuf::from("watch.csv")),

@@ -1,6 +1,6 @@
 //! Commands and the environment, from the definition of the command line.
 
-use super::page::{check, code, head, project, prose, table};
+use super::page::{check, code, head, prose, table};
 use clap::{Arg, Command, CommandFactory};
 use std::collections::BTreeMap;
 use sunlake::cli::Cli;
