@@ -351,24 +351,6 @@ impl PageFetcher<'_> {
     }
 }
 
-/// Runs work that blocks on another thread, and reads during it. Returns once both have ended.
-pub(crate) async fn read_during<T: Send, R>(
-    work: impl FnOnce() -> T + Send,
-    read: impl Future<Output = R>,
-) -> (T, R) {
-    let runtime = Handle::current();
-    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
-        return (work(), read.await);
-    }
-    tokio::task::block_in_place(|| {
-        std::thread::scope(|scope| {
-            let worker = scope.spawn(work);
-            let read = runtime.block_on(read);
-            (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), read)
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -157,7 +157,7 @@ fn look_ups_in_a_lake_without_filings_say_what_to_read_first() {
     for what in ["run", "plan"] {
         let command = Sunlake::on(&weather.scratch.lake(), [what]).args([&pipeline]);
         let done = weather.asking(command, weather.source.today).finish().exits(3);
-        done.says("has no filings").says("sunlake run pipelines/backfill.toml");
+        done.says("has no filings").says("sunlake run backfill");
     }
     assert!(weather.proxy.log().is_empty(), "nothing is asked");
 }

@@ -8,7 +8,7 @@ use super::pager::Reader;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::extract::error::{ExtractError, Result, StoreError};
-use crate::extract::fetch::{PageFetcher, PageKey, read_during};
+use crate::extract::fetch::{PageFetcher, PageKey};
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::ranges;
@@ -19,6 +19,7 @@ use crate::extract::query::split::FilterValues;
 use hashbrown::HashMap;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Unread days that are refreshed together with the changed days before them, at most.
 const MAX_NEW_DAYS: u32 = 2;
@@ -138,6 +139,21 @@ pub(crate) async fn extract_listing(
         reader.fetcher.alongside(|| land(store, Some(reading)))??;
     }
     Ok(())
+}
+
+/// Runs work that blocks on another thread, and reads during it. Returns once both have ended.
+async fn read_during<T: Send, R>(work: impl FnOnce() -> T + Send, read: impl Future<Output = R>) -> (T, R) {
+    let runtime = Handle::current();
+    if runtime.runtime_flavor() != RuntimeFlavor::MultiThread {
+        return (work(), read.await);
+    }
+    tokio::task::block_in_place(|| {
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(work);
+            let read = runtime.block_on(read);
+            (worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), read)
+        })
+    })
 }
 
 fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Result<()> {
