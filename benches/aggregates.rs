@@ -16,6 +16,10 @@ use sunlake::aggregate::{SnapshotFiles, in_order, load_aggregates, run_aggregate
 
 type Result<T = ()> = std::result::Result<T, Box<dyn Error>>;
 
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> Result {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let [snapshot, names, rounds] = words.as_slice() else {
