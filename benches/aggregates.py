@@ -10,8 +10,10 @@ import time
 
 import duckdb
 
-bench, snapshot = sys.argv[1], pathlib.Path(sys.argv[2])
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "pipelines/aggregates"
+snapshot = pathlib.Path(sys.argv[1]).resolve()
+PROJECT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = PROJECT / "pipelines/aggregates"
+BENCH = ["cargo", "bench", "--quiet", "--locked", "--bench", "aggregates", "--"]
 ROUNDS = 5
 
 database = duckdb.connect()
@@ -35,8 +37,8 @@ def by_duckdb(sql, out):
 
 
 def by_sunlake(name):
-    command = [bench, str(snapshot), name, str(ROUNDS + 1)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [*BENCH, snapshot, name, str(ROUNDS + 1)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=PROJECT)
     return [[float(word) for word in line.split()] for line in done.stdout.splitlines()]
 
 

@@ -1,10 +1,5 @@
 //! What aggregates cost: seconds, CPU-seconds and peak memory in MiB of each round. `benches/aggregates.py` starts it for each
 //! aggregate, next to the same SQL on DuckDB.
-//!
-//! ```sh
-//! cargo bench --bench aggregates --no-run
-//! python benches/aggregates.py target/release/deps/aggregates-* output/snapshots/000001
-//! ```
 
 #![expect(clippy::print_stdout, reason = "a bench prints its results on stdout")]
 

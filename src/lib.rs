@@ -24,7 +24,7 @@
 //! | 5 | [`pipeline`] | the order of a run, pipeline files, what a run costs and did |
 //! | 4 | [`report`] | HTML from plain values |
 //! | 3 | [`aggregate`], [`export`], [`serve`] | SQL over a snapshot (polars, nowhere else); a snapshot for other programs; the API over a snapshot (hyper, nowhere else) |
-//! | 2 | [`extract`], [`normalize`], [`lake`] | which requests to send, and the proof that nothing is missing; records → rows; snapshots on disk |
+//! | 2 | [`extract`], [`import`], [`normalize`], [`lake`] | which requests to send, and the proof that nothing is missing; the state's files; records → rows; snapshots on disk |
 //! | 1 | [`client`], [`table`], [`sample`] | requests under limits; Arrow schemas and Parquet files; a made-up Florida from a seed |
 //! | 0 | [`contract`] | the API document |
 //!
@@ -32,9 +32,9 @@
 //! arrow-rs and polars meet only in Parquet files.
 //!
 //! The order to read in: [`contract`] → [`client`] → [`table`] → [`sample`] → [`extract`] (query, plan, listing, registry) →
-//! [`normalize`] → [`lake`] (format, backend, `data_file`, run, snapshot, merge, integrity) → [`aggregate`] → [`export`] →
-//! [`report`] → [`serve`] (index, load, auth, http, mcp, reference) → [`pipeline`] (config, state, plan, load, publish,
-//! maintain) → [`cli`]. The page of each folder lists its files in reading order.
+//! [`normalize`] → [`import`] (files, rules, business) → [`lake`] (format, backend, `data_file`, run, snapshot, merge, integrity) → [`aggregate`] → [`export`] →
+//! [`report`] → [`serve`] (index, load, auth, http, mcp, reference) → [`pipeline`] (config, state, plan, load, import,
+//! publish, maintain) → [`cli`]. The page of each folder lists its files in reading order.
 //!
 //! # A run
 //!
@@ -46,6 +46,9 @@
 //!    [`extract::fetch`], which archives it before it counts. The client's budget counts each request before it is sent.
 //! 5. `pipeline::load::landing` takes complete days through [`normalize`] into a [`lake::Staging`].
 //! 6. `pipeline::publish` merges tables, runs checks and [`aggregate`], commits, and writes the [`report`].
+//!
+//! A pipeline with `[import]` goes another way: `pipeline::import` reads the state's files by [`import`] into a spool, merges them
+//! month by month, and publishes by the same steps.
 //!
 //! # Where a rule is
 //!
@@ -59,6 +62,9 @@
 //! | when does a snapshot exist? | `lake/snapshot/commit.rs`, by `lake/backend/disk.rs` |
 //! | when is a file damaged, and what does that mean? | `lake/integrity/audit.rs`, `problem.rs` |
 //! | which columns has a table? | `table/column.rs`; the rows are next to it |
+//! | what does a field of the state's files mean? | `import/files/layout.rs`, then `import/rules` |
+//! | which of a business's state records and events count? | `import/business/merge.rs` |
+//! | which of the state's files are read, and what is their date? | `import/files/source.rs`, `pipeline/import/known.rs` |
 //! | what happens to an invalid record? | `normalize/answer.rs`, then `lake/run/quarantine.rs` |
 //! | which exit code has an error? | `cli/exit.rs`; its hint is in `cli/output/error_text.rs` |
 //! | who may use the server, how often? | `serve/auth/access.rs`, `serve/auth/usage_meter.rs` |
@@ -96,6 +102,7 @@ pub mod client;
 pub mod contract;
 pub mod export;
 pub mod extract;
+pub mod import;
 pub mod lake;
 pub mod normalize;
 pub mod pipeline;

@@ -14,20 +14,44 @@ pub(crate) fn right_names(wrong: &str, known: &[&str]) -> String {
     }
 }
 
+const NO_DAY: &str = "a text is used as a day and is none";
+const A_DAY: &str = "a day is YYYY-MM-DD: '2026-11-20'";
+
+const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101', business_id = 42";
+
 /// Words of polars: a part of its message, what they mean, and the way out. Without a meaning, they are the message itself.
-const MEANT: [(&str, &str, &str); 5] = [
+const MEANT: [(&str, &str, &str); 16] = [
     (
         "Unterminated string literal",
         "",
         "a text ends with a single quote, and a quote in it is written twice: 'O''NEIL'",
     ),
     ("one (and only one) statement", "it has more than one statement", "ask one query at a time"),
+    ("appropriate format to parse dates", NO_DAY, A_DAY),
+    ("cannot compare 'date/datetime/time' to a string value", NO_DAY, A_DAY),
+    ("invalid DATE literal", NO_DAY, A_DAY),
+    ("conversion from `str` to `date", NO_DAY, A_DAY),
     (
-        "appropriate format to parse dates",
-        "a text is compared with a day and is none",
-        "a day is YYYY-MM-DD: '2026-11-20'",
+        "is a day, and it is compared with the number",
+        "",
+        "write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022",
+    ),
+    (
+        "values in Date data",
+        "a day is compared with something else",
+        "write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022",
+    ),
+    ("cannot compare string with numeric type", "a text is compared with a number", QUOTES),
+    ("values in String data", "a text is compared with something else", QUOTES),
+    ("pattern must be a string literal", "", "a text is in single quotes: LIKE '%SUN%'"),
+    ("relation '", "", "a table has no name before its own: FROM filings"),
+    (
+        "expected String type, got: date",
+        "a day is used as a text",
+        "for a month: filed_date BETWEEN DATE '2026-03-01' AND DATE '2026-03-31'",
     ),
     ("Expected: an expression, found: %", "", "a text is in single quotes: LIKE '%SUN%'"),
+    ("Expected: ", "", "such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10"),
     (
         "should participate in the GROUP BY",
         "",
@@ -38,6 +62,13 @@ const MEANT: [(&str, &str, &str); 5] = [
 /// Functions that people ask for.
 const FUNCTIONS: &str = "ABS AVG CAST COALESCE CONCAT COUNT DATE_PART EXTRACT FIRST LENGTH LOWER MAX MEDIAN MIN ROUND \
                          STDDEV STRPOS SUBSTR SUM UPPER";
+
+/// Functions of other programs, and what to write here.
+const OTHER_SQL: [(&str, &str); 3] = [
+    ("CURRENT_DATE CURRENT_TIMESTAMP GETDATE NOW TODAY", "name the day: filed_date >= DATE '2026-03-01'"),
+    ("DAY MONTH QUARTER WEEK YEAR", "such as: EXTRACT(YEAR FROM filed_date)"),
+    ("DATE_TRUNC STRFTIME TO_CHAR", "the view businesses has filed_month, a DATE"),
+];
 
 /// A message of polars without what is no help.
 pub(super) fn problem(said: &str) -> String {
@@ -78,6 +109,11 @@ pub(super) fn column_of_table(said: &str) -> Option<(&str, &str)> {
 /// The way out of a problem that polars reports.
 pub(crate) fn way_out(said: &str) -> Option<String> {
     if let Some(function) = unknown_function(said) {
+        let upper = function.to_uppercase();
+        let known = OTHER_SQL.iter().find(|(names, _)| names.split(' ').any(|name| name == upper));
+        if let Some((_, way_out)) = known {
+            return Some((*way_out).to_owned());
+        }
         return nearest(function, FUNCTIONS.split_whitespace(), ALIKE)
             .map(|near| format!("did you mean {near}?"));
     }
@@ -129,6 +165,6 @@ mod tests {
         assert_eq!(way_out("unsupported function 'cuont'").as_deref(), Some("did you mean COUNT?"));
         assert_eq!(problem("no column named 'kounty' found in table 'f'"), "there is no column kounty in f");
         let day = "conversion failed: could not find an appropriate format to parse dates, please define one";
-        assert_eq!(problem(day), "a text is compared with a day and is none");
+        assert_eq!(problem(day), NO_DAY);
     }
 }

@@ -3,6 +3,7 @@
 use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
+use crate::import::files::source::SourceError;
 use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::publish::summary::RunSummary;
@@ -113,6 +114,10 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,
         PipelineError::Lake(error) => lake(error),
+        PipelineError::Import(SourceError::Incomplete { .. })
+        | PipelineError::Industries { .. }
+        | PipelineError::UnreadableRules { .. } => SETTINGS,
+        PipelineError::Import(_) | PipelineError::Spool(_) => STORAGE,
         PipelineError::Table(_) | PipelineError::Write { .. } | PipelineError::PageGone { .. } => STORAGE,
         PipelineError::Aggregate(error) => aggregate(error),
         PipelineError::Export(error) => export(error),

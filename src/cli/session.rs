@@ -2,11 +2,12 @@
 
 use super::args::Common;
 use super::exit::{self, CommandError};
-use super::output::words::{print, print_json};
+use super::output::words::{folded, print, print_json};
 use crate::lake::{Lake, LakeError, LakeLock};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
+use std::io::IsTerminal as _;
 use std::path::Path;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -96,9 +97,17 @@ impl Session<'_> {
     ) -> Result<u8, CommandError> {
         match self.common.json {
             true => print_json(value)?,
-            false => print(&text())?,
+            false => print(&fit(text()))?,
         }
         Ok(exit::DONE)
+    }
+}
+
+/// A screen as wide as the terminal; in a file or a pipe, as it is.
+fn fit(screen: String) -> String {
+    match std::io::stdout().is_terminal() {
+        true => folded(&screen, usize::from(console::Term::stdout().size().1)),
+        false => screen,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::endpoint::Endpoint;
 use crate::contract::id::DocumentNumber;
 use crate::contract::page::{Data, Page};
+use crate::contract::records::ListedPage;
 use crate::contract::reference::{EntityTypeEntry, Industries};
 use crate::contract::search::BusinessSearch;
 use jiff::civil::Date;
@@ -17,6 +18,23 @@ use std::marker::PhantomData;
 
 /// A record of a listing as sent. It is not decoded here, because one bad record must not break its page.
 pub(crate) type RawRecord = Box<RawValue>;
+
+/// What a body is decoded to.
+pub(crate) trait Decode: Sized + Send + 'static {
+    fn decode(body: &[u8]) -> serde_json::Result<Self>;
+}
+
+impl<T: DeserializeOwned + Send + 'static> Decode for T {
+    fn decode(body: &[u8]) -> serde_json::Result<Self> {
+        serde_json::from_slice(body)
+    }
+}
+
+impl Decode for ListedPage {
+    fn decode(body: &[u8]) -> serde_json::Result<Self> {
+        Self::read(body)
+    }
+}
 
 /// One GET: its path and query, and the type of its answer.
 #[derive(Debug)]
@@ -31,7 +49,7 @@ impl<T> Clone for Call<T> {
     }
 }
 
-impl<T: DeserializeOwned> Call<T> {
+impl<T: Decode> Call<T> {
     fn to(endpoint: Endpoint, argument: &str, query: &str) -> Self {
         let separator = if query.is_empty() { "" } else { "?" };
         Self { target: endpoint.path(argument) + separator + query, answer: PhantomData }
@@ -43,7 +61,7 @@ impl<T: DeserializeOwned> Call<T> {
     }
 
     pub(crate) fn decode(&self, body: &[u8]) -> Result<T> {
-        serde_json::from_slice(body).map_err(|error| ClientError::OutsideContract {
+        T::decode(body).map_err(|error| ClientError::OutsideContract {
             target: self.target.clone(),
             reason: format!("the body does not match the documented form: {error}"),
             retryable: true,
@@ -57,12 +75,12 @@ impl Call<()> {
         Call::to(Endpoint::Account, "", "")
     }
 
-    pub(crate) fn search(search: &BusinessSearch) -> Call<Page<RawRecord>> {
+    pub(crate) fn search(search: &BusinessSearch) -> Call<ListedPage> {
         Call::to(Endpoint::SearchBusinesses, "", &search.to_query())
     }
 
     /// The businesses filed on one day.
-    pub(crate) fn daily_filings(day: Date, limit: u32, offset: u32) -> Call<Page<RawRecord>> {
+    pub(crate) fn daily_filings(day: Date, limit: u32, offset: u32) -> Call<ListedPage> {
         Call::to(Endpoint::DailyFilings, &day.to_string(), &format!("limit={limit}&offset={offset}"))
     }
 

@@ -48,7 +48,7 @@ mod sender;
 
 pub(crate) use budget::{Bounds, Budget};
 pub use budget::{Stop, StopSwitch};
-pub(crate) use call::{Call, RawRecord};
+pub(crate) use call::{Call, Decode, RawRecord};
 pub(crate) use counts::Allowance;
 pub use error::{ClientError, Window};
 pub use key::{ApiKey, KeyError};

@@ -1,7 +1,7 @@
 //! Sends calls for one account: within its limits, with retries.
 
 use super::budget::{Budget, Clock};
-use super::call::Call;
+use super::call::{Call, Decode};
 use super::counts::{Allowance, Ticket};
 use super::error::{ClientError, Result};
 use super::key::ApiKey;
@@ -11,11 +11,11 @@ use super::retry::{USUAL_ATTEMPTS, with_retries};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::AUTHORIZATION;
-use reqwest::{Response, StatusCode, Url};
-use serde::de::DeserializeOwned;
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// Longest time to connect.
@@ -26,6 +26,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Longest time of one request, its body included.
 const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Room for a body before it comes: a page of 100 records.
+const USUAL_BODY_BYTES: usize = 48 << 10;
 
 /// Largest body after decompression.
 const MAX_BODY_BYTES: usize = 16 << 20;
@@ -115,9 +118,10 @@ impl Client {
         *self.skew.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Requests that must be under way at once, so that slow answers do not reduce the pace.
-    pub(crate) fn overlap(&self) -> Result<usize> {
-        Ok(self.latency.overlap(self.budget.per_window()?.per_minute))
+    /// Requests that must be under way at once, so that waiting for answers does not reduce the pace. `is_sure`: the next requests are
+    /// needed, whatever the answers are.
+    pub(crate) fn overlap(&self, is_sure: bool) -> Result<usize> {
+        Ok(self.latency.overlap(self.budget.per_window()?.per_minute, is_sure))
     }
 
     /// Asks `/v1/me` and corrects the ledger by its answer.
@@ -140,20 +144,20 @@ impl Client {
     }
 
     /// Sends a call, with retries, and decodes its answer. Asks `/v1/me` first when the day is new or others use the account.
-    pub(crate) async fn fetch<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
+    pub(crate) async fn fetch<T: Decode>(&self, call: &Call<T>) -> Result<Answer<T>> {
         self.caps().await?;
         self.fetch_with_retries(call).await
     }
 
-    async fn fetch_with_retries<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
+    async fn fetch_with_retries<T: Decode>(&self, call: &Call<T>) -> Result<Answer<T>> {
         with_retries(self.attempts, &self.budget, &self.retried, &self.is_reached, || self.attempt(call))
             .await
     }
 
-    async fn attempt<T: DeserializeOwned>(&self, call: &Call<T>) -> Result<Answer<T>> {
+    async fn attempt<T: Decode>(&self, call: &Call<T>) -> Result<Answer<T>> {
         let ticket = self.budget.admit().await?;
         let begun = Instant::now();
-        let outcome = self.send(call.target()).await;
+        let outcome = self.send(call).await;
         if let Err(error) = self.budget.release(&ticket) {
             // The answer is still valid. The request stays counted as under way; the next one cannot be counted, so none is sent.
             tracing::warn!("{error}");
@@ -161,9 +165,9 @@ impl Client {
         if let Err(error) = &outcome {
             self.record_backpressure(error)?;
         }
-        let body = outcome?;
+        let (body, value) = outcome?;
         self.latency.note(begun.elapsed());
-        let value = call.decode(&body).map_err(|error| self.without_key(error))?;
+        let value = value.map_err(|error| self.without_key(error))?;
         Ok(Answer { value, body, received_at: (self.clock)(), ticket })
     }
 
@@ -185,39 +189,67 @@ impl Client {
         }
     }
 
-    async fn send(&self, target: &str) -> Result<Vec<u8>> {
+    /// Sends a call once. Returns the body of its answer, and what it decodes to.
+    async fn send<T: Decode>(&self, call: &Call<T>) -> Result<(Vec<u8>, Result<T>)> {
+        let target = call.target();
         let url = format!("{}{target}", self.base.as_str().trim_end_matches('/'));
         let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
-        let response = self
-            .http
-            .get(url)
-            .header(AUTHORIZATION, header)
-            .send()
-            .await
-            .map_err(|error| transport(target, &error))?;
+        let request = self.http.get(url).header(AUTHORIZATION, header);
+        let Received { status, retry_after, date, answer } =
+            on_its_own(receive(request, call.clone())).await?;
         self.is_reached.store(true, Ordering::Relaxed);
-        let status = response.status();
-        let retry_after = retry_after(&response);
-        if let Some(theirs) = date(&response) {
+        if let Some(theirs) = date {
             let ahead = (self.clock)().duration_since(theirs);
             *self.skew.lock().unwrap_or_else(PoisonError::into_inner) = Some(ahead);
         }
-        let body = match body(target, response).await {
+        match (status, answer) {
+            (StatusCode::OK, Ok((body, Some(value)))) => Ok((body, value)),
             // A broken body does not cancel the pause that its header asks for.
-            Err(_) if retry_after.is_some() => Vec::new(),
-            other => other?,
-        };
-        match status {
-            StatusCode::OK => Ok(body),
-            _ => Err(failure(target, status, retry_after, self.key.redact(&message(status, &body)))),
+            (status, Err(error)) if status == StatusCode::OK || retry_after.is_none() => Err(error),
+            (_, answer) => {
+                let body = answer.map_or_else(|_| Vec::new(), |(body, _)| body);
+                Err(failure(target, status, retry_after, self.key.redact(&message(status, &body))))
+            }
         }
+    }
+}
+
+/// What came for a request.
+struct Received<T> {
+    status: StatusCode,
+    retry_after: Option<Duration>,
+    date: Option<Timestamp>,
+    /// The body, and what it decodes to if the status is 200.
+    answer: Result<(Vec<u8>, Option<Result<T>>)>,
+}
+
+async fn receive<T: Decode>(request: RequestBuilder, call: Call<T>) -> Result<Received<T>> {
+    let response = request.send().await.map_err(|error| transport(call.target(), &error))?;
+    let (status, retry_after, date) = (response.status(), retry_after(&response), date(&response));
+    let decode = |body: &Vec<u8>| (status == StatusCode::OK).then(|| call.decode(body));
+    let answer = body(call.target(), response).await.map(|body| {
+        let value = decode(&body);
+        (body, value)
+    });
+    Ok(Received { status, retry_after, date, answer })
+}
+
+/// Runs work on any thread of the runtime, so that reading and decoding of an answer delays no other. Dropped, the work ends.
+async fn on_its_own<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
+    let mut task = JoinSet::new();
+    task.spawn(work);
+    match task.join_next().await {
+        Some(Ok(done)) => done,
+        Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The runtime ends, and this future with it.
+        _ => std::future::pending().await,
     }
 }
 
 /// The entire body of a response, decompressed.
 async fn body(target: &str, mut response: Response) -> Result<Vec<u8>> {
-    let mut body = Vec::new();
+    let mut body = Vec::with_capacity(USUAL_BODY_BYTES);
     while let Some(chunk) = response.chunk().await.map_err(|error| transport(target, &error))? {
         if body.len() + chunk.len() > MAX_BODY_BYTES {
             return Err(ClientError::OutsideContract {

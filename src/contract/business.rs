@@ -2,6 +2,8 @@
 //!
 //! Source: API document, "Resources and their fields".
 
+use super::eastern::parse_date;
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// Status of a record that listings return by default (Business summary record).
@@ -32,7 +34,7 @@ pub struct Summary {
     pub company_type: String,
     /// Business status; an open set.
     pub status: String,
-    pub filed_date: jiff::civil::Date,
+    pub filed_date: Date,
     /// Null for an active business; its form is not documented, so it is kept as text.
     pub dissolved_date: Option<String>,
     pub city: String,
@@ -55,8 +57,20 @@ impl Summary {
 ///
 /// Source: API document, field `id` of the summary record.
 pub fn business_id(id: &str) -> Option<i64> {
-    let digits: String = id.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().ok().filter(|number| *number > 0)
+    let mut digits = id.bytes().filter(u8::is_ascii_digit).map(|digit| i64::from(digit - b'0'));
+    let number = digits.try_fold(0_i64, |number, digit| number.checked_mul(10)?.checked_add(digit));
+    number.filter(|number| *number > 0)
+}
+
+/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or before a time of day that begins with `T` or a space.
+///
+/// The API document does not show the form; anything else is `None`.
+pub fn dissolved_day(text: &str) -> Option<Date> {
+    let (day, rest) = text.split_at_checked(10)?;
+    match rest.as_bytes() {
+        [] | [b'T' | b't' | b' ', b'0'..=b'9', ..] => parse_date(day),
+        _ => None,
+    }
 }
 
 /// A postal address.

@@ -87,8 +87,10 @@ pub fn parse_date(text: &str) -> Option<Date> {
     if !shaped {
         return None;
     }
+    let number = |digits: &[u8]| digits.iter().fold(0, |number, digit| 10 * number + i16::from(digit - b'0'));
+    let (month, day) = (number(&bytes[5..7]) as i8, number(&bytes[8..]) as i8);
     // The calendar has no year 0.
-    text.parse().ok().filter(|day: &Date| day.year() > 0)
+    Date::new(number(&bytes[..4]), month, day).ok().filter(|day| day.year() > 0)
 }
 
 #[cfg(test)]

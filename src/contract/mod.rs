@@ -12,6 +12,7 @@
 //! - [`county`](mod@county): the 67 counties
 //! - [`count`]: daily, county and statewide counts
 //! - [`page`]: pagination block and `data` wrappers
+//! - `records`: the records of a listing's page
 //! - [`error`]: error bodies and broken rules
 //! - [`eastern`]: days and months in Eastern time
 //! - [`holiday`]: Florida's state holidays
@@ -33,6 +34,7 @@ pub mod listing;
 pub(crate) mod nearest;
 pub mod page;
 pub mod plan;
+pub(crate) mod records;
 pub mod reference;
 pub mod request;
 pub mod usage;

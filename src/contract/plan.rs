@@ -4,6 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A subscription with API access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +62,17 @@ impl Plan {
         Self::ALL.into_iter().find(|plan| {
             let row = plan.limits();
             (row.per_minute, row.per_day, row.per_month) == (per_minute, per_day, per_month)
+        })
+    }
+}
+
+/// The name, as key files have it.
+impl fmt::Display for Plan {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Starter => "starter",
+            Self::Agency => "agency",
+            Self::Enterprise => "enterprise",
         })
     }
 }

@@ -3,8 +3,8 @@
 
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, Lake, TableManifest};
-use crate::table::views::{VIEWS, View};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
+use crate::table::{VIEWS, View};
 use arrow::datatypes::DataType;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -89,10 +89,16 @@ fn of_table(table: Table, manifest: &TableManifest) -> Described {
         notes: String::new(),
         columns: columns.collect(),
         key: table.key().iter().map(|name| (*name).to_owned()).collect(),
-        is_partitioned: table.is_partitioned(),
+        // A lake of the state's files has the details and officers of each month apart.
+        is_partitioned: manifest.files.iter().any(|file| has_month(&file.path)),
         rows: manifest.rows,
         files: manifest.files.clone(),
     }
+}
+
+/// Whether the path of a file has the month of its rows.
+fn has_month(path: &str) -> bool {
+    path.split('/').nth(1).is_some_and(|folder| folder.starts_with("filed_month="))
 }
 
 fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {

@@ -4,7 +4,7 @@ use super::described::describe;
 use super::error::ExportError;
 use crate::lake::{Commit, Lake};
 use crate::table::Table;
-use crate::table::views::VIEWS;
+use crate::table::VIEWS;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;

@@ -39,7 +39,7 @@ impl LookUp {
     ) -> Result<Option<PageKey>> {
         match fetcher.ask(self.stage(), &self.call(business_id)).await {
             Err(error) if error.is_refused_with(404) => Ok(None),
-            other => other.map(|(_, key)| Some(key)),
+            other => other.map(|answer| Some(answer.key)),
         }
     }
 }
@@ -51,18 +51,18 @@ pub(crate) async fn ask_document(
 ) -> Result<Option<(RawRecord, PageKey)>> {
     match fetcher.ask(DETAILS, &Call::business_by_document(number)).await {
         Err(error) if error.is_refused_with(404) => Ok(None),
-        other => other.map(|(answer, key)| Some((answer.data, key))),
+        other => other.map(|answer| Some((answer.value.data, answer.key))),
     }
 }
 
 /// Announces the next look-ups by document number, in this order.
 pub(crate) fn expect_documents(fetcher: &mut PageFetcher<'_>, next: &[DocumentNumber]) {
-    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(Call::business_by_document));
+    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(Call::business_by_document), false);
 }
 
 /// Announces the next look-ups, in this order. They may be requested ahead.
 pub(crate) fn expect(fetcher: &mut PageFetcher<'_>, next: &[(i64, LookUp)]) {
-    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(|(id, look_up)| look_up.call(*id)));
+    fetcher.expect(next.iter().take(MOST_UNDER_WAY).map(|(id, look_up)| look_up.call(*id)), false);
 }
 
 /// Announces a business's officers, which are looked up after its details and before other businesses.

@@ -7,17 +7,14 @@
 //! still gets its answers in its own order.
 
 use super::error::{ExtractError, Result, StoreError};
-use crate::client::{Call, Client, ClientError, MOST_UNDER_WAY};
+use crate::client::{Call, Client, ClientError, Decode, MOST_UNDER_WAY};
 use futures::StreamExt;
-use futures::future::{Either, select};
 use futures::stream::FuturesUnordered;
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
-use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::oneshot;
 
 /// Identifies one answer of a run: the request, and how often it was sent before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -29,8 +26,16 @@ pub(crate) struct PageKey {
 #[derive(Debug, Clone)]
 pub(crate) struct StoredPage {
     pub(crate) status: u16,
+    pub(crate) received_at: Timestamp,
     /// Its body; for a refusal, the API's message.
     pub(crate) body: Vec<u8>,
+}
+
+/// An answer, and the page that keeps it.
+pub(crate) struct Answer<T> {
+    pub(crate) value: T,
+    pub(crate) key: PageKey,
+    pub(crate) received_at: Timestamp,
 }
 
 /// The archive of answers; an answer counts only once it is archived.
@@ -47,9 +52,17 @@ pub(crate) trait PageStore {
     ) -> Result<(), StoreError>;
 }
 
-type Outcome = Result<(Vec<u8>, Timestamp), ClientError>;
+/// An answer of any call.
+pub(super) struct AnyAnswer {
+    pub(super) value: Box<dyn Any>,
+    /// Empty once it is archived.
+    pub(super) body: Vec<u8>,
+    pub(super) received_at: Timestamp,
+}
 
-type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
+pub(super) type Outcome = Result<AnyAnswer, ClientError>;
+
+pub(super) type Sending<'a> = Pin<Box<dyn Future<Output = (PageKey, Outcome)> + 'a>>;
 
 /// A request that extraction will probably send next.
 struct ExpectedCall<'a> {
@@ -63,7 +76,9 @@ pub(crate) struct PageFetcher<'a> {
     pages: &'a mut dyn PageStore,
     asked: HashMap<String, u32>,
     expected: VecDeque<ExpectedCall<'a>>,
-    under_way: FuturesUnordered<Sending<'a>>,
+    /// Whether the expected requests are needed, whatever the answers are.
+    is_sure: bool,
+    pub(super) under_way: FuturesUnordered<Sending<'a>>,
     /// Answers to expected requests that extraction has not sent yet, and errors of others.
     arrived: HashMap<PageKey, Outcome>,
     pub(crate) sent_by_stage: BTreeMap<&'static str, u64>,
@@ -100,6 +115,7 @@ impl<'a> PageFetcher<'a> {
             pages,
             asked: HashMap::new(),
             expected: VecDeque::new(),
+            is_sure: false,
             under_way: FuturesUnordered::new(),
             arrived: HashMap::new(),
             sent_by_stage: BTreeMap::new(),
@@ -114,11 +130,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Sends a request, unless its answer is archived.
-    pub(crate) async fn ask<T: DeserializeOwned + 'a>(
-        &mut self,
-        stage: &'static str,
-        call: &Call<T>,
-    ) -> Result<(T, PageKey)> {
+    pub(crate) async fn ask<T: Decode>(&mut self, stage: &'static str, call: &Call<T>) -> Result<Answer<T>> {
         let (mut key, sent_ahead) = self.next_key(call.target());
         self.answered += 1;
         if !sent_ahead {
@@ -126,7 +138,8 @@ impl<'a> PageFetcher<'a> {
                 if stored.status != INVALIDATED && !self.anew {
                     self.replayed += 1;
                     (self.report)(0, self.rows);
-                    return Ok((replay(call, &stored)?, key));
+                    let value = replay(call, &stored)?;
+                    return Ok(Answer { value, key, received_at: stored.received_at });
                 }
                 key = self.new_key(call.target());
             }
@@ -134,8 +147,11 @@ impl<'a> PageFetcher<'a> {
         }
         let outcome = self.outcome(&key).await;
         self.count(stage);
-        let (body, _) = outcome?;
-        Ok((call.decode(&body)?, key))
+        let AnyAnswer { value, received_at, .. } = outcome?;
+        match value.downcast() {
+            Ok(value) => Ok(Answer { value: *value, key, received_at }),
+            Err(_) => Err(ExtractError::Lost { target: key.target }),
+        }
     }
 
     /// From now on, every request is sent: what an earlier process of this run archived is too old.
@@ -144,7 +160,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Whether the next answer to a call comes from the archive.
-    pub(crate) fn is_archived<T: DeserializeOwned>(&mut self, call: &Call<T>) -> Result<bool> {
+    pub(crate) fn is_archived<T: Decode>(&mut self, call: &Call<T>) -> Result<bool> {
         let target = call.target().to_owned();
         let expected = self.expected.front().map(|expected| &expected.key);
         let asked = self.asked.get(&target).copied().unwrap_or(0);
@@ -159,8 +175,10 @@ impl<'a> PageFetcher<'a> {
         Ok(false)
     }
 
-    /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them.
-    pub(crate) fn expect<T: DeserializeOwned + 'a>(&mut self, calls: impl IntoIterator<Item = Call<T>>) {
+    /// Announces the next calls, in this order. They may be sent ahead. A call in another order cancels them. Pages of a listing
+    /// are surely needed; an answer may show that a look-up is not.
+    pub(crate) fn expect<T: Decode>(&mut self, calls: impl IntoIterator<Item = Call<T>>, is_sure: bool) {
+        self.is_sure = is_sure;
         let mut before = std::mem::take(&mut self.expected);
         for call in calls.into_iter().take(MOST_UNDER_WAY) {
             let known = before.iter().position(|expected| expected.key.target == call.target());
@@ -174,7 +192,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Announces a call before those that are expected.
-    pub(crate) fn expect_first<T: DeserializeOwned + 'a>(&mut self, call: &Call<T>) {
+    pub(crate) fn expect_first<T: Decode>(&mut self, call: &Call<T>) {
         let key = self.new_key(call.target());
         let send = Some(sending(self.client, key.clone(), call.clone()));
         self.expected.push_front(ExpectedCall { key, send });
@@ -229,7 +247,7 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Waits for one answer, while the number of requests under way is kept at what the pace needs.
-    async fn outcome(&mut self, key: &PageKey) -> Result<(Vec<u8>, Timestamp)> {
+    async fn outcome(&mut self, key: &PageKey) -> Result<AnyAnswer> {
         loop {
             if let Some(outcome) = self.arrived.remove(key) {
                 return Ok(outcome?);
@@ -243,8 +261,16 @@ impl<'a> PageFetcher<'a> {
     }
 
     /// Keeps an answer, and remembers it where it is wanted or expected.
-    fn arrive(&mut self, came: PageKey, outcome: Outcome, wanted: Option<&PageKey>) -> Result<()> {
+    pub(super) fn arrive(
+        &mut self,
+        came: PageKey,
+        mut outcome: Outcome,
+        wanted: Option<&PageKey>,
+    ) -> Result<()> {
         self.keep(&came, &outcome)?;
+        if let Ok(answer) = &mut outcome {
+            answer.body = Vec::new();
+        }
         if wanted == Some(&came) || self.expected.iter().any(|expected| expected.key == came) {
             self.arrived.insert(came, outcome);
         }
@@ -255,7 +281,7 @@ impl<'a> PageFetcher<'a> {
         if self.expected.is_empty() {
             return Ok(());
         }
-        let most = self.client.overlap()?;
+        let most = self.client.overlap(self.is_sure)?;
         for at in 0..self.expected.len() {
             if self.under_way.len() >= most {
                 break;
@@ -284,7 +310,7 @@ impl<'a> PageFetcher<'a> {
     /// Archives an answer, or a refusal that may be used as one.
     fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<()> {
         let kept = match outcome {
-            Ok((body, received_at)) => self.pages.keep(key, 200, *received_at, body),
+            Ok(answer) => self.pages.keep(key, 200, answer.received_at, &answer.body),
             Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {
                 self.pages.keep(key, *status, (self.now)(), message.as_bytes())
             }
@@ -294,107 +320,21 @@ impl<'a> PageFetcher<'a> {
     }
 }
 
-fn sending<'a, T: DeserializeOwned + 'a>(client: &'a Client, key: PageKey, call: Call<T>) -> Sending<'a> {
+fn sending<'a, T: Decode>(client: &'a Client, key: PageKey, call: Call<T>) -> Sending<'a> {
     Box::pin(async move {
-        let outcome = client.fetch(&call).await.map(|answer| (answer.body, answer.received_at));
+        let outcome = client.fetch(&call).await.map(|answer| AnyAnswer {
+            value: Box::new(answer.value),
+            body: answer.body,
+            received_at: answer.received_at,
+        });
         (key, outcome)
     })
 }
 
-fn replay<T: DeserializeOwned>(call: &Call<T>, stored: &StoredPage) -> Result<T, ClientError> {
+fn replay<T: Decode>(call: &Call<T>, stored: &StoredPage) -> Result<T, ClientError> {
     if stored.status == 200 {
         return call.decode(&stored.body);
     }
     let message = String::from_utf8_lossy(&stored.body).into_owned();
     Err(ClientError::Refused { target: call.target().to_owned(), status: stored.status, message })
-}
-
-impl PageFetcher<'_> {
-    /// Runs work that blocks, on another thread. Requests under way are driven during it: an answer in time does not count as late.
-    pub(crate) fn alongside<T: Send>(&mut self, work: impl FnOnce() -> T + Send) -> Result<T> {
-        let runtime = Handle::try_current().ok().filter(|runtime| {
-            runtime.runtime_flavor() == RuntimeFlavor::MultiThread && !self.under_way.is_empty()
-        });
-        let Some(runtime) = runtime else { return Ok(work()) };
-        tokio::task::block_in_place(|| {
-            std::thread::scope(|scope| {
-                let (done, finished) = oneshot::channel();
-                let worker = scope.spawn(move || {
-                    let result = work();
-                    // No one listens after an error of the archive.
-                    let _ = done.send(());
-                    result
-                });
-                let received = runtime.block_on(self.receive_until(finished));
-                let result = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                received.map(|()| result)
-            })
-        })
-    }
-
-    /// Receives answers until `finished` is sent or dropped.
-    async fn receive_until(&mut self, mut finished: oneshot::Receiver<()>) -> Result<()> {
-        loop {
-            match select(self.under_way.next(), finished).await {
-                Either::Left((Some((came, outcome)), rest)) => {
-                    self.arrive(came, outcome, None)?;
-                    finished = rest;
-                }
-                Either::Left((None, rest)) => {
-                    // An error means that the work panicked, which its thread reports.
-                    let _ = rest.await;
-                    return Ok(());
-                }
-                Either::Right(_) => return Ok(()),
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::client::{ApiKey, Bounds, Budget, ClientConfig, Ledger, StopSwitch};
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::time::Duration;
-
-    /// An archive that keeps nothing.
-    struct NoPages;
-
-    impl PageStore for NoPages {
-        fn stored(&mut self, _: &PageKey) -> Result<Option<StoredPage>, StoreError> {
-            Ok(None)
-        }
-
-        fn keep(&mut self, _: &PageKey, _: u16, _: Timestamp, _: &[u8]) -> Result<(), StoreError> {
-            Ok(())
-        }
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn requests_under_way_are_answered_during_work_that_blocks() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
-        let (_switch, stop) = StopSwitch::new();
-        let now: fn() -> Timestamp = || Timestamp::UNIX_EPOCH;
-        let budget = Budget::new(Ledger::of(folder.path(), base_url, &key), now, Bounds::default(), stop);
-        let client = Client::new(ClientConfig::new(base_url), key, budget, now).expect("a client");
-        let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
-        let mut fetcher = PageFetcher::new(&client, &mut pages, now, &|_, _| {});
-        let answered = &is_answered;
-        fetcher.under_way.push(Box::pin(async move {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            answered.store(true, Ordering::SeqCst);
-            let key = PageKey { target: "/v1/me".to_owned(), occurrence: 0 };
-            (key, Ok((b"{}".to_vec(), Timestamp::UNIX_EPOCH)))
-        }));
-        let wait = || {
-            (0..200).any(|_| {
-                std::thread::sleep(Duration::from_millis(10));
-                is_answered.load(Ordering::SeqCst)
-            })
-        };
-        assert!(fetcher.alongside(wait).expect("an archive"), "the answer came while the work waited for it");
-        assert!(fetcher.under_way.is_empty());
-    }
 }

@@ -12,7 +12,8 @@
 //! # Files, in reading order
 //!
 //! - [`error`]: why extraction stopped
-//! - [`fetch`]: sends one request after another; answers from the archive when it can; drives requests during other work
+//! - [`fetch`]: sends one request after another; answers from the archive when it can
+//! - `alongside`: drives requests during other work
 //! - `reference`: account, lists, counts, and the plan's limits
 //! - [`query`]: a query over a range of days, its rows, and the narrower queries it can be split into
 //! - [`plan`]: which days are read together, and what reading costs
@@ -20,6 +21,7 @@
 //! - [`registry`]: all names with a prefix, of any age
 //! - [`detail`]: one business: its details, its officers
 
+mod alongside;
 pub mod detail;
 pub mod error;
 pub mod fetch;

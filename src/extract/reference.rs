@@ -1,7 +1,7 @@
 //! The first stage: account, lists, counts, and the limits of the plan.
 
 use super::error::Result;
-use super::fetch::{PageFetcher, PageKey};
+use super::fetch::{Answer, PageFetcher, PageKey};
 use crate::client::{Allowance, Call};
 use crate::contract::count::{County, DailyCount, Stats};
 use crate::contract::eastern::window_start;
@@ -44,10 +44,10 @@ pub(crate) struct Reference {
 
 pub(crate) async fn extract_reference(fetcher: &mut PageFetcher<'_>) -> Result<Reference> {
     Ok(Reference {
-        entity_types: fetcher.ask(REFERENCE, &Call::entity_types()).await?.0.data,
-        industries: fetcher.ask(REFERENCE, &Call::industries()).await?.0.data,
-        counties: fetcher.ask(REFERENCE, &Call::counties()).await?.0.data,
-        stats: fetcher.ask(REFERENCE, &Call::stats()).await?.0.data,
+        entity_types: fetcher.ask(REFERENCE, &Call::entity_types()).await?.value.data,
+        industries: fetcher.ask(REFERENCE, &Call::industries()).await?.value.data,
+        counties: fetcher.ask(REFERENCE, &Call::counties()).await?.value.data,
+        stats: fetcher.ask(REFERENCE, &Call::stats()).await?.value.data,
     })
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn extract_daily_counts(
     stage: &'static str,
     days: u32,
 ) -> Result<DailyCounts> {
-    let (answer, page) = fetcher.ask(stage, &Call::daily_counts(days)).await?;
+    let Answer { value: answer, key: page, .. } = fetcher.ask(stage, &Call::daily_counts(days)).await?;
     Ok(DailyCounts { days: answer.data, page })
 }
 
@@ -167,7 +167,7 @@ async fn probe(
         ..BusinessSearch::default()
     };
     match fetcher.ask(COUNTS, &Call::search(&search)).await {
-        Ok((page, _)) => Ok(Some(page.pagination.limit)),
+        Ok(page) => Ok(Some(page.value.pagination.limit)),
         Err(error) if error.is_refused_with(no) => Ok(None),
         Err(error) => Err(error),
     }

@@ -3,7 +3,7 @@
 //! `cities.csv`: every Florida city of a ZIP code, its other names, its ZIP codes (a 2-digit entry has the first 3 digits of
 //! the entry before it). Names of the Postal Service from the package `zipcodes` 3.0.0 (MIT), abbreviations written out.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::LazyLock;
 
 /// Most edits between a city as filed and the well-known city of its ZIP code.

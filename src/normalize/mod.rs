@@ -11,6 +11,7 @@
 //! - `answer`: one answer, cut into records; records that cannot be normalized
 //! - `city`: one spelling for each city
 //! - `business`: records of a listing
+//! - `summary`: those of the documented form
 //! - `detail`: records of a look-up: a business, its officers
 //! - `open_values`: values never seen before
 
@@ -20,6 +21,7 @@ mod city;
 mod detail;
 mod field;
 mod open_values;
+mod summary;
 
 pub use answer::{Place, Reject};
 pub use business::{NormalizedPage, normalize_page};
@@ -27,3 +29,4 @@ pub use city::city_clean;
 pub use detail::{NormalizedDetail, NormalizedOfficers, normalize_detail, normalize_officers};
 pub use field::UnknownFields;
 pub use open_values::OpenValues;
+pub(crate) use summary::SummaryReader;

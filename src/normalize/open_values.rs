@@ -11,16 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct OpenValues(BTreeMap<String, BTreeSet<String>>);
 
 impl OpenValues {
+    pub(super) const COLUMNS: [&'static str; 6] =
+        ["entity_type", "company_type", "status", "county", "industry_sector", "industry_type"];
+
     /// Adds the values of a row.
     pub fn note(&mut self, row: &FilingRow) {
-        for (column, value) in [
-            ("entity_type", row.entity_type.as_str()),
-            ("company_type", row.company_type.as_str()),
-            ("status", row.status.as_str()),
-            ("county", row.county.as_deref().unwrap_or("")),
-            ("industry_sector", row.industry_sector.as_str()),
-            ("industry_type", row.industry_type.as_str()),
-        ] {
+        let values = [
+            row.entity_type.as_str(),
+            row.company_type.as_str(),
+            row.status.as_str(),
+            row.county.as_deref().unwrap_or(""),
+            row.industry_sector.as_str(),
+            row.industry_type.as_str(),
+        ];
+        for (column, value) in Self::COLUMNS.into_iter().zip(values) {
             if !self.contains(column, value) {
                 self.0.entry(column.to_owned()).or_default().insert(value.to_owned());
             }
@@ -57,5 +61,13 @@ impl OpenValues {
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl<V: IntoIterator<Item = String>> FromIterator<(&'static str, V)> for OpenValues {
+    fn from_iter<I: IntoIterator<Item = (&'static str, V)>>(columns: I) -> Self {
+        let columns =
+            columns.into_iter().map(|(column, values)| (column.to_owned(), values.into_iter().collect()));
+        Self(columns.filter(|(_, values): &(_, BTreeSet<_>)| !values.is_empty()).collect())
     }
 }

@@ -6,6 +6,9 @@ use crate::aggregate::AggregateError;
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::extract::ExtractError;
+use crate::import::files::source::SourceError;
+use crate::import::read::ReadError;
+use crate::import::rules::industry::RuleError;
 use crate::lake::LakeError;
 use crate::table::TableError;
 use jiff::civil::Date;
@@ -80,9 +83,30 @@ pub enum PipelineError {
     /// A file outside the lake's tables, such as the report.
     #[error("cannot write {path}: {source}")]
     Write { path: PathBuf, source: std::io::Error },
+    /// A file of the state, or the folder of these files.
+    #[error(transparent)]
+    Import(#[from] SourceError),
+    /// The file of industry rules.
+    #[error("the industry rules in {path}: {source}")]
+    Industries { path: PathBuf, source: RuleError },
+    /// The file of industry rules cannot be read.
+    #[error("cannot read the industry rules {path}: {source}")]
+    UnreadableRules { path: PathBuf, source: std::io::Error },
+    /// A file that an import writes between reading and merging.
+    #[error("cannot write the files of an import: {0}")]
+    Spool(#[from] std::io::Error),
     /// An error that only a bug can cause.
     #[error("{0}; this is a bug in sunlake")]
     Bug(String),
+}
+
+impl From<ReadError> for PipelineError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Source(error) => Self::Import(error),
+            ReadError::Spool(error) => Self::Spool(error),
+        }
+    }
 }
 
 impl From<ExtractError> for PipelineError {

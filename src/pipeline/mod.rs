@@ -10,6 +10,7 @@
 //! - `run`: the order of a run, and resuming one
 //! - `plan`: what must be read, and what that costs
 //! - `load`: reading from the API, and rows of the next snapshot
+//! - `import`: reading the state's files instead of the API
 //! - [`publish`]: aggregates, checks, commit
 //! - [`sample_lake`]: the lake behind the embedded API
 //! - `maintain`: status, replay and repair of a lake
@@ -19,6 +20,7 @@ mod api_day;
 pub mod config;
 mod context;
 mod error;
+mod import;
 mod load;
 pub(crate) mod maintain;
 pub(crate) mod plan;
@@ -30,6 +32,7 @@ pub mod state;
 
 pub use context::{RunContext, Source};
 pub use error::{PipelineError, SpecError};
+pub use import::run::{ImportContext, import};
 pub use plan::estimate::Price;
 pub use plan::refresh_cost::StagePrice;
 pub use progress::{Done, Event, Events, Reading, Work};

@@ -37,7 +37,7 @@ pub struct Reading {
     pub planned: Option<u64>,
     /// Rows on the pages so far.
     pub filings: u64,
-    /// Complete days. A day counts once for each listing.
+    /// Complete days. The listings of a run are read one after the other, and each counts as its part of a day.
     pub days: u64,
     /// Days wanted; 0 where a pipeline reads no days.
     pub days_wanted: u64,
@@ -175,8 +175,9 @@ impl Progress {
             let days = u64::from(span_days(wanted.from, wanted.to));
             let known = wanted.listings.iter().filter_map(|label| coverage.get(label));
             let known = known.flat_map(|days| days.range(wanted.from..=wanted.to));
-            tally.reading.days = known.filter(|(_, day)| day.complete).count() as u64;
-            tally.reading.days_wanted = days * wanted.listings.len() as u64;
+            let complete = known.filter(|(_, day)| day.complete).count();
+            tally.reading.days = (complete / wanted.listings.len().max(1)) as u64;
+            tally.reading.days_wanted = days;
         });
     }
 

@@ -73,7 +73,7 @@ impl KeyWatch {
 
     fn accounts(&self, text: &str, now: Timestamp) -> Result<Accounts, KeysError> {
         let file = KeyFile::parse(&self.path, text)?;
-        let accounts = Accounts::from_key_file(&file, &self.plan_override)?;
+        let accounts = Accounts::from_key_file(&file, &self.plan_override, now)?;
         let expired = file.keys.iter().filter(|key| key.state(eastern_day(now)) == KeyState::Expired);
         let expired: Vec<&str> = expired.map(|key| key.id.as_str()).collect();
         if !expired.is_empty() {

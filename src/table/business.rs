@@ -1,9 +1,8 @@
 //! Rows of `filings`, `details` and `officers` from API records, and back.
 
 use super::row::{disk_instant, table_row};
-use crate::contract::business::{Address, Detail, Officer, Summary};
+use crate::contract::business::{Address, Detail, Officer, Summary, dissolved_day};
 use crate::contract::county::{county_key, florida_county};
-use crate::contract::eastern::parse_date;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::Value;
@@ -84,17 +83,6 @@ pub fn unheld_fields(business_id: i64, id: &str, county: &str) -> Option<String>
     let fields: Vec<String> =
         fields.map(|(name, text)| format!("\"{name}\":{}", Value::from(text))).collect();
     (!fields.is_empty()).then(|| format!("{{{}}}", fields.join(",")))
-}
-
-/// The day of a set `dissolved_date`: `YYYY-MM-DD`, alone or before a time of day that begins with `T` or a space.
-///
-/// The API document does not show the form; anything else is `None`.
-pub fn dissolved_day(text: &str) -> Option<Date> {
-    let (day, rest) = text.split_at_checked(10)?;
-    match rest.as_bytes() {
-        [] | [b'T' | b't' | b' ', b'0'..=b'9', ..] => parse_date(day),
-        _ => None,
-    }
 }
 
 table_row! {

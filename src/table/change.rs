@@ -1,4 +1,4 @@
-//! Rows of `changes`: businesses that appeared, changed, vanished or returned.
+//! Rows of `changes`: businesses that appeared, changed, vanished or returned. Rows of the state's events, records and files.
 
 use super::row::{Cell, table_row};
 use arrow::array::StringArray;
@@ -59,6 +59,79 @@ table_row! {
         field: String,
         old: Option<String>,
         new: Option<String>,
+        run_id: String,
+    }
+}
+
+table_row! {
+    /// One event of a business.
+    EventRow of Events {
+        business_id: i64,
+        position: i32,
+        document_number: String,
+        sequence: i32,
+        code: String,
+        description: String,
+        meaning: String,
+        filed_date: Option<Date>,
+        effective_date: Option<Date>,
+        name: String,
+        renames: bool,
+        note_1: String,
+        note_2: String,
+        note_3: String,
+        street: String,
+        street2: String,
+        city: String,
+        state: String,
+        zip: String,
+        country: String,
+        county: String,
+        source_date: Date,
+        source_rank: i32,
+    }
+}
+
+table_row! {
+    /// One event of a business without a record.
+    UnmatchedEventRow of UnmatchedEvents {
+        business_id: i64,
+        position: i32,
+        document_number: String,
+        source_date: Date,
+        source_rank: i32,
+        event: String,
+    }
+}
+
+table_row! {
+    /// One record of a business.
+    RecordRow of Records {
+        business_id: i64,
+        source_date: Date,
+        source_rank: i32,
+        kind: String,
+        filing_type: String,
+        status: String,
+        last_transaction_date: Option<Date>,
+        ended_date: Option<Date>,
+        record: Option<String>,
+    }
+}
+
+table_row! {
+    /// One file that was read.
+    ImportRow of Imports {
+        digest: String,
+        file: String,
+        kind: String,
+        source_date: Date,
+        quarterly: bool,
+        bytes: i64,
+        records: i64,
+        quarantined: i64,
+        stamp: String,
+        imported_at: Timestamp,
         run_id: String,
     }
 }

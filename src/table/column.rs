@@ -83,7 +83,7 @@ pub(super) const FILINGS: &[Column] = &[
     req("industry_sector", Text, "industry sector key"),
     req("industry_type", Text, "industry type key, <sector>.<type_name>"),
     req("url", Text, "public page of the business"),
-    req("source", Text, "where the record comes from: api"),
+    req("source", Text, "where the record comes from: api or state"),
     req(
         "listed",
         Boolean,
@@ -266,4 +266,77 @@ pub(super) const MONTHS: &[Column] = &[
     req("days_complete", Int64, "days up to today that coverage proves complete, fictitious names included"),
     req("complete", Boolean, "whether the month is over and every day of it is complete"),
     req("settled", Boolean, "whether the month is complete and every day of it is settled"),
+];
+
+const SOURCE_DATE: Column = req("source_date", Date, "date of the file that has it");
+const SOURCE_RANK: Column =
+    req("source_rank", Int32, "of files of one date: 0 quarterly set, 1 daily records, 2 daily events");
+
+pub(super) const EVENTS: &[Column] = &[
+    BUSINESS_ID,
+    req("position", Int32, "place among the events of the business, from 0, by filing date and sequence"),
+    req("document_number", Text, "state document number, upper case"),
+    req("sequence", Int32, "the state's own number of the event"),
+    req("code", Text, "the state's code"),
+    req("description", Text, "the state's description"),
+    req("meaning", Text, "what it does to the business: inactive and why, active, name, or none"),
+    opt("filed_date", Date, "day on which it was filed"),
+    opt("effective_date", Date, "day on which it takes effect, where that is another"),
+    req("name", Text, "the new name, in older records the old one"),
+    req("renames", Boolean, "whether the state marks it as a change of name"),
+    req("note_1", Text, "free text"),
+    req("note_2", Text, "free text; of a merged business the other's number"),
+    req("note_3", Text, "free text"),
+    req("street", Text, "new principal address; all fields are empty where it stays"),
+    req("street2", Text, "new principal address, second line"),
+    req("city", Text, "new principal address, city"),
+    req("state", Text, "new principal address, state"),
+    req("zip", Text, "new principal address, ZIP code"),
+    req("country", Text, "new principal address, country"),
+    req("county", Text, "new county as filed, of fictitious names"),
+    SOURCE_DATE,
+    SOURCE_RANK,
+];
+
+pub(super) const UNMATCHED_EVENTS: &[Column] = &[
+    BUSINESS_ID,
+    req("position", Int32, "place among the events of the business, from 0"),
+    req("document_number", Text, "state document number, upper case"),
+    SOURCE_DATE,
+    SOURCE_RANK,
+    req("event", Text, "JSON object of the event"),
+];
+
+pub(super) const RECORDS: &[Column] = &[
+    BUSINESS_ID,
+    SOURCE_DATE,
+    SOURCE_RANK,
+    req("kind", Text, "corporate, fictitious or partnership"),
+    req("filing_type", Text, "the state's filing type; empty where the kind has none"),
+    req("status", Text, "the state's status letter"),
+    opt("last_transaction_date", Date, "last transaction, of corporate records"),
+    opt("ended_date", Date, "cancellation or expiration, of fictitious names and partnerships"),
+    opt(
+        "record",
+        Text,
+        "JSON object of the record, where newer events or a newer record changed the business since",
+    ),
+];
+
+pub(super) const IMPORTS: &[Column] = &[
+    req("digest", Text, "blake3 digest of the text, hex"),
+    req("file", Text, "path in the folder of the import; of an archive's member: archive/member"),
+    req("kind", Text, "what its records are"),
+    SOURCE_DATE,
+    req(
+        "quarterly",
+        Boolean,
+        "whether it is part of a quarterly set; its date then is that of the set's content",
+    ),
+    req("bytes", Int64, "size of the text"),
+    req("records", Int64, "records read, those in quarantine included"),
+    req("quarantined", Int64, "records in quarantine"),
+    req("stamp", Text, "size and checksum or time of change, by which a later run skips the file unread"),
+    req("imported_at", Timestamp, "when a run read it"),
+    req("run_id", Text, "run that read it"),
 ];

@@ -1,4 +1,5 @@
-//! The tables of the lake: name, meaning, columns, key, sort order, partition.
+//! The tables of the lake: name, meaning, columns, key, sort order, partition. And the views over them, which are shared by every program
+//! that reads the lake with SQL.
 
 use super::column::{self, Column};
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -57,8 +58,8 @@ tables! {
     Officers "officers" "Officers of looked-up businesses." columns OFFICERS
         key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
     Changes "changes" "What appeared, changed, vanished or returned." columns CHANGES
-        key ["run_id", "business_id", "change", "field"]
-        sort [("observed_at", DOWN), ("business_id", DOWN), ("change", UP), ("field", UP), ("run_id", UP)]
+        key ["run_id", "observed_on", "business_id", "change", "field"]
+        sort [("observed_at", DOWN), ("observed_on", DOWN), ("business_id", DOWN), ("change", UP), ("field", UP), ("run_id", UP)]
     DailyCounts "daily_counts" "The API's own count of each day, as last observed." columns DAILY_COUNTS
         key ["filed_date"] sort [("filed_date", DOWN)]
     DailyCountsHistory "daily_counts_history" "The API's own count of each day, by the day of the observation." columns DAILY_COUNTS
@@ -105,6 +106,15 @@ tables! {
         key ["filed_date"] sort [("filed_date", DOWN)]
     Months "months" "One row a month with filings or coverage." columns MONTHS
         key ["filed_month"] sort [("filed_month", DOWN)]
+    Events "events" "What happened to a business, from the state's files." columns EVENTS
+        key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
+    UnmatchedEvents "unmatched_events" "Events of the state's files whose business has no record yet." columns UNMATCHED_EVENTS
+        key ["business_id", "position"] sort [("business_id", DOWN), ("position", UP)]
+    Records "records" "Which file of the state has the newest record of a business, and older records that still count." columns RECORDS
+        key ["business_id", "source_date", "source_rank"]
+        sort [("business_id", DOWN), ("source_date", DOWN), ("source_rank", DOWN)]
+    Imports "imports" "One row a file of the state that was read." columns IMPORTS
+        key ["digest"] sort [("source_date", DOWN), ("file", UP), ("digest", UP)]
     CountyFacts "county_facts" "One row a county: its code, population, land and region." columns COUNTY_FACTS
         key ["county_key"] sort [("county_key", UP)]
     IndustryLabels "industry_labels" "Labels of sectors and industry types." columns INDUSTRY_LABELS
@@ -135,7 +145,7 @@ impl Table {
     pub const fn bloom(self) -> &'static [&'static str] {
         match self {
             Self::Filings => &["business_id", "document_number"],
-            Self::Details | Self::Officers => &["business_id"],
+            Self::Details | Self::Officers | Self::Events | Self::Records => &["business_id"],
             _ => &[],
         }
     }
@@ -145,7 +155,7 @@ impl Table {
         match self {
             Self::Filings => &["business_id", "document_number", "name", "url"],
             Self::Officers => &["business_id", "name"],
-            Self::Details | Self::Changes => &["business_id"],
+            Self::Details | Self::Changes | Self::Events | Self::Records => &["business_id"],
             _ => &[],
         }
     }
@@ -168,11 +178,61 @@ impl Table {
         }
     }
 
+    /// Whether only a lake of the state's files has the table.
+    pub const fn is_of_state(self) -> bool {
+        matches!(self, Self::Events | Self::UnmatchedEvents | Self::Records | Self::Imports)
+    }
+
     /// Whether the table is partitioned by `filed_month`, which is then in the path only.
     pub const fn is_partitioned(self) -> bool {
         matches!(self, Self::Filings)
     }
 }
+
+/// A query with a name.
+pub(crate) struct View {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The tables that it reads.
+    pub(crate) tables: &'static [&'static str],
+    pub(crate) sql: &'static str,
+}
+
+impl View {
+    /// Whether a snapshot with these tables can answer it.
+    pub(crate) fn is_of(&self, has: impl Fn(&str) -> bool) -> bool {
+        self.tables.iter().all(|table| has(table))
+    }
+}
+
+/// All views. The table `days` needs none.
+pub(crate) const VIEWS: [View; 2] = [
+    View {
+        name: "businesses",
+        about: "Listed businesses, with labels; filed_month is the first day of the month.",
+        tables: &["filings", "entity_types", "industry_labels"],
+        sql: "\
+SELECT f.business_id, f.document_number, f.name, f.entity_type, t.label AS entity_type_label, f.company_type, f.status,
+    f.filed_date, CAST(SUBSTR(CAST(f.filed_date AS STRING), 1, 7) || '-01' AS DATE) AS filed_month, f.dissolved_date,
+    f.city, f.city_clean, f.zip, f.county, f.county_key, f.industry_sector, s.label AS industry_sector_label,
+    f.industry_type, i.label AS industry_type_label, f.url, f.source, f.first_seen_at, f.changed_at
+FROM filings f
+LEFT JOIN entity_types t ON t.entity_type = f.entity_type
+LEFT JOIN industry_labels s ON s.industry_key = f.industry_sector
+LEFT JOIN industry_labels i ON i.industry_key = f.industry_type
+WHERE f.listed",
+    },
+    View {
+        name: "changes_detail",
+        about: "What appeared, changed, vanished or returned, with the business as it is now.",
+        tables: &["changes", "filings"],
+        sql: "\
+SELECT c.observed_on, c.observed_at, c.change, c.field, c.old, c.new, c.business_id, f.name, f.entity_type, f.county,
+    f.city_clean, f.filed_date, f.listed, c.run_id
+FROM changes c
+LEFT JOIN filings f ON f.business_id = c.business_id",
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -69,7 +69,7 @@ fn bash_completes_snapshots_runs_tables_and_pipelines() {
         scratch.file(name, "");
     }
     assert_eq!(offered(&folder, "run pipelines/"), ["pipelines/daily.toml"]);
-    let names = ["backfill", "daily", "enrich", "registry", "sample", "sample-details"];
+    let names = ["backfill", "daily", "enrich", "registry", "sample", "sample-details", "state"];
     assert_eq!(offered(&folder, "plan "), [&names[..], &[".", "mine.toml", "pipelines/"]].concat());
     assert_eq!(offered(&folder, "sna"), ["snapshot"]);
     assert!(offered(&folder, "snapshot show --lake nowhere ").is_empty());

@@ -11,6 +11,7 @@ use crate::support::{PATIENCE, wait_for};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The day the first of the served snapshots was made as.
@@ -229,4 +230,70 @@ fn a_count_older_than_the_reading_is_not_remembered_as_its_own() {
     let untyped = |target: &&String| target.contains("filed_from") && !target.contains("type=");
     let again: Vec<String> = proxy.targets()[before..].iter().filter(untyped).cloned().collect();
     assert!(again.is_empty(), "no day has changed: {again:#?}");
+}
+
+/// The last row of every second day as listed, by its id, with the day before.
+fn rows_of_two_days(server: &ApiServer) -> BTreeMap<String, String> {
+    let authorization = format!("Bearer {}", server.key);
+    let mut last = BTreeMap::new();
+    for offset in (0..1000).step_by(100) {
+        let target =
+            format!("/v1/fl/businesses?filed_from=2026-03-07&filed_to=2026-03-20&limit=100&offset={offset}");
+        let page = send(server.address, "GET", &target, &[("Authorization", &authorization)])
+            .expect("an answer")
+            .json();
+        for row in page["data"].as_array().expect("rows") {
+            let day: jiff::civil::Date = row["filed_date"].as_str().expect("a date").parse().expect("a day");
+            if day.day() % 2 == 0 {
+                last.insert(day, row["id"].as_str().expect("an id").to_owned());
+            }
+        }
+    }
+    last.into_iter().map(|(day, id)| (id, day.yesterday().expect("a day").to_string())).collect()
+}
+
+/// What `rows_of_two_days` gave.
+static MOVED: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+
+/// The answer with these rows, or the counts of their days, as they were before the rows changed their days.
+fn before_their_days_changed(body: String) -> String {
+    let moved = MOVED.get().expect("the rows");
+    let mut answer: Value = serde_json::from_str(&body).expect("an answer");
+    for item in answer["data"].as_array_mut().expect("items") {
+        if let Some(day) = item["id"].as_str().and_then(|id| moved.get(id)) {
+            item["filed_date"] = day.as_str().into();
+        }
+        if let Some(count) = item["count"].as_i64() {
+            let is_older = moved.values().any(|day| item["date"] == day.as_str());
+            item["count"] = (count + if is_older { 1 } else { -1 }).into();
+        }
+    }
+    answer.to_string()
+}
+
+#[test]
+fn days_that_lack_a_row_are_found_although_their_neighbours_have_one_too_many() {
+    const FORTNIGHT: Plan = Plan { name: "agency", rows_per_call: 100, max_offset: 2000, window_days: 14 };
+    let (source, scratch) = (source::small(), Scratch::new());
+    let server = ApiServer::generous(source, FORTNIGHT);
+    assert_eq!(MOVED.get_or_init(|| rows_of_two_days(&server)).len(), 7, "pairs of days");
+    let mut counted = 0;
+    let proxy = Proxy::scripted(server.address, move |request| {
+        counted += usize::from(request.target.contains("/daily?"));
+        match (request.target.contains("/daily?") || request.target.contains("limit=100&")) && counted < 2 {
+            true => Reply::Change(before_their_days_changed),
+            false => Reply::Forward,
+        }
+    });
+    let plan = "[plan]\nrows_per_call = 100\nmax_offset = 2000\nwindow_days = 14\n";
+    let pipeline = scratch.file("p.toml", &format!("name = \"p\"\n{plan}[aggregates]\nenabled = false\n"));
+    Sunlake::run(&pipeline, &scratch.lake())
+        .asking(&proxy.url(), source.today, &server.key)
+        .finish()
+        .complete();
+    lake::assert_same(
+        &lake::filings(&scratch.lake()),
+        &lake::filings(&source.lake),
+        "after their days changed",
+    );
 }

@@ -197,6 +197,9 @@ fn sql_that_cannot_run_is_reported_before_the_first_request() {
     let pipeline = weather.scratch.file("backfill.toml", "name = \"backfill\"\n");
     let run = Sunlake::run(&pipeline, &weather.scratch.lake());
     weather.asking(run, weather.source.today).finish().exits(3).says("mine.sql");
+    weather.scratch.file("aggregates/mine.sql", "SELECT county FROM filings WHERE filed_date = 20260301");
+    let run = Sunlake::run(&pipeline, &weather.scratch.lake());
+    weather.asking(run, weather.source.today).finish().exits(3).says("DATE '2026-03-01'");
     assert!(weather.proxy.log().is_empty(), "nothing was asked for");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::operation::{becomes, metric};
 use crate::service::{TOLD_METRICS, metrics_address};
-use crate::support::command::Sunlake;
+use crate::support::command::{Finished, Sunlake};
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, create_key};
 use crate::support::{PATIENCE, source, wait_for};
@@ -109,4 +109,38 @@ fn a_key_file_with_a_mistake_in_it_is_reported_at_once_and_so_is_its_repair() {
     assert_eq!(server.get("/v1/me").status, 200);
     server.process.terminate();
     server.process.finish().exits(0).says("is not a key file").says("the key file can be used again");
+}
+
+#[test]
+fn an_account_with_more_active_keys_than_its_plan_allows_is_refused() {
+    let scratch = Scratch::new();
+    for _ in 0..5 {
+        create_key(&scratch, "acme", "agency", &["data"]);
+    }
+    let refused = |done: Finished, plan: &str, active: &str, allowed: u8| {
+        let text = format!(
+            "error: account \"acme\" has {active} active keys, and its plan, {plan}, allows {allowed}\n\
+             hint: revoke keys that nobody uses (`sunlake keys list`, `sunlake keys revoke ID`), \
+             or give the account a larger plan in the key file\n"
+        );
+        assert_eq!(done.stderr, text, "{}", done.shown());
+    };
+    let sixth = || keys(&scratch, &["create", "--account", "acme", "--plan", "agency"]).finish().exits(3);
+    refused(sixth(), "agency", "5", 5);
+    let file = scratch.path("keys.toml");
+    let text = std::fs::read_to_string(&file).expect("a key file");
+    std::fs::write(&file, text.replace("\"agency\"", "\"starter\"")).expect("a key file");
+    let usage = scratch.path("usage.jsonl");
+    let serve = || {
+        let flag = [std::ffi::OsStr::new("--usage"), usage.as_os_str()];
+        Sunlake::serve(&source::small().lake, &file).args(flag)
+    };
+    refused(serve().finish().exits(3), "starter", "5", 2);
+    let listed = keys(&scratch, &["list", "--json"]).finish().exits(0).json();
+    for place in 0..3 {
+        let id = listed["key"][place]["id"].as_str().expect("an id");
+        keys(&scratch, &["revoke", id]).finish().exits(0);
+    }
+    let mut server = serve().start();
+    server.address().expect("two keys are within the plan");
 }

@@ -16,6 +16,7 @@ fn asked(arguments: &[&str], code: i32, said: &str) -> Finished {
 
 #[test]
 fn sql_that_cannot_run_says_what_to_write() {
+    let no_day = "a text is used as a day and is none\nhint: a day is YYYY-MM-DD: '2026-11-20'";
     for (sql, text) in [
         ("SELECT f.kounty FROM filings f", "there is no column kounty\nhint: did you mean county?"),
         ("SELECT filings.kounty FROM filings", "there is no column kounty\nhint: did you mean county?"),
@@ -31,9 +32,68 @@ fn sql_that_cannot_run_says_what_to_write() {
             "Expected: an expression, found: % at Line: 1, Column: 42\n\
              hint: a text is in single quotes: LIKE '%SUN%'",
         ),
+        ("SELECT name FROM filings WHERE filed_date > '2026-13-01'", no_day),
+        ("SELECT name FROM filings WHERE filed_date = '20260301'", no_day),
+        ("SELECT name FROM filings WHERE filed_date = '03/01/2026'", no_day),
+        ("SELECT name FROM filings WHERE filed_date IN ('20260301')", no_day),
+        ("SELECT name FROM filings WHERE filed_date = DATE '20260301'", no_day),
+        ("SELECT name FROM filings WHERE changed_at >= '20260301'", no_day),
         (
-            "SELECT name FROM filings WHERE filed_date > '2026-13-01'",
-            "a text is compared with a day and is none\nhint: a day is YYYY-MM-DD: '2026-11-20'",
+            "SELECT name FROM filings WHERE filed_date = 20260301",
+            "filed_date is a day, and it is compared with the number 20260301\n\
+             hint: write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022",
+        ),
+        (
+            "WITH f AS (SELECT name, filed_date AS day FROM filings) SELECT name FROM f WHERE day >= 2026-03-01",
+            "filed_date is a day, and it is compared with the number 2022\n\
+             hint: write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022",
+        ),
+        (
+            "SELECT name FROM filings WHERE filed_date IN (20260301)",
+            "a day is compared with something else\n\
+             hint: write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022",
+        ),
+        (
+            "SELECT name FROM filings WHERE 20260301 < filed_date",
+            "filed_date is a day, and it is compared with the number 20260301\n\
+             hint: write a day as DATE '2026-03-01'; without quotes, 2026-03-01 is the number 2022",
+        ),
+        (
+            "SELECT name FROM filings WHERE zip = 33101",
+            "a text is compared with a number\n\
+             hint: a text is in single quotes, a number in none: zip = '33101', business_id = 42",
+        ),
+        (
+            "SELECT name FROM filings WHERE zip IN (33101)",
+            "a text is compared with something else\n\
+             hint: a text is in single quotes, a number in none: zip = '33101', business_id = 42",
+        ),
+        (
+            "SELECT name FROM filings WHERE name LIKE \"%SUN%\"",
+            "LIKE/ILIKE pattern must be a string literal; found \"%SUN%\"\n\
+             hint: a text is in single quotes: LIKE '%SUN%'",
+        ),
+        (
+            "SELECT name FORM filings",
+            "Expected: end of statement, found: filings at Line: 1, Column: 18\n\
+             hint: such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10",
+        ),
+        (
+            "SELECT name FROM main.filings",
+            "relation 'main' was not found\nhint: a table has no name before its own: FROM filings",
+        ),
+        (
+            "SELECT name FROM filings WHERE filed_date > NOW()",
+            "there is no function now\nhint: name the day: filed_date >= DATE '2026-03-01'",
+        ),
+        (
+            "SELECT YEAR(filed_date) FROM filings",
+            "there is no function year\nhint: such as: EXTRACT(YEAR FROM filed_date)",
+        ),
+        (
+            "SELECT name FROM filings WHERE filed_date LIKE '2026-03%'",
+            "a day is used as a text\n\
+             hint: for a month: filed_date BETWEEN DATE '2026-03-01' AND DATE '2026-03-31'",
         ),
         ("SELECT cuont(*) FROM filings", "there is no function cuont\nhint: did you mean COUNT?"),
         (

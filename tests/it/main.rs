@@ -52,6 +52,7 @@ mod service;
 mod settings;
 mod shape;
 mod soak;
+mod state_files;
 mod store;
 mod store_history;
 mod support;

@@ -196,7 +196,7 @@ fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
         (
             "name = \"p\"\n[extrct]\ndays = 3\n[budget]\nmax_minutes = 600_000\n[checks]\nmax_drop_percent = 101\n",
             "error: p.toml, line 2: unknown field `extrct`, expected one of `name`, `source`, `extract`, `registry`, \
-             `enrich`, `budget`, `plan`, `aggregates`, `checks`, `retention`, `report`\n\
+             `enrich`, `import`, `budget`, `plan`, `aggregates`, `checks`, `retention`, `report`\n\
              \x20 2 | [extrct]\n\
              \x20   |  ^^^^^^\n\
              hint: did you mean `extract`?\n\
@@ -221,6 +221,18 @@ fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
             "error: p.toml, line 3: unknown field `counties`, expected one of `days`, `types`, `filings`\n\
              \x20 3 | counties = [\"Duval\"]\n\
              \x20   | ^^^^^^^^\n",
+        ),
+        (
+            "name = \"p\"\n[source]\nurl = \"https://x\"\nkey_file = \"k\"\n",
+            "error: p.toml, line 3: unknown field `url`, expected one of `base_url`, `embedded`, `sample`, `allow_plain_http`\n\
+             \x20 3 | url = \"https://x\"\n\
+             \x20   | ^^^\n\
+             hint: did you mean `base_url`?\n\
+             error: p.toml, line 4: unknown field `key_file`, expected one of `base_url`, `embedded`, `sample`, \
+             `allow_plain_http`\n\
+             \x20 4 | key_file = \"k\"\n\
+             \x20   | ^^^^^^^^\n\
+             hint: the key is in no pipeline file: set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key\n",
         ),
         (
             "name = \"Bad Name\"\n",
@@ -264,7 +276,7 @@ fn mistakes_in_sql_name_the_nearest_table_or_column_or_the_right_quotes() {
         (
             "SELEKT 1",
             "error: aggregate aggregates/mine.sql cannot run: Expected: an SQL statement, found: SELEKT at Line: 1, \
-             Column: 1\n",
+             Column: 1\nhint: such as: SELECT name FROM filings WHERE county = 'Duval' LIMIT 10\n",
         ),
     ] {
         scratch.file("aggregates/mine.sql", sql);

@@ -37,7 +37,7 @@ impl Story {
     }
 
     fn reported(source: &'static Source, plan: Plan, extra: &str) -> Self {
-        let server = ApiServer::generous(source, plan);
+        let server = ApiServer::unhurried(source, plan);
         let proxy = Proxy::counting(server.address);
         let scratch = Scratch::new();
         let aggregates = project().join("pipelines/aggregates");

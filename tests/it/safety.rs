@@ -7,6 +7,7 @@ use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source::{self, Source};
 use crate::support::weather::Weather;
+use std::collections::BTreeSet;
 
 #[test]
 fn a_run_later_than_the_apis_own_day_is_refused_before_anything_is_read() {
@@ -179,7 +180,11 @@ fn status_counts_the_days_that_are_wanted_and_new_values_wait_for_the_first_wind
     );
     assert!(days["complete"].as_u64() < days["days"].as_u64(), "{days}");
     let text = sunlake(&weather.scratch.lake(), &["status"]).exits(0);
-    let line = format!("coverage   {} of {} days complete", days["complete"], days["days"]);
+    assert_eq!(days["listings"], serde_json::json!(["*", "fictitious"]));
+    let incomplete = days["incomplete"].as_array().expect("days");
+    let incomplete: BTreeSet<&str> = incomplete.iter().filter_map(|day| day["day"].as_str()).collect();
+    let line =
+        format!("coverage   {} of 14 days complete, fictitious names included\n", 14 - incomplete.len());
     let next = ["not read yet", "next       resume the unfinished run: sunlake run backfill --lake "];
     assert!(text.stdout.contains(&line), "{}", text.shown());
     assert!(next.iter().all(|words| text.stdout.contains(words)), "{}", text.shown());

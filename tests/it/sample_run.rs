@@ -12,7 +12,7 @@ use std::path::Path;
 const TODAY: &str = "2026-03-20";
 
 /// Keys of the summary, all of them.
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "run_id",
     "pipeline",
     "outcome",
@@ -29,6 +29,7 @@ const KEYS: [&str; 23] = [
     "new_values",
     "checks",
     "held",
+    "import",
     "pruned",
     "stopped",
     "go_on_after",
@@ -63,7 +64,7 @@ fn shipped_sample_needs_no_key_and_prints_one_object_with_the_documented_keys() 
     let filings = &summary["rows"]["filings"];
     assert_eq!(keys(filings), BTreeSet::from(["read", "added", "changed", "vanished", "total"]));
     assert!(filings["total"].as_u64() > Some(100_000), "{filings}");
-    assert_eq!(keys(&summary["coverage"]), BTreeSet::from(["days", "complete", "incomplete"]));
+    assert_eq!(keys(&summary["coverage"]), BTreeSet::from(["days", "complete", "listings", "incomplete"]));
     assert_eq!(summary["coverage"]["days"], summary["coverage"]["complete"]);
     assert_eq!(summary["coverage"]["incomplete"], Value::Array(Vec::new()));
     assert!(summary["peak_rss_bytes"].as_u64() > Some(1 << 20), "{summary}");
@@ -90,7 +91,7 @@ fn a_run_without_json_prints_a_summary_for_people() {
     let scratch = Scratch::new();
     let pipeline = scratch.file("sample.toml", &sample_pipeline(10, 0.02));
     let done = Sunlake::on(&scratch.lake(), ["run", "--today", TODAY]).args([&pipeline]).finish().exits(0);
-    for words in ["complete", "requests", "filings", "20 of 20 days"] {
+    for words in ["complete", "requests", "filings", "10 of 10 days complete, fictitious names included"] {
         assert!(done.stdout.contains(words), "{words:?}{}", done.shown());
     }
     assert_eq!(done.stderr, "", "nothing to say on stderr{}", done.shown());

@@ -30,7 +30,7 @@ impl Coast {
 
     fn under(bucket: &'static str, plan: Plan) -> Self {
         let source = source::small();
-        let server = ApiServer::generous(source, plan);
+        let server = ApiServer::unhurried(source, plan);
         let proxy = Proxy::counting(server.address);
         let scratch = Scratch::new();
         let pipeline = scratch.file("daily.toml", "name = \"daily\"\n[aggregates]\nenabled = false\n");

@@ -103,7 +103,7 @@ fn the_bar_says_what_a_run_waits_for() {
     let done = run.through(&["python3", &script.to_string_lossy(), ""]).finish().exits(0);
     let bars: Vec<&str> =
         done.stdout.split(['\r', '\n']).filter(|line| line.contains(" requests  ")).collect();
-    for words in ["/180 days", " as the API asks  ", " left today", " s to go"] {
+    for words in ["/90 days", " as the API asks  ", " left today", " s to go"] {
         assert!(bars.iter().any(|line| line.contains(words)), "{words}{}", done.shown());
     }
 }

@@ -1,6 +1,7 @@
 //! Chooses businesses by a condition in SQL; checks before the first request that SQL can run, by planning it over the
 //! lake's tables without rows.
 
+use super::compared::days_with_days;
 use crate::aggregate::error::AggregateError;
 use crate::aggregate::on_disk;
 use crate::aggregate::order::in_order;
@@ -43,7 +44,8 @@ pub(super) fn chosen<T>(
         }
         other => other?,
     };
-    context.execute(&sql).and_then(run).map_err(|error| wrong(&with_columns(error, &sql, tables)))
+    let query = context.execute(&sql).and_then(days_with_days);
+    query.and_then(run).map_err(|error| wrong(&with_columns(error, &sql, tables)))
 }
 
 fn wrong(error: &PolarsError) -> AggregateError {
@@ -66,7 +68,8 @@ fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, Aggregat
     let failed =
         |error| AggregateError::Sql { aggregate: name.to_owned(), error: with_columns(error, sql, tables) };
     let mut context = register_tables(name, sql, tables)?;
-    let schema = context.execute(sql).and_then(|mut query| query.collect_schema()).map_err(failed)?;
+    let query = context.execute(sql).and_then(days_with_days);
+    let schema = query.and_then(|mut query| query.collect_schema()).map_err(failed)?;
     on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cli::context::api_access::{Access, api_key};
 use crate::cli::context::open_lake::{no_snapshot, open_lake, state_dir};
+use crate::cli::context::pipeline_file::pipeline_files;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT};
 use crate::cli::output::words::count;
@@ -218,13 +219,10 @@ fn snapshot(lake: &Lake, now: Timestamp) -> Result<Vec<Finding>, LakeError> {
 /// Every pipeline file of the folder, read as a run reads it.
 fn of_pipelines(folder: &Path) -> Vec<Finding> {
     let subject = "pipelines";
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
+    let files = match pipeline_files(folder) {
+        Ok(files) => files,
         Err(error) => return vec![note(subject, format!("{}: {error}", folder.display()))],
     };
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    files.sort();
     let mut findings = Vec::new();
     for file in &files {
         let read = Pipeline::read(file).map_err(PipelineError::from);

@@ -15,10 +15,11 @@ use crate::client::{Ledger, StopSwitch};
 use crate::contract::account::Remaining;
 use crate::lake::Lake;
 use crate::pipeline::config::file::Pipeline;
+use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::plan::estimate::{self, Price};
 use crate::pipeline::publish::report::report_of;
 use crate::pipeline::publish::summary::{Requests, RunSummary};
-use crate::pipeline::{Event, Events, PipelineError, RunContext};
+use crate::pipeline::{Event, Events, ImportContext, PipelineError, RunContext, import};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -97,6 +98,9 @@ pub(super) async fn published(
     probe: &RunProbe,
 ) -> Result<(RunSummary, Lake), CommandError> {
     let lake = open_lake(session)?;
+    if let Some(spec) = &pipeline.spec.import {
+        return imported(session, (pipeline, spec), lake, (log, probe));
+    }
     if !yes && is_asked(session, pipeline, &lake)? {
         let price = price(session, pipeline, &lake, log).await?;
         confirm(&run_text::price(&price), &lake)?;
@@ -116,8 +120,36 @@ pub(super) async fn published(
     Ok((summary, lake))
 }
 
+/// Imports the state's files. There is no account, no request and nothing to ask.
+fn imported(
+    session: &Session<'_>,
+    (pipeline, spec): (&Pipeline, &ImportSpec),
+    lake: Lake,
+    (log, probe): (&Log, &RunProbe),
+) -> Result<(RunSummary, Lake), CommandError> {
+    let lines = log.bar.start();
+    let context = ImportContext {
+        lake: lake.clone(),
+        today: session.today,
+        now: session.world.now,
+        holder: (session.world.holder)(),
+        events: events(log, probe),
+    };
+    let imported = tokio::task::block_in_place(|| import(pipeline, spec, &context));
+    drop(lines);
+    log.bar.finish();
+    let mut summary = imported.map_err(|error| pipeline.with_file(error))?;
+    summary.peak_rss_bytes = (session.world.peak_rss_bytes)();
+    Ok((summary, lake))
+}
+
 pub(crate) async fn plan(session: &Session<'_>, named: Option<&Path>, log: &Log) -> Result<u8, CommandError> {
     let pipeline = read_pipeline(session, named)?;
+    if pipeline.spec.import.is_some() {
+        let error =
+            CommandError::Usage(format!("{} sends no requests: it imports files", pipeline.spec.name));
+        return Err(error.hint(format!("run it: `sunlake run {}`", pipeline.spec.name)));
+    }
     let lake = open_lake(session)?;
     let price = price(session, &pipeline, &lake, log).await?;
     session.report(&price, || run_text::price(&price))

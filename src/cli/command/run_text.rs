@@ -1,17 +1,20 @@
 //! The results of `run` and `plan` as text.
 
 use crate::cli::output::words::{
-    count, duration, instant, lines, noun, number, of_these_missing, prefixes, snapshots,
+    complete_days, count, day_of_listing, duration, instant, lines, noun, number, of_these_missing, prefixes,
+    snapshots,
 };
 use crate::pipeline::plan::estimate::Price;
 use crate::pipeline::publish::summary::{CoverageSummary, Outcome, RunSummary};
 use crate::pipeline::state::registry::UnprovenStart;
+use jiff::civil::Date;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A query that every lake of filings answers.
-const EXAMPLE_QUERY: &str = "SELECT county, count(*) AS filings FROM filings WHERE listed GROUP BY county ORDER BY filings DESC LIMIT 10";
+const EXAMPLE_QUERY: &str = "SELECT name, city, county FROM businesses LIMIT 10";
 
 /// Incomplete days that are listed.
 const LISTED_DAYS: usize = 10;
@@ -125,20 +128,19 @@ fn read_and_requests(text: &mut String, summary: &RunSummary) -> std::fmt::Resul
 /// Complete days. A pipeline that reads the registry or look-ups has none.
 fn coverage(text: &mut String, coverage: &CoverageSummary) -> std::fmt::Result {
     if coverage.days > 0 {
-        writeln!(
-            text,
-            "coverage   {} of {} complete",
-            number(coverage.complete),
-            count(coverage.days, "day")
-        )?;
+        let (complete, days) = coverage.calendar_days();
+        let listings = coverage.listings.iter().map(String::as_str);
+        writeln!(text, "coverage   {}", complete_days(complete, days, listings))?;
     }
     let (read, unread): (Vec<_>, Vec<_>) = coverage.incomplete.iter().partition(|day| day.expected.is_some());
-    if let Some(newest) = unread.iter().map(|day| day.day).max() {
+    let unread: BTreeSet<Date> = unread.iter().map(|day| day.day).collect();
+    if let Some(newest) = unread.last() {
         writeln!(text, "           {} not read yet, the newest {newest}", count(unread.len() as u64, "day"))?;
     }
     for day in read.iter().take(LISTED_DAYS) {
         let (landed, expected) = (number(day.landed), number(day.expected.unwrap_or(0)));
-        writeln!(text, "           {} {}: {landed} of {expected} rows", day.day, day.entity_type)?;
+        let day = day_of_listing(day.day, &day.entity_type);
+        writeln!(text, "           {day}: {landed} of {expected} rows")?;
     }
     match read.len().saturating_sub(LISTED_DAYS) {
         0 => Ok(()),

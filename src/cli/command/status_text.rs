@@ -2,7 +2,9 @@
 
 use crate::cli::context::open_lake::no_snapshot;
 use crate::cli::output::error_text::MAKE_SNAPSHOT;
-use crate::cli::output::words::{count, instant, lines, noun, number, of_these_missing, prefixes};
+use crate::cli::output::words::{
+    complete_days, count, day_of_listing, instant, lines, noun, number, of_these_missing, prefixes,
+};
 use crate::cli::session::Session;
 use crate::client::AccountUsed;
 use crate::contract::eastern::span_days;
@@ -57,17 +59,20 @@ fn coverage(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
     if status.days_wanted == 0 {
         return Ok(());
     }
-    let (complete, wanted) = (number(status.days_complete), count(status.days_wanted, "day"));
-    writeln!(text, "coverage   {complete} of {wanted} complete")?;
+    let days = &status.calendar;
+    let (complete, wanted) = (days.complete().count() as u64, days.wanted.len() as u64);
+    let listings = days.listings.iter().map(String::as_str);
+    writeln!(text, "coverage   {}", complete_days(complete, wanted, listings))?;
     if let Some(newest) = status.newest_unread {
-        let unread = count(status.days_wanted - status.coverage.len() as u64, "day");
+        let unread = count(days.unread.len() as u64, "day");
         writeln!(text, "           {unread} not read yet, the newest {newest}")?;
     }
     let open: Vec<_> =
         status.coverage.iter().filter(|day| !day.complete || day.landed != day.expected).collect();
     for day in open.iter().take(LISTED_DAYS) {
         let rows = [day.landed, day.expected].map(|rows| number(rows.unsigned_abs()));
-        writeln!(text, "           {} {}: {} of {} rows", day.day, day.entity_type, rows[0], rows[1])?;
+        let day = day_of_listing(day.day, &day.entity_type);
+        writeln!(text, "           {day}: {} of {} rows", rows[0], rows[1])?;
     }
     match open.len().saturating_sub(LISTED_DAYS) {
         0 => Ok(()),

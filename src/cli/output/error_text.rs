@@ -5,6 +5,7 @@ use crate::cli::exit::CommandError;
 use crate::cli::output::words::instant;
 use crate::client::ClientError;
 use crate::export::ExportError;
+use crate::import::files::source::SourceError;
 use crate::lake::LakeError;
 use crate::pipeline::config::mistakes::Mistake;
 use crate::pipeline::{PipelineError, SpecError};
@@ -134,6 +135,8 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::Aggregate(error) => error.way_out(),
         PipelineError::Export(error) => of_export(error),
         PipelineError::OtherSource { .. } => some("give another lake with --lake"),
+        PipelineError::Import(error) => of_import(error),
+        PipelineError::UnreadableRules { source, .. } | PipelineError::Spool(source) => of_io(source),
         PipelineError::EarlierDay { undo: Some(undo), .. } => Some(format!(
             "check the clock, or the day of --today; if the run of the later day was a mistake, undo it: \
              `sunlake snapshot rollback {undo}`"
@@ -145,6 +148,20 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::LaterDay { .. } => some("check the clock, or the day of --today"),
         PipelineError::Write { source, .. } => of_io(source),
         _ => None,
+    }
+}
+
+fn of_import(error: &SourceError) -> Option<String> {
+    match error {
+        SourceError::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => some(
+            "put the state's files there, or name their folder in `[import] folder` of the pipeline file",
+        ),
+        SourceError::Unreadable { source, .. } => of_io(source),
+        SourceError::Archive { .. } => some("copy the archive again from the state's server"),
+        SourceError::Incomplete { .. } => {
+            some("copy all of the set from the state's server, or move its files out of the folder")
+        }
+        SourceError::NoRecord { .. } => some("the file has another layout: move it out of the folder"),
     }
 }
 
@@ -216,7 +233,10 @@ fn of_serve(error: &ServeError) -> Option<String> {
         ServeError::Keys(KeysError::Digest(_)) => {
             some("revoke the key, and create another: `sunlake keys revoke ID`")
         }
-        ServeError::Keys(KeysError::TooMany(..)) => some("revoke a key: `sunlake keys revoke ID`"),
+        ServeError::Keys(KeysError::TooMany(..)) => some(
+            "revoke keys that nobody uses (`sunlake keys list`, `sunlake keys revoke ID`), \
+             or give the account a larger plan in the key file",
+        ),
         ServeError::Keys(KeysError::Expired(..)) => {
             some("give a later day, or days from today: --expires 90d")
         }

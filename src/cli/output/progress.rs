@@ -268,7 +268,7 @@ mod tests {
             planned: Some(1_704),
             filings: 31_353,
             days: 12,
-            days_wanted: 180,
+            days_wanted: 90,
             quota: Some((9_660, 99_660)),
             time_left: Some(Duration::from_secs(1_382)),
         };
@@ -278,11 +278,11 @@ mod tests {
         let lines: Vec<serde_json::Value> =
             text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
         let fields = serde_json::json!({
-            "message": "progress", "requests": 340, "planned": 1_704, "filings": 31_353, "days": 12, "days_wanted": 180,
+            "message": "progress", "requests": 340, "planned": 1_704, "filings": 31_353, "days": 12, "days_wanted": 90,
             "waits_secs": 31, "left_today": 9_660, "left_this_month": 99_660, "secs_to_go": 1_382,
         });
         assert_eq!(lines[0]["fields"], fields);
-        let words = "340/1,704 requests  31,353 filings  12/180 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go";
+        let words = "340/1,704 requests  31,353 filings  12/90 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go";
         assert_eq!(lines[1]["fields"]["message"], words);
     }
 

@@ -157,7 +157,7 @@ mod tests {
                 planned: Some(1_704),
                 filings: 31_353,
                 days: 12,
-                days_wanted: 180,
+                days_wanted: 90,
                 quota: Some((9_660, 99_660)),
                 time_left: Some(Duration::from_secs(1_382)),
             },
@@ -171,13 +171,13 @@ mod tests {
         for (width, line) in [
             (
                 140,
-                "███░░░░░░░░░░░░░  340/1,704 requests  31,353 filings  12/180 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go",
+                "███░░░░░░░░░░░░░  340/1,704 requests  31,353 filings  12/90 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go",
             ),
             (
                 120,
-                "340/1,704 requests  31,353 filings  12/180 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go",
+                "340/1,704 requests  31,353 filings  12/90 days  waiting 31 s for the minute's quota  9,660 left today  24 min to go",
             ),
-            (80, "340/1,704 requests  31,353 filings  12/180 days  waiting 31 s  24 min to go"),
+            (80, "340/1,704 requests  31,353 filings  12/90 days  waiting 31 s  24 min to go"),
             (60, "340/1,704 requests  waiting 31 s  24 min to go"),
             (30, "340/1,704 requests"),
         ] {
@@ -185,7 +185,7 @@ mod tests {
             assert!(line.chars().count() <= width);
         }
         let unpaused = Shown { pause: None, ..shown() };
-        assert_eq!(unpaused.line(60), "340/1,704 requests  31,353 filings  24 min to go");
+        assert_eq!(unpaused.line(60), "340/1,704 requests  31,353 filings  12/90 days  24 min to go");
     }
 
     #[test]

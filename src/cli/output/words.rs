@@ -2,8 +2,11 @@
 
 use crate::cli::exit::CommandError;
 use crate::contract::eastern::eastern;
+use crate::contract::listing::Listing;
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
@@ -34,6 +37,40 @@ pub(crate) fn lines(write: impl FnOnce(&mut String) -> std::fmt::Result) -> Stri
     // Writing to a String cannot fail.
     let _ = write(&mut text);
     text
+}
+
+/// Columns that the label of a line takes on the screens of `run` and `status`.
+const LABEL: usize = 11;
+
+/// A screen for a terminal of this width: longer lines are continued under their text. Commands and paths stay in one piece, to be
+/// copied.
+pub(crate) fn folded(screen: &str, width: usize) -> String {
+    let is_foldable = |line: &str| {
+        let mut chars = line.chars().skip(LABEL - 1);
+        chars.next() == Some(' ') && chars.next().is_some_and(|c| c != ' ') && !line.contains("sunlake ")
+    };
+    screen
+        .split_inclusive('\n')
+        .map(|line| match is_foldable(line) {
+            true => folded_line(line, width),
+            false => line.to_owned(),
+        })
+        .collect()
+}
+
+/// A line in pieces, broken after a semicolon, else at a blank.
+fn folded_line(line: &str, width: usize) -> String {
+    let mut done = String::new();
+    let mut rest = line.to_owned();
+    while rest.trim_end().chars().count() > width {
+        let end = rest.char_indices().nth(width).map_or(rest.len(), |(at, _)| at);
+        let last = |mark: &str| rest[..end].rfind(mark).map(|at| at + mark.len()).filter(|at| *at > LABEL);
+        let Some(at) = last("; ").or_else(|| last(", ")).or_else(|| last(" ")) else { break };
+        done.push_str(rest[..at].trim_end());
+        done.push('\n');
+        rest = format!("{:LABEL$}{}", "", &rest[at..]);
+    }
+    done + &rest
 }
 
 /// A number with separators, such as `131,353`.
@@ -87,6 +124,26 @@ pub(crate) fn prefixes(number: u64) -> String {
     if number == 1 { "1 prefix".to_owned() } else { format!("{} prefixes", self::number(number)) }
 }
 
+/// The complete days of a window, and whether fictitious names, which are a listing of their own, are among them.
+pub(crate) fn complete_days<'l>(
+    complete: u64,
+    days: u64,
+    listings: impl IntoIterator<Item = &'l str>,
+) -> String {
+    let listings: BTreeSet<&str> = listings.into_iter().collect();
+    let has_both = listings.len() > 1 && listings.contains(Listing::FICTITIOUS.label());
+    let names = if has_both { ", fictitious names included" } else { "" };
+    format!("{} of {} complete{names}", number(complete), count(days, "day"))
+}
+
+/// A day of a listing.
+pub(crate) fn day_of_listing(day: Date, label: &str) -> String {
+    match Listing::from_label(label) {
+        Some(Listing::Untyped) => format!("{day}"),
+        _ => format!("{day} {label}"),
+    }
+}
+
 /// How many counted businesses the lake lacks, after their number; nothing where none is missing or where that is unknown.
 pub(crate) fn of_these_missing(missing: Option<i64>) -> String {
     match missing {
@@ -99,6 +156,46 @@ pub(crate) fn of_these_missing(missing: Option<i64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_continued_under_its_text_and_a_command_stays_in_one_piece() {
+        let screen = "quota      4,985 requests left today, 49,985 this month; http://127.0.0.1:1, key 7f\n\
+                      next       sunlake query \"SELECT name FROM filings\" --lake a/long/path/to/it --today 2026-11-20\n\
+                      lake       output/a/very/long/path/without/a/blank/that/is/longer/than/the/terminal\n";
+        let lines = |width| folded(screen, width).lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(folded(screen, 120), screen);
+        assert_eq!(
+            lines(60)[..2],
+            [
+                "quota      4,985 requests left today, 49,985 this month;",
+                "           http://127.0.0.1:1, key 7f"
+            ]
+        );
+        assert_eq!(lines(60)[2..], screen.lines().skip(1).collect::<Vec<_>>());
+        assert_eq!(
+            lines(40)[..3],
+            [
+                "quota      4,985 requests left today,",
+                "           49,985 this month;",
+                "           http://127.0.0.1:1, key 7f"
+            ]
+        );
+    }
+
+    #[test]
+    fn days_are_those_of_the_calendar() {
+        assert_eq!(
+            complete_days(31, 31, ["*", "fictitious"]),
+            "31 of 31 days complete, fictitious names included"
+        );
+        assert_eq!(complete_days(0, 1, ["fictitious"]), "0 of 1 day complete");
+        assert_eq!(complete_days(1_000, 2_000, ["llc", "trust"]), "1,000 of 2,000 days complete");
+        let day = jiff::civil::date(2026, 7, 31);
+        assert_eq!(
+            ["*", "fictitious"].map(|label| day_of_listing(day, label)),
+            ["2026-07-31", "2026-07-31 fictitious"]
+        );
+    }
 
     #[test]
     fn numbers_and_times_are_written_for_people() {

@@ -7,7 +7,7 @@ use super::pager::{PageRead, PageSeen, Reader};
 use crate::extract::error::Result;
 use crate::extract::query::row_set::Seen;
 use crate::extract::query::slice::Slice;
-use std::collections::HashSet;
+use hashbrown::HashSet;
 
 /// The rows of one day's slice below one of its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,8 @@
 //! of the day, which the check at the end of a run compares with the rows that searches read; or with the total of a search. Every later
 //! page must hold only rows that a search without a type lists. What is found out is kept with the lake.
 
-use crate::client::RawRecord;
 use crate::contract::business::ACTIVE;
-use crate::contract::page::Page;
+use crate::contract::records::{ListedPage, Records};
 use crate::contract::reference::EntityType;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -45,12 +44,12 @@ pub(crate) enum Verdict {
 }
 
 impl DailyEndpoint<'_> {
-    pub(crate) fn judge(&self, page: &Page<RawRecord>, day: Date, requested: u32) -> Verdict {
+    pub(crate) fn judge(&self, page: &ListedPage, day: Date, requested: u32) -> Verdict {
         let pagination = page.pagination;
         let count = self.counted.get(&day).copied();
         match *self.listing {
             _ if pagination.limit < requested => Verdict::FewerRows,
-            _ if !page.data.iter().all(is_listed_untyped) => Verdict::OtherRows,
+            _ if !are_listed_untyped(&page.records) => Verdict::OtherRows,
             // A day without rows shows nothing.
             DailyListing::Unknown if pagination.total > 0 && count != Some(pagination.total) => {
                 Verdict::AskSearch
@@ -77,15 +76,21 @@ impl DailyEndpoint<'_> {
     }
 }
 
-/// Whether a search without a type would list a record. One that cannot be read goes to quarantine later.
-fn is_listed_untyped(record: &RawRecord) -> bool {
+/// Whether a search without a type would list the records. One that cannot be read goes to quarantine later.
+fn are_listed_untyped(records: &Records) -> bool {
+    let is_listed = |status: &str, kind: &str| status == ACTIVE && kind != EntityType::Fictitious.key();
     #[derive(Deserialize)]
     struct Record {
         status: String,
         entity_type: String,
     }
-    serde_json::from_str::<Record>(record.get())
-        .map_or(true, |record| record.status == ACTIVE && record.entity_type != EntityType::Fictitious.key())
+    match records {
+        Records::Read(summaries) => summaries.iter().all(|row| is_listed(row.status, row.entity_type)),
+        Records::AsSent(records) => records.iter().all(|record| {
+            serde_json::from_str::<Record>(record.get())
+                .map_or(true, |record| is_listed(&record.status, &record.entity_type))
+        }),
+    }
 }
 
 #[cfg(test)]
@@ -96,13 +101,14 @@ mod tests {
 
     const DAY: Date = date(2026, 7, 16);
 
-    fn page(total: u64, limit: u32, status: &str, entity_type: &str) -> Page<RawRecord> {
+    fn page(total: u64, limit: u32, status: &str, entity_type: &str) -> ListedPage {
         let record = json!({"status": status, "entity_type": entity_type});
         let pagination = json!({"limit": limit, "offset": 0, "has_more": false, "total": total});
-        serde_json::from_value(json!({"data": [record], "pagination": pagination})).expect("a page")
+        let body = json!({"data": [record], "pagination": pagination}).to_string();
+        ListedPage::read(body.as_bytes()).expect("a page")
     }
 
-    fn verdict(mut listing: DailyListing, page: &Page<RawRecord>) -> Verdict {
+    fn verdict(mut listing: DailyListing, page: &ListedPage) -> Verdict {
         let counted = BTreeMap::from([(DAY, 1)]);
         DailyEndpoint { listing: &mut listing, counted }.judge(page, DAY, 50)
     }

@@ -7,8 +7,8 @@
 use super::pager::{PageRead, PageSeen, Reader};
 use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
+use hashbrown::HashSet;
 use jiff::civil::Date;
-use std::collections::HashSet;
 
 /// Pages a walk may go back because of drift, before it stops.
 const MAX_STEPS_BACK: u32 = 400;

@@ -8,8 +8,9 @@ use crate::contract::eastern::{days_newest_first, minus_days};
 use crate::extract::error::Result;
 use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::Slice;
+use hashbrown::HashSet;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads the days of a slice completely and checks them. `counted` are the API's daily counts.
 pub(crate) async fn read(

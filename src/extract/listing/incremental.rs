@@ -7,6 +7,7 @@
 
 use super::day::{DayReading, drop_skipped, matching_day, reconcile_day};
 use super::pager::{PageRead, PageSeen, Reader};
+use super::read_pages::ReadPages;
 use crate::contract::eastern::{days_newest_first, minus_days, plus_days};
 use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
@@ -136,7 +137,7 @@ async fn read_newest_ends(
             let is_first = offset as usize == page.rows.len() && upper == range.to;
             if is_first && adds_up && is_unchanged(reader, &page) {
                 tracing::debug!(%range, "no row has changed");
-                reader.range.pages.clear();
+                reader.range.pages = ReadPages::default();
                 reader.range.seen.forget_shown();
                 return Ok(spans);
             }

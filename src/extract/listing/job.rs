@@ -5,10 +5,11 @@ use super::day::DayReading;
 use super::full_read;
 use super::incremental::{self, DayCounts};
 use super::pager::Reader;
+use super::read_pages::ReadPage;
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::plan::PlanLimits;
 use crate::extract::error::{ExtractError, Result, StoreError};
-use crate::extract::fetch::{PageFetcher, PageKey};
+use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::change_rate::Pace;
 use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::ranges;
@@ -59,7 +60,7 @@ pub(crate) struct Reading {
     pub(crate) rows: HashMap<i64, Date>,
     /// Known rows that are no longer listed on their complete day.
     pub(crate) gone: BTreeMap<i64, Date>,
-    pub(crate) pages: Vec<PageKey>,
+    pub(crate) pages: Vec<ReadPage>,
     pub(crate) is_drifted: bool,
 }
 
@@ -202,7 +203,7 @@ impl Reader<'_, '_> {
         let next = self.range.next();
         let range = std::mem::replace(&mut self.range, next);
         let seen = range.seen;
-        let mut rows = HashMap::new();
+        let mut rows = HashMap::with_capacity(seen.len());
         for reading in &days {
             let new = seen.rows_of(reading.day, reading.day).filter(|row| !seen.is_from_lake(row.id));
             self.shares.learn(new);
@@ -211,6 +212,6 @@ impl Reader<'_, '_> {
         let complete: BTreeSet<Date> = days.iter().filter(|day| day.complete).map(|day| day.day).collect();
         let known = range.known.into_iter().filter(|(_, day)| complete.contains(day));
         let gone = known.filter(|(id, day)| !seen.is_on(*id, *day)).collect();
-        Reading { label, days, rows, gone, pages: range.pages, is_drifted: range.drift.is_in_range() }
+        Reading { label, days, rows, gone, pages: range.pages.pages, is_drifted: range.drift.is_in_range() }
     }
 }

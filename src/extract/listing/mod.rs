@@ -48,6 +48,7 @@
 //!
 //! - `range_state`: what is known of the day range that is being read: drift, the result of a walk, rows
 //! - `daily`: whether the daily endpoint lists the rows of a search
+//! - `read_pages`: the pages read, and the records that wait to land
 //! - `pager`: reads and checks single pages
 //! - `date_walk`: the date walk, within reach
 //! - `below_reach`: the rows of a day below the last page within reach
@@ -71,6 +72,7 @@ pub(super) mod job;
 pub(super) mod pager;
 pub(super) mod range_state;
 pub(super) mod rank_search;
+pub(super) mod read_pages;
 pub(super) mod residual;
 pub(super) mod split_read;
 
@@ -78,3 +80,4 @@ pub(crate) use compare::{CHECK, Totals, differing_days};
 pub(crate) use daily::DailyListing;
 pub(crate) use day::DayReading;
 pub(crate) use job::{ListingJob, ListingStore, ReadContext, Reading, SETTLING, extract_listing};
+pub(crate) use read_pages::ReadPage;

@@ -4,11 +4,11 @@ use super::daily::{DailyEndpoint, DailyListing, Verdict};
 use super::range_state::RangeState;
 use crate::client::{Call, MOST_UNDER_WAY, RawRecord};
 use crate::contract::business::ACTIVE;
-use crate::contract::page::Page;
 use crate::contract::plan::PlanLimits;
+use crate::contract::records::ListedPage;
 use crate::contract::reference::EntityType;
 use crate::extract::error::{ExtractError, Result};
-use crate::extract::fetch::{PageFetcher, PageKey};
+use crate::extract::fetch::{Answer, PageFetcher};
 use crate::extract::plan::change_rate::RefreshStats;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::{Interner, SeenRow};
@@ -108,7 +108,7 @@ impl<'r, 'a> Reader<'r, 'a> {
         }
         self.range.is_archived = self.fetcher.replayed > replayed;
         match answer {
-            Ok((page, key)) => Ok(PageRead::Rows(self.add_rows(slice, &page, key))),
+            Ok(page) => Ok(PageRead::Rows(self.add_rows(slice, page))),
             Err(error) if error.is_rejected_query() && has_values => {
                 tracing::info!(%slice, "the API rejects this part; its rows are searched in another way");
                 Ok(PageRead::Rejected)
@@ -129,28 +129,28 @@ impl<'r, 'a> Reader<'r, 'a> {
         let replayed = self.fetcher.replayed;
         let requested = self.plan.rows_per_call;
         let call = Call::daily_filings(slice.to, requested, offset);
-        let (page, key) = match self.fetcher.ask(self.stage, &call).await {
+        let page = match self.fetcher.ask(self.stage, &call).await {
             Err(error) if REFUSALS.into_iter().any(|status| error.is_refused_with(status)) => {
                 return self.instead_of_day(slice, offset).await.map(Some);
             }
             answer => answer?,
         };
         self.range.is_archived = self.fetcher.replayed > replayed;
-        let judged = self.daily.as_ref().map(|daily| daily.judge(&page, slice.to, requested));
+        let judged = self.daily.as_ref().map(|daily| daily.judge(&page.value, slice.to, requested));
         let fits = match judged.unwrap_or(Verdict::OtherRows) {
             Verdict::FewerRows => return self.instead_of_day(slice, offset).await.map(Some),
-            _ if self.check(&page, slice, offset).is_err() => {
-                self.fetcher.invalidate(&key)?;
+            _ if self.check(&page.value, slice, offset).is_err() => {
+                self.fetcher.invalidate(&page.key)?;
                 false
             }
             Verdict::Fits => true,
             Verdict::OtherRows => false,
-            Verdict::AskSearch => self.total(slice).await? == page.pagination.total,
+            Verdict::AskSearch => self.total(slice).await? == page.value.pagination.total,
         };
         if let Some(daily) = &mut self.daily {
-            daily.note(fits, page.pagination.total);
+            daily.note(fits, page.value.pagination.total);
         }
-        Ok(fits.then(|| PageRead::Rows(self.add_rows(slice, &page, key))))
+        Ok(fits.then(|| PageRead::Rows(self.add_rows(slice, page))))
     }
 
     /// A page by a search, where the daily endpoint refused it or had fewer rows on it. If the search did better, the two differ.
@@ -188,7 +188,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// The call of a page, as far as it is known before the daily endpoint is.
-    fn call(&self, slice: &Slice, offset: u32) -> Call<Page<RawRecord>> {
+    fn call(&self, slice: &Slice, offset: u32) -> Call<ListedPage> {
         let rows = self.plan.rows_per_call;
         match self.daily_of(slice) {
             Some(_) => Call::daily_filings(slice.to, rows, offset),
@@ -205,22 +205,22 @@ impl<'r, 'a> Reader<'r, 'a> {
         let offsets = (offset..).step_by(self.plan.rows_per_call as usize);
         let offsets = offsets.take_while(|offset| u64::from(*offset) <= last);
         let calls: Vec<_> = offsets.take(MOST_UNDER_WAY).map(|offset| self.call(slice, offset)).collect();
-        self.fetcher.expect(calls);
+        self.fetcher.expect(calls, true);
     }
 
     /// Fetches a page; again, a few times, when it does not fit its request: the API may count and select while rows change.
     async fn fetch_valid(
         &mut self,
-        call: &Call<Page<RawRecord>>,
+        call: &Call<ListedPage>,
         slice: &Slice,
         offset: u32,
-    ) -> Result<(Page<RawRecord>, PageKey)> {
+    ) -> Result<Answer<ListedPage>> {
         let mut left = MOST_REPEATS;
         loop {
-            let (page, key) = self.fetcher.ask(self.stage, call).await?;
-            let Err(reason) = self.check(&page, slice, offset) else { return Ok((page, key)) };
+            let page = self.fetcher.ask(self.stage, call).await?;
+            let Err(reason) = self.check(&page.value, slice, offset) else { return Ok(page) };
             let wrong = ExtractError::WrongPage { target: call.target().to_owned(), reason };
-            self.fetcher.invalidate(&key)?;
+            self.fetcher.invalidate(&page.key)?;
             if left == 0 {
                 return Err(wrong);
             }
@@ -230,15 +230,15 @@ impl<'r, 'a> Reader<'r, 'a> {
     }
 
     /// Checks that an answer fits its request; returns what does not.
-    fn check(&mut self, page: &Page<RawRecord>, slice: &Slice, offset: u32) -> Result<(), String> {
-        let (pagination, rows) = (page.pagination, page.data.len());
+    fn check(&mut self, page: &ListedPage, slice: &Slice, offset: u32) -> Result<(), String> {
+        let (pagination, rows) = (page.pagination, page.records.len());
         if pagination.offset != offset {
             return Err(format!("offset {offset} was requested, {} answered", pagination.offset));
         }
         if pagination.limit == 0 || rows > pagination.limit as usize {
             return Err(format!("{rows} rows under a limit of {}", pagination.limit));
         }
-        let newest = page.data.first().map(|record| self.interner.read(record, slice.to).filed_date);
+        let newest = self.interner.first_day(&page.records, slice.to);
         if let Some(day) = newest.filter(|day| *day > slice.to) {
             return Err(format!("a row of {day}, but {} is the newest day requested", slice.to));
         }
@@ -253,19 +253,18 @@ impl<'r, 'a> Reader<'r, 'a> {
         Ok(())
     }
 
-    fn add_rows(&mut self, slice: &Slice, page: &Page<RawRecord>, key: PageKey) -> PageSeen {
-        self.fetcher.rows += page.data.len() as u64;
-        let mut day = slice.to;
-        let mut rows = Vec::with_capacity(page.data.len());
-        for record in &page.data {
-            let row = self.interner.read(record, day);
-            day = row.filed_date;
+    fn add_rows(&mut self, slice: &Slice, answer: Answer<ListedPage>) -> PageSeen {
+        let Answer { value: page, key, received_at } = answer;
+        self.fetcher.rows += page.records.len() as u64;
+        let mut rows = Vec::with_capacity(page.records.len());
+        for row in self.interner.rows(&page.records, slice.to) {
+            let day = row.filed_date;
             self.range.unordered |= rows.last().is_some_and(|above| !may_follow(row.id, day, *above));
             rows.push((row.id, day));
             self.range.seen.insert(row);
         }
         if !rows.is_empty() {
-            self.range.pages.push(key);
+            self.range.pages.push(key, received_at, page.records);
         }
         PageSeen { total: page.pagination.total, rows }
     }
@@ -284,8 +283,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// The total of a slice; one request.
     pub(crate) async fn total(&mut self, slice: &Slice) -> Result<u64> {
         let call = Call::search(&slice.search(1, 0));
-        let (page, _) = self.fetcher.ask(self.stage, &call).await?;
-        Ok(page.pagination.total)
+        Ok(self.fetcher.ask(self.stage, &call).await?.value.pagination.total)
     }
 
     /// The total of a slice with about `known` rows; one request. A page behind the last row costs the API least.
@@ -319,7 +317,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     /// The total of a slice, by a page at an offset.
     async fn total_behind(&mut self, slice: &Slice, offset: u64) -> Result<u64> {
         match self.fetcher.ask(self.stage, &Call::search(&slice.search(1, offset as u32))).await {
-            Ok((page, _)) if page.pagination.total > 0 => Ok(page.pagination.total),
+            Ok(page) if page.value.pagination.total > 0 => Ok(page.value.pagination.total),
             // Some services count nothing behind the last row, and a max offset may only be assumed.
             Err(error) if !error.is_rejected_query() => Err(error),
             _ => self.total(slice).await,
@@ -330,7 +328,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     pub(crate) async fn look_up(&mut self, id: i64, slice: &Slice) -> Result<RowState> {
         let record = match self.fetcher.ask(self.stage, &Call::business(id)).await {
             Err(error) if error.is_refused_with(404) => return Ok(RowState::Unknown),
-            answer => answer?.0.data,
+            answer => answer?.value.data,
         };
         let row = self.interner.read(&record, slice.to);
         // An untyped listing excludes fictitious names.

@@ -1,13 +1,14 @@
 //! What is known of the day range that is being read: one value, replaced when the next range begins.
 
+use super::read_pages::ReadPages;
 use crate::contract::plan::PlanLimits;
-use crate::extract::fetch::PageKey;
 use crate::extract::query::histogram::Shares;
 use crate::extract::query::row::SeenRow;
 use crate::extract::query::row_set::Seen;
 use crate::extract::query::slice::Slice;
+use hashbrown::HashSet;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 /// What was noticed of drift: rows that arrive, leave or change while they are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -111,7 +112,7 @@ pub(crate) struct RangeState {
     pub(crate) seen: Seen,
     /// Rows known before the range was read, and their days.
     pub(crate) known: BTreeMap<i64, Date>,
-    pub(crate) pages: Vec<PageKey>,
+    pub(crate) pages: ReadPages,
     pub(crate) drift: Drift,
     /// Whether the last page came from the archive.
     pub(crate) is_archived: bool,
@@ -130,7 +131,7 @@ pub(crate) struct RangeState {
 
 impl RangeState {
     pub(crate) fn next(&self) -> Self {
-        Self { drift: self.drift.of_next_range(), ..Self::default() }
+        Self { drift: self.drift.of_next_range(), seen: self.seen.with_room(), ..Self::default() }
     }
 
     pub(crate) fn insert_known(&mut self, row: SeenRow) {

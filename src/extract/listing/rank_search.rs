@@ -12,8 +12,9 @@ use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split;
 use crate::extract::query::split::{Dimension, askable};
+use hashbrown::HashSet;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds over the parts of a slice, as long as rows turn out to have changed.
 const MOST_ROUNDS: u32 = 4;

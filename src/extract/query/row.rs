@@ -2,6 +2,7 @@
 
 use crate::contract::business::business_id;
 use crate::contract::page::plain_text;
+use crate::contract::records::{Records, SummaryText};
 use hashbrown::HashSet;
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -42,8 +43,61 @@ impl Interner {
 
     /// The shared copy of the first three characters of a name, upper case.
     pub(crate) fn share_prefix(&mut self, name: &str) -> Arc<str> {
-        let start: String = name.chars().flat_map(char::to_uppercase).take(3).collect();
-        self.share(&start)
+        match name.as_bytes().first_chunk::<3>() {
+            Some(start) if start.is_ascii() => {
+                let start = start.map(|letter| letter.to_ascii_uppercase());
+                self.share(std::str::from_utf8(&start).unwrap_or_default())
+            }
+            _ => self.share(&name.chars().flat_map(char::to_uppercase).take(3).collect::<String>()),
+        }
+    }
+
+    /// The rows of a page, which begins on a day or before it.
+    pub(crate) fn rows(&mut self, records: &Records, mut day: Date) -> Vec<SeenRow> {
+        match records {
+            Records::Read(summaries) => {
+                let mut rows: Vec<SeenRow> = Vec::with_capacity(records.len());
+                for summary in summaries.iter() {
+                    let row = self.row(&summary, rows.last());
+                    rows.push(row);
+                }
+                rows
+            }
+            Records::AsSent(records) => {
+                let read = records.iter().map(|record| {
+                    let row = self.read(record, day);
+                    day = row.filed_date;
+                    row
+                });
+                read.collect()
+            }
+        }
+    }
+
+    /// The day of the first record of a page.
+    pub(crate) fn first_day(&mut self, records: &Records, day: Date) -> Option<Date> {
+        match records {
+            Records::Read(summaries) => summaries.iter().next().map(|summary| summary.filed_date),
+            Records::AsSent(records) => records.first().map(|record| self.read(record, day).filed_date),
+        }
+    }
+
+    fn row(&mut self, summary: &SummaryText<'_>, above: Option<&SeenRow>) -> SeenRow {
+        // Neighbours often share these, and a comparison costs less than a look-up.
+        let mut share = |text: &str, above: Option<&Arc<str>>| match above {
+            Some(above) if **above == *text => Arc::clone(above),
+            _ => self.share(text),
+        };
+        SeenRow {
+            id: summary.business_id,
+            filed_date: summary.filed_date,
+            entity_type: share(summary.entity_type, above.map(|above| &above.entity_type)),
+            sector: share(summary.sector, above.map(|above| &above.sector)),
+            industry_type: share(summary.industry_type, above.map(|above| &above.industry_type)),
+            zip: self.share(summary.zip),
+            city: self.share(summary.city),
+            name_prefix: self.share_prefix(summary.name),
+        }
     }
 
     /// The row of a record. A field that is missing or has another type reads as empty. An unreadable date is taken from the row

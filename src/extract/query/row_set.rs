@@ -19,6 +19,11 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
+    /// An empty set with room for as many rows as this one has.
+    pub(crate) fn with_room(&self) -> Self {
+        Self { rows: HashMap::with_capacity(self.rows.len()), ..Self::default() }
+    }
+
     /// Adds a row that the API listed; replaces an earlier copy.
     pub(crate) fn insert(&mut self, row: SeenRow) {
         if let Some(shown) = self.from_lake.get_mut(&row.id) {
@@ -136,6 +141,14 @@ impl Seen {
             return self.count_between(slice.from, slice.to);
         }
         self.rows_of(slice.from, slice.to).filter(|row| slice.filter.matches(row)).count() as u64
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn row(&self, id: i64) -> Option<&SeenRow> {
+        self.rows.get(&id)
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = &SeenRow> {

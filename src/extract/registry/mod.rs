@@ -93,6 +93,7 @@ pub(crate) async fn read_prefix(
         let (expected, held) = (reading.expected, reading.held);
         tracing::warn!(%slice, expected, held, "the prefix could not be read completely");
     }
-    reading.pages = std::mem::take(&mut reader.range.pages);
+    let pages = std::mem::take(&mut reader.range.pages).pages;
+    reading.pages = pages.into_iter().map(|page| page.key).collect();
     Ok(Some(reading))
 }

@@ -23,6 +23,11 @@ impl Month {
         Self::of(day_of_epoch(epoch_day)?)
     }
 
+    /// Its number: year * 12 + month - 1.
+    pub(crate) const fn number(self) -> i32 {
+        self.0
+    }
+
     /// A month from exactly `YYYY-MM`.
     pub fn parse(text: &str) -> Option<Self> {
         let (year, month) = text.split_once('-')?;
@@ -173,6 +178,8 @@ pub(crate) const RECORD: &str = "run.json";
 pub(crate) const SUMMARY: &str = "summary.json";
 pub(crate) const RAW: &str = "raw";
 pub(crate) const JOURNAL: &str = "journal";
+/// Folder of a run for copies of the files that it imported.
+pub(crate) const COPIES: &str = "files";
 /// Copies of the commits that the run made.
 pub(crate) const COMMITS: &str = "commits";
 pub(crate) const QUARANTINE: &str = "quarantine";

@@ -4,7 +4,8 @@
 //! are run-length encoded. Only ids are stored for each row.
 
 use crate::lake::format::layout::Month;
-use std::collections::{BTreeSet, HashSet};
+use hashbrown::HashSet;
+use std::collections::BTreeSet;
 
 /// One observation of one business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,12 +15,14 @@
 //! - `moved_month`: businesses whose filing month changed
 //! - `month`: one month of filings
 //! - `filings`: the merge of all months
+//! - `partition`: tables by month that are written by several threads
 
 mod change_log;
 mod filings;
 mod latest;
 mod month;
 mod moved_month;
+pub(super) mod partition;
 pub(super) mod row_key;
 pub(super) mod spill;
 mod upsert;

@@ -12,8 +12,9 @@ use arrow::array::{
     make_comparator,
 };
 use arrow::compute::{SortOptions, interleave_record_batch};
+use hashbrown::HashMap;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Columns that describe the observation, not the business.
@@ -212,7 +213,11 @@ impl Merged {
 
     fn into_rows(self, existing: &RecordBatch, observed: &RecordBatch) -> Result<RecordBatch, LakeError> {
         let failed = || LakeError::arrow("merge rows");
-        let rows = interleave_record_batch(&[existing, observed], &self.picks).map_err(failed())?;
+        let is_all_new = self.picks.iter().copied().eq((0..observed.num_rows()).map(|row| (NEW, row)));
+        let rows = match is_all_new {
+            true => observed.clone(),
+            false => interleave_record_batch(&[existing, observed], &self.picks).map_err(failed())?,
+        };
         let instants = |micros: Vec<i64>| -> ArrayRef {
             Arc::new(TimestampMicrosecondArray::from(micros).with_timezone("UTC"))
         };

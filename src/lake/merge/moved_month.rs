@@ -8,7 +8,8 @@ use crate::lake::format::layout::Month;
 use crate::table::{FilingColumns, Table};
 use arrow::compute::{concat_batches, filter_record_batch};
 use arrow::record_batch::RecordBatch;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Existing rows that go to another month, and observations older than the lake's row in another month.

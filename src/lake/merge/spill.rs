@@ -1,6 +1,7 @@
 //! Observed filings on disk, waiting for the merge of their month, so that memory stays proportional to one month.
 //!
-//! Rows collect in memory until there are [`FLUSH_ROWS`]. Then they are written to one file, with one zstd frame a month.
+//! Rows collect in memory until there are [`FLUSH_ROWS`]. Then they are written to one file, with one zstd frame a month, in which
+//! they are columns: an Arrow stream.
 //! About 12 bytes a row and 24 bytes a frame stay in memory.
 
 use super::latest::{Observation, Observed};
@@ -10,15 +11,24 @@ use crate::lake::data_file::check_schema;
 use crate::lake::error::LakeError;
 use crate::lake::format::layout::Month;
 use crate::table::{FilingColumns, Table};
-use arrow::compute::concat_batches;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{AsArray, BooleanArray, UInt32Array};
+use arrow::buffer::Buffer;
+use arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
+use arrow::error::ArrowError;
+use arrow::ipc::reader::StreamDecoder;
+use arrow::ipc::writer::StreamWriter;
 use arrow::record_batch::RecordBatch;
-use arrow::row::{RowConverter, RowParser, SortField};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::Arc;
+use zstd::bulk::Compressor;
+
+/// Level of zstd for frames, which live until the merge.
+const FRAME_LEVEL: i32 = 1;
 
 /// Rows that are kept in memory before they are written.
 const FLUSH_ROWS: usize = 16 * 1024;
@@ -36,8 +46,8 @@ pub(crate) struct Spill {
     storage: Storage,
     dir: PathBuf,
     schema: SchemaRef,
-    converter: RowConverter,
-    parser: RowParser,
+    /// The schema with the number of each row.
+    numbered: SchemaRef,
     waiting: Vec<RecordBatch>,
     files: Vec<PathBuf>,
     frames: BTreeMap<Month, Vec<Frame>>,
@@ -49,15 +59,13 @@ pub(crate) struct Spill {
 impl Spill {
     pub(super) fn new(storage: Storage, dir: PathBuf) -> Result<Self, LakeError> {
         let schema = Table::Filings.schema();
-        let fields = schema.fields().iter().map(|field| SortField::new(field.data_type().clone())).collect();
-        let converter = RowConverter::new(fields).map_err(LakeError::arrow("spill rows"))?;
-        let parser = converter.parser();
+        let number = Arc::new(Field::new("row", DataType::UInt32, false));
+        let numbered = Schema::new(schema.fields().iter().cloned().chain([number]).collect::<Vec<_>>());
         Ok(Self {
             storage,
             dir,
             schema,
-            converter,
-            parser,
+            numbered: Arc::new(numbered),
             waiting: Vec::new(),
             files: Vec::new(),
             frames: BTreeMap::new(),
@@ -84,32 +92,48 @@ impl Spill {
         if waiting_rows >= FLUSH_ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Writes the rows in memory to one file: length, row number and packed values of each row.
+    /// Writes the rows in memory to one file.
     fn flush(&mut self) -> Result<(), LakeError> {
-        let failed = || LakeError::arrow("spill rows");
-        let rows = concat_batches(&self.schema, &self.waiting).map_err(failed())?;
-        self.waiting.clear();
-        let packed = self.converter.convert_columns(rows.columns()).map_err(failed())?;
-        let mut by_month: BTreeMap<Month, Vec<u8>> = BTreeMap::new();
-        for (row, packed) in (self.flushed..).zip(packed.iter()) {
-            let Some(month) = self.observed.month(row) else { continue };
-            let bytes = by_month.entry(month).or_default();
-            bytes.extend_from_slice(&(packed.data().len() as u64).to_le_bytes());
-            bytes.extend_from_slice(&row.to_le_bytes());
-            bytes.extend_from_slice(packed.data());
+        let mut by_month: BTreeMap<Month, Vec<RecordBatch>> = BTreeMap::new();
+        for rows in std::mem::take(&mut self.waiting) {
+            let first = self.flushed;
+            self.flushed += rows.num_rows() as u32;
+            for (month, part) in self.by_month(first, &rows).map_err(LakeError::arrow("spill rows"))? {
+                by_month.entry(month).or_default().push(part);
+            }
         }
-        self.flushed = self.observed.len();
         if by_month.is_empty() { Ok(()) } else { self.write_frames(by_month) }
     }
 
-    fn write_frames(&mut self, by_month: BTreeMap<Month, Vec<u8>>) -> Result<(), LakeError> {
+    /// The rows of a batch by month, with their numbers, which begin at `first`.
+    fn by_month(&self, first: u32, rows: &RecordBatch) -> Result<BTreeMap<Month, RecordBatch>, ArrowError> {
+        let end = first + rows.num_rows() as u32;
+        let mut columns = rows.columns().to_vec();
+        columns.push(Arc::new(UInt32Array::from_iter_values(first..end)));
+        let rows = RecordBatch::try_new(self.numbered.clone(), columns)?;
+        let mut picked: BTreeMap<Month, Vec<u32>> = BTreeMap::new();
+        for row in first..end {
+            if let Some(month) = self.observed.month(row) {
+                picked.entry(month).or_default().push(row - first);
+            }
+        }
+        if picked.len() == 1 {
+            return Ok(picked.into_keys().map(|month| (month, rows.clone())).collect());
+        }
+        let take = |picked: Vec<u32>| take_record_batch(&rows, &UInt32Array::from(picked));
+        picked.into_iter().map(|(month, picked)| Ok((month, take(picked)?))).collect()
+    }
+
+    fn write_frames(&mut self, by_month: BTreeMap<Month, Vec<RecordBatch>>) -> Result<(), LakeError> {
         self.storage.create_dir_all(&self.dir)?;
         let path = self.dir.join(format!("{:06}.rows", self.files.len()));
         let failed = || LakeError::storage("write", &path);
         let mut out = self.storage.create(&path)?;
         let (file, mut offset) = (self.files.len(), 0);
-        for (month, bytes) in by_month {
-            let packed = zstd::bulk::compress(&bytes, 1).map_err(failed())?;
+        let mut compressor = Compressor::new(FRAME_LEVEL).map_err(failed())?;
+        for (month, rows) in by_month {
+            let bytes = stream(&self.numbered, &rows).map_err(LakeError::arrow("spill rows"))?;
+            let packed = compressor.compress(&bytes).map_err(failed())?;
             out.write_all(&packed).map_err(failed())?;
             let frame = Frame { file, offset, length: packed.len(), unpacked: bytes.len() };
             offset += packed.len() as u64;
@@ -136,21 +160,17 @@ impl Spill {
     }
 
     /// The newest observations among the rows of a frame.
-    fn unpack(&self, frame: &[u8]) -> Result<RecordBatch, LakeError> {
+    fn newest(&self, frame: Vec<u8>) -> Result<Vec<RecordBatch>, ArrowError> {
+        let (mut decoder, mut rest) = (StreamDecoder::new(), Buffer::from_vec(frame));
         let mut newest = Vec::new();
-        let mut rest = frame;
-        while let Some((length, tail)) = rest.split_first_chunk::<8>() {
-            let length = usize::try_from(u64::from_le_bytes(*length)).unwrap_or(usize::MAX);
-            let Some((row, tail)) = tail.split_first_chunk::<4>() else { break };
-            let Some((packed, tail)) = tail.split_at_checked(length) else { break };
-            if self.observed.is_newest(u32::from_le_bytes(*row)) {
-                newest.push(self.parser.parse(packed));
-            }
-            rest = tail;
+        while let Some(mut rows) = decoder.decode(&mut rest)? {
+            let numbers = rows.remove_column(self.schema.fields().len());
+            let numbers = numbers.as_primitive::<UInt32Type>().values();
+            let is_newest: BooleanArray =
+                numbers.iter().map(|row| Some(self.observed.is_newest(*row))).collect();
+            newest.push(if is_newest.has_false() { filter_record_batch(&rows, &is_newest)? } else { rows });
         }
-        let columns = self.converter.convert_rows(newest);
-        let rows = columns.and_then(|columns| RecordBatch::try_new(self.schema.clone(), columns));
-        rows.map_err(LakeError::arrow("read spilled rows"))
+        Ok(newest)
     }
 }
 
@@ -177,11 +197,20 @@ impl SpilledFilings {
 
     /// The observed rows of a month, each business once.
     pub(super) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
-        let frames = self.0.frames.get(&month).into_iter().flatten();
-        let batches = frames.map(|frame| self.0.unpack(&self.0.read_frame(frame)?));
-        let batches: Vec<RecordBatch> = batches.collect::<Result<_, _>>()?;
+        let mut batches = Vec::new();
+        for frame in self.0.frames.get(&month).into_iter().flatten() {
+            let frame = self.0.read_frame(frame)?;
+            batches.extend(self.0.newest(frame).map_err(LakeError::arrow("read spilled rows"))?);
+        }
         concat_batches(&self.0.schema, &batches).map_err(LakeError::arrow("join spilled rows"))
     }
+}
+
+/// Batches as an Arrow stream.
+fn stream(schema: &Schema, rows: &[RecordBatch]) -> Result<Vec<u8>, ArrowError> {
+    let mut writer = StreamWriter::try_new(Vec::new(), schema)?;
+    rows.iter().try_for_each(|rows| writer.write(rows))?;
+    writer.into_inner()
 }
 
 pub(crate) fn months(rows: &RecordBatch) -> Result<Vec<Month>, LakeError> {

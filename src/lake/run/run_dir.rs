@@ -6,7 +6,7 @@ use crate::lake::backend::disk::{self, Storage};
 use crate::lake::backend::protocol::Backend;
 use crate::lake::backend::remote_cache::ChunkUpload;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, COMMITS, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
+use crate::lake::format::layout::{self, COMMITS, COPIES, JOURNAL, QUARANTINE, RAW, RECORD, SUMMARY};
 use crate::lake::format::manifest::Commit;
 use crate::lake::format::run_record::{RunFile, RunRecord};
 use crate::lake::format::sealed_json::{sealed, unseal};
@@ -101,6 +101,11 @@ impl RunDir {
         &self.dir
     }
 
+    /// Folder of copies of the files that the run imported.
+    pub(crate) fn copies(&self) -> PathBuf {
+        self.dir.join(COPIES)
+    }
+
     /// The run's record; none before it is written.
     pub fn record(&self) -> Result<Option<RunRecord>, LakeError> {
         let path = self.dir.join(RECORD);
@@ -116,7 +121,7 @@ impl RunDir {
 
     /// Whether the folder has what a run writes after its record.
     pub(crate) fn has_files(&self) -> bool {
-        let written = [RAW, JOURNAL, COMMITS, QUARANTINE, SUMMARY];
+        let written = [RAW, COPIES, JOURNAL, COMMITS, QUARANTINE, SUMMARY];
         written.iter().any(|name| self.dir.join(name).symlink_metadata().is_ok())
     }
 
@@ -144,7 +149,7 @@ impl RunDir {
     /// The run's files. The copies of commits are compared with the commits instead.
     fn inventory(&self) -> Result<Vec<RunFile>, LakeError> {
         let mut files = Vec::new();
-        for folder in [RAW, JOURNAL, QUARANTINE] {
+        for folder in [RAW, COPIES, JOURNAL, QUARANTINE] {
             for name in disk::names(&self.dir.join(folder))? {
                 if !name.starts_with(disk::TEMPORARY) {
                     files.push(self.run_file(&format!("{folder}/{name}"))?);

@@ -6,7 +6,7 @@ use super::retention::{Kept, Retention};
 use super::write_lock::LakeLock;
 use crate::contract::eastern::plus_days;
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{JOURNAL, Mark, RAW};
+use crate::lake::format::layout::{COPIES, JOURNAL, Mark, RAW};
 use crate::lake::format::run_record::RunRecord;
 use crate::lake::handle::Lake;
 use jiff::Timestamp;
@@ -92,7 +92,7 @@ impl Lake {
     }
 
     fn has_raw(&self, run_id: &str) -> Result<bool, LakeError> {
-        for folder in [RAW, JOURNAL] {
+        for folder in [RAW, COPIES, JOURNAL] {
             if !self.backend.names(&format!("runs/{run_id}/{folder}"))?.is_empty() {
                 return Ok(true);
             }
@@ -132,13 +132,14 @@ impl Lake {
     fn drop_raw(&self, run_id: &str) -> Result<(), LakeError> {
         let run = self.run(run_id)?;
         if let Some(mut record) = run.record()? {
-            let is_raw =
-                |path: &str| [RAW, JOURNAL].iter().any(|folder| path.starts_with(&format!("{folder}/")));
+            let is_raw = |path: &str| {
+                [RAW, COPIES, JOURNAL].iter().any(|folder| path.starts_with(&format!("{folder}/")))
+            };
             record.files.retain(|file| !is_raw(&file.path));
             record.raw_pruned = true;
             run.write_record(&record)?;
         }
-        for folder in [RAW, JOURNAL] {
+        for folder in [RAW, COPIES, JOURNAL] {
             self.backend.remove_folder(&format!("runs/{run_id}/{folder}"))?;
             self.storage.remove_dir_all(&run.path().join(folder))?;
         }

@@ -1,9 +1,9 @@
 //! A snapshot being made: files kept from an older snapshot, and new files.
 
-use crate::lake::backend::disk::{TEMPORARY, check_digest};
-use crate::lake::data_file::{check_schema, plain_types, read_part, write_part};
+use crate::lake::backend::disk::check_digest;
+use crate::lake::data_file::{check_schema, plain_types, read_part};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, Month, part_name};
+use crate::lake::format::layout::{self, Month};
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::spill::Spill;
@@ -73,7 +73,8 @@ impl Lake {
     }
 
     /// Begins a new snapshot. Every table has a file from the start, an empty one where the base has none, so that a
-    /// reader never meets a missing table; `filings` alone has none before its first month.
+    /// reader never meets a missing table. `filings` has none before its first month, and the tables of the state's files
+    /// none before the first import.
     ///
     /// # Errors
     ///
@@ -141,6 +142,11 @@ impl Staging {
         self.snapshot
     }
 
+    /// The run that makes it.
+    pub(crate) fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
     /// The commit this snapshot is made from.
     pub fn parent(&self) -> Option<&Commit> {
         self.parent.as_ref()
@@ -187,7 +193,8 @@ impl Staging {
     }
 
     fn make_missing_tables(&mut self) -> Result<(), LakeError> {
-        for table in Table::ALL.into_iter().filter(|table| !table.is_partitioned()) {
+        let tables = Table::ALL.into_iter().filter(|table| !table.is_partitioned() && !table.is_of_state());
+        for table in tables {
             if self.of_table(table.name()).is_empty() {
                 let rows = RecordBatch::new_empty(table.schema());
                 let file = self.write(Some(table), table.name(), &rows, "")?;
@@ -229,28 +236,7 @@ impl Staging {
         rows: &RecordBatch,
         about: &str,
     ) -> Result<StagedFile, LakeError> {
-        let storage = &self.lake.storage;
-        let dir = self.dir.join(folder);
-        storage.create_dir_all(&dir)?;
-        let staged = dir.join(format!("{TEMPORARY}part"));
-        let mut key_values = vec![("sunlake.snapshot", self.snapshot.to_string())];
-        if !about.is_empty() {
-            key_values.push((ABOUT_KEY, about.to_owned()));
-        }
-        let (written, blake3) = write_part(storage, table, rows, &staged, &key_values)?;
-        let name = part_name(&blake3);
-        let path = dir.join(&name);
-        storage.rename(&staged, &path)?;
-        let entry = FileEntry {
-            path: format!("{folder}/{name}"),
-            origin_snapshot: None,
-            rows: written.rows,
-            bytes: written.bytes,
-            blake3,
-            min_filed_date: written.min_filed_date,
-            max_filed_date: written.max_filed_date,
-        };
-        Ok(StagedFile { entry, path, is_new: true, is_checked: Cell::new(true) })
+        self.part_writer().write(table, folder, rows, about)
     }
 
     /// Replaces the files that `is_old` picks by `file`; those of them that were staged before are deleted.
@@ -315,7 +301,7 @@ impl Staging {
 }
 
 /// Compares a kept file with its commit, once.
-fn check_kept(file: &StagedFile) -> Result<(), LakeError> {
+pub(crate) fn check_kept(file: &StagedFile) -> Result<(), LakeError> {
     if !file.is_checked.get() {
         check_digest(&file.path, &file.entry)?;
         file.is_checked.set(true);

@@ -10,14 +10,18 @@ macro_rules! built_in {
 }
 
 /// The pipelines.
-pub(crate) const PIPELINES: [BuiltIn; 6] = built_in![
+pub(crate) const PIPELINES: [BuiltIn; 7] = built_in![
     "backfill.toml",
     "daily.toml",
     "enrich.toml",
     "registry.toml",
     "sample.toml",
     "sample-details.toml",
+    "state.toml",
 ];
+
+/// The industry rules of an import.
+pub(crate) const INDUSTRIES: BuiltIn = built_in!["industries.toml"][0];
 
 /// The aggregates.
 pub(crate) const AGGREGATES: [BuiltIn; 16] = built_in![
@@ -86,7 +90,7 @@ mod tests {
         let on_disk: BTreeSet<String> = std::fs::read_dir(&folder)
             .expect("a folder")
             .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
-            .filter(|name| name.ends_with(".toml"))
+            .filter(|name| name.ends_with(".toml") && name != INDUSTRIES.0)
             .collect();
         assert_eq!(PIPELINES.map(|(path, _)| path.to_owned()).into_iter().collect::<BTreeSet<_>>(), on_disk);
     }

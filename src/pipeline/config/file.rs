@@ -3,7 +3,8 @@
 use super::built_in;
 use super::mistakes::{Mistake, place_of, read_spec};
 use super::spec::{
-    A_YEAR, AggregatesSpec, ChecksSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec, SampleSource,
+    A_YEAR, AggregatesSpec, ChecksSpec, ImportSpec, LARGEST_REGISTER, LONGEST_NAME, PipelineSpec,
+    SampleSource, SourceSpec,
 };
 use super::watch_list::read_watch_list;
 use crate::aggregate::{AggregateError, check_aggregates, check_condition, load_aggregates};
@@ -54,8 +55,21 @@ impl Pipeline {
         if spec.registry.is_some() || spec.enrich.is_some() {
             digest.push_str(&format!(" {:?} {:?} {watch_list:?}", spec.registry, spec.enrich));
         }
+        if spec.import.is_some() {
+            digest.push_str(&format!(" {:?}", spec.import));
+        }
         let digest = blake3::hash(digest.as_bytes()).to_hex().to_string();
         Ok(Self { spec, digest, folder, watch_list, path, text })
+    }
+
+    /// A path in the pipeline file: relative to its folder, or to the current folder for a built-in pipeline.
+    pub(crate) fn path_of(&self, path: &Path) -> PathBuf {
+        self.folder.as_ref().map_or_else(|| path.to_owned(), |folder| folder.join(path))
+    }
+
+    /// The folder of the state's files.
+    pub(crate) fn import_folder(&self, spec: &ImportSpec) -> PathBuf {
+        self.path_of(&spec.folder)
     }
 
     /// The folder of its aggregates. None where the built-in ones run: for a built-in pipeline, and for a file that names no folder
@@ -158,6 +172,17 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
     check_sample(&spec.source.sample, &mut wrong);
     if spec.registry.is_some() && spec.enrich.is_some() {
         wrong.push(("enrich", "one file reads the register or looks businesses up, not both".to_owned()));
+    }
+    if spec.import.is_some() {
+        let has_source = spec.source != SourceSpec::default();
+        let others = [
+            ("registry", spec.registry.is_some()),
+            ("enrich", spec.enrich.is_some()),
+            ("source", has_source),
+        ];
+        let given = others.into_iter().filter(|(_, is_given)| *is_given);
+        let problem = "one file reads the API or imports files, not both; drop [import] or this section";
+        wrong.extend(given.map(|(key, _)| (key, problem.to_owned())));
     }
     if let Some(enrich) = &spec.enrich
         && enrich.condition.is_some() == enrich.documents.is_some()

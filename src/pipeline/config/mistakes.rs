@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 const MOST: usize = 20;
 
 /// Words that others use for a value, and the value.
-const SYNONYMS: [(&str, &str); 9] = [
+const SYNONYMS: [(&str, &str); 13] = [
     ("warn", "tell"),
     ("warning", "tell"),
     ("log", "tell"),
@@ -20,7 +20,14 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("stop", "fail"),
     ("pause", "hold"),
     ("review", "hold"),
+    ("address", "base_url"),
+    ("endpoint", "base_url"),
+    ("host", "base_url"),
+    ("url", "base_url"),
 ];
+
+/// Names that others have for the key of the API.
+const KEYS: [&str; 7] = ["api_key", "api_key_file", "apikey", "key", "key_file", "secret", "token"];
 
 /// The sections of a pipeline file.
 const SECTIONS: [&str; 11] = [
@@ -70,7 +77,7 @@ impl Mistake {
 
     fn of(text: &str, error: &toml::de::Error) -> Self {
         let problem = error.message().lines().next().unwrap_or_default().to_owned();
-        let hint = near(&problem).map(|word| format!("did you mean `{word}`?"));
+        let hint = way_out(&problem);
         Self::at(text, error.span().unwrap_or(0..0), problem, hint)
     }
 }
@@ -171,6 +178,17 @@ fn place_of_item(text: &str, name: Range<usize>, span: Range<usize>, value: &DeV
         return line..end;
     }
     name.start..span.end.max(name.end)
+}
+
+/// The way out of a problem that the TOML reader reports.
+fn way_out(problem: &str) -> Option<String> {
+    if problem.starts_with("unknown field")
+        && problem.split('`').nth(1).is_some_and(|word| KEYS.contains(&word))
+    {
+        let variables = "set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key";
+        return Some(format!("the key is in no pipeline file: {variables}"));
+    }
+    near(problem).map(|word| format!("did you mean `{word}`?"))
 }
 
 /// The right word nearest to the wrong one. Serde's message quotes the wrong word first, then the right ones.

@@ -24,7 +24,7 @@ pub(super) const LARGEST_REGISTER: u32 = 5_000_000;
 /// One file of `pipelines/*.toml`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(title = "A pipeline of sunlake", extend("not" = json!({ "required": ["registry", "enrich"] })))]
+#[schemars(title = "A pipeline of sunlake", extend("not" = excluded()))]
 pub struct PipelineSpec {
     /// Name, for commits and summaries.
     #[schemars(length(max = LONGEST_NAME), regex(pattern = "^[a-z0-9_-]+$"))]
@@ -41,6 +41,9 @@ pub struct PipelineSpec {
     /// Reads details and officers of selected businesses, instead of days.
     #[serde(default)]
     pub enrich: Option<EnrichSpec>,
+    /// Imports the state's bulk files instead of reading the API.
+    #[serde(default)]
+    pub import: Option<ImportSpec>,
     /// What may be spent.
     #[serde(default)]
     pub budget: BudgetSpec,
@@ -59,6 +62,12 @@ pub struct PipelineSpec {
     /// The report.
     #[serde(default)]
     pub report: ReportSpec,
+}
+
+/// Sections that exclude each other: a run reads days, the register, single businesses, or files.
+fn excluded() -> serde_json::Value {
+    let pairs = [["registry", "enrich"], ["import", "registry"], ["import", "enrich"], ["import", "source"]];
+    json!({ "anyOf": pairs.map(|pair| json!({ "required": pair })) })
 }
 
 /// Where the API is.
@@ -170,6 +179,20 @@ impl Default for ExtractSpec {
     fn default() -> Self {
         Self { days: Days::Window, types: Vec::new(), filings: true }
     }
+}
+
+/// Importing the state's bulk files.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ImportSpec {
+    /// Folder of the files, as on the state's server; relative to the pipeline file.
+    pub folder: PathBuf,
+    /// File of industry rules, relative to the pipeline file; the built-in rules when absent.
+    #[serde(default)]
+    pub industries: Option<PathBuf>,
+    /// Whether compressed copies of the files are kept in the lake, for replays without the folder.
+    #[serde(default)]
+    pub archive: bool,
 }
 
 /// Reading the entire register.

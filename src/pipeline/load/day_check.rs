@@ -3,11 +3,14 @@
 //! It does not rely on the readings. Rows may have changed between a page and the next, or since the day was read. A day that
 //! differs is not complete. It is read again, a few times; then it is left to the next run.
 
+use super::day_counts::{
+    Counted, Differing, are_all_more_or_all_less, are_most, are_mostly_settled, copied, differing, groups,
+    newest,
+};
 use super::landing::Landing;
 use super::run_store::{Known, RunStore, gather};
 use crate::client::Call;
 use crate::contract::count::{DailyCount, Stats};
-use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::reference::EntityType;
@@ -39,15 +42,6 @@ const LEAST_PARTS: u64 = 100;
 
 /// This number of days may all have changed by chance. Their counts then differ, and in a sum the changes may cancel out.
 const FEW_DAYS: usize = 7;
-
-/// Rows of days that are kept in memory while they are read again.
-const ROWS_IN_MEMORY: u64 = 50_000;
-
-/// Days by their newest total or count.
-type Counted = BTreeMap<Date, u64>;
-
-/// The days of each listing that differ from their newest totals or counts.
-type Differing = BTreeMap<Listing, Counted>;
 
 impl Run<'_> {
     /// Takes counts that are newer than those before.
@@ -206,7 +200,7 @@ impl Run<'_> {
         if landing.drifted.iter().any(|(label, _)| label == kind.key()) {
             return Ok(true);
         }
-        let now = fetcher.ask(CHECK, &Call::stats()).await?.0.data;
+        let now = fetcher.ask(CHECK, &Call::stats()).await?.value.data;
         let have_risen = self.usable_counts().iter().any(|(day, count)| counts.get(day) < Some(count));
         let stand_still = now.businesses_total == stats.businesses_total;
         Ok(filed(&now, kind) > filed(stats, kind) || (have_risen && stand_still))
@@ -234,7 +228,8 @@ impl Run<'_> {
             return Ok(found);
         }
         let is_calm = !landing.drifted.iter().any(|(label, _)| label == Listing::Untyped.label());
-        let totals = if is_calm && odd.len() > FEW_DAYS { Totals::Ranges } else { Totals::Parts(odd.len()) };
+        let is_sum_enough = is_calm && odd.len() > FEW_DAYS && are_all_more_or_all_less(&odd, &counts);
+        let totals = if is_sum_enough { Totals::Ranges } else { Totals::Parts(odd.len()) };
         let wrong = self.compare_totals(fetcher, words, landing, Listing::Untyped, &odd, totals).await?;
         self.ask_counts(fetcher, landing).await?;
         let now = self.usable_counts();
@@ -342,55 +337,7 @@ fn filed(stats: &Stats, kind: EntityType) -> i64 {
     stats.monthly.iter().filter_map(|month| month.by_type.get(kind.key())).sum()
 }
 
-fn copied((day, rows): (&Date, &u64)) -> (Date, u64) {
-    (*day, *rows)
-}
-
-/// Days whose count differs from their rows, with these counts.
-fn differing(rows: &Counted, counts: &Counted) -> Counted {
-    let days = rows.iter().filter_map(|(day, rows)| Some((*day, *counts.get(day)?, *rows)));
-    days.filter(|(_, count, rows)| count != rows).map(|(day, count, _)| (day, count)).collect()
-}
-
-/// Whether more than half of the counted days differ.
-fn are_most(differing: &Counted, rows: &Counted, counts: &Counted) -> bool {
-    differing.len() * 2 > rows.keys().filter(|day| counts.contains_key(day)).count()
-}
-
-/// Whether at most half of the days read again differ again. Else rows change too fast.
-fn are_mostly_settled(read: &Differing, differing: &Differing) -> bool {
-    let differs =
-        |listing: &Listing, day: &Date| differing.get(listing).is_some_and(|days| days.contains_key(day));
-    let days = || read.iter().flat_map(|(listing, days)| days.keys().map(move |day| (listing, day)));
-    days().filter(|(listing, day)| differs(listing, day)).count() * 2 <= days().count()
-}
-
 /// Totals that show a change even where rows came and left on different days, for a share of the run's requests.
 fn totals_of_parts(fetcher: &PageFetcher<'_>) -> Totals {
     Totals::Parts(LEAST_PARTS.max(fetcher.answered / PART_SHARE) as usize)
-}
-
-/// Consecutive days, newest first, whose rows are within reach together; and single days.
-fn groups(days: &Counted, reach: u32) -> Vec<Counted> {
-    let mut groups: Vec<Counted> = Vec::new();
-    for (day, rows) in days.iter().rev() {
-        let joins = |group: &&mut Counted| {
-            group.contains_key(&plus_days(*day, 1)) && group.values().sum::<u64>() + rows <= u64::from(reach)
-        };
-        match groups.last_mut().filter(joins) {
-            Some(group) => drop(group.insert(*day, *rows)),
-            None => groups.push(BTreeMap::from([(*day, *rows)])),
-        }
-    }
-    groups
-}
-
-/// The newest days, at most `most`, and no more rows than fit in memory.
-fn newest(days: Counted, most: usize) -> Counted {
-    let mut rows = 0;
-    let fits = |(_, of_day): &(Date, u64)| {
-        rows += of_day;
-        rows <= ROWS_IN_MEMORY || rows == *of_day
-    };
-    days.into_iter().rev().take(most.max(1)).take_while(fits).collect()
 }

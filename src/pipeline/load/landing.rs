@@ -5,17 +5,20 @@ use crate::contract::business::ACTIVE;
 use crate::contract::count::Stats;
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
+use crate::contract::records::Summaries;
 use crate::extract::fetch::PageKey;
-use crate::extract::listing::Reading;
+use crate::extract::listing::{ReadPage, Reading};
 use crate::lake::{Quarantine, RawPage, Staging, TableDelta};
-use crate::normalize::{NormalizedPage, OpenValues, Place, Reject, UnknownFields, normalize_page};
+use crate::normalize::{
+    NormalizedPage, OpenValues, Place, Reject, SummaryReader, UnknownFields, normalize_page,
+};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::{Coverage, by_listing, staged_coverage_rows};
 use crate::pipeline::plan::stale_days::{KnownDay, SETTLED_DAYS};
 use crate::pipeline::state::provenance::{
     Journal, JournalDay, JournalDifference, JournalReading, JournalStep, key_of, page_of,
 };
-use crate::table::{CoverageRow, FilingRow, Row, Table};
+use crate::table::{CoverageRow, FilingBatch, FilingRow, Row, Table};
 use hashbrown::{HashMap, HashSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -44,6 +47,7 @@ pub(crate) struct Landing {
     pub(crate) at_first: Option<(Stats, BTreeMap<Date, u64>)>,
     pub(crate) unknown_fields: UnknownFields,
     pub(crate) open_values: OpenValues,
+    summaries: SummaryReader,
     pub(crate) rejected: HashSet<blake3::Hash>,
     /// What look-ups changed in their tables.
     pub(crate) looked_up: BTreeMap<String, TableDelta>,
@@ -73,6 +77,7 @@ impl Landing {
             at_first: None,
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
+            summaries: SummaryReader::default(),
             rejected: HashSet::new(),
             looked_up: BTreeMap::new(),
             lists_came: CameAt::new(),
@@ -81,10 +86,11 @@ impl Landing {
     }
 
     /// Lands a reading and records it in the journal. Rows of incomplete days stay in the archive and do not land.
-    pub(crate) fn land(&mut self, reading: &Reading, now: Timestamp) -> Result<()> {
-        let mut entry = JournalReading::of(reading, now);
+    pub(crate) fn land(&mut self, mut reading: Reading, now: Timestamp) -> Result<()> {
+        let mut entry = JournalReading::of(&reading, now);
+        let pages = std::mem::take(&mut reading.pages);
         let mut skipped = BTreeSet::new();
-        self.land_rows(&entry, &mut |id, day| {
+        self.land_rows(&entry, pages, &mut |id, day| {
             let counts = reading.rows.get(&id) == Some(&day);
             if !counts {
                 skipped.insert((id, day));
@@ -115,7 +121,8 @@ impl Landing {
                 Ok(())
             }
             JournalStep::Listing(entry) => {
-                self.land_rows(entry, &mut |id, day| !entry.skipped.contains(&(id, day)))
+                let pages = entry.pages.iter().map(key_of).map(ReadPage::archived).collect();
+                self.land_rows(entry, pages, &mut |id, day| !entry.skipped.contains(&(id, day)))
             }
             JournalStep::Start { pages, with_dissolved } => {
                 let keys: Vec<PageKey> = pages.iter().map(key_of).collect();
@@ -124,25 +131,63 @@ impl Landing {
         }
     }
 
-    fn land_rows(&mut self, entry: &JournalReading, counts: &mut dyn FnMut(i64, Date) -> bool) -> Result<()> {
+    fn land_rows(
+        &mut self,
+        entry: &JournalReading,
+        pages: Vec<ReadPage>,
+        counts: &mut dyn FnMut(i64, Date) -> bool,
+    ) -> Result<()> {
         let complete = entry.days.iter().map(|day| day.reading).filter(|day| day.complete);
         let complete: BTreeSet<Date> = complete.map(|day| day.day).collect();
-        let mut landed: HashMap<Date, HashSet<i64>> = HashMap::new();
-        let mut batch = Vec::new();
-        for key in entry.pages.iter().map(key_of) {
-            for row in self.rows_of(&key)? {
-                let day = row.filed_date;
-                if complete.contains(&day) && counts(row.business_id, day) {
-                    landed.entry(day).or_default().insert(row.business_id);
-                    batch.push(row);
-                }
+        let mut landed: HashMap<Date, Vec<i64>> = HashMap::new();
+        let mut lands = |id, day| {
+            let lands = complete.contains(&day) && counts(id, day);
+            if lands {
+                landed.entry(day).or_default().push(id);
             }
+            lands
+        };
+        let mut batch = FilingBatch::default();
+        for page in pages {
+            self.land_page(page, &mut lands, &mut batch)?;
             self.spill(&mut batch, BATCH_ROWS)?;
         }
         self.spill(&mut batch, 1)?;
+        self.open_values.absorb(self.summaries.take_values());
         let is_fictitious = Listing::from_label(&entry.label).is_some_and(Listing::is_fictitious);
         self.staging.note_gone(entry.gone.iter().map(|(id, day)| (*id, (*day, is_fictitious))));
-        self.cover(entry, &landed);
+        self.cover(entry, landed);
+        Ok(())
+    }
+
+    /// Adds the rows of a page that land to a batch.
+    fn land_page(
+        &mut self,
+        page: ReadPage,
+        lands: &mut dyn FnMut(i64, Date) -> bool,
+        batch: &mut FilingBatch,
+    ) -> Result<()> {
+        let (received_at, summaries) = match page.records {
+            Some(records) => records,
+            None => {
+                let (page, place) = self.page(&page.key)?;
+                match Summaries::of_page(&page.body) {
+                    Some((summaries, _)) => (page.received_at, summaries),
+                    None => {
+                        let rows = self.rows_of(&page, &place)?;
+                        let rows = rows.iter().filter(|row| lands(row.business_id, row.filed_date));
+                        rows.for_each(|row| batch.push(&row.into()));
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        for summary in summaries.iter() {
+            self.summaries.note(&summary);
+            if lands(summary.business_id, summary.filed_date) {
+                self.summaries.add(&summary, received_at, batch);
+            }
+        }
         Ok(())
     }
 
@@ -153,12 +198,13 @@ impl Landing {
         with_dissolved: bool,
         note: &mut dyn FnMut(&FilingRow),
     ) -> Result<()> {
-        let mut batch = Vec::new();
+        let mut batch = FilingBatch::default();
         for key in pages {
-            for mut row in self.rows_of(key)? {
+            let (page, place) = self.page(key)?;
+            for mut row in self.rows_of(&page, &place)? {
                 row.listed = !with_dissolved || row.status == ACTIVE;
                 note(&row);
-                batch.push(row);
+                batch.push(&(&row).into());
             }
             self.spill(&mut batch, BATCH_ROWS)?;
         }
@@ -168,9 +214,9 @@ impl Landing {
         Ok(())
     }
 
-    fn spill(&mut self, batch: &mut Vec<FilingRow>, least: usize) -> Result<()> {
+    fn spill(&mut self, batch: &mut FilingBatch, least: usize) -> Result<()> {
         if batch.len() >= least {
-            self.staging.spill_filings(FilingRow::batch(&std::mem::take(batch))?)?;
+            self.staging.spill_filings(batch.take()?)?;
         }
         Ok(())
     }
@@ -204,8 +250,8 @@ impl Landing {
         Ok(normalize_page(&page.body, page.received_at, &place))
     }
 
-    fn rows_of(&mut self, key: &PageKey) -> Result<Vec<FilingRow>> {
-        let normalized = self.rows_on(key)?;
+    fn rows_of(&mut self, page: &RawPage, place: &Place) -> Result<Vec<FilingRow>> {
+        let normalized = normalize_page(&page.body, page.received_at, place);
         self.note_unknown(normalized.unknown_fields);
         self.open_values.absorb(normalized.open_values);
         for reject in &normalized.rejects {
@@ -230,9 +276,9 @@ impl Landing {
     }
 
     /// Notes the coverage of the days of a reading. A day with a record in quarantine is not complete: the next run reads it again.
-    fn cover(&mut self, entry: &JournalReading, landed: &HashMap<Date, HashSet<i64>>) {
+    fn cover(&mut self, entry: &JournalReading, mut landed: HashMap<Date, Vec<i64>>) {
         for JournalDay { reading: day, seen } in &entry.days {
-            let landed_now = landed.get(&day.day).map_or(0, HashSet::len) as u64;
+            let landed_now = landed.get_mut(&day.day).map_or(0, distinct);
             let in_quarantine = seen.saturating_sub(landed_now);
             let landed = match day.complete {
                 true => day.held.saturating_sub(in_quarantine),
@@ -317,6 +363,12 @@ impl Landing {
         let rows = CoverageRow::batch(&self.coverage)?;
         Ok(self.staging.merge(Table::Coverage, &rows)?)
     }
+}
+
+fn distinct(ids: &mut Vec<i64>) -> u64 {
+    ids.sort_unstable();
+    ids.dedup();
+    ids.len() as u64
 }
 
 fn offset_of(target: &str) -> u32 {

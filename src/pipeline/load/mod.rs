@@ -6,6 +6,7 @@
 //! - `page_store`: the archive of raw pages, asked before the API; when lists arrived
 //! - `landing`: readings → rows, rejects and coverage
 //! - `run_store`: the known rows of a listing, with what this run has read
+//! - `day_counts`: days by their rows, compared with counts of them
 //! - `day_check`: fresh counts and totals against the rows of every complete day
 //! - `registry`: reading the register by prefix of a name
 //! - `enrich`: looking up selected businesses
@@ -14,6 +15,7 @@
 //! - `recount`: rows of a snapshot, counted for coverage and totals
 
 pub(super) mod day_check;
+pub(super) mod day_counts;
 pub(super) mod enrich;
 pub(super) mod extraction;
 pub(super) mod landing;

@@ -34,7 +34,11 @@ impl Pages {
 impl PageStore for Pages {
     fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError> {
         let page = self.archive().get(&key.target, key.occurrence).map_err(PipelineError::from)?;
-        Ok(page.map(|page| StoredPage { status: page.status, body: page.body }))
+        Ok(page.map(|page| StoredPage {
+            status: page.status,
+            received_at: page.received_at,
+            body: page.body,
+        }))
     }
 
     fn keep(&mut self, key: &PageKey, status: u16, at: Timestamp, body: &[u8]) -> Result<(), StoreError> {

@@ -67,12 +67,21 @@ impl LakeCounts {
         self.listed.iter().map(|(day, kinds)| (*day, kinds.values().sum::<u64>() as i64))
     }
 
+    /// Days with listed rows.
+    pub(crate) fn days(&self) -> impl Iterator<Item = Date> + '_ {
+        self.listed.keys().copied()
+    }
+
+    /// Rows listed on a day in a listing.
+    pub(crate) fn listed_on(&self, day: Date, listing: Listing) -> i64 {
+        let of_day = self.listed.get(&day).into_iter().flatten();
+        of_day.filter(|(kind, _)| listing.holds(kind)).map(|(_, rows)| *rows).sum::<u64>() as i64
+    }
+
     /// Rows listed on the day and in the listing of a coverage row.
     fn listed_of(&self, row: &CoverageRow) -> i64 {
         let listing = Listing::from_label(&row.entity_type);
-        let of_day = self.listed.get(&row.filed_date).into_iter().flatten();
-        let of_listing = of_day.filter(|(kind, _)| listing.is_some_and(|listing| listing.holds(kind)));
-        of_listing.map(|(_, rows)| *rows).sum::<u64>() as i64
+        listing.map_or(0, |listing| self.listed_on(row.filed_date, listing))
     }
 
     /// Coverage rows whose `landed` differs from what the lake lists, corrected.

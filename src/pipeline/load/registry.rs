@@ -65,7 +65,7 @@ impl Run<'_> {
     async fn request_total(&mut self, asker: &mut PageFetcher<'_>) -> Result<(), ExtractError> {
         loop {
             let replayed = asker.replayed;
-            let stats = asker.ask(REFERENCE, &Call::stats()).await?.0.data;
+            let stats = asker.ask(REFERENCE, &Call::stats()).await?.value.data;
             self.note_total(&stats, false);
             if asker.replayed == replayed {
                 return Ok(());

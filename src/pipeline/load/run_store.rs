@@ -40,7 +40,7 @@ impl ListingStore for RunStore<'_> {
     }
 
     fn land(&mut self, reading: Reading) -> Result<(), StoreError> {
-        self.landing.land(&reading, (self.now)())?;
+        self.landing.land(reading, (self.now)())?;
         self.progress.note_days(&self.landing.days);
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! Rebuilds a run's snapshots from its archived pages and its journal, on top of the same parent, without a request.
 
-use crate::client::Call;
+use crate::client::{Call, Decode};
 use crate::contract::param::MAX_DAYS;
 use crate::extract::fetch::PageKey;
 use crate::extract::reference::Reference;
 use crate::lake::{Base, Commit, CommitInfo, Lake, LakeLock, RunDir, Staging, TableManifest};
 use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::import::run::import_again;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::load::page_store::Pages;
 use crate::pipeline::publish::merge::{add_up, merge};
@@ -14,7 +15,6 @@ use crate::pipeline::state::provenance::{Journal, JournalStep, key_of};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -118,7 +118,13 @@ fn sources(lake: &Lake, commit: &Commit) -> Result<(RunDir, Journal)> {
     }
 }
 
-fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
+fn fill(dir: &RunDir, journal: &Journal, mut staging: Staging) -> Result<Remade> {
+    if let Some(imported) = &journal.imported {
+        let run_id = staging.run_id().to_owned();
+        import_again(dir, (journal, imported), &run_id, &mut staging)?;
+        let pages = imported.files.len() as u64;
+        return aggregated(dir, journal, staging, pages);
+    }
     let pages = Pages::new(dir.raw_read_only()?);
     let mut landing = Landing::new(journal.today, staging, None, pages.clone())?;
     landing.journal.counts = journal.counts.clone();
@@ -134,12 +140,16 @@ fn fill(dir: &RunDir, journal: &Journal, staging: Staging) -> Result<Remade> {
         let lists = reference.as_ref().map(|reference| (reference, &counts[..]));
         merge(&mut landing, journal, observed_at, lists)?;
     }
-    let mut staging = landing.staging;
+    let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.counts.is_some());
+    let pages = journal.steps.iter().map(JournalStep::pages).sum::<u64>() + of_lists;
+    aggregated(dir, journal, landing.staging, pages)
+}
+
+/// The rebuilt snapshot with its aggregates.
+fn aggregated(dir: &RunDir, journal: &Journal, mut staging: Staging, pages: u64) -> Result<Remade> {
     if let Some(aggregates) = &journal.aggregates {
         add_up(aggregates, &BTreeMap::new(), &mut staging, &dir.path().join("aggregates"))?;
     }
-    let of_lists = 4 * u64::from(journal.has_lists) + u64::from(journal.counts.is_some());
-    let pages = journal.steps.iter().map(JournalStep::pages).sum::<u64>() + of_lists;
     Ok(Remade { staging, pages })
 }
 
@@ -153,7 +163,7 @@ fn reference(pages: &Pages) -> Result<Reference> {
     })
 }
 
-fn answer<T: DeserializeOwned>(pages: &Pages, call: &Call<T>) -> Result<T> {
+fn answer<T: Decode>(pages: &Pages, call: &Call<T>) -> Result<T> {
     let page = pages.page(&PageKey { target: call.target().to_owned(), occurrence: 0 })?;
     Ok(call.decode(&page.body)?)
 }

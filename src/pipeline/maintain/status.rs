@@ -11,7 +11,7 @@ use crate::table::CoverageRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
 const LAST_RUNS: usize = 10;
@@ -74,10 +74,13 @@ pub(crate) struct LakeStatus {
     pub(crate) days_wanted: u64,
     /// Complete days.
     pub(crate) days_complete: u64,
-    /// Newest complete day.
+    /// Newest day that is complete in every listing.
     pub(crate) newest_complete: Option<Date>,
     /// Newest day that is wanted and was never read.
     pub(crate) newest_unread: Option<Date>,
+    /// The days wanted, as those of the calendar.
+    #[serde(skip)]
+    pub(crate) calendar: Calendar,
     /// Coverage, newest day first.
     pub(crate) coverage: Vec<DayStatus>,
     /// Requests each account has used, by this host's ledgers.
@@ -103,6 +106,7 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     let rows = current.iter().flat_map(|commit| &commit.tables);
     let coverage = coverage_rows(lake, current.as_ref())?;
     let unread = unread(current.as_ref(), &coverage);
+    let calendar = Calendar::of(&coverage, &unread);
     let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
     let runs = lake.runs()?.into_iter().rev().take(LAST_RUNS);
     Ok(LakeStatus {
@@ -112,8 +116,9 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
         register: current.as_ref().and_then(register),
         days_wanted: (coverage.len() + unread.len()) as u64,
         days_complete: coverage.iter().filter(|row| row.complete).count() as u64,
-        newest_complete: coverage.iter().filter(|row| row.complete).map(|row| row.filed_date).max(),
-        newest_unread: unread.into_iter().max(),
+        newest_complete: calendar.complete().max(),
+        newest_unread: unread.iter().map(|(_, day)| *day).max(),
+        calendar,
         coverage: coverage
             .into_iter()
             .map(|row| DayStatus {
@@ -136,8 +141,35 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     })
 }
 
-/// Days that the newest run of days wanted and that have no coverage, once for each listing.
-fn unread(commit: Option<&Commit>, coverage: &[CoverageRow]) -> Vec<Date> {
+/// Days of the calendar, whatever the number of their listings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Calendar {
+    pub(crate) wanted: BTreeSet<Date>,
+    /// Days of which a listing is not complete.
+    incomplete: BTreeSet<Date>,
+    /// Days of which a listing was never read.
+    pub(crate) unread: BTreeSet<Date>,
+    pub(crate) listings: BTreeSet<String>,
+}
+
+impl Calendar {
+    fn of(coverage: &[CoverageRow], unread: &[(String, Date)]) -> Self {
+        let open = coverage.iter().filter(|row| !row.complete).map(|row| row.filed_date);
+        let known = coverage.iter().map(|row| (&row.entity_type, row.filed_date));
+        let all = known.chain(unread.iter().map(|(label, day)| (label, *day)));
+        let (listings, wanted) = all.map(|(label, day)| (label.clone(), day)).unzip();
+        let unread: BTreeSet<Date> = unread.iter().map(|(_, day)| *day).collect();
+        Self { wanted, incomplete: open.chain(unread.iter().copied()).collect(), unread, listings }
+    }
+
+    /// The days that are complete in every listing.
+    pub(crate) fn complete(&self) -> impl Iterator<Item = Date> {
+        self.wanted.difference(&self.incomplete).copied()
+    }
+}
+
+/// Days that the newest run of days wanted and that have no coverage, with the label of the listing.
+fn unread(commit: Option<&Commit>, coverage: &[CoverageRow]) -> Vec<(String, Date)> {
     let Some(wanted) = RunState::of(commit).wanted else { return Vec::new() };
     let read: HashSet<(&str, Date)> =
         coverage.iter().map(|row| (row.entity_type.as_str(), row.filed_date)).collect();
@@ -146,7 +178,7 @@ fn unread(commit: Option<&Commit>, coverage: &[CoverageRow]) -> Vec<Date> {
         days_newest_first(wanted.from, wanted.to).map(move |day| (label.clone(), day))
     };
     let all = wanted.listings.iter().flat_map(days);
-    all.filter(|(label, day)| !read.contains(&(label.as_str(), *day))).map(|(_, day)| day).collect()
+    all.filter(|(label, day)| !read.contains(&(label.as_str(), *day))).collect()
 }
 
 fn register(commit: &Commit) -> Option<RegisterReading> {

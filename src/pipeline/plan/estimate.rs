@@ -206,7 +206,7 @@ fn worth_asking(listings: &[Listing], inputs: &PlanInputs<'_>) -> Question {
     }
 }
 
-async fn fetch<T: serde::de::DeserializeOwned>(client: &Client, call: &Call<T>) -> Result<T> {
+async fn fetch<T: crate::client::Decode>(client: &Client, call: &Call<T>) -> Result<T> {
     Ok(client.fetch(call).await.map_err(ExtractError::from)?.value)
 }
 

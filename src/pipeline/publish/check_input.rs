@@ -5,7 +5,7 @@ use super::summary::{RegisterSummary, RunSummary};
 use crate::aggregate::check_sum;
 use crate::contract::eastern::{day_of_epoch, minus_days, plus_days};
 use crate::contract::listing::Listing;
-use crate::lake::{Month, MonthFiles};
+use crate::lake::{Month, MonthFiles, Staging};
 use crate::pipeline::context::Run;
 use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
@@ -43,21 +43,56 @@ pub(crate) fn evidence(run: &Run<'_>, landing: &Landing, summary: &RunSummary) -
             .and_then(RegisterSummary::missing_words),
         ..Evidence::default()
     };
-    let mut seen = Seen { limit: plus_days(run.record.today, MAX_DAYS_AHEAD), ..Seen::default() };
-    let settled = Month::of(minus_days(run.record.today, SETTLED_DAYS));
-    for (month, files) in &months {
+    let seen = look_at_months(&months, run.record.today, &mut evidence)?;
+    evidence.miscounted = miscounted(run, landing, &months, &seen);
+    look_at_tables(staging, landing.journal.aggregates.as_deref(), &mut evidence)?;
+    Ok(evidence)
+}
+
+/// As [`evidence`], of files that were imported: no API counts their days.
+pub(crate) fn evidence_of_import(
+    staging: &Staging,
+    today: Date,
+    aggregates: Option<&[(String, String)]>,
+    quarantined: u64,
+) -> Result<Evidence> {
+    let before = staging.parent().and_then(|commit| commit.tables.get(Table::Filings.name()));
+    let rows_before = before.map_or(0, |table| table.rows);
+    let mut evidence = Evidence { quarantined, rows_before, ..Evidence::default() };
+    look_at_months(&staging.changed_months(), today, &mut evidence)?;
+    look_at_tables(staging, aggregates, &mut evidence)?;
+    Ok(evidence)
+}
+
+/// Notes the rows of changed months: impossible dates, and how many settled months list.
+fn look_at_months(
+    months: &BTreeMap<Month, MonthFiles>,
+    today: Date,
+    evidence: &mut Evidence,
+) -> Result<Seen> {
+    let mut seen = Seen { limit: plus_days(today, MAX_DAYS_AHEAD), ..Seen::default() };
+    let settled = Month::of(minus_days(today, SETTLED_DAYS));
+    for (month, files) in months {
         let after = seen.read(&files.after)?;
         if settled.is_some_and(|settled| *month < settled) {
             let before = Seen::default().read(&files.before)?;
             evidence.settled_months.push(MonthRows { month: month.to_string(), before, after });
         }
     }
-    evidence.miscounted = miscounted(run, landing, &months, &seen);
-    evidence.odd_dates = seen.odd.into_iter().collect();
+    evidence.odd_dates = seen.odd.iter().map(|(what, rows)| (*what, *rows)).collect();
+    Ok(seen)
+}
+
+/// Notes repeated keys, and aggregates whose sums differ.
+fn look_at_tables(
+    staging: &Staging,
+    aggregates: Option<&[(String, String)]>,
+    evidence: &mut Evidence,
+) -> Result<()> {
     let odd_keys = staging.odd_keys()?.into_iter();
     evidence.repeated_keys = odd_keys.map(|(table, rows)| (table.name().to_owned(), rows)).collect();
-    evidence.sums = wrong_sums(landing)?;
-    Ok(evidence)
+    evidence.sums = wrong_sums(staging, aggregates)?;
+    Ok(())
 }
 
 /// Complete days of this run, in changed months, whose number of rows differs from the API's count.
@@ -81,10 +116,10 @@ fn miscounted(
     .collect()
 }
 
-fn wrong_sums(landing: &Landing) -> Result<Vec<(String, i64, i64)>> {
-    let tables = landing.staging.files();
+fn wrong_sums(staging: &Staging, aggregates: Option<&[(String, String)]>) -> Result<Vec<(String, i64, i64)>> {
+    let tables = staging.files();
     let mut wrong = Vec::new();
-    for (name, sql) in landing.journal.aggregates.iter().flatten() {
+    for (name, sql) in aggregates.into_iter().flatten() {
         if !tables.contains_key(&format!("{}{name}", crate::aggregate::TABLE_PREFIX)) {
             continue;
         }

@@ -229,6 +229,7 @@ fn coverage_summary(run: &Run<'_>, rows: Vec<CoverageRow>) -> CoverageSummary {
     let mut summary = CoverageSummary::default();
     let labels: BTreeSet<&str> = listings(&run.pipeline.spec).into_iter().map(Listing::label).collect();
     for label in labels {
+        summary.listings.push(label.to_owned());
         for day in days_newest_first(run.from, run.record.today) {
             summary.days += 1;
             let row = rows.get(&(label.to_owned(), day));

@@ -65,7 +65,7 @@ pub(crate) fn merge(
     if let Some(lists) = lists {
         merge_lists(lists, landing, &mut deltas)?;
     }
-    stage_calendar(landing, &mut deltas)?;
+    stage_calendar(&mut landing.staging, landing.today, &mut deltas)?;
     Ok((deltas, counts))
 }
 

@@ -11,9 +11,9 @@
 //! - [`summary`]: what a run did
 //! - [`report`]: the report of a snapshot
 
-mod calendar;
-mod check_input;
-mod checks;
+pub(super) mod calendar;
+pub(super) mod check_input;
+pub(super) mod checks;
 pub(super) mod finish;
 pub(super) mod merge;
 pub mod report;

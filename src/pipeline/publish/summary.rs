@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -104,6 +104,17 @@ pub struct CoverageSummary {
     pub complete: u64,
     /// Incomplete days.
     pub incomplete: Vec<IncompleteDay>,
+    /// Listings of each day: `*` or a type.
+    pub listings: Vec<String>,
+}
+
+impl CoverageSummary {
+    /// Days of the calendar that are complete in every listing, of those requested.
+    pub(crate) fn calendar_days(&self) -> (u64, u64) {
+        let requested = self.days / (self.listings.len() as u64).max(1);
+        let incomplete: BTreeSet<Date> = self.incomplete.iter().map(|day| day.day).collect();
+        (requested.saturating_sub(incomplete.len() as u64), requested)
+    }
 }
 
 /// How far the register has been read.
@@ -150,6 +161,21 @@ pub struct EnrichSummary {
     pub left: u64,
 }
 
+/// What an import of the state's files read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportSummary {
+    /// Files read.
+    pub files: u64,
+    /// Their records, those in quarantine included.
+    pub records: u64,
+    /// Date of the lake's newest file.
+    pub newest: Option<Date>,
+    /// Weekdays since the newest quarterly set without a daily file of corporations: their filings are unknown until the next set.
+    pub missing_days: Vec<Date>,
+    /// Quarterly files that wait for the corporations of their set.
+    pub waiting: Vec<String>,
+}
+
 /// What a run did.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(title = "Summary of a run of sunlake")]
@@ -176,6 +202,8 @@ pub struct RunSummary {
     pub register: Option<RegisterSummary>,
     /// Progress of look-ups; none where the pipeline makes none.
     pub enrich: Option<EnrichSummary>,
+    /// What was read of the state's files; none where the pipeline imports none.
+    pub import: Option<ImportSummary>,
     /// Records in quarantine.
     pub quarantined: u64,
     /// Fields the schema does not know, with their number of values.

@@ -3,10 +3,12 @@
 
 use crate::extract::fetch::PageKey;
 use crate::extract::listing::{DayReading, Reading};
+use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// How one snapshot was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +27,23 @@ pub(crate) struct Journal {
     pub(crate) readable_from: Option<Date>,
     /// What the journal does not record, so that the snapshot cannot be rebuilt.
     pub(crate) silent_about: Option<String>,
+    /// The files of the state that were imported; none of a run that read the API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) imported: Option<ImportedFiles>,
     /// Aggregates and their SQL, in the order in which they ran; none where those of the parent were kept.
     pub(crate) aggregates: Option<Vec<(String, String)>>,
+}
+
+/// What an import read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ImportedFiles {
+    /// The folder, as an absolute path.
+    pub(crate) folder: PathBuf,
+    /// The rules of industries, where they are not the program's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) industries: Option<String>,
+    /// Path in the folder, digest and stamp of each text, in the order in which they were read.
+    pub(crate) files: Vec<(String, String, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,7 +120,7 @@ impl JournalReading {
         Self {
             label: reading.label.to_owned(),
             at,
-            pages: reading.pages.iter().map(page_of).collect(),
+            pages: reading.pages.iter().map(|page| page_of(&page.key)).collect(),
             days: days.collect(),
             gone: reading.gone.clone(),
             skipped: BTreeSet::new(),

@@ -100,6 +100,8 @@ pub enum SourceKind {
     Embedded,
     /// An account's API.
     Account,
+    /// The state's bulk files.
+    State,
 }
 
 impl std::fmt::Display for SourceKind {
@@ -107,6 +109,7 @@ impl std::fmt::Display for SourceKind {
         out.write_str(match self {
             Self::Embedded => "the embedded sample",
             Self::Account => "an account's API",
+            Self::State => "the state's files",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Key → caller: the accounts and keys that a server accepts, and the limits of a test instance. It stores digests, never keys.
 
-use super::key_file::{AccountRecord, KeyFile, KeysError, key_id};
+use super::key_file::{AccountRecord, KeyFile, KeyState, KeysError, key_id};
 use crate::contract::eastern::eastern_day;
 use crate::contract::plan::PlanLimits;
 use jiff::Timestamp;
@@ -49,8 +49,13 @@ impl Accounts {
     }
 
     /// The keys of a key file that are not revoked. The limits of `plan_override` replace those of every account.
-    pub(crate) fn from_key_file(file: &KeyFile, plan_override: &LimitOverride) -> Result<Self, KeysError> {
+    pub(crate) fn from_key_file(
+        file: &KeyFile,
+        plan_override: &LimitOverride,
+        now: Timestamp,
+    ) -> Result<Self, KeysError> {
         let accounts = by_name(&file.accounts, plan_override)?;
+        within_plans(file, eastern_day(now))?;
         let mut keys = HashMap::new();
         for key in file.keys.iter().filter(|key| key.revoked_at.is_none()) {
             let account = accounts.get(key.account.as_str());
@@ -99,6 +104,23 @@ fn by_name<'a>(
         }
     }
     Ok(found)
+}
+
+/// Fails for an account with more active keys than its plan allows.
+fn within_plans(file: &KeyFile, today: Date) -> Result<(), KeysError> {
+    let mut active: HashMap<&str, usize> = HashMap::new();
+    for key in file.keys.iter().filter(|key| key.state(today) == KeyState::Active) {
+        *active.entry(&key.account).or_default() += 1;
+    }
+    for AccountRecord { name, plan, .. } in &file.accounts {
+        match active.get(name.as_str()) {
+            Some(keys) if *keys > plan.active_keys() => {
+                return Err(KeysError::TooMany(name.clone(), *plan, *keys));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The limit of a plan that a name means.
@@ -180,7 +202,7 @@ mod tests {
         };
         let load = |accounts: Vec<AccountRecord>| {
             let file = KeyFile { accounts, keys: Vec::new() };
-            Accounts::from_key_file(&file, &LimitOverride::default()).map(|_| ())
+            Accounts::from_key_file(&file, &LimitOverride::default(), NOW).map(|_| ())
         };
         load(vec![account("acme", 1), account("other", 1)]).expect("a good file");
         let twice = load(vec![account("acme", 1), account("other", 1), account("acme", 2)]);

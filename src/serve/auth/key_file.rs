@@ -45,11 +45,11 @@ pub enum KeysError {
     /// A digest is not 64 hexadecimal digits.
     #[error("the digest of key {0} is damaged")]
     Digest(String),
-    /// The account has the number of active keys that its plan allows.
-    #[error("account {0:?} has {1} active keys, all that its plan allows")]
-    TooMany(String, usize),
+    /// The account has more active keys than its plan allows, or would have with one more.
+    #[error("account {0:?} has {2} active keys, and its plan, {1}, allows {allowed}", allowed = .1.active_keys())]
+    TooMany(String, Plan, usize),
     /// The account exists with another plan: name, plan in the file, plan of the request.
-    #[error("account {0:?} is on plan {1:?}, not {2:?}")]
+    #[error("account {0:?} is on the plan {1}, not {2}")]
     OtherPlan(String, Plan, Plan),
     /// A scope that the API does not have.
     #[error("{0:?} is not a scope of the API; it has one: data")]
@@ -195,10 +195,8 @@ impl KeyFile {
         let keys = before.keys.iter().zip(&self.keys).enumerate();
         let revoked = keys.filter(|(_, (before, after))| before.revoked_at != after.revoked_at);
         let revoked = revoked.filter_map(|(place, (_, after))| Some((place, after.revoked_at?.to_string())));
-        match edited(text, &toml::to_string(&added)?, revoked) {
-            Some(text) => Ok(text),
-            None => Ok(toml::to_string(self)?),
-        }
+        let edited = edited(text, &toml::to_string(&added)?, revoked);
+        edited.map_or_else(|| Ok(toml::to_string(self)?), Ok)
     }
 
     /// Creates a key from 256 random bits, and its account if there is none yet.
@@ -249,7 +247,7 @@ impl KeyFile {
             Some(account) if account.plan != plan => {
                 Err(KeysError::OtherPlan(name.to_owned(), account.plan, plan))
             }
-            Some(_) if active >= plan.active_keys() => Err(KeysError::TooMany(name.to_owned(), active)),
+            Some(_) if active >= plan.active_keys() => Err(KeysError::TooMany(name.to_owned(), plan, active)),
             Some(_) => Ok(()),
             None => {
                 let name = name.to_owned();
@@ -280,7 +278,7 @@ mod tests {
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
     fn accounts(file: &KeyFile) -> Result<Accounts, KeysError> {
-        Accounts::from_key_file(file, &LimitOverride::default())
+        Accounts::from_key_file(file, &LimitOverride::default(), NOW)
     }
 
     fn request<'a>(plan: Plan, scopes: &'a [String]) -> KeyRequest<'a> {
@@ -310,7 +308,7 @@ mod tests {
         let first = file.create(request(Plan::Starter, &[]), [1; 32], NOW).expect("the first key");
         file.create(request(Plan::Starter, &[]), [2; 32], NOW).expect("the second key");
         let third = file.create(request(Plan::Starter, &[]), [3; 32], NOW);
-        assert!(matches!(third, Err(KeysError::TooMany(_, 2))));
+        assert!(matches!(third, Err(KeysError::TooMany(_, _, 2))));
         file.revoke(&first.id, NOW).expect("revoked");
         file.create(request(Plan::Starter, &[]), [4; 32], NOW).expect("room again");
     }
@@ -329,7 +327,7 @@ mod tests {
         assert!(matches!(late, Err(KeysError::Expired(on, today)) if on == day && today == day), "{late:?}");
         file.create(request(Plan::Starter, &[]), [2; 32], before(1)).expect("the second key");
         let third = file.clone().create(request(Plan::Starter, &[]), [3; 32], before(1));
-        assert!(matches!(third, Err(KeysError::TooMany(_, 2))));
+        assert!(matches!(third, Err(KeysError::TooMany(_, _, 2))));
         file.create(request(Plan::Starter, &[]), [3; 32], before(0)).expect("room again");
         file.revoke(&made.id, NOW).expect("revoked");
         assert_eq!(file.keys[0].state(day), KeyState::Revoked);

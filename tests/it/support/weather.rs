@@ -26,7 +26,7 @@ impl Weather {
         source: &'static Source,
         script: impl FnMut(&Request) -> Reply + Send + 'static,
     ) -> Self {
-        let server = ApiServer::generous(source, AGENCY);
+        let server = ApiServer::unhurried(source, AGENCY);
         let proxy = Proxy::scripted(server.address, script);
         let scratch = Scratch::new();
         let daily = scratch.file("daily.toml", "name = \"daily\"\n[aggregates]\nenabled = false\n");

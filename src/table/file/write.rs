@@ -2,16 +2,17 @@
 //!
 //! The same rows and key values give the same bytes, whatever the sizes of their batches.
 
-use super::error::TableError;
-use super::layout::{FileLayout, check_schema, with_field_ids};
-use super::order::first_unsorted;
-use super::tables::SCHEMA_VERSION;
+use super::row_group::RowGroups;
 use crate::contract::eastern::day_of_epoch;
+use crate::table::error::TableError;
+use crate::table::layout::{FileLayout, check_schema, with_field_ids};
+use crate::table::order::first_unsorted;
+use crate::table::tables::SCHEMA_VERSION;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::compute::{BatchCoalescer, max, min};
 use arrow::datatypes::{DataType, Date32Type, Field};
 use jiff::civil::Date;
-use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
@@ -60,7 +61,7 @@ pub trait Sink: Write + Send {
 pub struct ParquetFile<S: Sink> {
     path: PathBuf,
     layout: FileLayout,
-    writer: ArrowWriter<S>,
+    groups: RowGroups<S>,
     coalescer: BatchCoalescer,
     last: Option<RecordBatch>,
     rows: u64,
@@ -81,9 +82,9 @@ impl<S: Sink> ParquetFile<S> {
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
         let schema = with_field_ids(&layout.schema);
-        let writer = ArrowWriter::try_new_with_options(sink, schema, options).map_err(parquet)?;
+        let groups = RowGroups::new(sink, schema, ROW_GROUP_ROWS, options).map_err(parquet)?;
         let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
-        Ok(Self { path: path.to_owned(), layout, writer, coalescer, last: None, rows: 0, filed_days: None })
+        Ok(Self { path: path.to_owned(), layout, groups, coalescer, last: None, rows: 0, filed_days: None })
     }
 
     /// Adds the rows of a batch.
@@ -116,9 +117,9 @@ impl<S: Sink> ParquetFile<S> {
     pub fn finish(mut self) -> Result<WrittenFile, TableError> {
         self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
         self.write_completed()?;
-        self.writer.finish().map_err(|source| TableError::parquet("write", &self.path, source))?;
-        let bytes = self.writer.bytes_written() as u64;
-        self.writer.inner_mut().sync().map_err(|source| TableError::io("sync", &self.path, source))?;
+        let bytes =
+            self.groups.finish().map_err(|source| TableError::parquet("write", &self.path, source))? as u64;
+        self.groups.sink().sync().map_err(|source| TableError::io("sync", &self.path, source))?;
         let day = |pick: fn((i32, i32)) -> i32| self.filed_days.map(pick).and_then(day_of_epoch);
         Ok(WrittenFile {
             rows: self.rows,
@@ -130,7 +131,7 @@ impl<S: Sink> ParquetFile<S> {
 
     fn write_completed(&mut self) -> Result<(), TableError> {
         while let Some(batch) = self.coalescer.next_completed_batch() {
-            self.writer.write(&batch).map_err(|source| TableError::parquet("write", &self.path, source))?;
+            self.groups.write(&batch).map_err(|source| TableError::parquet("write", &self.path, source))?;
         }
         Ok(())
     }
@@ -202,13 +203,13 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::table) mod tests {
     use super::*;
     use crate::table::business::FilingRow;
     use crate::table::business::tests::filing;
     use crate::table::count::DailyCountRow;
+    use crate::table::file::read::{read_rows, read_table};
     use crate::table::order::sort_batch;
-    use crate::table::read::{read_rows, read_table};
     use crate::table::row::Row;
     use crate::table::tables::Table;
     use jiff::Timestamp;

@@ -1,10 +1,10 @@
 //! What a file's footer says: columns, row count, key values, bounds, bloom filters. Reads no rows.
 
-use super::error::TableError;
-use super::file::SCHEMA_VERSION_KEY;
-use super::layout::{check_schema, without_field_ids};
-use super::tables::{SCHEMA_VERSION, Table};
+use super::write::SCHEMA_VERSION_KEY;
 use crate::contract::eastern::day_of_epoch;
+use crate::table::error::TableError;
+use crate::table::layout::{check_schema, without_field_ids};
+use crate::table::tables::{SCHEMA_VERSION, Table};
 use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
 use jiff::civil::Date;
 use parquet::arrow::arrow_reader::{
@@ -228,7 +228,7 @@ fn between<'a>(values: &'a [i64], min: Option<&i64>, max: Option<&i64>) -> &'a [
 mod tests {
     use super::*;
     use crate::table::business::FilingRow;
-    use crate::table::file::tests::{filings, part, write_rows};
+    use crate::table::file::write::tests::{filings, part, write_rows};
     use jiff::civil::date;
 
     fn written(rows: &[FilingRow]) -> (tempfile::TempDir, Footer) {

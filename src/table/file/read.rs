@@ -1,11 +1,11 @@
 //! Reads Parquet files as batches and checks their schema.
 
-use super::error::TableError;
-use super::file::BATCH_ROWS;
 use super::footer::Footer;
-use super::layout::without_field_ids;
-use super::row::Row;
-use super::tables::Table;
+use super::write::BATCH_ROWS;
+use crate::table::error::TableError;
+use crate::table::layout::without_field_ids;
+use crate::table::row::Row;
+use crate::table::tables::Table;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ProjectionMask;
@@ -109,8 +109,8 @@ fn stream(footer: Footer, projection: Option<&[&str]>) -> Result<ParquetRows, Ta
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::file::SCHEMA_VERSION_KEY;
-    use crate::table::file::tests::{filings, part, write_parquet, write_rows};
+    use crate::table::file::write::SCHEMA_VERSION_KEY;
+    use crate::table::file::write::tests::{filings, part, write_parquet, write_rows};
     use crate::table::layout::FileLayout;
     use crate::table::tables::SCHEMA_VERSION;
     use arrow::datatypes::{DataType, Field, Schema};

@@ -1,0 +1,242 @@
+//! Members of zip files, streamed: stored, Deflate or Deflate64, with sizes beyond 4 GB (ZIP64).
+//!
+//! Only what the state's archives use. Format: PKWARE's APPNOTE.TXT, 4.3 and 4.4. An encrypted member, or one on another disk, is
+//! an error.
+
+use deflate64::Deflate64Decoder;
+use flate2::Crc;
+use flate2::read::DeflateDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
+use std::path::Path;
+
+/// Bytes of the record at the end of an archive, without its comment.
+const END_BYTES: u64 = 22;
+const LONGEST_COMMENT: u64 = 65_535;
+/// Says that a value is in the ZIP64 field.
+const ELSEWHERE: u64 = 0xFFFF_FFFF;
+/// No archive of the state has a directory this large.
+const LARGEST_DIRECTORY: u64 = 1 << 26;
+
+/// What is wrong with an archive.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of an error names its fields")]
+pub enum ArchiveError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("it is damaged: {0}")]
+    Damaged(io::Error),
+    #[error("it is damaged or incomplete: {0}")]
+    Wrong(&'static str),
+    #[error("{member} is compressed by method {method}; Deflate and Deflate64 are known")]
+    Method { member: String, method: u16 },
+}
+
+/// A file in an archive.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// Its name.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Its checksum.
+    pub crc32: u32,
+    method: u16,
+    packed: u64,
+    header: u64,
+}
+
+/// The files of an archive, by its directory.
+pub fn members(path: &Path) -> Result<Vec<Member>, ArchiveError> {
+    let mut file = File::open(path)?;
+    let (entries, size, offset) = directory(&mut file)?;
+    if size > LARGEST_DIRECTORY {
+        return Err(ArchiveError::Wrong("its directory is too large"));
+    }
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::new();
+    file.take(size).read_to_end(&mut bytes)?;
+    let mut rest = Bytes(&bytes);
+    let mut found = Vec::new();
+    for _ in 0..entries {
+        let member = rest.member().ok_or(ArchiveError::Wrong("its directory is cut"))?;
+        found.extend(member?);
+    }
+    Ok(found)
+}
+
+/// Number of members, and size and place of the directory.
+fn directory(file: &mut File) -> Result<(u64, u64, u64), ArchiveError> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let start = length.saturating_sub(END_BYTES + LONGEST_COMMENT);
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    let at = tail.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
+    let at = at.ok_or(ArchiveError::Wrong("its end is missing"))?;
+    let cut = || ArchiveError::Wrong("its end is cut");
+    let mut end = Bytes(tail.get(at + 10..).ok_or_else(cut)?);
+    let (entries, size, offset) = end.three().ok_or_else(cut)?;
+    let locator = at
+        .checked_sub(20)
+        .and_then(|from| tail.get(from..at))
+        .filter(|bytes| bytes.starts_with(b"PK\x06\x07"));
+    match locator {
+        Some(locator) if entries == 0xFFFF || size == ELSEWHERE || offset == ELSEWHERE => {
+            let place = Bytes(&locator[8..]).u64().ok_or_else(cut)?;
+            file.seek(SeekFrom::Start(place))?;
+            let mut record = [0; 56];
+            file.read_exact(&mut record)?;
+            if !record.starts_with(b"PK\x06\x06") {
+                return Err(cut());
+            }
+            let mut record = Bytes(&record[32..]);
+            let mut number = || record.u64().ok_or_else(cut);
+            Ok((number()?, number()?, number()?))
+        }
+        _ => Ok((entries, size, offset)),
+    }
+}
+
+/// Bytes that are taken from the front, little-endian.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_le_bytes(self.take(2)?.try_into().ok()?))
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    /// Number of entries, size and place of the directory.
+    fn three(&mut self) -> Option<(u64, u64, u64)> {
+        Some((self.u16()?.into(), self.u32()?.into(), self.u32()?.into()))
+    }
+
+    /// An entry of the directory; none for a folder.
+    fn member(&mut self) -> Option<Result<Option<Member>, ArchiveError>> {
+        if self.take(4)? != b"PK\x01\x02" {
+            return Some(Err(ArchiveError::Wrong("its directory is damaged")));
+        }
+        self.take(4)?;
+        let (flags, method) = (self.u16()?, self.u16()?);
+        self.take(4)?;
+        let (crc32, packed, bytes) = (self.u32()?, u64::from(self.u32()?), u64::from(self.u32()?));
+        let (name, extra, comment) = (self.u16()?, self.u16()?, self.u16()?);
+        self.take(8)?;
+        let header = u64::from(self.u32()?);
+        let name = String::from_utf8_lossy(self.take(name.into())?).into_owned();
+        let extra = self.take(extra.into())?;
+        self.take(comment.into())?;
+        if name.ends_with('/') {
+            return Some(Ok(None));
+        }
+        if flags & 1 == 1 {
+            return Some(Err(ArchiveError::Wrong("a member is encrypted")));
+        }
+        let member = Member { name, bytes, crc32, method, packed, header };
+        Some(Ok(Some(member.with_large_values(extra))))
+    }
+}
+
+impl Member {
+    /// The member with its sizes and place from the ZIP64 field.
+    fn with_large_values(mut self, extra: &[u8]) -> Self {
+        let mut extra = Bytes(extra);
+        while let (Some(id), Some(length)) = (extra.u16(), extra.u16()) {
+            let Some(field) = extra.take(length.into()) else { break };
+            if id == 1 {
+                let mut field = Bytes(field);
+                for value in [&mut self.bytes, &mut self.packed, &mut self.header] {
+                    if *value == ELSEWHERE {
+                        *value = field.u64().unwrap_or(*value);
+                    }
+                }
+            }
+        }
+        self
+    }
+
+    /// Its text, from the start. The end of a text that is not as the directory says is an error.
+    pub(super) fn open(&self, archive: &Path) -> Result<Box<dyn Read + Send>, ArchiveError> {
+        let mut file = File::open(archive)?;
+        file.seek(SeekFrom::Start(self.header))?;
+        let mut header = [0; 30];
+        file.read_exact(&mut header).map_err(ArchiveError::Damaged)?;
+        if !header.starts_with(b"PK\x03\x04") {
+            return Err(ArchiveError::Wrong("a member does not begin where the directory says"));
+        }
+        let length = |at: usize| i64::from(u16::from_le_bytes([header[at], header[at + 1]]));
+        file.seek(SeekFrom::Current(length(26) + length(28)))?;
+        let packed = BufReader::with_capacity(1 << 18, file.take(self.packed));
+        Ok(match self.method {
+            0 => Box::new(Checked::new(packed, self)),
+            8 => Box::new(Checked::new(DeflateDecoder::new(packed), self)),
+            9 => Box::new(Checked::new(Deflate64Decoder::with_buffer(packed), self)),
+            method => return Err(ArchiveError::Method { member: self.name.clone(), method }),
+        })
+    }
+}
+
+/// A text whose size and checksum are compared at its end.
+struct Checked<R> {
+    text: Take<R>,
+    crc: Crc,
+    bytes: u64,
+    crc32: u32,
+}
+
+impl<R: Read> Checked<R> {
+    fn new(text: R, member: &Member) -> Self {
+        // One byte more than there may be.
+        Self { text: text.take(member.bytes + 1), crc: Crc::new(), bytes: member.bytes, crc32: member.crc32 }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.text.read(out)?;
+        self.crc.update(&out[..read]);
+        let is_end = read == 0 && !out.is_empty();
+        if is_end
+            && (u64::from(self.crc.amount()) != self.bytes & 0xFFFF_FFFF || self.crc.sum() != self.crc32)
+        {
+            let what = "size or checksum of a member is not what the directory says";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_of_deflate64_are_read_to_their_checksum() {
+        let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/state_files/deflate64.zip");
+        let members = members(&archive).expect("members");
+        assert_eq!(members.len(), 10);
+        for member in members {
+            assert_eq!(member.method, 9);
+            let mut text = Vec::new();
+            member.open(&archive).expect("opened").read_to_end(&mut text).expect("read");
+            assert_eq!(text.len() as u64, member.bytes);
+            let wrong = Member { crc32: member.crc32 ^ 1, ..member };
+            let error = wrong.open(&archive).expect("opened").read_to_end(&mut text).expect_err("wrong");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Splits a text into records, and says what is wrong with a line.
+//!
+//! Up to 4 missing bytes are blanks, and blanks beyond the record are cut. A record with a line end inside a field is joined again,
+//! if that gives exactly its length.
+
+use std::io::{self, Read};
+
+/// Bytes of a piece of the text in memory.
+const PIECE: usize = 1 << 20;
+/// Bytes that a line may lack at its end.
+const MISSING: usize = 4;
+
+/// What is wrong with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineError {
+    /// It is shorter than a record.
+    Short,
+    /// It is longer than a record.
+    Long,
+}
+
+impl LineError {
+    /// The reason in the quarantine.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Short => "short line",
+            Self::Long => "long line",
+        }
+    }
+}
+
+/// One line of a text, blank ones excluded.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its bytes, without the line end and at most as long as a record if it is one.
+    pub bytes: &'a [u8],
+    /// What is wrong with it.
+    pub error: Option<LineError>,
+}
+
+/// Reads a text to its end; `each` receives every line that is not blank. Returns the number of these lines.
+pub fn read_lines(
+    text: &mut impl Read,
+    length: usize,
+    each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut splitter = Splitter { length, number: 0, found: 0 };
+    let mut buffer = vec![0; PIECE + 4 * length];
+    let mut filled = 0;
+    loop {
+        let read = text.read(&mut buffer[filled..])?;
+        filled += read;
+        let used = splitter.split(&buffer[..filled], read == 0, each)?;
+        if read == 0 {
+            return Ok(splitter.found);
+        }
+        buffer.copy_within(used..filled, 0);
+        filled -= used;
+        if filled == buffer.len() {
+            // One line is longer than a piece.
+            buffer.resize(buffer.len() * 2, 0);
+        }
+    }
+}
+
+struct Splitter {
+    length: usize,
+    /// Lines so far, blank ones included.
+    number: u64,
+    found: u64,
+}
+
+impl Splitter {
+    /// Splits what can be split; returns the bytes used. A line whose successor is not there yet stays, unless the text ends.
+    fn split(
+        &mut self,
+        text: &[u8],
+        is_last: bool,
+        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
+    ) -> io::Result<usize> {
+        let mut used = 0;
+        while let Some(end) = line_end(text, used, is_last) {
+            let (number, line) = (self.number + 1, without_return(&text[used..end]));
+            let mut next = end + 1;
+            if is_blank(line) {
+                self.number += 1;
+                used = next;
+                continue;
+            }
+            let (mut line, mut lines) = (line, 1);
+            if line.len() + MISSING < self.length {
+                let Some(second_end) = line_end(text, next, is_last) else {
+                    if is_last {
+                        self.hand(number, line, each)?;
+                        return Ok(text.len());
+                    }
+                    return Ok(used);
+                };
+                let joined = without_return(&text[used..second_end]);
+                if joined.len() == self.length {
+                    (line, lines, next) = (joined, 2, second_end + 1);
+                }
+            }
+            self.hand(number, line, each)?;
+            self.number += lines;
+            used = next;
+        }
+        Ok(used.min(text.len()))
+    }
+
+    fn hand(
+        &mut self,
+        number: u64,
+        line: &[u8],
+        each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.found += 1;
+        let is_cut = line.len() > self.length && is_padding(&line[self.length..]);
+        let bytes = if is_cut { &line[..self.length] } else { line };
+        let error = match bytes.len() {
+            short if short + MISSING < self.length => Some(LineError::Short),
+            long if long > self.length => Some(LineError::Long),
+            _ => None,
+        };
+        each(Line { number, bytes, error })
+    }
+}
+
+/// Where the line from `from` ends: at its line feed, or at the end of the text.
+fn line_end(text: &[u8], from: usize, is_last: bool) -> Option<usize> {
+    let rest = text.get(from..)?;
+    match memchr::memchr(b'\n', rest) {
+        Some(at) => Some(from + at),
+        None => (is_last && !rest.is_empty()).then_some(text.len()),
+    }
+}
+
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn is_padding(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| matches!(byte, b' ' | 0))
+}
+
+/// Whether a line has nothing but blanks, NULs and the Ctrl-Z of old systems.
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | 0 | 0x1A))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader that gives few bytes at a time.
+    struct Slowly<'a>(&'a [u8], usize);
+
+    impl Read for Slowly<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            let length = self.1.min(self.0.len()).min(out.len());
+            let (now, later) = self.0.split_at(length);
+            out[..length].copy_from_slice(now);
+            self.0 = later;
+            Ok(length)
+        }
+    }
+
+    fn lines(text: &[u8], length: usize, step: usize) -> Vec<(u64, Vec<u8>, Option<LineError>)> {
+        let mut found = Vec::new();
+        let count = read_lines(&mut Slowly(text, step), length, &mut |line| {
+            found.push((line.number, line.bytes.to_vec(), line.error));
+            Ok(())
+        })
+        .expect("read");
+        assert_eq!(count as usize, found.len());
+        found
+    }
+
+    #[test]
+    fn lines_are_padded_cut_joined_or_wrong_whatever_the_pieces() {
+        let text = b"1234567890\r\n\r\n12345678\n1234567890  \n1234\r\n6789\nab\n1234567890x\nabcdefghij\n12\x1a\n\x1a";
+        let good = |number, line: &[u8]| (number, line.to_vec(), None);
+        for step in [1, 3, 7, 1000] {
+            let found = lines(text, 10, step);
+            assert_eq!(found[0], good(1, b"1234567890"));
+            assert_eq!(found[1], good(3, b"12345678"));
+            assert_eq!(found[2], good(4, b"1234567890"));
+            assert_eq!(found[3], good(5, b"1234\r\n6789"));
+            assert_eq!(found[4], (7, b"ab".to_vec(), Some(LineError::Short)));
+            assert_eq!(found[5], (8, b"1234567890x".to_vec(), Some(LineError::Long)));
+            assert_eq!(found[6], good(9, b"abcdefghij"));
+            assert_eq!(found[7], (10, b"12\x1a".to_vec(), Some(LineError::Short)));
+            assert_eq!(found.len(), 8);
+        }
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_is_a_line() {
+        assert_eq!(lines(b"12345678", 10, 100)[0].2, None);
+        assert_eq!(lines(b"12", 10, 100)[0].2, Some(LineError::Short));
+        assert!(lines(b"", 10, 100).is_empty());
+    }
+}

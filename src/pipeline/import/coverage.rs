@@ -1,0 +1,100 @@
+//! How complete each day of a lake of the state's files is.
+//!
+//! The state posts a filing up to two weeks after its filing date. A day is complete once the files of the two weeks after it were
+//! read, or a quarterly set that is as much newer.
+
+use crate::contract::eastern::{day_start, minus_days, plus_days};
+use crate::contract::listing::Listing;
+use crate::import::files::layout::Kind;
+use crate::lake::{Month, Staging};
+use crate::pipeline::error::Result;
+use crate::pipeline::load::recount::LakeCounts;
+use crate::pipeline::plan::lake_view::staged_coverage_rows;
+use crate::pipeline::plan::stale_days::SETTLED_DAYS;
+use crate::table::{CoverageRow, ImportRow, Row, StatewideRow, Table};
+use jiff::civil::{Date, Weekday};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Days until a filing is posted.
+const POSTED_AFTER: u32 = 14;
+
+/// Weekdays without a daily file of corporations, between the newest quarterly set and the newest file; the first known file
+/// begins the count without a set.
+pub(super) fn missing_days(imports: &[ImportRow]) -> Vec<Date> {
+    let of_corporations = || imports.iter().filter(|row| row.kind == Kind::Corporate.name());
+    let daily: BTreeSet<Date> =
+        of_corporations().filter(|row| !row.quarterly).map(|row| row.source_date).collect();
+    let set = of_corporations().filter(|row| row.quarterly).map(|row| row.source_date).max();
+    let (Some(first), Some(newest)) = (set.or(daily.first().copied()), daily.last().copied()) else {
+        return Vec::new();
+    };
+    let is_weekend = |day: Date| matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday);
+    let mut missing = Vec::new();
+    let mut day = plus_days(first, 1);
+    while day < newest {
+        if !daily.contains(&day) && !is_weekend(day) {
+            missing.push(day);
+        }
+        day = plus_days(day, 1);
+    }
+    missing
+}
+
+/// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API.
+pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> {
+    let coverage = staged_coverage_rows(staging)?;
+    let within = |from: u32, to: u32| -> i64 {
+        let days = minus_days(as_of, to - 1)..=minus_days(as_of, from);
+        coverage.iter().filter(|row| days.contains(&row.filed_date)).map(|row| row.landed).sum()
+    };
+    let filings = staging.manifests().get(Table::Filings.name()).map_or(0, |manifest| manifest.rows);
+    let listed = coverage.iter().filter(|row| row.landed > 0 && row.filed_date <= as_of);
+    let row = StatewideRow {
+        observed_on: as_of,
+        businesses_total: filings as i64,
+        latest_filing_date: listed.map(|row| row.filed_date).max().unwrap_or(as_of),
+        updated_at: day_start(as_of).to_string(),
+        filings_last_7_days: within(0, 7),
+        filings_last_30_days: within(0, 30),
+        filings_previous_30_days: within(30, 60),
+        filings_last_365_days: within(0, 365),
+    };
+    staging.merge_observed(Table::Statewide, &StatewideRow::batch(&[row])?)?;
+    Ok(())
+}
+
+/// Stages the coverage of every day with filings. Only changed months are counted again.
+pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
+    let Some(newest) = imports.iter().map(|row| row.source_date).max() else { return Ok(()) };
+    let missing = missing_days(imports);
+    let mut rows: BTreeMap<(Date, String), i64> = BTreeMap::new();
+    let changed = staging.changed_months();
+    for row in staged_coverage_rows(staging)? {
+        if Month::of(row.filed_date).is_none_or(|month| !changed.contains_key(&month)) {
+            rows.insert((row.filed_date, row.entity_type), row.landed);
+        }
+    }
+    let files: Vec<PathBuf> = changed.into_values().flat_map(|files| files.after).collect();
+    let counts = LakeCounts::of(&files, today)?;
+    for (day, listing) in counts.days().flat_map(|day| Listing::EVERY_TYPE.map(|listing| (day, listing))) {
+        rows.insert((day, listing.label().to_owned()), counts.listed_on(day, listing));
+    }
+    let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
+        let until = plus_days(filed_date, POSTED_AFTER);
+        let has_gap = missing.iter().any(|day| (filed_date..=until).contains(day));
+        let complete = until <= newest && !has_gap;
+        CoverageRow {
+            filed_date,
+            entity_type,
+            expected: landed,
+            landed,
+            complete,
+            settled: complete && filed_date <= minus_days(newest, SETTLED_DAYS),
+            checked_at: day_start(newest),
+        }
+    };
+    let rows: Vec<CoverageRow> = rows.into_iter().map(row).collect();
+    staging.replace(Table::Coverage, &CoverageRow::batch(&rows)?)?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! The merge of all months, by several threads.
+
+use super::batches::{Before, MonthPaths, TABLES};
+use super::month::{Arrived, MonthJob, MonthMade, merge_month, strayed_sources};
+use super::places::{Strayed, month_of_number};
+use crate::import::business::merge::{Merged, Terms, merge};
+use crate::import::business::rows::Mapping;
+use crate::import::business::stored::Existing;
+use crate::import::rules::industry::Industries;
+use crate::lake::{Month, Staging};
+use crate::normalize::city_clean;
+use crate::pipeline::error::{PipelineError, Result};
+use crate::table::{ChangeRow, Table};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::thread;
+
+/// What the merge did.
+#[derive(Default)]
+pub(super) struct MonthsMade {
+    pub(super) changes: Vec<ChangeRow>,
+    pub(super) replaced: HashMap<i64, Date>,
+    pub(super) read: u64,
+    pub(super) added: u64,
+    pub(super) changed: u64,
+    pub(super) changed_months: BTreeSet<Month>,
+}
+
+/// Merges every month that something arrived for.
+pub(super) fn merge_months(
+    staging: &mut Staging,
+    arrived: &Arrived<'_>,
+    strayed: BTreeMap<i64, Strayed>,
+    (terms, industries): (&Terms, &Industries),
+) -> Result<MonthsMade> {
+    let mut made = MonthsMade::default();
+    let apart = merge_strayed(staging, arrived, strayed, (terms, industries), &mut made)?;
+    let jobs = jobs(staging, arrived, apart, terms.is_all_new)?;
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
+    let writer = staging.part_writer();
+    let waiting = Mutex::new(jobs);
+    let (sender, results) = mpsc::sync_channel::<Result<MonthMade>>(threads);
+    thread::scope(|scope| {
+        for number in 0..threads {
+            let (sender, waiting, writer) = (sender.clone(), &waiting, writer.of_thread(number));
+            scope.spawn(move || {
+                let mapping = Mapping::new(industries, city_clean);
+                let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                while let Some(job) = next() {
+                    let result = merge_month(job, arrived, (terms, &mapping), &writer);
+                    let has_failed = result.is_err();
+                    if sender.send(result).is_err() || has_failed {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        results.iter().try_for_each(|result| take(staging, result?, &mut made))
+    })?;
+    match waiting.into_inner().unwrap_or_else(PoisonError::into_inner).is_empty() {
+        true => Ok(made),
+        false => Err(PipelineError::Bug("a thread of the merge ended early".to_owned())),
+    }
+}
+
+fn take(staging: &mut Staging, month: MonthMade, made: &mut MonthsMade) -> Result<()> {
+    made.changes.extend(month.changes);
+    made.replaced.extend(month.replaced);
+    made.read += month.read;
+    made.added += month.added;
+    made.changed += month.changed;
+    for (table, part) in month.parts {
+        if table == Table::Filings {
+            made.changed_months.insert(month.month);
+        }
+        staging.set_month(table, month.month, part)?;
+    }
+    Ok(())
+}
+
+/// Businesses merged apart from their months.
+#[derive(Default)]
+struct Apart {
+    leaving: BTreeMap<Month, BTreeSet<i64>>,
+    entering: BTreeMap<Month, Vec<Merged>>,
+}
+
+/// Merges the businesses whose records are of different months.
+fn merge_strayed(
+    staging: &Staging,
+    arrived: &Arrived<'_>,
+    strayed: BTreeMap<i64, Strayed>,
+    (terms, industries): (&Terms, &Industries),
+    made: &mut MonthsMade,
+) -> Result<Apart> {
+    let mapping = Mapping::new(industries, city_clean);
+    let months =
+        strayed.values().flat_map(|strayed| &strayed.months).filter_map(|number| month_of_number(*number));
+    let mut sources = strayed_sources(arrived, &months.collect())?;
+    let mut known = known_strayed(staging, &strayed)?;
+    let mut apart = Apart::default();
+    for (id, strayed) in strayed {
+        let mut sources = sources.remove(&id).unwrap_or_default();
+        sources.events.extend(strayed.events);
+        made.read += sources.records.len() as u64;
+        let existing = known.remove(&id);
+        let is_new = existing.is_none();
+        let Some(merged) = merge(existing, sources, terms, &mapping) else { continue };
+        if let Some(home) = strayed.home.and_then(month_of_number) {
+            apart.leaving.entry(home).or_default().insert(id);
+        }
+        made.added += u64::from(is_new);
+        made.changed += u64::from(!is_new);
+        made.changes.extend_from_slice(&merged.changes);
+        made.replaced.extend(merged.changed_from.map(|from| (id, from)));
+        if let Some(month) = Month::of(merged.business.filing.filed_date) {
+            apart.entering.entry(month).or_default().push(merged);
+        }
+    }
+    Ok(apart)
+}
+
+/// What the lake has of strayed businesses.
+fn known_strayed(staging: &Staging, strayed: &BTreeMap<i64, Strayed>) -> Result<HashMap<i64, Existing>> {
+    let homes: BTreeSet<Month> =
+        strayed.values().filter_map(|strayed| month_of_number(strayed.home?)).collect();
+    let mut found = HashMap::new();
+    for month in homes {
+        let before = Before::read(&paths(staging, month)?, &|id| strayed.contains_key(&id))?;
+        found.extend(before.businesses()?);
+    }
+    Ok(found)
+}
+
+fn paths(staging: &Staging, month: Month) -> Result<MonthPaths> {
+    let mut paths = MonthPaths::default();
+    for (path, table) in paths.iter_mut().zip(TABLES) {
+        *path = staging.sound_month(table, month)?;
+    }
+    Ok(paths)
+}
+
+fn jobs(staging: &Staging, arrived: &Arrived<'_>, mut apart: Apart, is_all: bool) -> Result<Vec<MonthJob>> {
+    let spooled =
+        arrived.records.iter().flat_map(|spool| spool.partitions()).chain(arrived.events.partitions());
+    let mut months: BTreeSet<Month> = spooled.filter_map(month_of_number).collect();
+    months.extend(apart.leaving.keys().chain(apart.entering.keys()));
+    if is_all {
+        months.extend(staging.month_files(Table::Filings).into_keys());
+    }
+    let job = |month: Month| {
+        Ok(MonthJob {
+            month,
+            paths: paths(staging, month)?,
+            leaving: apart.leaving.remove(&month).unwrap_or_default(),
+            entering: apart.entering.remove(&month).unwrap_or_default(),
+            is_all,
+        })
+    };
+    months.into_iter().map(job).collect()
+}

@@ -1,0 +1,201 @@
+//! The month of each business and event. Buckets of businesses are joined one after another, so that memory stays the same.
+
+use crate::import::business::event::StateEvent;
+use crate::import::business::packed::{pack_event, unpack_event};
+use crate::import::business::stored::SourceKey;
+use crate::import::read::{BUCKETS, Reading, bucket};
+use crate::import::spool::{Entry, Spool, Spooled, entries};
+use crate::lake::{Month, Staging};
+use crate::pipeline::error::Result;
+use crate::table::{FilingColumns, Table, UnmatchedEventRow, read_batch, read_rows};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io;
+use std::path::Path;
+
+const SPOOL_BYTES: usize = 64 << 20;
+/// The file of what the lake has.
+const LAKE: u32 = u32::MAX;
+
+/// Events by month, and the businesses that are in more than one month.
+pub(super) struct Places {
+    pub(super) events: Spooled,
+    pub(super) strayed: BTreeMap<i64, Strayed>,
+    /// Events of businesses without a record.
+    pub(super) unmatched: Vec<(i64, SourceKey, StateEvent)>,
+}
+
+/// A business whose records are of different months.
+#[derive(Debug, Default)]
+pub(super) struct Strayed {
+    /// Its month in the lake.
+    pub(super) home: Option<i32>,
+    /// The months of its new records.
+    pub(super) months: BTreeSet<i32>,
+    pub(super) events: Vec<(SourceKey, StateEvent)>,
+}
+
+/// Where a business is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    home: Option<i32>,
+    /// The month of its first new record.
+    month: Option<i32>,
+}
+
+/// Finds the month of every event. `keys` has the source of each file, none of a file that does not count.
+pub(super) fn find_places(
+    staging: &Staging,
+    reading: &Reading,
+    keys: &mut Vec<Option<SourceKey>>,
+    folder: &Path,
+) -> Result<Places, PlaceError> {
+    let lake = lake_places(staging, reading, folder)?;
+    let waiting = waiting_events(staging)?;
+    let mut found = Finding {
+        events: Spool::create(&folder.join("events-by-month"), SPOOL_BYTES)?,
+        strayed: BTreeMap::new(),
+        unmatched: Vec::new(),
+        bytes: Vec::new(),
+    };
+    for number in 0..BUCKETS {
+        let places = found.places_of(number, &lake, reading, keys)?;
+        found.match_events(number, &places, reading, keys)?;
+        for (id, key, event) in waiting.iter().filter(|(id, ..)| bucket(*id) == number) {
+            found.match_event(&places, *id, *key, event.clone(), keys)?;
+        }
+    }
+    Ok(Places { events: found.events.finish()?, strayed: found.strayed, unmatched: found.unmatched })
+}
+
+type PlaceError = crate::pipeline::error::PipelineError;
+
+/// The month of the lake's businesses, by bucket: of those that arrived, where these are known.
+fn lake_places(staging: &Staging, reading: &Reading, folder: &Path) -> Result<Spooled> {
+    let mut spool = Spool::create(&folder.join("places-of-lake"), SPOOL_BYTES)?;
+    for (month, path) in staging.month_files(Table::Filings) {
+        let rows = read_batch(&path, Some(&["business_id"]))?;
+        for id in FilingColumns::new(&rows).business_id()?.values() {
+            if reading.ids.as_ref().is_none_or(|ids| ids.contains(id)) {
+                let bytes = month.number().to_le_bytes();
+                spool.push(bucket(*id), Entry { id: *id, file: LAKE, line: 0, bytes: &bytes })?;
+            }
+        }
+    }
+    Ok(spool.finish()?)
+}
+
+/// The events of earlier runs whose business had no record.
+fn waiting_events(staging: &Staging) -> Result<Vec<(i64, SourceKey, StateEvent)>> {
+    let mut events = Vec::new();
+    for file in staging.sound_table(Table::UnmatchedEvents)? {
+        for row in read_rows::<UnmatchedEventRow>(&file)? {
+            let key =
+                SourceKey { date: row.source_date, rank: u8::try_from(row.source_rank).unwrap_or(u8::MAX) };
+            if let Ok(event) = serde_json::from_str(&row.event) {
+                events.push((row.business_id, key, event));
+            }
+        }
+    }
+    Ok(events)
+}
+
+struct Finding {
+    events: Spool,
+    strayed: BTreeMap<i64, Strayed>,
+    unmatched: Vec<(i64, SourceKey, StateEvent)>,
+    bytes: Vec<u8>,
+}
+
+impl Finding {
+    fn places_of(
+        &mut self,
+        number: i32,
+        lake: &Spooled,
+        reading: &Reading,
+        keys: &[Option<SourceKey>],
+    ) -> io::Result<HashMap<i64, Place>> {
+        self.bytes.clear();
+        lake.read(number, &mut self.bytes)?;
+        for places in &reading.places {
+            places.read(number, &mut self.bytes)?;
+        }
+        let mut found: HashMap<i64, Place> = HashMap::new();
+        for entry in entries(&self.bytes) {
+            let Ok(month) = entry.bytes.try_into().map(i32::from_le_bytes) else { continue };
+            if entry.file == LAKE {
+                found.insert(entry.id, Place { home: Some(month), month: None });
+            } else if is_counted(keys, entry.file) {
+                let place = found.entry(entry.id).or_insert(Place { home: None, month: Some(month) });
+                let first = *place.month.get_or_insert(month);
+                if place.home.unwrap_or(first) != month || first != month {
+                    let strayed = self.strayed.entry(entry.id).or_default();
+                    strayed.home = place.home;
+                    strayed.months.extend([first, month]);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn match_events(
+        &mut self,
+        number: i32,
+        places: &HashMap<i64, Place>,
+        reading: &Reading,
+        keys: &mut Vec<Option<SourceKey>>,
+    ) -> io::Result<()> {
+        for events in &reading.events {
+            let mut bytes = Vec::new();
+            events.read(number, &mut bytes)?;
+            for entry in entries(&bytes) {
+                let Some(key) = keys.get(entry.file as usize).copied().flatten() else { continue };
+                match places.get(&entry.id).and_then(|place| place.home.or(place.month)) {
+                    Some(month) if !self.strayed.contains_key(&entry.id) => self.events.push(month, entry)?,
+                    _ => self.match_event(places, entry.id, key, unpack_event(entry.bytes), keys)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn match_event(
+        &mut self,
+        places: &HashMap<i64, Place>,
+        id: i64,
+        key: SourceKey,
+        event: StateEvent,
+        keys: &mut Vec<Option<SourceKey>>,
+    ) -> io::Result<()> {
+        let Some(place) = places.get(&id) else {
+            self.unmatched.push((id, key, event));
+            return Ok(());
+        };
+        if let Some(strayed) = self.strayed.get_mut(&id) {
+            strayed.events.push((key, event));
+            return Ok(());
+        }
+        let Some(month) = place.home.or(place.month) else { return Ok(()) };
+        let mut packed = Vec::new();
+        pack_event(&event, &mut packed);
+        let file = file_with(keys, key);
+        self.events.push(month, Entry { id, file, line: 0, bytes: &packed })
+    }
+}
+
+fn is_counted(keys: &[Option<SourceKey>], file: u32) -> bool {
+    keys.get(file as usize).is_some_and(Option::is_some)
+}
+
+/// The number of a file with this source: a new one for a source of an earlier run.
+fn file_with(keys: &mut Vec<Option<SourceKey>>, key: SourceKey) -> u32 {
+    let at = keys.iter().position(|known| *known == Some(key)).unwrap_or_else(|| {
+        keys.push(Some(key));
+        keys.len() - 1
+    });
+    u32::try_from(at).unwrap_or(LAKE)
+}
+
+/// The month with this number.
+pub(super) fn month_of_number(number: i32) -> Option<Month> {
+    Month::parse(&format!("{:04}-{:02}", number / 12, number % 12 + 1))
+}

@@ -1,0 +1,287 @@
+//! A pipeline imports the state's files: every table is what the state's register says, whatever the order of arrival.
+//!
+//! `tests/state_files`: an invented register in the state's layouts, with odd records, and the tables it must become. Both are made
+//! by an independent program.
+
+use crate::support::command::{Finished, Sunlake, project, sunlake};
+use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
+use crate::support::scratch::Scratch;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const TODAY: &str = "2026-11-22";
+/// Columns of `changes` that the truth has.
+const COMPARED: [&str; 8] =
+    ["name", "status", "dissolved_date", "city", "zip", "county", "industry_sector", "industry_type"];
+
+fn state_files() -> PathBuf {
+    project().join("tests/state_files")
+}
+
+/// A pipeline that imports the folder `files` next to it, without aggregates.
+fn pipeline(scratch: &Scratch, more: &str) -> PathBuf {
+    let text = format!(
+        "name = \"state\"\n[import]\nfolder = \"files\"\n{more}[checks]\ndrop = \"tell\"\n[aggregates]\nenabled = false\n"
+    );
+    scratch.file("state.toml", &text)
+}
+
+fn import(scratch: &Scratch, pipeline: &Path) -> Finished {
+    Sunlake::run(pipeline, &scratch.lake()).args(["--today", TODAY]).finish()
+}
+
+/// Puts files of the register into the folder of the import.
+fn deliver(scratch: &Scratch, is_delivered: &dyn Fn(&str) -> bool) {
+    let from = state_files().join("files");
+    for file in files_below(&from) {
+        let name = file.strip_prefix(&from).expect("a file of the register");
+        if is_delivered(&name.to_string_lossy()) {
+            let to = scratch.path("files").join(name);
+            std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+            std::fs::copy(&file, to).expect("a copy");
+        }
+    }
+}
+
+/// The records of a CSV file.
+fn csv(path: &Path) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(path).expect("a CSV file");
+    let (mut records, mut record, mut field, mut is_quoted) = (Vec::new(), Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => field.extend(letters.next()),
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => record.push(std::mem::take(&mut field)),
+            '\n' if !is_quoted => {
+                record.push(std::mem::take(&mut field));
+                records.push(std::mem::take(&mut record));
+            }
+            letter => field.push(letter),
+        }
+    }
+    records
+}
+
+/// The rows of the truth, by column. Columns that the table has under no name are left out.
+fn truth(table: &str, without: &[&str]) -> BTreeSet<Vec<(String, String)>> {
+    let mut records = csv(&state_files().join(format!("truth/{table}.csv"))).into_iter();
+    let columns = records.next().expect("columns");
+    let row = |record: Vec<String>| {
+        let cells = columns.iter().cloned().zip(record);
+        let mut cells: Vec<(String, String)> = cells
+            .filter(|(name, _)| !without.contains(&name.as_str()))
+            .map(|(name, cell)| (name, if cell == "\\N" { String::new() } else { cell }))
+            .collect();
+        cells.sort();
+        cells
+    };
+    records.map(row).collect()
+}
+
+/// The rows of the lake, with the columns of the truth.
+fn found(lake: &Path, table: &str, columns: &BTreeSet<String>) -> BTreeSet<Vec<(String, String)>> {
+    let row = |cells: Cells| -> Vec<(String, String)> {
+        let kept = cells.into_iter().filter(|(name, _)| columns.contains(name));
+        kept.map(|(name, cell)| (name, cell.unwrap_or_default())).collect()
+    };
+    rows(lake, table, &[]).into_iter().map(row).collect()
+}
+
+fn assert_equal(lake: &Path, table: &str, without: &[&str]) {
+    let expected = truth(table, without);
+    let columns = expected.first().expect("rows").iter().map(|(name, _)| name.clone()).collect();
+    let found = found(lake, table, &columns);
+    let missing: Vec<_> = expected.difference(&found).take(2).collect();
+    let extra: Vec<_> = found.difference(&expected).take(2).collect();
+    assert!(missing.is_empty() && extra.is_empty(), "{table}: missing {missing:#?}, not expected {extra:#?}");
+}
+
+fn changes_found(lake: &Path) -> BTreeSet<Vec<String>> {
+    let text = |cells: &Cells, name: &str| cells[name].clone().unwrap_or_default();
+    let names = ["observed_on", "business_id", "change", "field", "old", "new"];
+    let compared = |cells: &Cells| {
+        cells["change"].as_deref() != Some("changed") || COMPARED.contains(&text(cells, "field").as_str())
+    };
+    let rows = rows(lake, "changes", &[]).into_iter().filter(compared);
+    rows.map(|cells| names.iter().map(|name| text(&cells, name)).collect()).collect()
+}
+
+fn changes_expected() -> BTreeSet<Vec<String>> {
+    let records = csv(&state_files().join("truth/changes.csv")).into_iter().skip(1);
+    let plain = |cell: String| if cell == "\\N" { String::new() } else { cell };
+    records.map(|record| record.into_iter().map(plain).collect()).collect()
+}
+
+/// Compares every table with the truth.
+fn assert_is_register(lake: &Path) {
+    assert_equal(lake, "filings", &["id", "inactive_reason"]);
+    assert_equal(lake, "details", &[]);
+    assert_equal(lake, "officers", &[]);
+    assert_equal(lake, "events", &[]);
+    assert_eq!(changes_found(lake), changes_expected());
+    let reasons: usize = rows(lake, "filings", &[]).iter().filter(|row| row["extra"].is_some()).count();
+    let expected = truth("filings", &[])
+        .iter()
+        .flatten()
+        .filter(|(n, v)| n == "inactive_reason" && !v.is_empty())
+        .count();
+    assert_eq!(reasons, expected);
+}
+
+fn quarantine(lake: &Path) -> BTreeSet<(String, u64, String)> {
+    let text = |record: &Value, name: &str| record[name].as_str().unwrap_or_default().to_owned();
+    let records = quarantined(lake).into_iter();
+    records
+        .map(|record| {
+            (text(&record, "file"), record["line"].as_u64().expect("a line"), text(&record, "reason"))
+        })
+        .collect()
+}
+
+#[test]
+fn a_register_is_imported_once_and_replayed_from_its_copies() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|_| true);
+    let pipeline = pipeline(&scratch, "archive = true\n");
+    let summary = import(&scratch, &pipeline).complete();
+    let lake = scratch.lake();
+    assert_is_register(&lake);
+    let expected = csv(&state_files().join("truth/quarantine.csv")).into_iter().skip(1);
+    let expected: BTreeSet<(String, u64, String)> =
+        expected.map(|line| (line[0].clone(), line[1].parse().expect("a line"), line[2].clone())).collect();
+    assert_eq!(quarantine(&lake), expected);
+    assert_eq!(summary["quarantined"].as_u64(), Some(expected.len() as u64));
+    // A copy of a file, and an empty one, are not read again.
+    let again = import(&scratch, &pipeline).exits(0).json();
+    assert_eq!((again["outcome"].as_str(), commits(&lake).len()), (Some("unchanged"), 1));
+    let run_id = summary["run_id"].as_str().expect("a run");
+    std::fs::remove_dir_all(scratch.path("files")).expect("removed");
+    let replayed = sunlake(&lake, &["replay", run_id, "--json"]).exits(0).json();
+    assert_eq!(replayed["snapshots"][0]["different"], serde_json::json!([]), "{replayed}");
+    assert!(sunlake(&lake, &["verify", "--json"]).exits(0).json()["sound"].as_bool().unwrap_or(false));
+}
+
+/// When and by which run a row was written.
+const OF_RUN: [&str; 4] = ["run_id", "imported_at", "stamp", "file"];
+
+fn tables(lake: &Path) -> Vec<(String, Vec<Cells>)> {
+    let of_state = [
+        "filings",
+        "details",
+        "officers",
+        "events",
+        "unmatched_events",
+        "records",
+        "changes",
+        "imports",
+        "coverage",
+    ];
+    let sorted = |table: &str| {
+        let mut rows = rows(lake, table, &OF_RUN);
+        rows.sort();
+        (table.to_owned(), rows)
+    };
+    of_state.into_iter().map(sorted).collect()
+}
+
+#[test]
+fn files_in_any_order_of_arrival_give_the_same_lake() {
+    let at_once = Scratch::new();
+    deliver(&at_once, &|_| true);
+    import(&at_once, &pipeline(&at_once, "")).complete();
+    let expected = tables(&at_once.lake());
+    // The third day, the names, the second day's events, the corporations, then all the rest.
+    let groups: [&dyn Fn(&str) -> bool; 5] = [
+        &|name| name.contains("20261014"),
+        &|name| name.contains("quarterly/fic"),
+        &|name| name.contains("20261013ce"),
+        &|name| name.contains("quarterly/cor"),
+        &|_| true,
+    ];
+    let late = Scratch::new();
+    let pipeline = pipeline(&late, "");
+    for (number, group) in groups.into_iter().enumerate() {
+        deliver(&late, group);
+        let summary = import(&late, &pipeline).exits(0).json();
+        let waiting = summary["import"]["waiting"].as_array().expect("a list").len();
+        assert_eq!(waiting > 0, matches!(number, 1 | 2), "{summary}");
+    }
+    assert_is_register(&late.lake());
+    for ((table, found), (_, expected)) in tables(&late.lake()).into_iter().zip(expected) {
+        assert!(found == expected, "{table} depends on the order of arrival");
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_changes_nothing_that_is_published() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|name| name.contains("quarterly"));
+    let pipeline = pipeline(&scratch, "");
+    import(&scratch, &pipeline).complete();
+    let lake = scratch.lake();
+    let published = current(&lake);
+    deliver(&scratch, &|_| true);
+    for staged in [0, 3, 20] {
+        let mut running = Sunlake::run(&pipeline, &lake).args(["--today", TODAY]).start();
+        let files = || {
+            let runs = lake.join("runs");
+            files_below(&runs).iter().filter(|path| path.to_string_lossy().contains("staged")).count()
+        };
+        while files() < staged {
+            assert!(running.is_running(), "the import ended before it was killed");
+            std::thread::yield_now();
+        }
+        running.kill();
+        assert_eq!(current(&lake), published);
+    }
+    import(&scratch, &pipeline).complete();
+    assert_is_register(&lake);
+}
+
+#[test]
+fn a_lake_is_fed_by_the_api_or_by_files() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|name| name.contains("20261012"));
+    let of_files = pipeline(&scratch, "");
+    import(&scratch, &of_files).complete();
+    let sample = scratch.file("sample.toml", &crate::support::source::sample_pipeline(3, 0.02));
+    Sunlake::run(&sample, &scratch.lake())
+        .args(["--today", TODAY])
+        .finish()
+        .exits(3)
+        .says("was filled from the state's files, this run would read the embedded sample")
+        .says("hint: give another lake with --lake");
+    let other = Scratch::new();
+    let sample = other.file("sample.toml", &crate::support::source::sample_pipeline(3, 0.02));
+    Sunlake::run(&sample, &other.lake()).args(["--today", TODAY]).finish().exits(0);
+    Sunlake::run(&of_files, &other.lake())
+        .args(["--today", TODAY])
+        .finish()
+        .exits(3)
+        .says("was filled from the embedded sample, this run would read the state's files");
+}
+
+#[test]
+fn a_damaged_archive_or_an_incomplete_set_publishes_nothing() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|_| true);
+    let pipeline = pipeline(&scratch, "");
+    let archive = scratch.path("files/doc/quarterly/cor/cordata.zip");
+    let whole = std::fs::read(&archive).expect("an archive");
+    let mut damaged = whole.clone();
+    let middle = damaged.len() / 2;
+    damaged[middle..middle + 64].fill(0);
+    for bytes in [&whole[..middle], &damaged] {
+        std::fs::write(&archive, bytes).expect("written");
+        import(&scratch, &pipeline).exits(9).says("cordata.zip").says("damaged");
+        assert!(!scratch.lake().join("current").exists());
+    }
+    std::fs::remove_file(&archive).expect("removed");
+    let plain = state_files().join("files/doc/cor/20261012c.txt");
+    std::fs::copy(plain, scratch.path("files/doc/quarterly/cor/cordata7.txt")).expect("a copy");
+    import(&scratch, &pipeline).exits(3).says("cordata0.txt, cordata1.txt").says("hint: ");
+    std::fs::remove_dir_all(scratch.path("files")).expect("removed");
+    import(&scratch, &pipeline).exits(9).says("files").says("hint: ");
+}
