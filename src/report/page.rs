@@ -2,7 +2,6 @@
 
 use super::data::ReportData;
 use super::{calendar, chart, map, table};
-use crate::lake::INVENTED;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("style.css");
@@ -25,7 +24,7 @@ pub(crate) fn render(data: &ReportData) -> String {
             body { main {
                 header {
                     h1 { "Florida business filings" }
-                    @if data.is_invented { p.note { strong { (INVENTED) } } }
+                    @if data.is_invented { p.note { strong { "A sample, invented by sunlake: no business in it exists." } } }
                     p.note {
                         @if let Some(day) = figures.as_of { "As of " (day) ", Eastern time" } @else { "No figures yet" }
                         @if let Some(snapshot) = data.snapshot { " · snapshot " (snapshot) }
