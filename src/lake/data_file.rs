@@ -1,27 +1,17 @@
 //! One Parquet file of a lake: written, opened again, checked; and the rows in it. [`crate::table`] knows its layout.
 
 use crate::contract::eastern::day_of_epoch;
-use crate::lake::backend::disk::{self, Storage, StoredFile};
+use crate::lake::backend::disk::{self, Storage};
 use crate::lake::error::LakeError;
-use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Sink, Table, WrittenFile};
+use crate::table::{self, FileLayout, FilingColumns, Footer, ParquetFile, Table, WrittenFile};
 use arrow::array::{ArrayRef, AsArray, RecordBatch};
 use arrow::compute::{self, CastOptions, cast_with_options};
 use arrow::datatypes::{DataType, Date32Type, Field, FieldRef, Schema, TimeUnit};
 use jiff::civil::Date;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-impl Sink for StoredFile {
-    fn sync(&mut self) -> io::Result<()> {
-        StoredFile::sync(self).map_err(|error| match error {
-            LakeError::Storage { source, .. } => source,
-            other => io::Error::other(other),
-        })
-    }
-}
-
-/// Writes sorted rows to `path`, syncs the file, opens it again and checks it. Returns what was written, and its digest.
+/// Writes sorted rows to `path`, opens the file again and checks it. Returns what was written, and its digest.
 /// `table` is none for an aggregate.
 ///
 /// The same rows and key values give the same bytes.

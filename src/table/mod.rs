@@ -50,7 +50,7 @@ pub(crate) use file::read::read_dictionaries;
 pub use file::read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
 #[cfg(test)]
 pub(crate) use file::write::tests::write_rows;
-pub use file::write::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, Sink, WrittenFile};
+pub use file::write::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile};
 pub(crate) use filing_batch::{FilingBatch, FilingText};
 pub use filing_columns::FilingColumns;
 pub(crate) use filing_columns::typed_column;

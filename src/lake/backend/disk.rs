@@ -2,6 +2,7 @@
 
 use crate::lake::error::LakeError;
 use crate::lake::format::manifest::FileEntry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -148,6 +149,23 @@ impl Storage {
         Ok(())
     }
 
+    /// Makes the bytes of files durable. The disk is asked for many at a time: it writes them together.
+    pub(crate) fn sync_files(&self, paths: &[&Path]) -> Done {
+        many_at_a_time(paths, |path| {
+            let file = self.attempt("open", path, || File::open(path))?;
+            StoredFile { storage: self.clone(), path: path.to_path_buf(), file }.sync()
+        })
+    }
+
+    /// Makes the names in folders durable, the deepest first: a folder is durable before its parent names it.
+    pub(crate) fn sync_dirs(&self, folders: &BTreeSet<PathBuf>) -> Done {
+        let mut levels: BTreeMap<usize, Vec<&Path>> = BTreeMap::new();
+        for folder in folders {
+            levels.entry(folder.components().count()).or_default().push(folder);
+        }
+        levels.values().rev().try_for_each(|level| many_at_a_time(level, |folder| self.sync_dir(folder)))
+    }
+
     fn sync_parent(&self, path: &Path) -> Done {
         path.parent().map_or(Ok(()), |parent| self.sync_dir(parent))
     }
@@ -167,6 +185,24 @@ impl Storage {
         self.faults.step()?;
         Ok(())
     }
+}
+
+/// Operations of the disk that wait for it at the same time.
+const AT_A_TIME: usize = 16;
+
+/// Acts on each path, several at a time. Returns the first error; the rest of that thread's paths are left.
+fn many_at_a_time(paths: &[&Path], act: impl Fn(&Path) -> Done + Sync) -> Done {
+    let act = &act;
+    std::thread::scope(|scope| {
+        let share = paths.len().div_ceil(AT_A_TIME).max(1);
+        let threads: Vec<_> = paths
+            .chunks(share)
+            .map(|share| scope.spawn(move || share.iter().try_for_each(|path| act(path))))
+            .collect();
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
 }
 
 /// Prefix of the names of temporary files and folders.

@@ -144,6 +144,8 @@ impl LocalBackend {
     }
 
     fn build(&self, root: &Path, files: &[&StagedFile]) -> Result<(), LakeError> {
+        let new = files.iter().filter(|file| file.is_new).map(|file| file.path.as_path());
+        self.storage.sync_files(&new.collect::<Vec<_>>())?;
         self.storage.remove_dir_all(root)?;
         self.storage.create_dir_all(root)?;
         let mut folders = BTreeSet::from([root.to_path_buf()]);
@@ -161,8 +163,7 @@ impl LocalBackend {
             folders.extend(above);
             self.storage.link(&file.path, &target)?;
         }
-        // Deepest first, so that a folder is durable before its parent names it.
-        folders.iter().rev().try_for_each(|folder| self.storage.sync_dir(folder))
+        self.storage.sync_dirs(&folders)
     }
 
     fn points_to(&self, snapshot: u64) -> bool {

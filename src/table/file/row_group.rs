@@ -67,10 +67,6 @@ impl<W: Write + Send> RowGroups<W> {
         self.file.finish()?;
         Ok(self.file.bytes_written())
     }
-
-    pub(super) fn sink(&mut self) -> &mut W {
-        self.file.inner_mut()
-    }
 }
 
 /// Does the work of some rows by this thread and another one. The results are in the order of the work.

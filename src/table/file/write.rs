@@ -18,7 +18,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Rows of a row group; the last one of a file may have fewer. Half a month: the newest rows of a month are found without the others.
@@ -49,16 +49,10 @@ pub struct WrittenFile {
     pub max_filed_date: Option<Date>,
 }
 
-/// Where the bytes of a file go.
-pub trait Sink: Write + Send {
-    /// Waits until the disk holds what was written.
-    fn sync(&mut self) -> io::Result<()>;
-}
-
-/// A file being written. Rows come in the layout's order; [`ParquetFile::finish`] makes the file durable.
+/// A file being written. Rows come in the layout's order. Its bytes are not durable until the disk is asked for that.
 ///
 /// Holds at most one row group in memory. A file dropped before `finish` has no footer; no reader accepts it.
-pub struct ParquetFile<S: Sink> {
+pub struct ParquetFile<S: Write + Send> {
     path: PathBuf,
     layout: FileLayout,
     groups: RowGroups<S>,
@@ -68,7 +62,7 @@ pub struct ParquetFile<S: Sink> {
     filed_days: Option<(i32, i32)>,
 }
 
-impl<S: Sink> ParquetFile<S> {
+impl<S: Write + Send> ParquetFile<S> {
     /// Writes the file to `sink`; `path` names it in errors. `key_values` follow the schema version in its metadata.
     pub fn on(
         sink: S,
@@ -113,13 +107,12 @@ impl<S: Sink> ParquetFile<S> {
         Ok(())
     }
 
-    /// Writes the footer and waits until the disk holds the file.
+    /// Writes the footer.
     pub fn finish(mut self) -> Result<WrittenFile, TableError> {
         self.coalescer.finish_buffered_batch().map_err(|source| self.joined(source))?;
         self.write_completed()?;
         let bytes =
             self.groups.finish().map_err(|source| TableError::parquet("write", &self.path, source))? as u64;
-        self.groups.sink().sync().map_err(|source| TableError::io("sync", &self.path, source))?;
         let day = |pick: fn((i32, i32)) -> i32| self.filed_days.map(pick).and_then(day_of_epoch);
         Ok(WrittenFile {
             rows: self.rows,
@@ -216,12 +209,6 @@ pub(in crate::table) mod tests {
     use jiff::civil::date;
     use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
     use std::fs::File;
-
-    impl Sink for File {
-        fn sync(&mut self) -> io::Result<()> {
-            self.sync_all()
-        }
-    }
 
     /// Writes batches, already in the layout's order, as one file.
     pub(crate) fn write_parquet(
