@@ -6,7 +6,7 @@ use super::pager::Reader;
 use crate::contract::eastern::{minus_days, plus_days, span_days};
 use crate::contract::plan::{Plan, PlanLimits};
 use crate::contract::search::MAX_SPAN_DAYS;
-use crate::extract::error::Result;
+use crate::extract::error::{ExtractError, Result};
 use crate::extract::fetch::PageFetcher;
 use crate::extract::plan::day_range::ranges;
 use crate::extract::query::slice::{Filter, Slice};
@@ -26,29 +26,44 @@ pub(crate) enum Totals {
     Parts(usize),
 }
 
-/// Days whose totals differ from their rows, with these totals; and those whose total no request gives while rows change.
+/// Days whose totals differ from their rows, with these totals; and those whose total no request gives while rows change. After an
+/// error, the store has those that are known to differ by then.
 pub(crate) async fn differing_days(
     fetcher: &mut PageFetcher<'_>,
     context: ReadContext<'_>,
-    filter: &Filter,
+    (label, filter): (&'static str, &Filter),
     rows: &BTreeMap<Date, u64>,
     totals: Totals,
 ) -> Result<BTreeMap<Date, u64>> {
-    let ReadContext { plan, values, shares, .. } = context;
+    let ReadContext { store, plan, values, shares, .. } = context;
     let mut reader = Reader::new(fetcher, CHECK, plan, values, shares, filter.clone());
-    let slice = |from, to| Slice { filter: filter.clone(), from, to };
     let mut differing = BTreeMap::new();
+    if let Err(error) = compare(&mut reader, filter, rows, totals, &mut differing).await {
+        store.differ(label, &differing).map_err(ExtractError::HandOver)?;
+        return Err(error);
+    }
+    Ok(differing)
+}
+
+async fn compare(
+    reader: &mut Reader<'_, '_>,
+    filter: &Filter,
+    rows: &BTreeMap<Date, u64>,
+    totals: Totals,
+    differing: &mut BTreeMap<Date, u64>,
+) -> Result<()> {
+    let slice = |from, to| Slice { filter: filter.clone(), from, to };
     match totals {
         Totals::Ranges => {
             for (from, to) in few(rows, reader.plan) {
-                differing.extend(find_changed(&mut reader, &slice(from, to), None, rows).await?);
+                find_changed(reader, &slice(from, to), None, rows, differing).await?;
             }
         }
         Totals::Parts(most) => {
             for (from, to) in parts(rows, most) {
                 let slice = slice(from, to);
                 if !slice.is_one_day() {
-                    differing.extend(find_changed(&mut reader, &slice, None, rows).await?);
+                    find_changed(reader, &slice, None, rows, differing).await?;
                 } else if let Some(known) = rows.get(&to) {
                     let total = reader.total_of_day(&slice, *known).await?;
                     differing.extend((total != Some(*known)).then_some((to, total.unwrap_or(*known))));
@@ -56,7 +71,7 @@ pub(crate) async fn differing_days(
             }
         }
     }
-    Ok(differing)
+    Ok(())
 }
 
 /// Consecutive days in about `most` parts of the same length, newest first.

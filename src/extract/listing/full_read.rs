@@ -111,7 +111,8 @@ async fn read_together(reader: &mut Reader<'_, '_>, slice: &Slice, expected: &Ex
 async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Result<Vec<DayReading>> {
     let days = || days_newest_first(slice.from, slice.to);
     let counts: BTreeMap<Date, u64> = days().map(|day| (day, reader.range.seen.count_on(day))).collect();
-    let differing = find_changed(reader, slice, Some(total), &counts).await?;
+    let mut differing = BTreeMap::new();
+    find_changed(reader, slice, Some(total), &counts, &mut differing).await?;
     let mut repaired = Vec::new();
     for day in days() {
         repaired.push(match differing.get(&day) {
@@ -122,20 +123,21 @@ async fn repair(reader: &mut Reader<'_, '_>, slice: &Slice, total: u64) -> Resul
     Ok(repaired)
 }
 
-/// Days whose totals differ from their known rows, with these totals, by bisection. `total` is requested if unknown.
+/// Adds the days whose totals differ from their known rows, with these totals, by bisection. `total` is requested if unknown.
+///
+/// An error may come when a range is known to differ, and not yet which of its days: all of them are added then, with their rows.
 pub(crate) async fn find_changed(
     reader: &mut Reader<'_, '_>,
     slice: &Slice,
     total: Option<u64>,
     known: &BTreeMap<Date, u64>,
-) -> Result<BTreeMap<Date, u64>> {
+    changed: &mut BTreeMap<Date, u64>,
+) -> Result<()> {
     let total = match total {
         Some(total) => total,
         None => reader.total_near(slice, rows_of(known, slice)).await?,
     };
-    let mut changed = BTreeMap::new();
-    Box::pin(bisect(reader, slice, total, known, &mut changed)).await?;
-    Ok(changed)
+    bisect(reader, slice, total, known, changed).await
 }
 
 fn rows_of(known: &BTreeMap<Date, u64>, slice: &Slice) -> u64 {
@@ -159,7 +161,18 @@ async fn bisect(
     let middle = minus_days(slice.to, slice.days() / 2 - 1);
     let newer = slice.between(middle, slice.to);
     let older = slice.between(slice.from, minus_days(middle, 1));
-    let newer_total = reader.total_near(&newer, rows_of(known, &newer)).await?;
-    Box::pin(bisect(reader, &newer, newer_total, known, changed)).await?;
-    Box::pin(bisect(reader, &older, total.saturating_sub(newer_total), known, changed)).await
+    let newer_total = match reader.total_near(&newer, rows_of(known, &newer)).await {
+        Ok(total) => total,
+        Err(error) => {
+            changed.extend(known.range(slice.from..=slice.to));
+            return Err(error);
+        }
+    };
+    let older_total = total.saturating_sub(newer_total);
+    if let Err(error) = Box::pin(bisect(reader, &newer, newer_total, known, changed)).await {
+        let differs = rows_of(known, &older) != older_total;
+        changed.extend(known.range(older.from..=older.to).filter(|_| differs));
+        return Err(error);
+    }
+    Box::pin(bisect(reader, &older, older_total, known, changed)).await
 }

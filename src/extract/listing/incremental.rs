@@ -45,14 +45,46 @@ impl DayCounts<'_> {
     }
 }
 
-/// Refreshes a range of days whose known rows were added already; returns each day, newest first.
+/// Refreshes a range of days whose known rows were added already; returns each day, newest first. An error may come when totals show
+/// that known rows are not those of some days, and these days are not read yet: they are added to `differing`, with their rows.
 pub(crate) async fn read(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
     counts: &DayCounts<'_>,
+    differing: &mut BTreeMap<Date, u64>,
 ) -> Result<Vec<DayReading>> {
     let held: BTreeMap<Date, u64> =
         days_newest_first(range.from, range.to).map(|day| (day, reader.range.seen.count_on(day))).collect();
+    let mut spans = Vec::new();
+    let read = read_spans(reader, range, counts, &held, &mut spans).await;
+    if read.is_err() {
+        for (oldest, newest, rows) in groups(range, &spans) {
+            let of_group = held.range(oldest..=newest);
+            let differs = rows != Some(of_group.clone().map(|(_, rows)| rows).sum());
+            differing.extend(of_group.filter(|_| differs));
+        }
+    }
+    read
+}
+
+/// The days between a span and the next one, from the oldest to the newest, with their rows by the totals of both. None where the
+/// totals changed between them.
+fn groups(range: &Slice, spans: &[Span]) -> Vec<(Date, Date, Option<u64>)> {
+    let next = |at: usize| spans.get(at + 1).copied().unwrap_or((minus_days(range.from, 1), 0));
+    let group = |(at, (newest, rows)): (usize, &Span)| {
+        let (older, older_rows) = next(at);
+        (plus_days(older, 1), *newest, rows.checked_sub(older_rows))
+    };
+    spans.iter().enumerate().map(group).collect()
+}
+
+async fn read_spans(
+    reader: &mut Reader<'_, '_>,
+    range: &Slice,
+    counts: &DayCounts<'_>,
+    held: &BTreeMap<Date, u64>,
+    spans: &mut Vec<Span>,
+) -> Result<Vec<DayReading>> {
     if let Some(total) = counts.changed.get(&range.to)
         && range.is_one_day()
         && *total < held[&range.to]
@@ -62,13 +94,11 @@ pub(crate) async fn read(
         reader.refresh.discovered.note(requests);
         return Ok(vec![reading]);
     }
-    let spans = read_newest_ends(reader, range, counts).await?;
+    read_newest_ends(reader, range, counts, spans).await?;
     let mut days = Vec::new();
-    for (at, (newest, rows)) in spans.iter().enumerate() {
-        let (older, older_rows) = spans.get(at + 1).copied().unwrap_or((minus_days(range.from, 1), 0));
-        let group = range.between(plus_days(older, 1), *newest);
+    for (oldest, newest, total) in groups(range, spans) {
+        let group = range.between(oldest, newest);
         let of_group = || days_newest_first(group.from, group.to);
-        let total = rows.checked_sub(older_rows);
         if total == Some(reader.range.seen.count(&group)) && of_group().all(|day| counts.allows(reader, day))
         {
             days.extend(of_group().map(|day| (matching_day(reader, day), 0)));
@@ -103,13 +133,13 @@ async fn reconcile_counted(
     Ok((reading, reader.fetcher.answered - before))
 }
 
-/// Reads each day from its newest row down to the first row that the lake has.
+/// Reads each day from its newest row down to the first row that the lake has. Adds the spans.
 async fn read_newest_ends(
     reader: &mut Reader<'_, '_>,
     range: &Slice,
     counts: &DayCounts<'_>,
-) -> Result<Vec<Span>> {
-    let mut spans: Vec<Span> = Vec::new();
+    spans: &mut Vec<Span>,
+) -> Result<()> {
     let mut upper = range.to;
     while upper >= range.from {
         let span = range.between(range.from, upper);
@@ -139,10 +169,10 @@ async fn read_newest_ends(
                 tracing::debug!(%range, "no row has changed");
                 reader.range.pages = ReadPages::default();
                 reader.range.seen.forget_shown();
-                return Ok(spans);
+                return Ok(());
             }
             if is_end || (adds_up && counts.confirms(reader, &span)) {
-                return Ok(spans);
+                return Ok(());
             }
             if page.rows.iter().any(|(id, day)| *day == last_day && reader.range.seen.is_from_lake(*id)) {
                 upper = minus_days(last_day, 1);
@@ -154,7 +184,7 @@ async fn read_newest_ends(
             }
         }
     }
-    Ok(spans)
+    Ok(())
 }
 
 /// Whether a page has no new row and skips no known one: as the first of a range, under the same total, it is not stored.

@@ -94,16 +94,11 @@ pub(crate) async fn extract_listing(
     job: ListingJob,
 ) -> Result<()> {
     let ReadContext { store, plan, values, shares, pace, daily } = context;
-    let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
     let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());
-    reader.daily = Some(DailyEndpoint { listing: daily, counted: expected.clone() });
+    reader.daily = Some(DailyEndpoint { listing: daily, counted: job.expected.clone() });
+    let changed = changed_days(&mut reader, store, &job).await?;
+    let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
     let days = |from, to| Slice { filter: job.filter.clone(), from, to };
-    let mut changed = BTreeMap::new();
-    for (from, to) in ranges(job.proven.keys().copied()) {
-        changed.extend(full_read::find_changed(&mut reader, &days(from, to), None, &job.proven).await?);
-        reader.refresh.asked += u64::from(span_days(from, to) * nights);
-    }
-    store.differ(label, &changed).map_err(ExtractError::HandOver)?;
     moved.extend(changed.keys());
     join_new_days(&mut unread, &mut moved, &expected, reader.reach());
     let counts = DayCounts { counted: &expected, drifted: &drifted, changed: &changed };
@@ -122,7 +117,10 @@ pub(crate) async fn extract_listing(
                 reader.fetcher.alongside(|| land(store, waiting.take()))??;
                 let known = store.known(from, to).map_err(ExtractError::HandOver)?;
                 known.into_iter().for_each(|row| reader.range.insert_known(row));
-                incremental::read(&mut reader, &slice, &counts).await?
+                let mut differing = BTreeMap::new();
+                let readings = incremental::read(&mut reader, &slice, &counts, &mut differing).await;
+                store.differ(label, &differing).map_err(ExtractError::HandOver)?;
+                readings?
             }
         };
         waiting = Some(reader.finish(label, readings));
@@ -140,6 +138,25 @@ pub(crate) async fn extract_listing(
         reader.fetcher.alongside(|| land(store, Some(reading)))??;
     }
     Ok(())
+}
+
+/// The complete days whose totals differ from their rows, with these totals. The store takes them, also those before an error.
+async fn changed_days(
+    reader: &mut Reader<'_, '_>,
+    store: &mut (dyn ListingStore + Send),
+    job: &ListingJob,
+) -> Result<BTreeMap<Date, u64>> {
+    let (mut changed, mut compared) = (BTreeMap::new(), Ok(()));
+    for (from, to) in ranges(job.proven.keys().copied()) {
+        let slice = Slice { filter: job.filter.clone(), from, to };
+        compared = full_read::find_changed(reader, &slice, None, &job.proven, &mut changed).await;
+        if compared.is_err() {
+            break;
+        }
+        reader.refresh.asked += u64::from(span_days(from, to) * job.nights);
+    }
+    store.differ(job.label, &changed).map_err(ExtractError::HandOver)?;
+    compared.map(|()| changed)
 }
 
 /// Runs work that blocks on another thread, and reads during it. Returns once both have ended.

@@ -5,7 +5,7 @@ use super::inputs::{PlanInputs, filter};
 use super::stale_days::{Need, need};
 use crate::contract::account::Remaining;
 use crate::contract::count::DailyCount;
-use crate::contract::eastern::window_start;
+use crate::contract::eastern::{span_days, window_start};
 use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::plan::PlanLimits;
@@ -149,10 +149,12 @@ fn expected(listing: Listing, inputs: &PlanInputs<'_>) -> BTreeMap<Date, u64> {
     counts.map(|count| (count.date, u64::try_from(count.count).unwrap_or(0))).collect()
 }
 
+/// A range that was planned before, unless a day of it was read since: the archive still has the pages of that reading, which are too
+/// old.
 fn still_wanted(mut range: DayRange, need: &Need, from: Date) -> Option<DayRange> {
     range.from = range.from.max(from);
-    let wanted = range.from <= range.to && need.unread.range(range.from..=range.to).next().is_some();
-    wanted.then_some(range)
+    let unread = need.unread.range(range.from..=range.to.max(range.from)).count();
+    (range.from <= range.to && unread == span_days(range.from, range.to) as usize).then_some(range)
 }
 
 /// Rows of a day range that are kept in memory while it is read. A cut costs no more than 1 page.

@@ -65,7 +65,8 @@ pub(crate) fn need(
 ) -> Need {
     let mut need = Need::default();
     for day in days_newest_first(from, today) {
-        let Some(known) = known.get(&day).filter(|known| known.complete || known.landed > 0) else {
+        let is_known = |known: &&KnownDay| known.complete || known.landed > 0 || known.expected == 0;
+        let Some(known) = known.get(&day).filter(is_known) else {
             need.unread.insert(day);
             continue;
         };
@@ -110,11 +111,12 @@ mod tests {
             (day(2), complete(6)),
             (day(3), KnownDay { expected: 9, landed: 0, complete: false }),
             (day(4), KnownDay { expected: 9, landed: 8, complete: false }),
+            (day(5), KnownDay { expected: 0, landed: 0, complete: false }),
             (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
         let need = need((day(1), day(31)), &known, &moved, &|_| None);
-        assert_eq!(need.moved, BTreeSet::from([day(2), day(4)]), "rows of an incomplete day are known");
+        assert_eq!(need.moved, BTreeSet::from([2, 4, 5].map(day)), "rows of an incomplete day are known");
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
         assert!(
