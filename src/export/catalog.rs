@@ -1,9 +1,10 @@
-//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md` and `views.sql`, each replaced atomically.
+//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md`, `views.sql` and `ducklake.sql`, each replaced atomically.
 
 use super::described::{
-    Described, DescribedColumn, describe, is_invented, partitioning, quoted, text_of, write_comments,
-    write_views,
+    Described, DescribedColumn, describe, is_invented, lake_path, partitioning, quoted, text_of,
+    write_comments, write_views,
 };
+use super::ducklake::ducklake_script;
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, Lake};
 use arrow::datatypes::DataType;
@@ -17,7 +18,13 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
     package.push('\n');
     let (dictionary, views) = (dictionary(commit, &tables), views(lake, commit, &tables));
-    let texts = [("datapackage.json", &package), ("TABLES.md", &dictionary), ("views.sql", &views)];
+    let (ducklake, _) = ducklake_script(lake, commit)?;
+    let texts = [
+        ("datapackage.json", &package),
+        ("TABLES.md", &dictionary),
+        ("views.sql", &views),
+        ("ducklake.sql", &ducklake),
+    ];
     Ok(lake.write_catalog_files(&texts.map(|(name, text)| (name, text.as_bytes())))?)
 }
 
@@ -71,11 +78,6 @@ fn resource(commit: &Commit, table: &Described) -> Value {
         resource["partitions"] = json!([{"name": "filed_month", "type": "string", "format": "YYYY-MM"}]);
     }
     resource
-}
-
-/// Path of a file in the lake: in its own snapshot, or, in an object store, in the snapshot that wrote it.
-fn lake_path(commit: &Commit, file: &FileEntry) -> String {
-    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
 fn field(column: &DescribedColumn) -> Value {

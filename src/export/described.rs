@@ -76,7 +76,7 @@ pub(crate) fn is_invented(commit: &Commit) -> bool {
     commit.state["source"] == "embedded"
 }
 
-fn of_table(table: Table, manifest: &TableManifest) -> Described {
+pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {
     let columns = columns(table).iter().map(|column| DescribedColumn {
         name: column.name.to_owned(),
         kind: column.kind.data_type(),
@@ -96,12 +96,17 @@ fn of_table(table: Table, manifest: &TableManifest) -> Described {
     }
 }
 
+/// Path of a file in the lake: in its own snapshot, or, in an object store, in the snapshot that wrote it.
+pub(super) fn lake_path(commit: &Commit, file: &FileEntry) -> String {
+    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
+}
+
 /// Whether the path of a file has the month of its rows.
 fn has_month(path: &str) -> bool {
     path.split('/').nth(1).is_some_and(|folder| folder.starts_with("filed_month="))
 }
 
-fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
+pub(super) fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
     let head = Head::parse(footer.key_value(ABOUT_KEY).unwrap_or_default());
     let columns = footer.schema().fields().iter().map(|field| DescribedColumn {
         name: field.name().clone(),
