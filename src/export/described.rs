@@ -90,7 +90,7 @@ pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {
         columns: columns.collect(),
         key: table.key().iter().map(|name| (*name).to_owned()).collect(),
         // A lake of the state's files has the details and officers of each month apart.
-        is_partitioned: manifest.files.iter().any(|file| has_month(&file.path)),
+        is_partitioned: has_months(manifest),
         rows: manifest.rows,
         files: manifest.files.clone(),
     }
@@ -101,9 +101,10 @@ pub(super) fn lake_path(commit: &Commit, file: &FileEntry) -> String {
     format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
-/// Whether the path of a file has the month of its rows.
-fn has_month(path: &str) -> bool {
-    path.split('/').nth(1).is_some_and(|folder| folder.starts_with("filed_month="))
+/// Whether the paths of files have the month of their rows.
+pub(super) fn has_months(manifest: &TableManifest) -> bool {
+    let has_month = |path: &str| path.split('/').nth(1).is_some_and(|name| name.starts_with("filed_month="));
+    manifest.files.iter().any(|file| has_month(&file.path))
 }
 
 pub(super) fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {

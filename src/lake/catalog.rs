@@ -2,11 +2,11 @@
 
 use super::backend::disk::TEMPORARY;
 use super::error::LakeError;
-use super::format::layout::{CATALOG, CATALOG_LIST, check_file_name};
+use super::format::layout::{CATALOG, CATALOG_LIST, DUCKLAKE, check_file_name};
 use super::format::sealed_json::{sealed, unseal};
 use super::handle::Lake;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The content of `catalog/files.json`.
@@ -15,6 +15,9 @@ struct CatalogList {
     /// The blake3 digest of each file by its name. While a file is replaced: its digests before and after, since a kill
     /// leaves either.
     files: BTreeMap<String, Vec<String>>,
+    /// The snapshots that were kept when the file of all of them was written.
+    #[serde(default)]
+    snapshots: BTreeSet<u64>,
 }
 
 /// Stored where a file that does not exist yet would have its digest.
@@ -45,6 +48,9 @@ impl Lake {
             paths.push(self.layout.root.join(name));
         }
         list.files.extend(files.iter().map(|(name, bytes)| ((*name).to_owned(), vec![digest(bytes)])));
+        if files.iter().any(|(name, _)| *name == DUCKLAKE) {
+            list.snapshots = self.kept_snapshots()?;
+        }
         self.write_catalog_list(&list)?;
         Ok(paths)
     }
@@ -81,6 +87,11 @@ impl Lake {
                 let what = if found == ABSENT { "the file is missing" } else { "it is not what was written" };
                 problems.push((name, what.to_owned()));
             }
+        }
+        let gone: Vec<_> = (&list.snapshots - &self.kept_snapshots()?).iter().map(u64::to_string).collect();
+        if !gone.is_empty() {
+            let what = format!("it names files of pruned snapshots: {}", gone.join(", "));
+            problems.push((format!("{CATALOG}/{DUCKLAKE}"), what));
         }
         Ok((list.files.len() as u64 + 1, problems))
     }

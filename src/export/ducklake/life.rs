@@ -15,7 +15,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    const fn since(begin: u64) -> Self {
+    pub(super) const fn since(begin: u64) -> Self {
         Self { begin, end: None }
     }
 
@@ -24,7 +24,7 @@ impl Life {
     }
 
     /// Ends it if it has not ended; returns whether it did.
-    fn finish(&mut self, end: u64) -> bool {
+    pub(super) fn finish(&mut self, end: u64) -> bool {
         let was_open = self.is_open();
         self.end = self.end.or(Some(end));
         was_open

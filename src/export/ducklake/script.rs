@@ -92,6 +92,7 @@ fn write_versions(text: &mut String, all: &Versions) -> fmt::Result {
     insert(text, "ducklake_schema_versions", versions)
 }
 
+/// Tables and views.
 fn write_tables(text: &mut String, all: &Versions) -> fmt::Result {
     let tables = all.tables.iter().map(|table| {
         let (id, uuid, life, name) = (table.id, &table.uuid, span(table.life), quoted(&table.name));
@@ -103,6 +104,15 @@ fn write_tables(text: &mut String, all: &Versions) -> fmt::Result {
         .iter()
         .map(|table| format!("{}, {}, 'comment', {}", table.id, span(table.life), quoted(&table.about)));
     insert(text, "ducklake_tag", comments)?;
+    let views = || all.views.iter();
+    let queries = views().map(|(id, view, life)| {
+        let (uuid, name, sql) = (uuid(&format!("{} {id}", view.name)), quoted(view.name), quoted(view.sql));
+        format!("{id}, '{uuid}', {}, 0, {name}, 'duckdb', {sql}, ''", span(*life))
+    });
+    insert(text, "ducklake_view", queries)?;
+    let about =
+        views().map(|(id, view, life)| format!("{id}, {}, 'comment', {}", span(*life), quoted(view.about)));
+    insert(text, "ducklake_tag", about)?;
     let sizes = all.tables.iter().map(|table| {
         let open = || table.files.iter().filter(|file| file.life.is_open());
         let (rows, bytes) =

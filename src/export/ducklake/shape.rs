@@ -1,10 +1,10 @@
-//! The columns of a table in a snapshot, in the types of `DuckLake`: of a table from the column dictionary, of an aggregate from
-//! the footer of a file.
+//! The columns of a table in a snapshot, in the types of `DuckLake`: from the column dictionary; of an aggregate, and of a snapshot
+//! with other columns, from the footer of a file.
 
-use super::super::described::{Described, DescribedColumn, of_aggregate, of_table};
+use super::super::described::{Described, DescribedColumn, has_months, of_aggregate, of_table};
 use super::super::error::ExportError;
 use crate::lake::{Commit, Lake, TableManifest};
-use crate::table::{Footer, Table};
+use crate::table::{Footer, SCHEMA_VERSION, Table};
 use arrow::datatypes::DataType;
 use std::collections::BTreeMap;
 
@@ -31,46 +31,58 @@ pub(super) struct ColumnShape {
 /// The column that is only in the path of a file.
 pub(super) const MONTH: &str = "filed_month";
 
-/// Shapes of the tables of many snapshots. The footer of an aggregate is read once for each of its SQL texts.
+/// Shapes of the tables of many snapshots. A footer is read once for each SQL text of an aggregate, and for each version of the
+/// schema of a table.
 pub(super) struct Shapes<'a> {
     lake: &'a Lake,
-    aggregates: BTreeMap<(String, String), Option<Shape>>,
+    of_footers: BTreeMap<(String, String), Option<Shape>>,
 }
 
 impl<'a> Shapes<'a> {
     pub(super) const fn new(lake: &'a Lake) -> Self {
-        Self { lake, aggregates: BTreeMap::new() }
+        Self { lake, of_footers: BTreeMap::new() }
     }
 
-    /// The tables of a snapshot that have a file, by name. An aggregate whose file is damaged is left out.
+    /// The tables of a snapshot that have a file, by name. One whose footer is damaged is left out.
     pub(super) fn of(&mut self, commit: &Commit) -> Result<BTreeMap<String, Shape>, ExportError> {
         let mut shapes = BTreeMap::new();
         for (name, manifest) in commit.tables.iter().filter(|(_, manifest)| !manifest.files.is_empty()) {
             let shape = match Table::from_name(name) {
-                Some(table) => Some(Shape::of(of_table(table, manifest))),
-                None => self.of_aggregate(commit, name, manifest)?,
+                Some(table) if commit.schema_version == SCHEMA_VERSION => {
+                    Some(Shape::of(of_table(table, manifest)))
+                }
+                table => self.of_footer(commit, name, table, manifest)?,
             };
             shapes.extend(shape.map(|shape| (name.clone(), shape)));
         }
         Ok(shapes)
     }
 
-    fn of_aggregate(
+    fn of_footer(
         &mut self,
         commit: &Commit,
         name: &str,
+        table: Option<Table>,
         manifest: &TableManifest,
     ) -> Result<Option<Shape>, ExportError> {
-        let sql = &commit.state["aggregates"][name.strip_prefix("agg_").unwrap_or(name)];
-        let text = sql.as_str().or(manifest.files.first().map(|file| file.blake3.as_str()));
-        let key = (name.to_owned(), text.unwrap_or_default().to_owned());
-        if !self.aggregates.contains_key(&key) {
+        let sql = commit.state["aggregates"][name.strip_prefix("agg_").unwrap_or(name)].as_str();
+        let version = match (table, sql) {
+            (Some(_), _) => format!("{} {}", commit.schema_version, has_months(manifest)),
+            (None, Some(sql)) => sql.to_owned(),
+            (None, None) => manifest.files.first().map(|file| file.blake3.clone()).unwrap_or_default(),
+        };
+        let key = (name.to_owned(), version);
+        if !self.of_footers.contains_key(&key) {
             let paths = self.lake.open_snapshot(commit).paths(name)?;
             let footer = paths.first().and_then(|path| Footer::open(path).ok());
-            let shape = footer.map(|footer| Shape::of(of_aggregate(name, &footer, manifest)));
-            self.aggregates.insert(key.clone(), shape);
+            let described = footer.map(|footer| {
+                let found = of_aggregate(name, &footer, manifest);
+                let about = table.map_or(found.about, |table| table.meaning().to_owned());
+                Described { about, is_partitioned: has_months(manifest), ..found }
+            });
+            self.of_footers.insert(key.clone(), described.map(Shape::of));
         }
-        Ok(self.aggregates[&key].clone())
+        Ok(self.of_footers[&key].clone())
     }
 }
 

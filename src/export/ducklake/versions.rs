@@ -1,9 +1,10 @@
 //! The snapshots that are kept, oldest first, as versions of the catalogue.
 
 use super::super::error::ExportError;
-use super::life::{Ids, TableLife};
+use super::life::{Ids, Life, TableLife};
 use super::shape::{Shape, Shapes};
 use crate::lake::{Commit, Lake, LakeError};
+use crate::table::{VIEWS, View};
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,10 +12,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// All of a catalogue.
-#[derive(Debug)]
 pub(super) struct Versions {
     pub(super) versions: Vec<Version>,
     pub(super) tables: Vec<TableLife>,
+    /// Views with their ids.
+    pub(super) views: Vec<(u64, &'static View, Life)>,
     /// The snapshot, the version of the schema, and the table whose columns changed then.
     pub(super) schemas: Vec<(u64, u64, u64)>,
     ids: Ids,
@@ -57,7 +59,14 @@ impl Default for Versions {
     fn default() -> Self {
         // The schema has id 0.
         let ids = Ids { catalog: 1, file: 0 };
-        Self { versions: Vec::new(), tables: Vec::new(), schemas: Vec::new(), ids, schema: 0 }
+        Self {
+            versions: Vec::new(),
+            tables: Vec::new(),
+            views: Vec::new(),
+            schemas: Vec::new(),
+            ids,
+            schema: 0,
+        }
     }
 }
 
@@ -93,11 +102,37 @@ impl Versions {
             changes.extend(removed.then(|| format!("deleted_from_table:{id}")));
             altered.extend(is_other.then_some(id));
         }
-        self.schema += u64::from(!altered.is_empty());
+        let has_other_views = self.take_views(number, shapes, &mut changes);
+        self.schema += u64::from(has_other_views || !altered.is_empty());
         self.schemas.extend(altered.into_iter().map(|table| (number, self.schema, table)));
         let message = format!("{} of {}, run {}", commit.pipeline, commit.today, commit.run_id);
         let (at, schema, ids) = (commit.committed_at, self.schema, self.ids);
         self.versions.push(Version { number, at, schema, ids, changes, message });
+    }
+
+    /// Begins the views that the tables can answer and ends the others; returns whether there were any such.
+    fn take_views(
+        &mut self,
+        number: u64,
+        shapes: &BTreeMap<String, Shape>,
+        changes: &mut Vec<String>,
+    ) -> bool {
+        let before = changes.len();
+        for view in &VIEWS {
+            let is_it = |known: &&mut (u64, &View, Life)| known.1.name == view.name && known.2.is_open();
+            match (self.views.iter_mut().find(is_it), view.is_of(|name| shapes.contains_key(name))) {
+                (Some((id, _, life)), false) => {
+                    life.finish(number);
+                    changes.push(format!("dropped_view:{id}"));
+                }
+                (None, true) => {
+                    self.views.push((self.ids.next_catalog(), view, Life::since(number)));
+                    changes.push(format!("created_view:\"main\".\"{}\"", view.name));
+                }
+                _ => {}
+            }
+        }
+        changes.len() > before
     }
 
     /// Where the table is, made now if the snapshot before has none of that name; and whether it was made.
