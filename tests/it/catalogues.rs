@@ -1,6 +1,6 @@
-//! Other engines read the lake's history where it is: by a DuckLake catalogue over the files of every kept snapshot.
+//! Other engines read the lake where it is: its history by a DuckLake catalogue or by Iceberg, its newest snapshot as sources of dbt.
 
-use crate::support::command::{Finished, Sunlake, sunlake};
+use crate::support::command::{Finished, Sunlake, project, sunlake};
 use crate::support::lake::{commits, damage, files_below};
 use crate::support::python;
 use crate::support::s3::Bucket;
@@ -173,7 +173,7 @@ fn in_an_object_store_the_catalogue_names_objects_where_they_are() {
 /// Claims that DuckDB's own extension reads the rows of every table of every snapshot; gives how many it compared.
 fn attached(file: &Path, lake: &str, allowed: impl FnOnce(Command) -> Command) -> u64 {
     let script = "ducklake_attached.py";
-    let mut reader = python::command_with("requirements-ducklake.txt", script);
+    let mut reader = python::command_with("requirements-catalogues.txt", script);
     reader.arg(file).arg(lake);
     let mut found = python::reported(script, &allowed(reader).output().expect("python"));
     assert_eq!(found["faults"].take(), json!([]), "{lake}");
@@ -204,4 +204,30 @@ fn the_extension_reads_a_bucket() {
     bucket.opened_by(prune, &other).finish().exits(0);
     let file = of_bucket(&bucket, &other, &scratch);
     assert!(attached(&file, &bucket.lake(), |reader| bucket.read_by(reader)) > 40);
+}
+
+#[test]
+fn dbt_reads_every_source_of_the_shipped_file() {
+    let lake = &source::history().lake;
+    let file = project().join("pipelines/catalogs/dbt_sources.yml");
+    let found = python::json("dbt_sources.py", &[&file, lake]);
+    assert_eq!(found["faults"], json!([]));
+    let read: BTreeSet<&str> =
+        found["read"].as_array().expect("tables").iter().filter_map(Value::as_str).collect();
+    let newest = &commits(lake)[1]["tables"];
+    let tables = newest.as_object().expect("tables").iter();
+    let with_files = tables.filter(|(_, table)| table["files"] != json!([])).map(|(name, _)| name.as_str());
+    assert_eq!(read, with_files.collect::<BTreeSet<_>>());
+}
+
+#[test]
+#[ignore = "installs pyiceberg, and DuckDB's extensions from packages of a third party"]
+fn iceberg_reads_every_table_of_two_snapshots() {
+    let (source, scratch) = (source::history(), Scratch::new());
+    let (script, work) = (project().join("pipelines/catalogs/iceberg.py"), scratch.path("iceberg"));
+    std::fs::create_dir(&work).expect("a folder");
+    let arguments: [&Path; 3] = [&script, &source.lake, &work];
+    let found = python::json_with("requirements-catalogues.txt", "iceberg.py", &arguments);
+    assert_eq!(found["faults"], json!([]));
+    assert!(found["compared"].as_u64() > Some(120), "{found}");
 }

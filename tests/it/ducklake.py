@@ -1,6 +1,6 @@
 """Reads a DuckLake catalogue as the specification says, without the extension: SCRIPT [LAKE].
 
-With the folder of the lake, its files are held against the commits of all kept snapshots, row by row."""
+With the folder of the lake, its files are compared with the commits of all kept snapshots, row by row."""
 
 import json
 import os
