@@ -77,7 +77,7 @@ pub(super) fn check_duckdb_tables<'n>(
     }
 }
 
-/// Fails if a `DuckDB` file with these tables is not a `DuckLake` catalogue of an export, or has more than the `known` tables
+/// Fails if a `DuckDB` file with these tables is not a DuckLake catalogue of an export, or has more than the `known` tables
 /// of one.
 pub(super) fn check_ducklake_tables<'n>(
     file: &Path,

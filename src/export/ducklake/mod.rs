@@ -1,11 +1,11 @@
-//! A `DuckLake` 1.0 catalogue over the files of the lake where they are: a version for each kept snapshot, with its number and
+//! A DuckLake 1.0 catalogue over the files of the lake where they are: a version for each kept snapshot, with its number and
 //! the time of its commit.
 //!
-//! `DuckLake` keeps a catalogue in the tables of an SQL database. Here it is an SQL script, `catalog/ducklake.sql`, which DuckDB
+//! DuckLake keeps a catalogue in the tables of an SQL database. Here it is an SQL script, `catalog/ducklake.sql`, which DuckDB
 //! turns into such a database. No row is copied. A row of the catalogue says from which snapshot on it applies, and at which it
 //! ends: a file that ten snapshots share is named once.
 //!
-//! Source: the specification of `DuckLake` 1.0, its tables.
+//! Source: the specification of DuckLake 1.0, its tables.
 //!
 //! # Files, in reading order
 //!

@@ -1,4 +1,4 @@
-//! The columns of a table in a snapshot, in the types of `DuckLake`: from the column dictionary; of an aggregate, and of a snapshot
+//! The columns of a table in a snapshot, in the types of DuckLake: from the column dictionary; of an aggregate, and of a snapshot
 //! with other columns, from the footer of a file.
 
 use super::super::described::{Described, DescribedColumn, has_months, of_aggregate, of_table};
@@ -19,7 +19,7 @@ pub(super) struct Shape {
     pub(super) is_partitioned: bool,
 }
 
-/// A column in the words of `DuckLake`.
+/// A column in the words of DuckLake.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ColumnShape {
     pub(super) name: String,

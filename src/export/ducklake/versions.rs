@@ -32,7 +32,7 @@ pub(super) struct Version {
     pub(super) schema: u64,
     /// The ids that are free after it.
     pub(super) ids: Ids,
-    /// What it changed, in the words of `DuckLake`.
+    /// What it changed, in the words of DuckLake.
     pub(super) changes: Vec<String>,
     /// What made it, for people.
     pub(super) message: String,
