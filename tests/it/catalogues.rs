@@ -145,7 +145,7 @@ fn of_bucket(bucket: &Bucket, work: &Path, scratch: &Scratch) -> PathBuf {
     let (file, program) = (scratch.path("florida.ducklake"), python::program("duckdb"));
     let words = ["export", "ducklake", file.to_str().expect("UTF-8")];
     let command =
-        Sunlake::on(Path::new(&bucket.lake()), &words).args(["--duckdb".as_ref(), program.as_os_str()]);
+        Sunlake::on(Path::new(&bucket.lake()), words).args(["--duckdb".as_ref(), program.as_os_str()]);
     bucket.opened_by(command, work).finish().exits(0);
     file
 }
@@ -200,7 +200,7 @@ fn the_extension_reads_a_bucket() {
     let other = in_bucket(&bucket, &scratch);
     let file = of_bucket(&bucket, &other, &scratch);
     assert!(attached(&file, &bucket.lake(), |reader| bucket.read_by(reader)) > 80);
-    let prune = Sunlake::on(Path::new(&bucket.lake()), &["snapshot", "prune", "--keep-last", "1"]);
+    let prune = Sunlake::on(Path::new(&bucket.lake()), ["snapshot", "prune", "--keep-last", "1"]);
     bucket.opened_by(prune, &other).finish().exits(0);
     let file = of_bucket(&bucket, &other, &scratch);
     assert!(attached(&file, &bucket.lake(), |reader| bucket.read_by(reader)) > 40);
