@@ -18,14 +18,22 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
     package.push('\n');
     let (dictionary, views) = (dictionary(commit, &tables), views(lake, commit, &tables));
-    let (ducklake, _) = ducklake_script(lake, commit)?;
+    let (ducklake, snapshots) = ducklake_script(lake, commit, &[])?;
     let texts = [
         ("datapackage.json", &package),
         ("TABLES.md", &dictionary),
         ("views.sql", &views),
         ("ducklake.sql", &ducklake),
     ];
-    Ok(lake.write_catalog_files(&texts.map(|(name, text)| (name, text.as_bytes())))?)
+    Ok(lake.write_catalog_of(&texts.map(|(name, text)| (name, text.as_bytes())), &snapshots)?)
+}
+
+/// Takes snapshots out of `ducklake.sql` before they are pruned, so that it never names a file that is gone.
+pub(crate) fn leave_out(lake: &Lake, snapshots: &[u64]) -> Result<(), ExportError> {
+    let Some(newest) = lake.current()?.filter(|_| !snapshots.is_empty()) else { return Ok(()) };
+    let (script, left) = ducklake_script(lake, &newest, snapshots)?;
+    lake.write_catalog_of(&[("ducklake.sql", script.as_bytes())], &left)?;
+    Ok(())
 }
 
 /// A Frictionless data package with a resource for each table, and paths relative to the lake.

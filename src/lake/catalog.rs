@@ -2,7 +2,7 @@
 
 use super::backend::disk::TEMPORARY;
 use super::error::LakeError;
-use super::format::layout::{CATALOG, CATALOG_LIST, DUCKLAKE, check_file_name};
+use super::format::layout::{CATALOG, CATALOG_LIST, DUCKLAKE, Mark, check_file_name};
 use super::format::sealed_json::{sealed, unseal};
 use super::handle::Lake;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ struct CatalogList {
     /// The blake3 digest of each file by its name. While a file is replaced: its digests before and after, since a kill
     /// leaves either.
     files: BTreeMap<String, Vec<String>>,
-    /// The snapshots that were kept when the file of all of them was written.
+    /// The snapshots that [`DUCKLAKE`] names.
     #[serde(default)]
     snapshots: BTreeSet<u64>,
 }
@@ -34,6 +34,23 @@ impl Lake {
     ///
     /// [`LakeError::Name`] for a name that leads out of the folder; [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn write_catalog_files(&self, files: &[(&str, &[u8])]) -> Result<Vec<PathBuf>, LakeError> {
+        self.replace_catalog_files(files, None)
+    }
+
+    /// As [`Lake::write_catalog_files`], of files that name the files of these snapshots.
+    pub(crate) fn write_catalog_of(
+        &self,
+        files: &[(&str, &[u8])],
+        snapshots: &[u64],
+    ) -> Result<Vec<PathBuf>, LakeError> {
+        self.replace_catalog_files(files, Some(snapshots))
+    }
+
+    fn replace_catalog_files(
+        &self,
+        files: &[(&str, &[u8])],
+        snapshots: Option<&[u64]>,
+    ) -> Result<Vec<PathBuf>, LakeError> {
         files.iter().try_for_each(|(name, _)| check_file_name(name))?;
         let mut list = self.catalog_list().unwrap_or_default().unwrap_or_default();
         for (name, bytes) in files {
@@ -48,8 +65,8 @@ impl Lake {
             paths.push(self.layout.root.join(name));
         }
         list.files.extend(files.iter().map(|(name, bytes)| ((*name).to_owned(), vec![digest(bytes)])));
-        if files.iter().any(|(name, _)| *name == DUCKLAKE) {
-            list.snapshots = self.kept_snapshots()?;
+        if let Some(snapshots) = snapshots {
+            list.snapshots = snapshots.iter().copied().collect();
         }
         self.write_catalog_list(&list)?;
         Ok(paths)
@@ -88,7 +105,8 @@ impl Lake {
                 problems.push((name, what.to_owned()));
             }
         }
-        let gone: Vec<_> = (&list.snapshots - &self.kept_snapshots()?).iter().map(u64::to_string).collect();
+        let gone: Vec<_> =
+            (&list.snapshots & &self.marked(Mark::Pruned)?).iter().map(u64::to_string).collect();
         if !gone.is_empty() {
             let what = format!("it names files of pruned snapshots: {}", gone.join(", "));
             problems.push((format!("{CATALOG}/{DUCKLAKE}"), what));

@@ -43,7 +43,7 @@ pub(crate) fn export_ducklake(
         check_ducklake_tables(file, run(program, &read_only, NAMES)?.keys(), &known)?;
     }
     let commit = snapshot(lake, None)?;
-    let (script, snapshots) = ducklake_script(lake, &commit)?;
+    let (script, snapshots) = ducklake_script(lake, &commit, &[])?;
     let made = outlet::free_path_near(file)?;
     let rows = run(program, &[made.as_os_str()], &format!("{script}CHECKPOINT;\n{ROWS}\n"))?;
     for (table, manifest) in commit.tables.iter().filter(|(_, manifest)| !manifest.files.is_empty()) {

@@ -12,12 +12,13 @@ use std::fmt::{self, Write};
 /// Rows of one statement.
 const ROWS: usize = 500;
 
-/// The script that makes the catalogue, and the numbers of its snapshots.
+/// The script that makes the catalogue of all kept snapshots but some, and the numbers of those in it.
 pub(in crate::export) fn ducklake_script(
     lake: &Lake,
     newest: &Commit,
+    without: &[u64],
 ) -> Result<(String, Vec<u64>), ExportError> {
-    let all = versions(lake, newest)?;
+    let all = versions(lake, newest, without)?;
     let numbers = all.versions.iter().map(|version| version.number).collect();
     Ok((script(lake, newest, &all), numbers))
 }

@@ -38,13 +38,15 @@ pub(super) struct Version {
     pub(super) message: String,
 }
 
-/// The versions of a lake: every kept snapshot whose commit can be read.
-pub(super) fn versions(lake: &Lake, newest: &Commit) -> Result<Versions, ExportError> {
+/// The versions of a lake: every kept snapshot whose commit can be read, but for some.
+pub(super) fn versions(lake: &Lake, newest: &Commit, without: &[u64]) -> Result<Versions, ExportError> {
     let mut shapes = Shapes::new(lake);
     // Its files are at hand, also where the lake is in an object store.
     shapes.of(newest)?;
     let mut all = Versions::default();
-    for number in lake.kept_snapshots()?.into_iter().filter(|number| *number <= newest.snapshot) {
+    let mut kept = lake.kept_snapshots()?;
+    kept.retain(|number| *number <= newest.snapshot && !without.contains(number));
+    for number in kept {
         let commit = match lake.commit(number) {
             // `verify` says so; the other snapshots are as good as before.
             Err(LakeError::Damaged { .. }) => continue,
