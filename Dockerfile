@@ -8,12 +8,13 @@ FROM ${RUST_IMAGE} AS build
 RUN command -v cc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev; }
 WORKDIR /build
 # What it depends on is most of the build, and a layer of its own: it is built again when Cargo.lock changes.
+# Cargo.toml names the benches; .cargo has the allocator's settings.
 COPY Cargo.toml Cargo.lock ./
-RUN mkdir -p src benches/serve \
-    && echo 'fn main() {}' | tee src/main.rs benches/serve/main.rs benches/efficiency.rs > benches/lake.rs \
-    && touch src/lib.rs \
+COPY .cargo .cargo
+COPY benches benches
+RUN mkdir src && echo 'fn main() {}' > src/main.rs && touch src/lib.rs \
     && cargo build --release --locked --bin sunlake \
-    && rm -rf src benches
+    && rm -r src
 COPY . .
 RUN touch src/lib.rs src/main.rs && cargo build --release --locked --bin sunlake \
     && target/release/sunlake man man \

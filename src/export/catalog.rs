@@ -1,12 +1,12 @@
 //! The catalogue of a snapshot: `datapackage.json`, `TABLES.md`, `views.sql` and `ducklake.sql`, each replaced atomically.
 
 use super::described::{
-    Described, DescribedColumn, describe, is_invented, lake_path, partitioning, quoted, text_of,
-    write_comments, write_views,
+    Described, DescribedColumn, describe, lake_path, partitioning, quoted, text_of, write_comments,
+    write_views,
 };
 use super::ducklake::ducklake_script;
 use super::error::ExportError;
-use crate::lake::{Commit, FileEntry, Lake};
+use crate::lake::{Commit, FileEntry, INVENTED, Lake};
 use arrow::datatypes::DataType;
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -106,8 +106,8 @@ fn dictionary(commit: &Commit, tables: &[Described]) -> String {
             "Committed {} by run `{}`, as of {}. Read a table with `FROM 'current/<table>/**/*.parquet'`.\n",
             commit.committed_at, commit.run_id, commit.today
         )?;
-        if is_invented(commit) {
-            writeln!(text, "**A sample, invented by sunlake: no business in it exists.**\n")?;
+        if commit.is_invented() {
+            writeln!(text, "**{INVENTED}**\n")?;
         }
         writeln!(text, "| table | rows | files | bytes |\n| --- | ---: | ---: | ---: |")?;
         for table in tables {

@@ -2,7 +2,7 @@
 //! They are written into `DuckDB`'s SQL as comments.
 
 use super::error::ExportError;
-use crate::lake::{Commit, FileEntry, Lake, TableManifest};
+use crate::lake::{Commit, FileEntry, INVENTED, Lake, TableManifest};
 use crate::table::{ABOUT_KEY, Footer, Table, columns};
 use crate::table::{VIEWS, View};
 use arrow::datatypes::DataType;
@@ -62,18 +62,10 @@ pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, E
             described.push(of_aggregate(name, &Footer::open(first)?, manifest));
         }
     }
-    if is_invented(commit) {
-        described.iter_mut().for_each(|table| table.about.push_str(INVENTED));
+    if commit.is_invented() {
+        described.iter_mut().for_each(|table| table.about.extend([" ", INVENTED]));
     }
     Ok(described)
-}
-
-/// What the description of a table ends with if its rows are a sample.
-const INVENTED: &str = " A sample, invented by sunlake: no business in it exists.";
-
-/// Whether the embedded sample filled the lake.
-pub(crate) fn is_invented(commit: &Commit) -> bool {
-    commit.state["source"] == "embedded"
 }
 
 pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {

@@ -57,7 +57,7 @@ pub use backend::protocol::Repair;
 pub use backend::url::{CLOUD_VARIABLES, is_address};
 pub use error::LakeError;
 pub use format::layout::Month;
-pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, TableManifest};
+pub use format::manifest::{Commit, FORMAT_VERSION, FileEntry, INVENTED, TableManifest};
 pub use format::run_record::{RunFile, RunRecord};
 pub use handle::{Lake, LakeOptions};
 pub(crate) use handle::{holds_lake, is_lake_folder};

@@ -90,7 +90,7 @@ pub fn write_lake(
         today,
         pipeline: "sample".to_owned(),
         requests_sent: 0,
-        state: serde_json::Value::Null,
+        state: serde_json::json!({ "source": "embedded" }),
         checks: serde_json::Value::Null,
     })?;
     Ok(())

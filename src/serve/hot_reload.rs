@@ -145,8 +145,9 @@ fn first_snapshot(source: &IndexSource) -> Result<PathBuf, ServeError> {
 /// The index of a snapshot folder; its size and the time it took go to the metrics and the log.
 fn load(folder: &Path, metrics: &Metrics) -> Result<Index, LoadError> {
     let begun = Instant::now();
-    check_snapshot_folder(folder)?;
-    let index = load_snapshot(folder)?;
+    let commit = check_snapshot_folder(folder)?;
+    let mut index = load_snapshot(folder)?;
+    index.is_invented = commit.is_some_and(|commit| commit.is_invented());
     let name = folder.canonicalize().ok().and_then(|path| path.file_name()?.to_str()?.parse().ok());
     let took = begun.elapsed();
     metrics.loaded(name.unwrap_or(0), &index, took);

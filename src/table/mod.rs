@@ -18,7 +18,7 @@
 //! - `reference`: rows of the filter values, their labels, and facts of counties
 //! - `layout`: schema, order and bloom filters of a file
 //! - `order`: sorting, and checking the order
-//! - [`mod@file`]: Parquet files, written and read
+//! - `file`: Parquet files, written and read
 //! - `error`: what can be wrong
 
 mod business;

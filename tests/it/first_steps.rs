@@ -1,11 +1,12 @@
 //! What a new user types first: names of built-in pipelines, `init`, `demo`, `query` and `changes`, in an empty folder.
 
 use crate::support::command::{Sunlake, project};
-use crate::support::http::Connection;
+use crate::support::http::{Connection, exchange};
 use crate::support::lake::names;
 use crate::support::scratch::Scratch;
 use crate::support::source;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -179,7 +180,27 @@ fn a_served_demo_answers_the_request_that_it_prints() {
     let answer = client.get("/v1/fl/businesses?q=SUNSHINE&limit=2", key).expect("an answer");
     assert_eq!((answer.status, answer.json()["data"].as_array().map(Vec::len)), (200, Some(2)));
     assert_eq!(client.get("/v1/me", "flb_other").expect("an answer").status, 401);
+    let title =
+        "# Florida business filings API\n\n**A sample, invented by sunlake: no business in it exists.**\n";
+    assert!(client.get("/docs", key).expect("a page").text().starts_with(title));
+    let document = client.get("/openapi.json", key).expect("a document").json();
+    let about = document["info"]["description"].as_str().expect("a description");
+    assert!(about.starts_with("A sample, invented by sunlake: no business in it exists.\n"), "{about}");
+    let agent = handshake(address, key);
+    let said = agent["result"]["instructions"].as_str().expect("instructions");
+    assert!(said.starts_with("A sample, invented by sunlake: no business in it exists. "), "{said}");
     assert!(!server.said().contains(key), "the log has no key");
     server.terminate();
     server.finish().exits(0);
+}
+
+/// The answer to the first message of an agent.
+fn handshake(address: SocketAddr, key: &str) -> Value {
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+    });
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+    let key = format!("Bearer {key}");
+    let headers = [("Authorization", key.as_str()), ("Content-Type", "application/json")];
+    exchange(address, "POST", "/mcp", &headers, Some(message.as_bytes())).expect("an answer").json()
 }

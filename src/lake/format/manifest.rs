@@ -43,6 +43,9 @@ pub struct Commit {
     pub checks: serde_json::Value,
 }
 
+/// What the pages of a sample say.
+pub const INVENTED: &str = "A sample, invented by sunlake: no business in it exists.";
+
 /// The files of one table in a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableManifest {
@@ -101,6 +104,11 @@ impl TableManifest {
 }
 
 impl Commit {
+    /// Whether the embedded sample filled the lake.
+    pub fn is_invented(&self) -> bool {
+        self.state["source"] == "embedded"
+    }
+
     /// Rows of all tables together.
     pub fn rows(&self) -> u64 {
         self.tables.values().map(|table| table.rows).sum()

@@ -3,7 +3,6 @@
 use super::summary::RunSummary;
 use crate::aggregate::read_figures;
 use crate::export::catalog::write_catalog;
-use crate::export::described::is_invented;
 use crate::lake::{Commit, Lake, LakeError};
 use crate::pipeline::error::Result;
 use crate::report::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows, render};
@@ -25,7 +24,7 @@ pub(crate) fn write_report(lake: &Lake, commit: &Commit, run: Option<&RunSummary
         lake: lake.to_string(),
         is_folder: lake.shown().is_some(),
         snapshot: Some(commit.snapshot),
-        is_invented: is_invented(commit),
+        is_invented: commit.is_invented(),
         run: run.map(facts),
         figures: read_figures(&tables)?,
     };

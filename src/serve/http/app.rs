@@ -6,6 +6,7 @@ use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
 use crate::contract::error::{ErrorBody, Message};
 use crate::contract::query::cut;
+use crate::lake::INVENTED;
 use crate::serve::metrics::Metrics;
 use crate::serve::reference::{markdown, openapi};
 use crate::serve::service::{ApiError, Service};
@@ -19,6 +20,19 @@ use tokio::sync::Semaphore;
 /// read.
 pub(super) const MAX_AT_WORK: usize = 256;
 
+/// The pages that describe the API.
+struct Reference {
+    markdown: String,
+    openapi: Vec<u8>,
+}
+
+impl Reference {
+    /// With a notice at the top, unless it is empty.
+    fn new(base_url: &str, notice: &str) -> Self {
+        Self { markdown: markdown::page(notice), openapi: openapi::document(base_url, notice) }
+    }
+}
+
 /// The service, the pages that need no key, and what the middleware shares.
 pub(crate) struct Site {
     pub(crate) service: Arc<Service>,
@@ -30,8 +44,8 @@ pub(crate) struct Site {
     pub(super) at_work: Semaphore,
     /// Of every error body.
     pub(crate) docs_url: Arc<str>,
-    docs_page: String,
-    openapi: Vec<u8>,
+    /// The reference of a lake of filings, and that of a sample.
+    references: [Reference; 2],
     is_draining: AtomicBool,
 }
 
@@ -52,8 +66,7 @@ impl Site {
             refused_keys: RefusedKeys::default(),
             at_work: Semaphore::new(MAX_AT_WORK),
             docs_url: format!("{base_url}/docs").into(),
-            docs_page: markdown::page(),
-            openapi: openapi::document(base_url),
+            references: ["", INVENTED].map(|notice| Reference::new(base_url, notice)),
             is_draining: AtomicBool::new(false),
         }
     }
@@ -65,6 +78,10 @@ impl Site {
 
     pub(super) fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
+    }
+
+    fn reference(&self) -> &Reference {
+        &self.references[usize::from(self.service.is_sample())]
     }
 
     /// The answer and the route of a page that needs no key and is not counted; `None` for any other path.
@@ -81,9 +98,10 @@ impl Site {
                 json(StatusCode::SERVICE_UNAVAILABLE, body.to_string().as_bytes())
             }
             "/healthz" | "/readyz" => json(StatusCode::OK, b"{\"status\":\"ok\"}"),
-            "/openapi.json" => json(StatusCode::OK, &self.openapi),
+            "/openapi.json" => json(StatusCode::OK, &self.reference().openapi),
             _ => {
-                response(StatusCode::OK, "text/markdown; charset=utf-8", self.docs_page.clone().into_bytes())
+                let page = self.reference().markdown.clone();
+                response(StatusCode::OK, "text/markdown; charset=utf-8", page.into_bytes())
             }
         };
         Some((page, route))

@@ -106,6 +106,7 @@ impl IndexBuilder {
             industries,
             updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),
             identity: self.identity,
+            is_invented: false,
             tally,
             columns,
         })

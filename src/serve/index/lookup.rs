@@ -98,6 +98,8 @@ pub(crate) struct Index {
     pub(crate) updated_at: Timestamp,
     /// Digest of the snapshot: the same in every process that serves these rows.
     pub(crate) identity: [u8; 32],
+    /// Whether the rows are a sample.
+    pub(crate) is_invented: bool,
     pub(crate) tally: Tally,
 }
 

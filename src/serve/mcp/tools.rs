@@ -5,6 +5,7 @@ use super::rpc_error;
 use crate::contract::argument::Arguments;
 use crate::contract::endpoint::Endpoint;
 use crate::contract::query::quoted;
+use crate::lake::INVENTED;
 use crate::serve::auth::Caller;
 use crate::serve::reference::json_schema;
 use crate::serve::service::{ApiError, Service};
@@ -120,12 +121,15 @@ impl Tools {
 
 impl ServerHandler for Tools {
     fn get_info(&self) -> ServerConfig {
+        let is_sample = self.service.is_sample();
+        let instructions =
+            if is_sample { format!("{INVENTED} {INSTRUCTIONS}") } else { INSTRUCTIONS.to_owned() };
         let server = Implementation::new("sunlake", env!("CARGO_PKG_VERSION"))
             .with_title("Florida business filings")
             .with_description(env!("CARGO_PKG_DESCRIPTION"));
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(server)
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

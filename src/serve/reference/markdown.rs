@@ -8,9 +8,9 @@ use crate::contract::plan::{Plan, PlanLimits};
 use serde_json::Value;
 use std::fmt::Write;
 
-const INTRODUCTION: &str = "\
-# Florida business filings API
+const TITLE: &str = "# Florida business filings API\n";
 
+const INTRODUCTION: &str = "
 A read-only JSON API over Florida business filings, served from a lake. Every endpoint is a GET; nothing a caller
 sends changes data. Officer records carry a name and a title, never contact data.
 
@@ -98,8 +98,13 @@ loopback names, the listening address and the public address of the server; as `
 | --- | --- |
 ";
 
-pub(crate) fn page() -> String {
-    let mut text = INTRODUCTION.to_owned();
+/// The page, with a notice under its title, unless it is empty.
+pub(crate) fn page(notice: &str) -> String {
+    let mut text = TITLE.to_owned();
+    if !notice.is_empty() {
+        line(&mut text, format_args!("\n**{notice}**"));
+    }
+    text.push_str(INTRODUCTION);
     for endpoint in Endpoint::ALL {
         describe_endpoint(&mut text, endpoint);
     }
@@ -200,7 +205,7 @@ mod tests {
 
     #[test]
     fn every_endpoint_and_parameter_is_described() {
-        let text = page();
+        let text = page("");
         for endpoint in Endpoint::ALL {
             assert!(text.contains(&format!("### {endpoint}\n")), "{endpoint}");
             assert!(text.contains(&format!("| `{}` |", endpoint.tool())), "{endpoint}");
@@ -212,7 +217,7 @@ mod tests {
 
     #[test]
     fn every_field_of_every_record_is_described_with_its_type() {
-        let text = page();
+        let text = page("");
         for row in [
             "| `dissolved_date` | string or null | Null for an active business. |",
             "| `industry` | (`sector` string, `type` string) |  |",

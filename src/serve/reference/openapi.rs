@@ -32,14 +32,16 @@ const fn tag(endpoint: Endpoint) -> &'static str {
     }
 }
 
-/// The document as JSON; `base` is the address under which clients know this server.
-pub(crate) fn document(base: &str) -> Vec<u8> {
+/// The document as JSON; `base` is the address under which clients know this server, and `notice` begins the description.
+pub(crate) fn document(base: &str, notice: &str) -> Vec<u8> {
     let docs_url = format!("{base}/docs");
     let paths: Map<String, Value> = Endpoint::ALL
         .into_iter()
         .map(|endpoint| (endpoint.template().to_owned(), json!({"get": operation(endpoint)})))
         .collect();
-    let description = format!("{DESCRIPTION}\n\nLimits of an account:\n\n{}", markdown::plan_table());
+    let gap = if notice.is_empty() { "" } else { "\n\n" };
+    let description =
+        format!("{notice}{gap}{DESCRIPTION}\n\nLimits of an account:\n\n{}", markdown::plan_table());
     let document = json!({
         "openapi": "3.1.0",
         "info": {"title": "Florida business filings", "version": "1", "description": description},
@@ -179,7 +181,7 @@ mod tests {
     use crate::contract::param::PARAMETERS;
 
     fn read() -> Value {
-        serde_json::from_slice(&document("http://127.0.0.1:1")).expect("JSON")
+        serde_json::from_slice(&document("http://127.0.0.1:1", "")).expect("JSON")
     }
 
     #[test]

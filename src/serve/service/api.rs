@@ -108,6 +108,11 @@ impl Service {
         is_blind.then_some(NO_KEYS).or_else(|| self.view.load().is_none().then_some(NO_DATA))
     }
 
+    /// Whether the rows that are served are a sample.
+    pub(crate) fn is_sample(&self) -> bool {
+        self.view.load().as_ref().is_some_and(|view| view.index.is_invented)
+    }
+
     /// Checks that the plan and the scopes of a caller permit an operation.
     pub(crate) fn authorize(&self, caller: &Caller, endpoint: Endpoint) -> Result<(), ApiError> {
         if !caller.account.api_access {
