@@ -1,8 +1,10 @@
-//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md` and `views.sql`, each replaced atomically.
+//! The catalogue of a snapshot: `datapackage.json`, `TABLES.md`, `views.sql` and `ducklake.sql`, each replaced atomically.
 
 use super::described::{
-    Described, DescribedColumn, describe, partitioning, quoted, text_of, write_comments, write_views,
+    Described, DescribedColumn, describe, lake_path, partitioning, quoted, text_of, write_comments,
+    write_views,
 };
+use super::ducklake::ducklake_script;
 use super::error::ExportError;
 use crate::lake::{Commit, FileEntry, INVENTED, Lake};
 use arrow::datatypes::DataType;
@@ -16,8 +18,22 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
     package.push('\n');
     let (dictionary, views) = (dictionary(commit, &tables), views(lake, commit, &tables));
-    let texts = [("datapackage.json", &package), ("TABLES.md", &dictionary), ("views.sql", &views)];
-    Ok(lake.write_catalog_files(&texts.map(|(name, text)| (name, text.as_bytes())))?)
+    let (ducklake, snapshots) = ducklake_script(lake, commit, &[])?;
+    let texts = [
+        ("datapackage.json", &package),
+        ("TABLES.md", &dictionary),
+        ("views.sql", &views),
+        ("ducklake.sql", &ducklake),
+    ];
+    Ok(lake.write_catalog_of(&texts.map(|(name, text)| (name, text.as_bytes())), &snapshots)?)
+}
+
+/// Takes snapshots out of `ducklake.sql` before they are pruned, so that it never names a file that is gone.
+pub(crate) fn leave_out(lake: &Lake, snapshots: &[u64]) -> Result<(), ExportError> {
+    let Some(newest) = lake.current()?.filter(|_| !snapshots.is_empty()) else { return Ok(()) };
+    let (script, left) = ducklake_script(lake, &newest, snapshots)?;
+    lake.write_catalog_of(&[("ducklake.sql", script.as_bytes())], &left)?;
+    Ok(())
 }
 
 /// A Frictionless data package with a resource for each table, and paths relative to the lake.
@@ -70,11 +86,6 @@ fn resource(commit: &Commit, table: &Described) -> Value {
         resource["partitions"] = json!([{"name": "filed_month", "type": "string", "format": "YYYY-MM"}]);
     }
     resource
-}
-
-/// Path of a file in the lake: in its own snapshot, or, in an object store, in the snapshot that wrote it.
-fn lake_path(commit: &Commit, file: &FileEntry) -> String {
-    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
 fn field(column: &DescribedColumn) -> Value {

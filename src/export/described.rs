@@ -68,7 +68,7 @@ pub(super) fn describe(lake: &Lake, commit: &Commit) -> Result<Vec<Described>, E
     Ok(described)
 }
 
-fn of_table(table: Table, manifest: &TableManifest) -> Described {
+pub(super) fn of_table(table: Table, manifest: &TableManifest) -> Described {
     let columns = columns(table).iter().map(|column| DescribedColumn {
         name: column.name.to_owned(),
         kind: column.kind.data_type(),
@@ -82,18 +82,24 @@ fn of_table(table: Table, manifest: &TableManifest) -> Described {
         columns: columns.collect(),
         key: table.key().iter().map(|name| (*name).to_owned()).collect(),
         // A lake of the state's files has the details and officers of each month apart.
-        is_partitioned: manifest.files.iter().any(|file| has_month(&file.path)),
+        is_partitioned: has_months(manifest),
         rows: manifest.rows,
         files: manifest.files.clone(),
     }
 }
 
-/// Whether the path of a file has the month of its rows.
-fn has_month(path: &str) -> bool {
-    path.split('/').nth(1).is_some_and(|folder| folder.starts_with("filed_month="))
+/// Path of a file in the lake: in its own snapshot, or, in an object store, in the snapshot that wrote it.
+pub(super) fn lake_path(commit: &Commit, file: &FileEntry) -> String {
+    format!("snapshots/{:06}/{}", file.origin_snapshot.unwrap_or(commit.snapshot), file.path)
 }
 
-fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
+/// Whether the paths of files have the month of their rows.
+pub(super) fn has_months(manifest: &TableManifest) -> bool {
+    let has_month = |path: &str| path.split('/').nth(1).is_some_and(|name| name.starts_with("filed_month="));
+    manifest.files.iter().any(|file| has_month(&file.path))
+}
+
+pub(super) fn of_aggregate(name: &str, footer: &Footer, manifest: &TableManifest) -> Described {
     let head = Head::parse(footer.key_value(ABOUT_KEY).unwrap_or_default());
     let columns = footer.schema().fields().iter().map(|field| DescribedColumn {
         name: field.name().clone(),

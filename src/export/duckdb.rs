@@ -3,7 +3,7 @@
 use super::described::{Described, describe, partitioning, quoted, text_of, write_comments, write_views};
 use super::error::ExportError;
 use super::outlet;
-use super::replaceable::{SNAPSHOT_TABLE, check_duckdb_header, check_duckdb_tables};
+use super::replaceable::{check_duckdb_header, check_duckdb_tables, snapshot_table};
 use super::snapshot::{selected_tables, snapshot};
 use crate::lake::{Commit, Lake};
 use std::collections::BTreeMap;
@@ -63,13 +63,7 @@ fn statements(lake: &Lake, commit: &Commit, tables: &[Described]) -> Result<Stri
             write_comments(sql, "TABLE", table)?;
         }
         write_views(sql, tables)?;
-        let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
-        let run = quoted(&commit.run_id);
-        writeln!(
-            sql,
-            "CREATE TABLE {SNAPSHOT_TABLE} AS SELECT CAST({number} AS BIGINT) AS snapshot, \
-             CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {run} AS run_id;"
-        )?;
+        writeln!(sql, "{}", snapshot_table(commit))?;
         writeln!(sql, "CHECKPOINT;")?;
         let counts = tables.iter().map(|table| format!("SELECT '{0}', count(*) FROM {0}", table.name));
         writeln!(sql, "{};", counts.collect::<Vec<_>>().join(" UNION ALL "))
@@ -87,7 +81,11 @@ fn file_list(lake: &Lake, commit: &Commit, table: &Described) -> Result<String, 
 }
 
 /// Runs `sql` with the program on a database, the first of the arguments; returns the names and numbers that it printed.
-fn run(program: &Path, arguments: &[&OsStr], sql: &str) -> Result<BTreeMap<String, u64>, ExportError> {
+pub(super) fn run(
+    program: &Path,
+    arguments: &[&OsStr],
+    sql: &str,
+) -> Result<BTreeMap<String, u64>, ExportError> {
     let failed = |reason: String| ExportError::Duckdb(program.to_owned(), reason);
     let mut child = Command::new(program)
         .args(["-batch", "-bail", "-init", "/dev/null", "-csv", "-noheader"])

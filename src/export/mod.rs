@@ -9,7 +9,8 @@
 //! - `snapshot`: the snapshot and the tables to export
 //! - `described`: tables and columns of a snapshot in words, and as comments in DuckDB's SQL
 //! - `replaceable`: what an export may replace
-//! - `catalog`: `datapackage.json`, `TABLES.md` and `views.sql`
+//! - `ducklake`: a DuckLake catalogue of all kept snapshots over the files of the lake
+//! - `catalog`: `datapackage.json`, `TABLES.md`, `views.sql` and `ducklake.sql`
 //! - `csv`: a text file for each table, safe to open in a spreadsheet
 //! - `duckdb`: a DuckDB database file, made by the `duckdb` program
 //! - `delta`: a Delta Lake table of `filings`, a version for each snapshot
@@ -19,6 +20,7 @@ pub(crate) mod csv;
 pub(crate) mod delta;
 pub(crate) mod described;
 pub(crate) mod duckdb;
+pub(crate) mod ducklake;
 mod error;
 mod outlet;
 mod replaceable;

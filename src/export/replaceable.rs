@@ -1,6 +1,6 @@
 //! What an export may replace: what an export made. Anything else needs `--force`.
 
-use super::described::describe;
+use super::described::{describe, quoted};
 use super::error::ExportError;
 use crate::lake::{Commit, Lake};
 use crate::table::Table;
@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// The table of a `DuckDB` file that says which snapshot it holds.
-pub(super) const SNAPSHOT_TABLE: &str = "sunlake_snapshot";
+const SNAPSHOT_TABLE: &str = "sunlake_snapshot";
 
 /// Bytes 8 to 11 of every `DuckDB` file.
 const DUCKDB_MAGIC: &[u8] = b"DUCK";
@@ -75,6 +75,33 @@ pub(super) fn check_duckdb_tables<'n>(
         (true, false) => Err(not_made(file, format!("it also has {}", others.join(", ")))),
         (false, _) => Err(not_made(file, format!("it has no table {SNAPSHOT_TABLE}"))),
     }
+}
+
+/// Fails if a `DuckDB` file with these tables is not a DuckLake catalogue of an export, or has more than the `known` tables
+/// of one.
+pub(super) fn check_ducklake_tables<'n>(
+    file: &Path,
+    names: impl Iterator<Item = &'n String>,
+    known: &[&str],
+) -> Result<(), ExportError> {
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    let wanted: BTreeSet<&str> = known.iter().copied().chain([SNAPSHOT_TABLE]).collect();
+    let others: Vec<&str> = names.difference(&wanted).copied().collect();
+    match (wanted.difference(&names).next(), others.is_empty()) {
+        (None, true) => Ok(()),
+        (None, false) => Err(not_made(file, format!("it also has {}", others.join(", ")))),
+        (Some(missing), _) => Err(not_made(file, format!("it has no table {missing}"))),
+    }
+}
+
+/// The statement that makes the table which says of which snapshot a database is.
+pub(super) fn snapshot_table(commit: &Commit) -> String {
+    let (number, at, today) = (commit.snapshot, commit.committed_at, commit.today);
+    format!(
+        "CREATE TABLE {SNAPSHOT_TABLE} AS SELECT CAST({number} AS BIGINT) AS snapshot, \
+         CAST('{at}' AS TIMESTAMPTZ) AS committed_at, DATE '{today}' AS today, {} AS run_id;",
+        quoted(&commit.run_id)
+    )
 }
 
 fn begins_with(path: &Path, head: &[u8]) -> bool {

@@ -2,11 +2,11 @@
 
 use super::backend::disk::TEMPORARY;
 use super::error::LakeError;
-use super::format::layout::{CATALOG, CATALOG_LIST, check_file_name};
+use super::format::layout::{CATALOG, CATALOG_LIST, DUCKLAKE, Mark, check_file_name};
 use super::format::sealed_json::{sealed, unseal};
 use super::handle::Lake;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The content of `catalog/files.json`.
@@ -15,6 +15,9 @@ struct CatalogList {
     /// The blake3 digest of each file by its name. While a file is replaced: its digests before and after, since a kill
     /// leaves either.
     files: BTreeMap<String, Vec<String>>,
+    /// The snapshots that [`DUCKLAKE`] names.
+    #[serde(default)]
+    snapshots: BTreeSet<u64>,
 }
 
 /// Stored where a file that does not exist yet would have its digest.
@@ -31,6 +34,23 @@ impl Lake {
     ///
     /// [`LakeError::Name`] for a name that leads out of the folder; [`LakeError::Storage`], [`LakeError::Remote`].
     pub fn write_catalog_files(&self, files: &[(&str, &[u8])]) -> Result<Vec<PathBuf>, LakeError> {
+        self.replace_catalog_files(files, None)
+    }
+
+    /// As [`Lake::write_catalog_files`], of files that name the files of these snapshots.
+    pub(crate) fn write_catalog_of(
+        &self,
+        files: &[(&str, &[u8])],
+        snapshots: &[u64],
+    ) -> Result<Vec<PathBuf>, LakeError> {
+        self.replace_catalog_files(files, Some(snapshots))
+    }
+
+    fn replace_catalog_files(
+        &self,
+        files: &[(&str, &[u8])],
+        snapshots: Option<&[u64]>,
+    ) -> Result<Vec<PathBuf>, LakeError> {
         files.iter().try_for_each(|(name, _)| check_file_name(name))?;
         let mut list = self.catalog_list().unwrap_or_default().unwrap_or_default();
         for (name, bytes) in files {
@@ -45,6 +65,9 @@ impl Lake {
             paths.push(self.layout.root.join(name));
         }
         list.files.extend(files.iter().map(|(name, bytes)| ((*name).to_owned(), vec![digest(bytes)])));
+        if let Some(snapshots) = snapshots {
+            list.snapshots = snapshots.iter().copied().collect();
+        }
         self.write_catalog_list(&list)?;
         Ok(paths)
     }
@@ -81,6 +104,12 @@ impl Lake {
                 let what = if found == ABSENT { "the file is missing" } else { "it is not what was written" };
                 problems.push((name, what.to_owned()));
             }
+        }
+        let gone: Vec<_> =
+            (&list.snapshots & &self.marked(Mark::Pruned)?).iter().map(u64::to_string).collect();
+        if !gone.is_empty() {
+            let what = format!("it names files of pruned snapshots: {}", gone.join(", "));
+            problems.push((format!("{CATALOG}/{DUCKLAKE}"), what));
         }
         Ok((list.files.len() as u64 + 1, problems))
     }

@@ -10,6 +10,7 @@
 
 mod aggregates;
 mod api;
+mod catalogues;
 mod connections;
 mod daily_listing;
 mod damage;

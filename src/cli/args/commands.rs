@@ -159,7 +159,7 @@ pub enum Command {
         #[arg(value_parser = named_path(), value_name = "PATH")]
         pipelines: PathBuf,
     },
-    /// Export a snapshot for other programs: text files, a DuckDB file, a Delta table
+    /// Export for other programs: text files, a DuckDB file, a Delta table, a DuckLake catalogue
     Export {
         /// What to export.
         #[command(subcommand)]
@@ -339,6 +339,18 @@ pub enum ExportCommand {
         /// Copy files even where a hard link is possible
         #[arg(long, env = "SUNLAKE_COPY", value_parser = named(switch))]
         copy: bool,
+    },
+    /// A DuckLake catalogue of all kept snapshots over the files of the lake where they are; no row is copied
+    Ducklake {
+        /// The file of the catalogue
+        file: PathBuf,
+        /// DuckDB's command line program
+        #[arg(long, env = "SUNLAKE_DUCKDB", default_value = "duckdb")]
+        #[arg(value_parser = named_path(), value_name = "PATH")]
+        duckdb: PathBuf,
+        /// Replace a file that this command did not make
+        #[arg(long, env = "SUNLAKE_FORCE", value_parser = named(switch))]
+        force: bool,
     },
 }
 

@@ -155,7 +155,7 @@ fn of_command(word: &str, command: &str) -> Option<String> {
         )),
         "export" => Some(said(
             &format!("{word}: there is no such export"),
-            "name one first, then its path: `sunlake export csv|duckdb|delta PATH`",
+            "name one first, then its path: `sunlake export csv|duckdb|delta|ducklake PATH`",
         )),
         _ => None,
     }

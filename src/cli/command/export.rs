@@ -1,4 +1,4 @@
-//! `export`: a snapshot as text files, as a DuckDB file, as a Delta table.
+//! `export`: a snapshot as text files, as a DuckDB file; snapshots as a Delta table, as a DuckLake catalogue.
 
 use crate::cli::args::{ExportCommand, Selection, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};
@@ -8,6 +8,7 @@ use crate::cli::session::Session;
 use crate::export::csv::export_csv;
 use crate::export::delta::export_delta;
 use crate::export::duckdb::export_duckdb;
+use crate::export::ducklake::export_ducklake;
 use crate::lake::Lake;
 use serde_json::json;
 use std::fmt::Write;
@@ -21,6 +22,7 @@ pub(crate) fn export(session: &Session<'_>, command: &ExportCommand) -> Result<u
         ExportCommand::Delta { path, snapshot, copy } => {
             delta(session, &lake, path, of(&lake, *snapshot)?, *copy)
         }
+        ExportCommand::Ducklake { file, duckdb, force } => ducklake(session, &lake, file, (duckdb, *force)),
     }
 }
 
@@ -88,5 +90,20 @@ fn delta(
             }
             Ok(())
         })
+    })
+}
+
+fn ducklake(
+    session: &Session<'_>,
+    lake: &Lake,
+    file: &Path,
+    (program, force): (&Path, bool),
+) -> Result<u8, CommandError> {
+    let made = export_ducklake(lake, file, (program, force))?;
+    let newest = made.commit.snapshot;
+    let value = json!({ "snapshot": newest, "snapshots": made.snapshots, "path": file, "rows": made.rows });
+    session.report(&value, || {
+        let (path, versions) = (file.display(), count(made.snapshots.len() as u64, "snapshot"));
+        format!("{path}: {versions} up to {newest}, {}\n", count(made.rows.len() as u64, "table"))
     })
 }

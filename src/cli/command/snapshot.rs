@@ -5,6 +5,7 @@ use crate::cli::args::{PruneFlags, SnapshotCommand};
 use crate::cli::context::open_lake::{open_lake, require_lake, require_snapshot, snapshot_number};
 use crate::cli::exit::CommandError;
 use crate::cli::session::Session;
+use crate::export::catalog::{leave_out, write_catalog};
 use crate::lake::{Lake, PruneRules, Retention};
 use crate::pipeline::publish::report::write_shown;
 use serde_json::json;
@@ -91,7 +92,13 @@ fn prune(session: &Session<'_>, lake: &Lake, flags: &PruneFlags) -> Result<u8, C
         true => lake.would_prune(&rules)?,
         false => {
             let (lock, _) = session.lock(lake, "prune")?;
-            lake.prune(&lock, &rules, session.now())?
+            leave_out(lake, &lake.would_prune(&rules)?.snapshots)?;
+            let pruning = lake.prune(&lock, &rules, session.now())?;
+            // A snapshot that was pinned just now stays in it.
+            if let Some(newest) = lake.current()? {
+                write_catalog(lake, &newest)?;
+            }
+            pruning
         }
     };
     let value = json!({

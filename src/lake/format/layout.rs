@@ -186,6 +186,8 @@ pub(crate) const QUARANTINE: &str = "quarantine";
 
 /// Folder of the descriptions of the newest snapshot.
 pub(crate) const CATALOG: &str = "catalog";
+/// The file in it that names the files of all kept snapshots.
+pub(crate) const DUCKLAKE: &str = "ducklake.sql";
 /// The list of the digests of the files in that folder.
 pub(crate) const CATALOG_LIST: &str = "catalog/files.json";
 

@@ -3,7 +3,7 @@
 use super::coverage::{missing_days, stage_coverage, stage_statewide};
 use super::load::{Import, Loaded, files_again, load, unread_files};
 use crate::aggregate::digest;
-use crate::export::catalog::write_catalog;
+use crate::export::catalog::{leave_out, write_catalog};
 use crate::import::rules::industry::Industries;
 use crate::lake::{CommitInfo, Lake, LakeLock, PruneRules, RunDir, RunRecord, Staging};
 use crate::pipeline::config::built_in;
@@ -304,6 +304,7 @@ impl ImportRun<'_> {
             Some(if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() }.to_owned());
         let spec = &self.pipeline.spec.retention;
         let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: self.record.today };
+        leave_out(lake, &lake.would_prune(&rules)?.snapshots)?;
         summary.pruned = lake.prune(self.lock, &rules, (self.context.now)())?.snapshots;
         summary.elapsed_secs = self.started.elapsed().as_secs_f64();
         if let Some(commit) = lake.current()? {

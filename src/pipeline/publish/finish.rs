@@ -8,7 +8,7 @@ use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSumma
 use crate::aggregate::digest;
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
-use crate::export::catalog::write_catalog;
+use crate::export::catalog::{leave_out, write_catalog};
 use crate::extract::PlanOverride;
 use crate::extract::reference::Reference;
 use crate::lake::{Commit, CommitInfo, PruneRules, RunRecord};
@@ -214,6 +214,7 @@ fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Re
     }
     let spec = &run.pipeline.spec.retention;
     let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
+    leave_out(run.lake, &run.lake.would_prune(&rules)?.snapshots)?;
     summary.pruned = run.lake.prune(run.lock, &rules, (run.now)())?.snapshots;
     summary.elapsed_secs = started.elapsed().as_secs_f64();
     show(run, summary)?;

@@ -10,9 +10,11 @@
 //! - `configuration`: the keys of a pipeline file, with what they accept and their defaults
 //! - `json`: the objects of `--json`
 //! - `tables`: tables and aggregates, column by column
+//! - `dbt`: the same as sources of dbt
 
 mod commands;
 mod configuration;
+mod dbt;
 mod exit_codes;
 mod json;
 mod page;

@@ -9,16 +9,21 @@ pub(super) fn project() -> &'static Path {
 
 /// Compares `docs/reference/NAME` with the generated text. With `SUNLAKE_BLESS` set, writes it instead.
 pub(super) fn check(name: &str, text: &str) {
-    let file = project().join("docs/reference").join(name);
+    same(&project().join("docs/reference").join(name), text);
+}
+
+/// Compares a file with the generated text. With `SUNLAKE_BLESS` set, writes it instead.
+pub(super) fn same(file: &Path, text: &str) {
     if std::env::var_os("SUNLAKE_BLESS").is_some() {
-        std::fs::write(&file, text).expect("a page that can be written");
+        std::fs::write(file, text).expect("a page that can be written");
         return;
     }
-    let there = std::fs::read_to_string(&file).unwrap_or_default();
+    let there = std::fs::read_to_string(file).unwrap_or_default();
     let differs = there.lines().zip(text.lines()).find(|(there, made)| there != made);
     assert!(
         there == text,
-        "docs/reference/{name} is not what the program says: run SUNLAKE_BLESS=1 cargo test --release reference_pages\n{differs:#?}"
+        "{} is not what the program says: run SUNLAKE_BLESS=1 cargo test --release reference_pages\n{differs:#?}",
+        file.display()
     );
 }
 

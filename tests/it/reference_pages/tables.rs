@@ -40,35 +40,53 @@ fn tables_page_is_the_column_dictionary() {
     check("tables.md", &format!("{}\n", text.trim_end()));
 }
 
-/// The head of an aggregate's SQL file, as Markdown.
-fn aggregate(name: &str, sql: &str) -> String {
-    let lines: Vec<&str> = sql.lines().map_while(|line| line.strip_prefix("--")).collect();
-    let question = lines.first().expect("a head").trim();
-    let (mut about, mut rows, mut check) = (String::new(), Vec::<Vec<String>>::new(), String::new());
-    for line in &lines[1..] {
-        let words = line.trim();
-        let indent = line.len() - line.trim_start().len();
-        match words.split_once(char::is_whitespace) {
-            Some((column, meaning)) if indent == 3 => {
-                rows.push(vec![code(column), prose(meaning.trim())]);
-            }
-            _ if indent > 3 => {
-                let last =
-                    rows.last_mut().and_then(|row| row.last_mut()).expect("a column before its second line");
-                last.push_str(&format!(" {}", prose(words)));
-            }
-            _ => match words.strip_prefix("Adds up: ") {
-                Some(equation) => {
-                    let (left, right) = equation.split_once(" equals ").expect("both sides of an equation");
-                    check = format!("Checked before publishing: {} equals {}.\n\n", code(left), code(right));
+/// The head of an aggregate's SQL file.
+#[derive(Default)]
+pub(super) struct AggregateHead {
+    pub(super) question: String,
+    about: String,
+    /// Columns with their meanings.
+    pub(super) columns: Vec<(String, String)>,
+    check: String,
+}
+
+impl AggregateHead {
+    pub(super) fn of(sql: &str) -> Self {
+        let lines: Vec<&str> = sql.lines().map_while(|line| line.strip_prefix("--")).collect();
+        let question = lines.first().expect("a head").trim().to_owned();
+        let mut head = Self { question, ..Self::default() };
+        for line in &lines[1..] {
+            let words = line.trim();
+            let indent = line.len() - line.trim_start().len();
+            match words.split_once(char::is_whitespace) {
+                Some((column, meaning)) if indent == 3 => {
+                    head.columns.push((column.to_owned(), meaning.trim().to_owned()));
                 }
-                None => about.push_str(&format!(" {words}")),
-            },
+                _ if indent > 3 => {
+                    let (_, meaning) = head.columns.last_mut().expect("a column before its second line");
+                    meaning.push_str(&format!(" {words}"));
+                }
+                _ => match words.strip_prefix("Adds up: ") {
+                    Some(equation) => head.check = equation.to_owned(),
+                    None => head.about.push_str(&format!(" {words}")),
+                },
+            }
         }
+        head
     }
-    let columns = table(&["column", "meaning"], &rows);
-    let about = prose(about.trim());
-    format!("## agg_{name}\n\n**{question}** {about}.\n\n{columns}{check}")
+
+    fn page(&self, name: &str) -> String {
+        let row = |(column, meaning): &(String, String)| vec![code(column), prose(meaning)];
+        let columns = table(&["column", "meaning"], &self.columns.iter().map(row).collect::<Vec<_>>());
+        let check = match self.check.split_once(" equals ") {
+            Some((left, right)) => {
+                format!("Checked before publishing: {} equals {}.\n\n", code(left), code(right))
+            }
+            None => String::new(),
+        };
+        let (question, about) = (&self.question, prose(self.about.trim()));
+        format!("## agg_{name}\n\n**{question}** {about}.\n\n{columns}{check}")
+    }
 }
 
 #[test]
@@ -82,7 +100,8 @@ fn aggregates_page_is_the_heads_of_the_sql_files() {
     );
     for file in files_of(&project().join("pipelines/aggregates"), "sql") {
         let name = file.file_stem().and_then(|stem| stem.to_str()).expect("a name");
-        text.push_str(&aggregate(name, &std::fs::read_to_string(&file).expect("SQL")));
+        let sql = std::fs::read_to_string(&file).expect("SQL");
+        text.push_str(&AggregateHead::of(&sql).page(name));
     }
     check("aggregates.md", &format!("{}\n", text.trim_end()));
 }

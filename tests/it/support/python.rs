@@ -12,7 +12,8 @@ pub(crate) fn command(script: &str) -> Command {
     command_with("requirements.txt", script)
 }
 
-fn command_with(requirements: &str, script: &str) -> Command {
+/// As [`command`], with the packages of another file of requirements.
+pub(crate) fn command_with(requirements: &str, script: &str) -> Command {
     let mut command = Command::new(programs(requirements).join("python"));
     command.arg(project().join("tests/it").join(script));
     command

@@ -5,7 +5,7 @@ use super::{http, python};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 
 /// The secret that must stand in no message.
@@ -81,6 +81,13 @@ impl Bucket {
         let reported = python::reported("s3_objects.py", &done);
         let found = reported.as_array().expect("names").iter().filter_map(|name| name.as_str());
         found.filter_map(|name| Some(name.strip_prefix(ROOT)?.strip_prefix('/')?.to_owned())).collect()
+    }
+
+    /// A program of another kind that may use it.
+    pub(crate) fn read_by(&self, mut command: Command) -> Command {
+        command.env("AWS_ENDPOINT", format!("http://{}", server().address));
+        command.env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLE").env("AWS_SECRET_ACCESS_KEY", SECRET);
+        command
     }
 
     /// A command that may use it, with its working copy.
