@@ -4,8 +4,8 @@ ARG RUST_IMAGE=rust:1.95-slim-bookworm
 ARG BASE_IMAGE=debian:bookworm-slim
 
 FROM ${RUST_IMAGE} AS build
-# ring and zstd build C.
-RUN command -v cc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev; }
+# ring and zstd build C; jemalloc also wants make.
+RUN { command -v cc && command -v make; } >/dev/null || { apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev make; }
 WORKDIR /build
 # What it depends on is most of the build, and a layer of its own: it is built again when Cargo.lock changes.
 # Cargo.toml names the benches; .cargo has the allocator's settings.
