@@ -14,7 +14,7 @@ use crate::lake::{Lake, LakeError, check_snapshot_folder};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// An object store is asked at every fifth poll: each time costs two requests.
 const POLLS_BETWEEN_STORE_REQUESTS: u64 = 5;
@@ -41,6 +41,8 @@ struct State {
     polls: u64,
     /// Polls in a row that could not read the source.
     misses: u64,
+    /// When the report was written that is served.
+    report: Option<SystemTime>,
 }
 
 impl Watch for HotReload {
@@ -55,6 +57,7 @@ impl Watch for HotReload {
             Ok(newest) => {
                 state.misses = 0;
                 site.metrics.reload_failing.set(i64::from(!state.serve(site, newest)));
+                self.follow_report(site, &mut state);
             }
             Err(error) => {
                 state.misses += 1;
@@ -80,8 +83,21 @@ impl HotReload {
         let snapshot = first_snapshot(&self.source)?;
         let loaded = load(&snapshot, &site.metrics)?;
         site.service.swap_index(Arc::new(loaded));
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).snapshot = snapshot;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.snapshot = snapshot;
+        self.follow_report(site, &mut state);
         Ok(())
+    }
+
+    /// Reads the lake's report where a run has written another: it does so after the snapshot. A lake in a bucket has none here.
+    fn follow_report(&self, site: &Site, state: &mut State) {
+        let IndexSource::Lake(root) = &self.source else { return };
+        let path = root.join("catalog/report.html");
+        let written = path.metadata().and_then(|metadata| metadata.modified()).ok();
+        if written != state.report {
+            site.set_report(std::fs::read(path).ok());
+            state.report = written;
+        }
     }
 
     /// The newest snapshot of a source that is followed; `None` when it is not to be asked now.

@@ -17,6 +17,7 @@
 //! - `auth`: keys, accounts, limits and request counts
 //! - `http`: connections, middleware, routes
 //! - `mcp`: the same operations as tools over MCP
+//! - `pages`: a search and the reference, for people
 //! - `reference`: the `OpenAPI` document, the Markdown page, JSON Schemas
 //! - `watch`: work that is done again and again, each kind on its own
 //! - `key_watch`: a changed key file without a restart, and one that cannot be read
@@ -34,6 +35,7 @@ mod key_watch;
 mod load;
 mod mcp;
 mod metrics;
+mod pages;
 mod rarely;
 mod reference;
 mod server;

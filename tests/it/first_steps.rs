@@ -182,7 +182,7 @@ fn a_served_demo_answers_the_request_that_it_prints() {
     assert_eq!(client.get("/v1/me", "flb_other").expect("an answer").status, 401);
     let title =
         "# Florida business filings API\n\n**A sample, invented by sunlake: no business in it exists.**\n";
-    assert!(client.get("/docs", key).expect("a page").text().starts_with(title));
+    assert!(client.get("/docs.md", key).expect("a page").text().starts_with(title));
     let document = client.get("/openapi.json", key).expect("a document").json();
     let about = document["info"]["description"].as_str().expect("a description");
     assert!(about.starts_with("A sample, invented by sunlake: no business in it exists.\n"), "{about}");

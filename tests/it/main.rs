@@ -38,6 +38,7 @@ mod mistakes;
 mod monitoring;
 mod openapi;
 mod operation;
+mod pages;
 mod plan_numbers;
 mod readers;
 mod recipes;

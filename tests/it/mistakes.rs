@@ -120,7 +120,7 @@ fn words_from_another_place_say_what_to_type() {
         (
             "export out",
             "out: there is no such export\n\
-             hint: name one first, then its path: `sunlake export csv|duckdb|delta PATH`\n",
+             hint: name one first, then its path: `sunlake export csv|duckdb|delta|ducklake PATH`\n",
         ),
     ] {
         says(&scratch, line, 2, &format!("error: {text}"));

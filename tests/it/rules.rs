@@ -196,7 +196,7 @@ const OTHERS: &[Case] = &[
     bad("/v1/fl/businesses/by-document/L-1234567", 400, &["6 to 12"]),
     bad("/v1/fl/businesses/by-document/Z99999999999", 404, &["Z99999999999"]),
     // Routes that are none.
-    bad("/", 404, &["route"]),
+    bad("/index.html", 404, &["route"]),
     bad("/v1", 404, &["route"]),
     bad("/v1/fl/business", 404, &["route"]),
     bad("/v1/fl/businesses/", 404, &["route"]),

@@ -4,13 +4,20 @@ use super::host_guard::HostGuard;
 use super::refused_keys::RefusedKeys;
 use super::request_id::RequestIds;
 use super::response::{HttpResponse, response, with_header};
+use crate::contract::eastern::eastern_day;
 use crate::contract::error::{ErrorBody, Message};
 use crate::contract::query::cut;
 use crate::lake::INVENTED;
 use crate::serve::metrics::Metrics;
+use crate::serve::pages::home::{self, Served};
+use crate::serve::pages::manual;
+use crate::serve::pages::shell::Page;
 use crate::serve::reference::{markdown, openapi};
 use crate::serve::service::{ApiError, Service};
-use hyper::header::{ALLOW, AUTHORIZATION, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use arc_swap::ArcSwapOption;
+use hyper::header::{
+    ALLOW, AUTHORIZATION, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use hyper::{Method, StatusCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,13 +30,15 @@ pub(super) const MAX_AT_WORK: usize = 256;
 /// The pages that describe the API.
 struct Reference {
     markdown: String,
+    manual: Page,
     openapi: Vec<u8>,
 }
 
 impl Reference {
     /// With a notice at the top, unless it is empty.
     fn new(base_url: &str, notice: &str) -> Self {
-        Self { markdown: markdown::page(notice), openapi: openapi::document(base_url, notice) }
+        let markdown = markdown::page(notice);
+        Self { manual: manual::page(&markdown), markdown, openapi: openapi::document(base_url, notice) }
     }
 }
 
@@ -46,6 +55,8 @@ pub(crate) struct Site {
     pub(crate) docs_url: Arc<str>,
     /// The reference of a lake of filings, and that of a sample.
     references: [Reference; 2],
+    /// The report of the snapshot that is served, if its lake has one.
+    report: ArcSwapOption<Vec<u8>>,
     is_draining: AtomicBool,
 }
 
@@ -67,6 +78,7 @@ impl Site {
             at_work: Semaphore::new(MAX_AT_WORK),
             docs_url: format!("{base_url}/docs").into(),
             references: ["", INVENTED].map(|notice| Reference::new(base_url, notice)),
+            report: ArcSwapOption::empty(),
             is_draining: AtomicBool::new(false),
         }
     }
@@ -80,6 +92,21 @@ impl Site {
         self.is_draining.load(Ordering::Acquire)
     }
 
+    /// Replaces the report.
+    pub(crate) fn set_report(&self, report: Option<Vec<u8>>) {
+        self.report.store(report.map(Arc::new));
+    }
+
+    fn home(&self) -> Page {
+        let served = self.service.index().map(|index| Served {
+            rows: index.rows(),
+            day: eastern_day(index.updated_at),
+            is_sample: index.is_invented,
+            has_report: self.report.load().is_some(),
+        });
+        home::page(served.as_ref())
+    }
+
     fn reference(&self) -> &Reference {
         &self.references[usize::from(self.service.is_sample())]
     }
@@ -87,8 +114,7 @@ impl Site {
     /// The answer and the route of a page that needs no key and is not counted; `None` for any other path.
     pub(super) fn open_page(&self, path: &str) -> Option<(HttpResponse, &'static str)> {
         let json = |status, body: &[u8]| response(status, "application/json", body.to_vec());
-        let route =
-            *["/healthz", "/readyz", "/openapi.json", "/docs"].iter().find(|route| **route == path)?;
+        let route = *OPEN_PAGES.iter().find(|route| **route == path)?;
         let page = match route {
             "/readyz" if self.is_draining() => {
                 json(StatusCode::SERVICE_UNAVAILABLE, b"{\"status\":\"ending\"}")
@@ -99,12 +125,38 @@ impl Site {
             }
             "/healthz" | "/readyz" => json(StatusCode::OK, b"{\"status\":\"ok\"}"),
             "/openapi.json" => json(StatusCode::OK, &self.reference().openapi),
-            _ => {
+            "/docs.md" => {
                 let page = self.reference().markdown.clone();
                 response(StatusCode::OK, "text/markdown; charset=utf-8", page.into_bytes())
             }
+            "/docs" => html(&self.reference().manual),
+            "/report" => match self.report.load_full() {
+                // The page has its own policy.
+                Some(report) => {
+                    with_policy(response(StatusCode::OK, HTML, report.to_vec()), "frame-ancestors 'none'")
+                }
+                None => self.problem(404, "this lake has no report".to_owned()),
+            },
+            _ => html(&self.home()),
         };
         Some((page, route))
+    }
+}
+
+/// Paths that need no key.
+const OPEN_PAGES: [&str; 7] = ["/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs.md", "/report"];
+
+const HTML: &str = "text/html; charset=utf-8";
+
+fn html(page: &Page) -> HttpResponse {
+    with_policy(response(StatusCode::OK, HTML, page.html.clone().into_bytes()), &page.policy)
+}
+
+/// An answer with a policy of its own, in place of the one of every answer, which allows nothing.
+fn with_policy(answer: HttpResponse, policy: &str) -> HttpResponse {
+    match HeaderValue::from_str(policy) {
+        Ok(policy) => with_header(answer, CONTENT_SECURITY_POLICY, policy),
+        Err(_) => answer,
     }
 }
 

@@ -21,7 +21,7 @@ use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
-/// Headers of every answer.
+/// Headers of every answer that has none of its own.
 const HEADERS: [(HeaderName, &str); 4] = [
     (VARY, "authorization, accept-encoding"),
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -125,7 +125,7 @@ impl Site {
         let headers = response.headers_mut();
         headers.insert(REQUEST_ID, id.clone());
         for (name, value) in HEADERS {
-            headers.insert(name, HeaderValue::from_static(value));
+            headers.entry(name).or_insert(HeaderValue::from_static(value));
         }
         self.let_pages_read(sent, headers);
         if self.is_draining() {

@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn open_pages_need_no_key_and_are_not_counted() {
         let site = site(PlanLimits { per_minute: 1, ..generous() }, &["data"]);
-        for target in ["/healthz", "/readyz", "/docs", "/openapi.json"] {
+        for target in ["/", "/healthz", "/readyz", "/docs", "/docs.md", "/openapi.json"] {
             assert_eq!(send(&site, "GET", target, &[]).status, 200, "{target}");
             assert_eq!(send(&site, "PUT", target, &[]).status, 405, "{target}");
         }

@@ -17,8 +17,8 @@ sends changes data. Officer records carry a name and a title, never contact data
 ## Authentication
 
 Every request carries `Authorization: Bearer <API_KEY>`. `GET /v1/me` accepts a key of any scope. Every other endpoint
-needs the `data` scope. These pages need no key: `GET /healthz`, `/readyz`, `/docs`, and `/openapi.json` (this reference
-as OpenAPI 3.1).
+needs the `data` scope. These pages need no key: `GET /`, `/healthz`, `/readyz`, `/docs`, `/docs.md` (this reference as Markdown),
+`/openapi.json` (as OpenAPI 3.1), and `/report`.
 
 ## Endpoints
 ";
@@ -146,7 +146,7 @@ pub(super) fn plan_table() -> String {
 fn describe_endpoint(text: &mut String, endpoint: Endpoint) {
     line(text, format_args!("\n### {endpoint}\n\n{}", endpoint.purpose()));
     if endpoint.has_parameters() {
-        text.push_str("\n| parameter | in | must be | default | |\n| --- | --- | --- | --- | --- |\n");
+        text.push_str("\n| parameter | in | must be | default | what |\n| --- | --- | --- | --- | --- |\n");
     }
     for param in endpoint.parameters() {
         describe_param(text, param);
@@ -161,7 +161,7 @@ fn describe_param(text: &mut String, param: &Param) {
 }
 
 fn describe_record(text: &mut String, name: &str, record: &Value) {
-    line(text, format_args!("\n### {name}\n\n| field | type | |\n| --- | --- | --- |"));
+    line(text, format_args!("\n### {name}\n\n| field | type | what |\n| --- | --- | --- |"));
     for (field, schema) in record["properties"].as_object().into_iter().flatten() {
         let meaning = schema["description"].as_str().unwrap_or_default().replace('<', "\\<");
         line(text, format_args!("| `{field}` | {} | {meaning} |", kind(schema)));

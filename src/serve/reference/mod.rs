@@ -6,7 +6,7 @@
 //! - [`records`]: schemas of records, with a description for each field
 //! - [`problems`]: every status but 200, and when it is sent
 //! - [`openapi`]: the document at `/openapi.json`
-//! - [`markdown`]: the page at `/docs`
+//! - [`markdown`]: the reference at `/docs.md`, of which `/docs` is made
 
 pub(super) mod json_schema;
 pub(super) mod markdown;

@@ -8,7 +8,7 @@ use crate::contract::param::{Param, ParamKind, ParamLocation};
 use serde_json::{Map, Value, json};
 
 const DESCRIPTION: &str = "A read-only JSON API over Florida business filings. Every endpoint is a GET; nothing a caller \
-sends changes data. The same operations are tools over MCP at /mcp. The Markdown page /docs has the complete reference.";
+sends changes data. The same operations are tools over MCP at /mcp. The page /docs has the complete reference, /docs.md the same as Markdown.";
 
 /// Groups of operations.
 const TAGS: [(&str, &str); 5] = [
@@ -45,7 +45,7 @@ pub(crate) fn document(base: &str, notice: &str) -> Vec<u8> {
     let document = json!({
         "openapi": "3.1.0",
         "info": {"title": "Florida business filings", "version": "1", "description": description},
-        "externalDocs": {"description": "The reference in Markdown", "url": docs_url},
+        "externalDocs": {"description": "The reference", "url": docs_url},
         "servers": [{"url": base}],
         "security": [{"key": []}],
         "tags": TAGS.map(|(name, description)| json!({"name": name, "description": description})),

@@ -108,9 +108,14 @@ impl Service {
         is_blind.then_some(NO_KEYS).or_else(|| self.view.load().is_none().then_some(NO_DATA))
     }
 
+    /// The rows that are served, once there are any.
+    pub(crate) fn index(&self) -> Option<Arc<Index>> {
+        self.view.load().as_ref().map(|view| Arc::clone(&view.index))
+    }
+
     /// Whether the rows that are served are a sample.
     pub(crate) fn is_sample(&self) -> bool {
-        self.view.load().as_ref().is_some_and(|view| view.index.is_invented)
+        self.index().is_some_and(|index| index.is_invented)
     }
 
     /// Checks that the plan and the scopes of a caller permit an operation.

@@ -1,0 +1,36 @@
+const operation = $("operation");
+const part = () => document.querySelector('fieldset[data-path="' + operation.value + '"]');
+
+function address() {
+  const query = new URLSearchParams();
+  let path = operation.value;
+  for (const field of part().querySelectorAll("input, select")) {
+    const value = field.value.trim();
+    if (field.dataset.place === "path") path = path.replace("{" + field.name + "}", encodeURIComponent(value));
+    else if (value) query.append(field.name, value);
+  }
+  const text = query.toString();
+  return text ? path + "?" + text : path;
+}
+
+function refresh() {
+  for (const set of document.querySelectorAll("fieldset[data-path]")) set.hidden = set !== part();
+  $("curl").textContent = "curl -H 'Authorization: Bearer KEY' '" + location.origin + address() + "'";
+}
+
+async function send() {
+  $("said").textContent = "…";
+  $("answer").textContent = "";
+  try {
+    const answer = await ask(address());
+    $("said").textContent = "Status " + answer.status + (answer.left ? "; " + answer.left + " requests are left this minute." : ".");
+    $("answer").textContent = answer.body ? JSON.stringify(answer.body, null, 2) : answer.text;
+  } catch {
+    $("said").textContent = "The server does not answer.";
+  }
+}
+
+$("try").hidden = false;
+$("try").addEventListener("input", refresh);
+$("try").addEventListener("submit", (event) => { event.preventDefault(); send(); });
+refresh();
