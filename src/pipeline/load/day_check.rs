@@ -91,10 +91,11 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Marks the days that are not known to be complete: those that differ from their counts, and those that drifted while this run
-    /// read them or have no count.
+    /// Marks the days that are not known to be complete: those that differ from their counts, also where most do and no total says
+    /// what the counts mean; and those that drifted while this run read them or have no count.
     fn differ_unchecked(&mut self, landing: &mut Landing) {
-        self.differ_by_counts(landing);
+        let days = self.complete_days(Listing::Untyped, landing);
+        landing.differ(Listing::Untyped.label(), &differing(&days, &self.usable_counts()), (self.now)());
         for listing in self.listings_read(landing) {
             let mut days = self.complete_days(listing, landing);
             let has_counts = listing == Listing::Untyped;

@@ -13,7 +13,7 @@ pub(crate) fn page(markdown: &str) -> Page {
     // A wide table scrolls by keyboard too.
     let reference = reference.replace("<table>", "<table tabindex=\"0\">");
     let content = html! {
-        nav { a href="/" { "Search" } a href="/docs.md" { "This page as Markdown" } a href="/openapi.json" { "OpenAPI" } }
+        nav { a href="/" { "Search" } a href="#try" { "Try it" } a href="/docs.md" { "This page as Markdown" } a href="/openapi.json" { "OpenAPI" } }
         (PreEscaped(reference))
         (form())
     };
