@@ -21,8 +21,8 @@ type Span = (Date, u64);
 pub(crate) struct DayCounts<'t> {
     /// Rows by the API's daily counts.
     pub(crate) counted: &'t BTreeMap<Date, u64>,
-    /// Days that were last read under drift.
-    pub(crate) drifted: &'t BTreeSet<Date>,
+    /// Days that were last read under drift, or are known to differ.
+    pub(crate) doubtful: &'t BTreeSet<Date>,
     /// Days whose totals have changed, with these totals.
     pub(crate) changed: &'t BTreeMap<Date, u64>,
 }
@@ -39,9 +39,9 @@ impl DayCounts<'_> {
             .all(|day| self.counted.contains_key(&day) && self.allows(reader, day))
     }
 
-    /// Whether a span has a day before this one that no sum completes, because rows drifted when it was read.
-    fn is_drifted_before(&self, span: &Slice, day: Date) -> bool {
-        self.drifted.range(span.from..).next().is_some_and(|drifted| *drifted < day)
+    /// Whether a span has a day that no sum completes, and whose last rows are below those of `day` that were read.
+    fn has_doubtful_below(&self, span: &Slice, day: Date) -> bool {
+        self.doubtful.range(span.from..).next().is_some_and(|doubtful| *doubtful <= day)
     }
 }
 
@@ -163,8 +163,8 @@ async fn read_newest_ends(
             offset += page.rows.len() as u32;
             let is_end = page.rows.is_empty() || u64::from(offset) >= page.total;
             let last_day = page.rows.last().map_or(range.from, |(_, day)| *day);
-            let adds_up =
-                reader.range.seen.count(&span) == page.total && !counts.is_drifted_before(&span, last_day);
+            let adds_up = reader.range.seen.count(&span) == page.total
+                && (is_end || !counts.has_doubtful_below(&span, last_day));
             let is_first = offset as usize == page.rows.len() && upper == range.to;
             if is_first && adds_up && is_unchanged(reader, &page) {
                 tracing::debug!(%range, "no row has changed");

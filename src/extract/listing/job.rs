@@ -44,8 +44,8 @@ pub(crate) struct ListingJob {
     pub(crate) settling: Vec<DayRange>,
     /// Rows of each day, by the API's daily counts.
     pub(crate) expected: BTreeMap<Date, u64>,
-    /// Those of the changed days that were last read under drift: no count shows their changes.
-    pub(crate) drifted: BTreeSet<Date>,
+    /// Those of the changed days that were last read under drift, or are known to differ: no sum with other days completes them.
+    pub(crate) doubtful: BTreeSet<Date>,
     /// Nights since the complete days were read.
     pub(crate) nights: u32,
 }
@@ -97,11 +97,11 @@ pub(crate) async fn extract_listing(
     let mut reader = Reader::new(fetcher, job.stage, plan, values, shares, job.filter.clone());
     reader.daily = Some(DailyEndpoint { listing: daily, counted: job.expected.clone() });
     let changed = changed_days(&mut reader, store, &job).await?;
-    let ListingJob { label, mut unread, mut moved, expected, drifted, nights, .. } = job;
+    let ListingJob { label, mut unread, mut moved, expected, doubtful, nights, .. } = job;
     let days = |from, to| Slice { filter: job.filter.clone(), from, to };
     moved.extend(changed.keys());
     join_new_days(&mut unread, &mut moved, &expected, reader.reach());
-    let counts = DayCounts { counted: &expected, drifted: &drifted, changed: &changed };
+    let counts = DayCounts { counted: &expected, doubtful: &doubtful, changed: &changed };
     // It lands while the next range is read.
     let mut waiting = None;
     for (from, to, in_parts) in newest_first(unread, moved) {

@@ -26,7 +26,7 @@ use crate::pipeline::plan::lake_view::KnownRows;
 use crate::pipeline::state::provenance::page_of;
 use crate::table::Table;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Requests for reading days again the first time; twice as many each further time.
 const FIRST_REQUESTS: u64 = 20;
@@ -190,7 +190,7 @@ impl Run<'_> {
     }
 
     /// Whether businesses of a type were filed since the run began: by the statewide figures, or because a reading noticed changes.
-    /// Figures that stand still while counts rise are too old to show it.
+    /// Figures that stand still while rows of any listing change are too old to show it.
     async fn has_grown(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
@@ -202,9 +202,10 @@ impl Run<'_> {
             return Ok(true);
         }
         let now = fetcher.ask(CHECK, &Call::stats()).await?.value.data;
-        let have_risen = self.usable_counts().iter().any(|(day, count)| counts.get(day) < Some(count));
+        let differs = |(day, count): (&Date, &u64)| counts.get(day) != Some(count);
+        let have_changed = !landing.drifted.is_empty() || self.usable_counts().iter().any(differs);
         let stand_still = now.businesses_total == stats.businesses_total;
-        Ok(filed(&now, kind) > filed(stats, kind) || (have_risen && stand_still))
+        Ok(filed(&now, kind) > filed(stats, kind) || (have_changed && stand_still))
     }
 
     /// Compares days with fresh counts. A count may mean something else than the total of the listing: if most counts differ, or one
@@ -314,7 +315,7 @@ impl Run<'_> {
             proven: BTreeMap::new(),
             settling: Vec::new(),
             expected: days.iter().filter(|(day, _)| is_counted(day)).map(copied).collect(),
-            drifted: BTreeSet::new(),
+            doubtful: days.keys().copied().collect(),
             nights: 0,
         }
     }

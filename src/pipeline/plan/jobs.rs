@@ -103,6 +103,9 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
     unread.sort_by_key(|range| std::cmp::Reverse(range.to));
     planned.day_ranges.insert(listing.label().to_owned(), unread.clone());
     let settling = plan_day_ranges(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
+    let is_incomplete = |day: &&Date| inputs.days(listing).get(*day).is_some_and(|known| !known.complete);
+    let mut doubtful = inputs.drifted(listing);
+    doubtful.extend(need.moved.iter().filter(is_incomplete));
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
     ListingJob {
@@ -114,7 +117,7 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
         proven: need.proven,
         settling,
         expected,
-        drifted: inputs.drifted(listing),
+        doubtful,
         nights: inputs.nights_since_complete(listing),
     }
 }
@@ -196,6 +199,7 @@ mod tests {
     use crate::contract::eastern::{days_newest_first, span_days};
     use crate::contract::plan::Plan;
     use crate::pipeline::plan::inputs::tests::Facts;
+    use crate::pipeline::plan::stale_days::KnownDay;
     use jiff::civil::date;
 
     /// Days of each range of a listing with 30 days of 1,000 counted filings, by the requests the run may send.
@@ -217,6 +221,19 @@ mod tests {
         let (counted, guessed) = (range_days(untyped, 90), range_days(Listing::FICTITIOUS, 90));
         assert!(counted.len() > 15 && counted.iter().sum::<u32>() == 30, "{counted:?}");
         assert!((3..15).contains(&guessed.len()) && guessed.iter().sum::<u32>() == 30, "{guessed:?}");
+    }
+
+    #[test]
+    fn no_sum_completes_a_day_that_is_known_to_differ() {
+        let (newest, differs) = (date(2026, 7, 30), date(2026, 7, 29));
+        let known = |complete| KnownDay { expected: 3, landed: 4, complete };
+        let days = BTreeMap::from([(newest, known(true)), (differs, known(false))]);
+        let coverage = BTreeMap::from([(Listing::FICTITIOUS.label().to_owned(), days)]);
+        let facts = Facts { coverage, ..Facts::default() };
+        let inputs = facts.inputs((differs, newest), 100);
+        let job = job(Listing::FICTITIOUS, &inputs, &mut RunPlan::default());
+        assert_eq!(job.doubtful, BTreeSet::from([differs]));
+        assert_eq!(job.moved, BTreeSet::from([differs, newest]), "both are read together");
     }
 
     #[test]

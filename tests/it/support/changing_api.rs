@@ -166,7 +166,7 @@ impl State {
                 Question::Counts(since) => Query::of_days(*since, today, None).covers(filing),
                 Question::Listing { query, .. } => query.covers(filing),
                 Question::Business(id) => *id == change.id,
-                Question::Account | Question::Other => false,
+                Question::Account | Question::Statewide | Question::Other => false,
             };
             if is_shown {
                 change.shown_by = Some(label.to_owned());

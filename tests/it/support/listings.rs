@@ -127,6 +127,7 @@ pub(crate) enum Question {
         offset: usize,
     },
     Business(u64),
+    Statewide,
     /// Anything else.
     Other,
 }
@@ -184,6 +185,7 @@ impl Listings {
             ["v1", "fl", "businesses", id] => {
                 id.parse().map(Question::Business).map_err(|_| (400, "id is not a positive integer"))
             }
+            ["v1", "fl", "stats"] => Ok(Question::Statewide),
             _ => Ok(Question::Other),
         }
     }
@@ -263,8 +265,35 @@ impl Listings {
                 Some(filing) => Ok((json!({ "data": filing.detail() }), Vec::new())),
                 None => Err((404, "no such business")),
             },
+            Question::Statewide => Ok((json!({ "data": self.statewide() }), Vec::new())),
             Question::Other => Err((404, "no such route")),
         }
+    }
+
+    /// The statewide figures. Every filing counts, a dissolved one as well.
+    fn statewide(&self) -> Value {
+        let since =
+            |days: i64| self.filings.values().filter(|one| one.filed > self.today - days.days()).count();
+        let mut months: BTreeMap<String, BTreeMap<&str, u64>> = BTreeMap::new();
+        for filing in self.filings.values() {
+            let of_month = months.entry(filing.filed.strftime("%Y-%m").to_string()).or_default();
+            *of_month.entry(&filing.entity_type).or_default() += 1;
+        }
+        let monthly: Vec<Value> = months
+            .iter()
+            .map(|(month, by_type)| {
+                let total: u64 = by_type.values().sum();
+                json!({ "month": month, "total": total, "partial": false, "by_type": by_type })
+            })
+            .collect();
+        json!({
+            "businesses_total": self.filings.len(), "latest_filing_date": self.today, "monthly": monthly,
+            "updated_at": format!("{}T16:00:00Z", self.today), "type_split_30d": [],
+            "filings": {
+                "last_7_days": since(7), "last_30_days": since(30), "last_365_days": since(365),
+                "previous_30_days": since(60) - since(30),
+            },
+        })
     }
 
     fn list(&self, query: &Query, limit: usize, offset: usize) -> (Value, Vec<u64>) {
