@@ -6,6 +6,7 @@ use super::pager::{PageRead, PageSeen, Reader};
 use super::range_state::Walked;
 use super::rank_search;
 use super::split_read::walk;
+use crate::contract::eastern::days_newest_first;
 use crate::extract::error::Result;
 use crate::extract::plan::cost::{DayRange, Outline, price_full_read};
 use crate::extract::query::slice::Slice;
@@ -129,14 +130,24 @@ fn most_requests(reader: &Reader<'_, '_>, day: &Slice, rows: u64) -> u32 {
     u32::try_from(price_full_read(&[again], &|_| rows, &outline).max(LEAST_SEARCH)).unwrap_or(u32::MAX)
 }
 
-/// Removes known rows that a page would contain if still listed: between its rows, and at the ends of days that it covers.
+/// Removes known rows that a page would contain if still listed: between its rows, at the ends of days that it covers, and on days
+/// that it passes over. A page from the top shows that nothing is above it; one with all rows, that nothing is below.
 pub(crate) fn drop_skipped(reader: &mut Reader<'_, '_>, span: &Slice, page: &PageSeen, from_the_top: bool) {
     let days = days_of(page);
+    let has_all = from_the_top && page.rows.len() as u64 >= page.total;
     for (at, (day, ids)) in days.iter().enumerate() {
         let (Some(first), Some(last)) = (ids.first(), ids.last()) else { continue };
         let newest = if at > 0 || from_the_top { i64::MAX } else { *first };
-        let oldest = if at + 1 < days.len() { i64::MIN } else { *last };
+        let oldest = if at + 1 < days.len() || has_all { i64::MIN } else { *last };
         reader.range.seen.drop_between(&span.on(*day), oldest, newest, ids);
+    }
+    let top = if from_the_top { Some(span.to) } else { days.first().map(|(day, _)| *day) };
+    let bottom = if has_all { Some(span.from) } else { days.last().map(|(day, _)| *day) };
+    if let (Some(top), Some(bottom)) = (top, bottom) {
+        let is_listed = |day: &Date| days.iter().any(|(listed, _)| listed == day);
+        for empty in days_newest_first(bottom, top).filter(|day| !is_listed(day)) {
+            reader.range.seen.drop_between(&span.on(empty), i64::MIN, i64::MAX, &[]);
+        }
     }
 }
 
