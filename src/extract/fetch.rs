@@ -90,8 +90,8 @@ pub(crate) struct PageFetcher<'a> {
     pub(crate) replayed: u64,
     /// Rows of listings on the pages so far.
     pub(crate) rows: u64,
-    /// Whether archived answers are too old to be used.
-    anew: bool,
+    /// Archived answers from before this are too old to be used.
+    oldest: Timestamp,
     now: fn() -> Timestamp,
     report: &'a dyn Fn(u64, u64),
 }
@@ -123,7 +123,7 @@ impl<'a> PageFetcher<'a> {
             answered: 0,
             replayed: 0,
             rows: 0,
-            anew: false,
+            oldest: Timestamp::MIN,
             now,
             report,
         }
@@ -135,7 +135,7 @@ impl<'a> PageFetcher<'a> {
         self.answered += 1;
         if !sent_ahead {
             while let Some(stored) = self.stored(&key)? {
-                if stored.status != INVALIDATED && !self.anew {
+                if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                     self.replayed += 1;
                     (self.report)(0, self.rows);
                     let value = replay(call, &stored)?;
@@ -156,7 +156,18 @@ impl<'a> PageFetcher<'a> {
 
     /// From now on, every request is sent: what an earlier process of this run archived is too old.
     pub(crate) fn ask_anew(&mut self) {
-        self.anew = true;
+        self.oldest = Timestamp::MAX;
+    }
+
+    /// From now on, archived answers from before a time are not used. Returns that of now, and never goes back before it.
+    pub(crate) fn ask_since(&mut self, time: Timestamp) -> Timestamp {
+        let newest = self.oldest.max(time);
+        std::mem::replace(&mut self.oldest, newest)
+    }
+
+    /// Uses the archived answers from a time on.
+    pub(crate) fn ask_as_before(&mut self, time: Timestamp) {
+        self.oldest = time;
     }
 
     /// Whether the next answer to a call comes from the archive.
@@ -167,7 +178,7 @@ impl<'a> PageFetcher<'a> {
         let occurrence = expected.filter(|key| key.target == target).map_or(asked, |key| key.occurrence);
         let mut key = PageKey { target, occurrence };
         while let Some(stored) = self.stored(&key)? {
-            if stored.status != INVALIDATED {
+            if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                 return Ok(true);
             }
             key.occurrence += 1;

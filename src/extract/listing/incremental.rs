@@ -11,8 +11,9 @@ use super::read_pages::ReadPages;
 use crate::contract::eastern::{days_newest_first, minus_days, plus_days};
 use crate::extract::error::Result;
 use crate::extract::query::slice::Slice;
+use jiff::Timestamp;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Newest day of a range, and the total of the range by its first page.
 type Span = (Date, u64);
@@ -22,7 +23,7 @@ pub(crate) struct DayCounts<'t> {
     /// Rows by the API's daily counts.
     pub(crate) counted: &'t BTreeMap<Date, u64>,
     /// Days that were last read under drift, or are known to differ.
-    pub(crate) doubtful: &'t BTreeSet<Date>,
+    pub(crate) doubtful: &'t BTreeMap<Date, Timestamp>,
     /// Days whose totals have changed, with these totals.
     pub(crate) changed: &'t BTreeMap<Date, u64>,
 }
@@ -41,7 +42,7 @@ impl DayCounts<'_> {
 
     /// Whether a span has a day that no sum completes, and whose last rows are below those of `day` that were read.
     fn has_doubtful_below(&self, span: &Slice, day: Date) -> bool {
-        self.doubtful.range(span.from..).next().is_some_and(|doubtful| *doubtful <= day)
+        self.doubtful.range(span.from..).next().is_some_and(|(doubtful, _)| *doubtful <= day)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::extract::query::row::SeenRow;
 use crate::extract::query::slice::{Filter, Slice};
 use crate::extract::query::split::FilterValues;
 use hashbrown::HashMap;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -45,7 +46,8 @@ pub(crate) struct ListingJob {
     /// Rows of each day, by the API's daily counts.
     pub(crate) expected: BTreeMap<Date, u64>,
     /// Those of the changed days that were last read under drift, or are known to differ: no sum with other days completes them.
-    pub(crate) doubtful: BTreeSet<Date>,
+    /// With the time since when this is known; earlier pages are not used.
+    pub(crate) doubtful: BTreeMap<Date, Timestamp>,
     /// Nights since the complete days were read.
     pub(crate) nights: u32,
 }
@@ -118,7 +120,10 @@ pub(crate) async fn extract_listing(
                 let known = store.known(from, to).map_err(ExtractError::HandOver)?;
                 known.into_iter().for_each(|row| reader.range.insert_known(row));
                 let mut differing = BTreeMap::new();
+                let known_since = doubtful.range(from..=to).map(|(_, since)| *since).max();
+                let before = reader.fetcher.ask_since(known_since.unwrap_or(Timestamp::MIN));
                 let readings = incremental::read(&mut reader, &slice, &counts, &mut differing).await;
+                reader.fetcher.ask_as_before(before);
                 store.differ(label, &differing).map_err(ExtractError::HandOver)?;
                 readings?
             }

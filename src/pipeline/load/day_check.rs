@@ -25,6 +25,7 @@ use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::KnownRows;
 use crate::pipeline::state::provenance::page_of;
 use crate::table::Table;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 
@@ -315,7 +316,7 @@ impl Run<'_> {
             proven: BTreeMap::new(),
             settling: Vec::new(),
             expected: days.iter().filter(|(day, _)| is_counted(day)).map(copied).collect(),
-            doubtful: days.keys().copied().collect(),
+            doubtful: days.keys().map(|day| (*day, Timestamp::MIN)).collect(),
             nights: 0,
         }
     }

@@ -113,7 +113,9 @@ pub(crate) mod tests {
     impl Facts {
         /// Marks days as complete with `rows` rows each.
         pub(crate) fn cover(&mut self, listing: Listing, days: impl Iterator<Item = Date>, rows: u64) {
-            let known = days.map(|day| (day, KnownDay { expected: rows, landed: rows, complete: true }));
+            let known = days.map(|day| {
+                (day, KnownDay { expected: rows, landed: rows, complete: true, ..KnownDay::default() })
+            });
             self.coverage.entry(listing.label().to_owned()).or_default().extend(known);
         }
 

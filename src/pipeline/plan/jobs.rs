@@ -14,6 +14,7 @@ use crate::extract::plan::cost::DayRange;
 use crate::extract::plan::day_range::plan_day_ranges;
 use crate::lake::RunRecord;
 use crate::pipeline::config::spec::{BudgetSpec, Days, PipelineSpec};
+use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,9 +104,12 @@ pub(crate) fn job(listing: Listing, inputs: &PlanInputs<'_>, planned: &mut RunPl
     unread.sort_by_key(|range| std::cmp::Reverse(range.to));
     planned.day_ranges.insert(listing.label().to_owned(), unread.clone());
     let settling = plan_day_ranges(need.settling.iter().copied(), &rows, &outline, f64::INFINITY);
-    let is_incomplete = |day: &&Date| inputs.days(listing).get(*day).is_some_and(|known| !known.complete);
-    let mut doubtful = inputs.drifted(listing);
-    doubtful.extend(need.moved.iter().filter(is_incomplete));
+    let known = inputs.days(listing);
+    let incomplete =
+        |day: &Date| known.get(day).filter(|known| !known.complete).map(|known| (*day, known.checked_at));
+    let mut doubtful: BTreeMap<Date, Timestamp> =
+        inputs.drifted(listing).into_iter().map(|day| (day, Timestamp::MIN)).collect();
+    doubtful.extend(need.moved.iter().filter_map(incomplete));
     let mut moved = need.moved;
     moved.extend(need.filling.into_keys());
     ListingJob {
@@ -226,13 +230,13 @@ mod tests {
     #[test]
     fn no_sum_completes_a_day_that_is_known_to_differ() {
         let (newest, differs) = (date(2026, 7, 30), date(2026, 7, 29));
-        let known = |complete| KnownDay { expected: 3, landed: 4, complete };
+        let known = |complete| KnownDay { expected: 3, landed: 4, complete, checked_at: Timestamp::MAX };
         let days = BTreeMap::from([(newest, known(true)), (differs, known(false))]);
         let coverage = BTreeMap::from([(Listing::FICTITIOUS.label().to_owned(), days)]);
         let facts = Facts { coverage, ..Facts::default() };
         let inputs = facts.inputs((differs, newest), 100);
         let job = job(Listing::FICTITIOUS, &inputs, &mut RunPlan::default());
-        assert_eq!(job.doubtful, BTreeSet::from([differs]));
+        assert_eq!(job.doubtful, BTreeMap::from([(differs, Timestamp::MAX)]));
         assert_eq!(job.moved, BTreeSet::from([differs, newest]), "both are read together");
     }
 

@@ -2,6 +2,7 @@
 
 use crate::contract::eastern::{days_newest_first, span_days};
 use crate::table::CoverageRow;
+use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,19 +22,26 @@ pub(crate) const MAX_DAYS_AHEAD: u32 = 366;
 const RECENT_DAYS: u32 = 7;
 
 /// What the lake has of one day of a listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KnownDay {
     /// Rows by the API's newest total or count.
     pub(crate) expected: u64,
     /// Rows that the lake lists.
     pub(crate) landed: u64,
     pub(crate) complete: bool,
+    /// When it was last read, or found to differ.
+    pub(crate) checked_at: Timestamp,
 }
 
 impl KnownDay {
     pub(crate) fn of(row: &CoverageRow) -> Self {
         let rows = |rows: i64| u64::try_from(rows).unwrap_or(0);
-        Self { expected: rows(row.expected), landed: rows(row.landed), complete: row.complete }
+        Self {
+            expected: rows(row.expected),
+            landed: rows(row.landed),
+            complete: row.complete,
+            checked_at: row.checked_at,
+        }
     }
 
     /// Rows of the day's last complete reading, or those that the lake lists.
@@ -105,13 +113,14 @@ mod tests {
     #[test]
     fn only_missing_and_changed_days_are_read() {
         let day = |d| date(2026, 7, d);
-        let complete = |expected| KnownDay { expected, landed: expected, complete: true };
+        let complete =
+            |expected| KnownDay { expected, landed: expected, complete: true, ..KnownDay::default() };
         let known = BTreeMap::from([
             (day(1), complete(5)),
             (day(2), complete(6)),
-            (day(3), KnownDay { expected: 9, landed: 0, complete: false }),
-            (day(4), KnownDay { expected: 9, landed: 8, complete: false }),
-            (day(5), KnownDay { expected: 0, landed: 0, complete: false }),
+            (day(3), KnownDay { expected: 9, landed: 0, complete: false, ..KnownDay::default() }),
+            (day(4), KnownDay { expected: 9, landed: 8, complete: false, ..KnownDay::default() }),
+            (day(5), KnownDay { expected: 0, landed: 0, complete: false, ..KnownDay::default() }),
             (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
@@ -145,7 +154,10 @@ mod tests {
     #[test]
     fn a_day_that_is_due_is_read_completely_whether_it_changed_or_not() {
         let (day, today) = (date(2026, 7, 10), date(2026, 7, 24));
-        let known = BTreeMap::from([(day, KnownDay { expected: 5, landed: 5, complete: true })]);
+        let known = BTreeMap::from([(
+            day,
+            KnownDay { expected: 5, landed: 5, complete: true, ..KnownDay::default() },
+        )]);
         let need = need((day, day), &known, &|_| Some(true), &|_| Some(day));
         assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is outside the window");
         let need = super::need((day, today), &known, &|_| Some(true), &|_| Some(day));
