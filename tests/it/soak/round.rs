@@ -221,7 +221,7 @@ impl Round<'_> {
         let findings: Vec<Finding> = complete.iter().map(|of| claims.judge(*of, &api)).collect();
         let failed: Vec<String> = findings
             .iter()
-            .filter(|finding| self.is_failure(finding))
+            .filter(|finding| self.is_failure(finding, code))
             .map(|finding| finding.explained(&api))
             .collect();
         drop(api);
@@ -232,10 +232,10 @@ impl Round<'_> {
         self.follow_hidden(&findings);
     }
 
-    /// While nothing changes during runs, every number is to be right.
-    fn is_failure(&self, finding: &Finding) -> bool {
+    /// While nothing changes during runs, every number is to be right. A run that ends the day before has not seen this morning.
+    fn is_failure(&self, finding: &Finding, code: i64) -> bool {
         let is_wrong = finding.verdict == Verdict::Wrong;
-        is_wrong || self.report.is_calm && !finding.has_same_number()
+        is_wrong || self.report.is_calm && code == 0 && !finding.has_same_number()
     }
 
     /// Notes since when days are hidden, and how long it took until they were not.
