@@ -45,8 +45,10 @@ mod words;
 pub(crate) use ask::{check_aggregates, check_condition, choose_businesses, run_query, tables_of_query};
 pub(crate) use by_month::{digest, is_by_month, run_changed_months};
 pub use error::AggregateError;
-pub(crate) use figures::{
-    CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, SettlingDay, WeekdayFigures, read_figures,
+pub(crate) use figures::read::read_figures;
+pub(crate) use figures::values::{
+    CountyDetail, CountyFigures, CoverageDay, DayFigures, Figures, MonthFigures, News, NewsCounts,
+    SettlingDay, WeekdayFigures,
 };
 pub use order::in_order;
 pub(crate) use reconcile::{Reconciliation, Scope};

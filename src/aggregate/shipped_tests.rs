@@ -1,6 +1,6 @@
 //! The results of the shipped SQL files over a lake small enough to count by hand.
 
-use super::figures::read_figures;
+use super::figures::read::read_figures;
 use super::on_disk::Cells;
 use super::reconcile::{Scope, read_reconciliation};
 use super::run::{check_sum, load_aggregates};
@@ -294,7 +294,7 @@ fn empty_lake_gives_empty_aggregates_and_empty_figures() {
         assert_eq!(file.rows, 0, "{name}");
         tables.insert(format!("agg_{name}"), vec![file.path]);
     }
-    assert_eq!(read_figures(&tables).expect("figures"), super::figures::Figures::default());
+    assert_eq!(read_figures(&tables).expect("figures"), super::figures::values::Figures::default());
 }
 
 #[test]

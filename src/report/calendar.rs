@@ -25,7 +25,7 @@ pub(super) fn calendar(coverage: &[CoverageDay]) -> Markup {
     let weeks = span_days(start, newest).div_ceil(7);
     let width = LEFT + weeks * CELL;
     html! {
-        svg.calendar viewBox={ "0 0 " (width) " " (TOP + 7 * CELL) } style={ "max-width:" (width * 3 / 2) "px" }
+        svg.calendar viewBox={ "0 0 " (width) " " (TOP + 7 * CELL) } width=(width * 3 / 2)
             role="img" aria-label="Coverage by day" {
             @for (row, name) in ["Mon", "Wed", "Fri"].into_iter().enumerate() {
                 text x="0" y=(TOP + (row as u32 * 2 + 1) * CELL - 4) { (name) }

@@ -1,25 +1,39 @@
 //! The report of a snapshot: one self-contained HTML file, made from plain values without I/O.
 //!
-//! No script, font or picture from another place: the page's content security policy forbids them. Every
-//! text from the lake is escaped, because anyone can file a name.
+//! No font, picture or script from another place: the page's content security policy allows only the script in it, by its hash.
+//! The page is complete without the script. Every text from the lake is escaped, because anyone can file a name.
 //!
 //! # Files, in reading order
 //!
 //! - `data`: the values that the report shows
 //! - `page`: the page and its sections
+//! - `headline`: the figures at the top
+//! - `news`: what is new and gone, the newest businesses
+//! - `county`: all counties, and a part of the page for each
+//! - `measure`: the measures that shade a county
+//! - `map`: the map of the real shapes, `county_shapes.csv`
+//! - `tiles`: the counties as equal tiles
+//! - `chart`: bars by day, month, year and weekday
+//! - `periods`: months and years
 //! - `calendar`: the calendar of complete days
-//! - `chart`: bars by day and weekday
-//! - `map`: the map of counties
-//! - `table`: the figures of the run, tables of figures
+//! - `table`: tables of figures, the figures of the run
 //! - `number`: numbers as people read them
+//!
+//! `style.css` and `script.js` are those of the page.
 
 mod calendar;
 mod chart;
+mod county;
 mod data;
+mod headline;
 mod map;
+mod measure;
+mod news;
 mod number;
 mod page;
+mod periods;
 mod table;
+mod tiles;
 
 pub(crate) use data::{IncompleteDay, RegisterFacts, ReportData, RunFacts, TableRows};
 pub(crate) use page::render;

@@ -18,6 +18,16 @@ pub(super) fn count(number: u64) -> String {
     integer(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
+/// At most four characters: `870`, `4.2k`, `12k`, `3.1M`.
+pub(super) fn compact(number: i64) -> String {
+    match number {
+        ..1_000 => number.to_string(),
+        1_000..9_950 => format!("{}.{}k", (number + 50) / 1_000, (number + 50) % 1_000 / 100),
+        9_950..999_500 => format!("{}k", (number + 500) / 1_000),
+        _ => format!("{:.1}M", number as f64 / 1e6),
+    }
+}
+
 /// A change: 0.125 is `+12.5 %`; a dash when unknown.
 pub(super) fn change(ratio: Option<f64>) -> String {
     match ratio {
@@ -65,5 +75,21 @@ mod tests {
             ("+12.5 %".into(), "−50.0 %".into(), "–".into())
         );
         assert_eq!((span(4.25), span(725.9)), ("4.2 s".to_owned(), "12 min 5 s".to_owned()));
+    }
+
+    #[test]
+    fn short_numbers_have_four_characters() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_049, "1.0k"),
+            (1_950, "2.0k"),
+            (9_949, "9.9k"),
+            (9_950, "10k"),
+            (999_499, "999k"),
+            (999_500, "1.0M"),
+        ] {
+            assert_eq!(compact(number), text);
+        }
     }
 }

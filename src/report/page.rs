@@ -1,11 +1,18 @@
 //! The page: its sections in order, and the frame around them.
 
 use super::data::ReportData;
-use super::{calendar, chart, map, table};
+use super::{calendar, chart, county, headline, map, news, periods, table, tiles};
+use crate::aggregate::Figures;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("style.css");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const SCRIPT: &str = include_str!("script.js");
+/// Months and years of the trends.
+const MONTHS: usize = 25;
+const YEARS: usize = 40;
 
 /// The report as one HTML document. The same data give the same bytes.
 pub(crate) fn render(data: &ReportData) -> String {
@@ -15,7 +22,7 @@ pub(crate) fn render(data: &ReportData) -> String {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(policy());
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { "Florida business filings" @if let Some(day) = figures.as_of { " as of " (day) } }
@@ -31,23 +38,55 @@ pub(crate) fn render(data: &ReportData) -> String {
                         " · counts are businesses the API lists, by filing date"
                     }
                 }
-                @if let Some(facts) = &data.run { (table::run(facts)) }
-                (section("coverage", "What the lake holds", calendar::calendar(&figures.coverage)))
-                (section("trend", "Filings by day", html! {
-                    (chart::daily_trend(&figures.days))
-                    (table::months(&figures.months))
-                }))
-                (section("settling", "How full the newest days are", table::settling(&figures.settling)))
-                (section("counties", "Counties, last 30 days", map::map(&figures.counties)))
+                (section("headline", "In short", headline::headline(figures)))
+                (section("news", "New and gone", news::news(figures)))
+                (section("counties", "Counties", counties(figures)))
                 (section("growth", "Growth", table::growth(&figures.counties)))
+                (section("trend", "Filings over time", trend(figures)))
+                (section("sectors", "Industries", table::sectors(figures)))
                 (section("places", "Cities and ZIP codes", table::places(figures)))
                 (section("week", "An ordinary week", chart::week(&figures.weekdays)))
+                (section("coverage", "What the lake holds", calendar::calendar(&figures.coverage)))
+                (section("settling", "How full the newest days are", table::settling(&figures.settling)))
                 (section("reconciliation", "Against the API's own counts", table::reconciliation(&figures.reconciliation)))
                 (section("queries", "Ask further", queries(data)))
-            } }
+                @if let Some(facts) = &data.run { (table::run(facts)) }
+            } script { (PreEscaped(SCRIPT)) } }
         }
     }
     .into_string()
+}
+
+/// Only the style of the page, and only its script.
+fn policy() -> String {
+    let hash = |text: &str| STANDARD.encode(Sha256::digest(text));
+    format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
+        hash(STYLE),
+        hash(SCRIPT)
+    )
+}
+
+fn counties(figures: &Figures) -> Markup {
+    let counties = county::detailed(figures);
+    html! {
+        (map::map(&counties))
+        details { summary { "As equal tiles" } (tiles::tiles(&counties)) }
+        (county::parts(&counties, figures))
+        (county::table(&counties, &figures.counties))
+    }
+}
+
+fn trend(figures: &Figures) -> Markup {
+    let months = periods::months(&figures.months, MONTHS);
+    let years = periods::years(&figures.months, YEARS);
+    html! {
+        h3 { "By day" }
+        (chart::by_day(&figures.days))
+        @if months.len() > 1 { h3 { "By month" } (chart::by_period("Filings by month and type", &months)) }
+        @if years.len() > 2 { h3 { "By year" } (chart::by_period("Filings by year and type", &years)) }
+        (table::months(&figures.months))
+    }
 }
 
 fn section(id: &str, title: &str, content: Markup) -> Markup {
@@ -89,7 +128,7 @@ fn queries(data: &ReportData) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::figures::*;
+    use crate::aggregate::figures::values::*;
     use crate::aggregate::reconcile::Comparison;
     use crate::aggregate::{Reconciliation, Scope};
     use crate::report::data::*;
@@ -105,6 +144,7 @@ mod tests {
             filings_settled_30_days: filings,
             filings_before_30_days: filings,
             growth,
+            ..CountyFigures::default()
         }
     }
 
@@ -161,7 +201,30 @@ mod tests {
                 times_county_mean: Some(24.6),
             }],
             reconciliation: Reconciliation { comparisons: vec![comparison] },
+            newest: vec![NewBusiness {
+                name: EVIL.to_owned(),
+                city: EVIL.to_owned(),
+                ..NewBusiness::default()
+            }],
+            sectors: vec![SectorFigures {
+                sector: EVIL.to_owned(),
+                filings: 3,
+                share_of_month: None,
+                year_over_year: None,
+            }],
+            county_details: BTreeMap::from([("Duval".to_owned(), detail())]),
             ..Figures::default()
+        }
+    }
+
+    fn detail() -> CountyDetail {
+        let of_type = CountyType { entity_type: EVIL.to_owned(), trend: vec![1, 2], ..CountyType::default() };
+        let place = || vec![(EVIL.to_owned(), 3)];
+        CountyDetail {
+            types: vec![of_type],
+            sectors: vec![(EVIL.to_owned(), 3, Some(1.5))],
+            cities: place(),
+            zips: place(),
         }
     }
 
@@ -202,7 +265,7 @@ mod tests {
     #[test]
     fn every_text_of_the_lake_is_escaped() {
         let html = render(&full());
-        assert!(!html.contains("<script"), "a script got in");
+        assert_eq!(html.matches("<script").count(), 1, "a script got in");
         assert!(!html.contains("alert(\"x\")"), "a quote got in");
         assert!(html.contains("&lt;script&gt;"));
     }
@@ -212,7 +275,7 @@ mod tests {
         let html = render(&full());
         assert!(html.starts_with("<!DOCTYPE html>"));
         assert!(html.contains("default-src 'none'"));
-        for outside in ["http://", "https://", "src=", "@import", "url("] {
+        for outside in ["http://", "https://", "src=", "@import", "url(", "style="] {
             assert!(!html.contains(outside), "{outside}");
         }
     }

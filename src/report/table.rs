@@ -1,9 +1,11 @@
 //! Tables of figures: the run, months, growth, cities, ZIP codes, settling, reconciliation.
 
+use super::chart::bar;
 use super::data::RunFacts;
 use super::number::{change, count, county, integer, share, span};
-use crate::aggregate::figures::EVERY_TYPE;
+use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
+use crate::contract::reference::{industry_labels, label_of_key};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
@@ -28,19 +30,25 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
     let find =
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
     html! {
-        div.wide { table {
-            caption { "Filings by month and type; changes where both months are complete" }
+        div.wide tabindex="0" { table {
+            caption { "Filings by month; changes where both months are complete" }
             thead { tr {
-                th { "month" } th.number { "all" } th.number { "on the month before" } th.number { "on a year ago" }
-                @for kind in &types { th.number { (kind) } }
+                th { "month" } th.number { "filings" } th.number { "on the month before" } th.number { "on a year ago" }
             } }
-            tbody { @for month in months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
+            tbody { @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
                 th scope="row" { (month) @if !all.is_complete { " (incomplete)" } }
                 td.number { (integer(all.filings)) }
                 (change_cell(all.month_over_month))
                 (change_cell(all.year_over_year))
-                @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
             } } } }
+        } }
+        div.wide tabindex="0" { table.types {
+            caption { "Filings by month and type" }
+            thead { tr { th { "month" } @for kind in &types { th.number { (kind) } } } }
+            tbody { @for month in &months { tr {
+                th.day scope="row" { (month) }
+                @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
+            } } }
         } }
     }
 }
@@ -99,7 +107,7 @@ fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
 
 fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
     html! {
-        div.wide { table {
+        div.wide tabindex="0" { table {
             caption { (caption) }
             thead { tr {
                 th { "county" } th.number { "filings" } th.number { "30 days before" } th.number { "growth" }
@@ -116,10 +124,38 @@ fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
     }
 }
 
+/// The label of a sector or an industry type.
+pub(super) fn industry(key: &str) -> String {
+    let known = industry_labels().find(|(known, _)| *known == key);
+    match known {
+        Some((_, label)) => label.to_owned(),
+        None if key.is_empty() => "not known".to_owned(),
+        None => label_of_key(key),
+    }
+}
+
+pub(super) fn sectors(figures: &Figures) -> Markup {
+    html! {
+        @if figures.sectors.is_empty() {
+            p.note { "No filings yet: nothing to show." }
+        } @else {
+            div.wide tabindex="0" role="region" aria-label="Sectors" { table {
+                caption { "Sectors in " (figures.sectors_month) }
+                thead { tr { th { "sector" } th.number { "filings" } th.number { "of the month" } th.number { "on a year ago" } } }
+                tbody { @for row in &figures.sectors { tr {
+                    th scope="row" { (industry(&row.sector)) } td.number { (integer(row.filings)) }
+                    td.number { (share(row.share_of_month)) } (change_cell(row.year_over_year))
+                } } }
+            } }
+            p.note { "The API infers the sector from the name of a business; most names do not say it." }
+        }
+    }
+}
+
 pub(super) fn places(figures: &Figures) -> Markup {
     html! {
         div.pair {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 caption { "Cities with most filings " (figures.cities_month) }
                 thead { tr { th { "city" } th { "county" } th.number { "filings" } th.number { "spellings" } } }
                 tbody { @for row in &figures.cities { tr {
@@ -127,7 +163,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
                     td { (county(&row.county)) } td.number { (integer(row.filings)) } td.number { (integer(row.spellings)) }
                 } } }
             } }
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 caption { "ZIP codes with most filings, 365 days" }
                 thead { tr { th { "ZIP" } th { "county" } th.number { "filings" } th.number { "of the county" } th.number { "times its mean" } } }
                 tbody { @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
@@ -150,7 +186,7 @@ pub(super) fn settling(days: &[SettlingDay]) -> Markup {
         } @else {
             table.bars { @for row in days.iter().take(14) { tr {
                 th scope="row" { (row.day) }
-                td { div.bar style={ "width:" (format!("{:.1}", row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) "%" } {} }
+                td { (bar(row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) }
                 td.number { (integer(row.filings)) }
                 td.number { @if row.fullness.is_some() { (share(row.fullness)) " of usual" } @else { "–" } }
             } } }
@@ -173,9 +209,9 @@ pub(super) fn reconciliation(reconciliation: &Reconciliation) -> Markup {
         @if reconciliation.comparisons.is_empty() {
             p.note { "The API gave no counts: nothing to show." }
         } @else {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 caption { "The lake's counts against the API's, for complete periods" }
-                thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "" } } }
+                thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "rule" } } }
                 tbody { @for (scope, name, meaning) in scopes {
                     @let compared = reconciliation.comparable(scope).count();
                     @let differ = reconciliation.differences(scope).len();
@@ -195,7 +231,7 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
     html! { @if !rows.is_empty() {
         details open[scope == Scope::Day] {
             summary { "Largest differences: " (name) }
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr { th { "period" } th { "of" } th.number { "API" } th.number { "lake" } th.number { "difference" } } }
                 tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
                     th scope="row" { (row.period) }
@@ -210,8 +246,8 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
 
 pub(super) fn run(run: &RunFacts) -> Markup {
     html! {
-        section id="run" {
-            h2 { "This run" }
+        section id="run" { details {
+            summary { "The run that made this snapshot" }
             div.facts {
                 (fact("outcome", &run.outcome))
                 (fact("pipeline", &run.pipeline))
@@ -235,7 +271,7 @@ pub(super) fn run(run: &RunFacts) -> Markup {
             (rows(run))
             (requests(run))
             (incomplete(run))
-        }
+        } }
     }
 }
 
@@ -248,7 +284,7 @@ fn rows(run: &RunFacts) -> Markup {
         @if run.rows.is_empty() {
             p.note { "No rows were read: nothing to show." }
         } @else {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 caption { "Rows by table" }
                 thead { tr { th { "table" } @for name in ["read", "added", "changed", "vanished", "now in the lake"] { th.number { (name) } } } }
                 tbody { @for table in &run.rows { tr {
@@ -265,7 +301,7 @@ fn rows(run: &RunFacts) -> Markup {
 fn requests(run: &RunFacts) -> Markup {
     html! {
         @if !run.requests_by_stage.is_empty() {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 caption { "Requests by stage" }
                 thead { tr { th { "stage" } th.number { "requests" } } }
                 tbody { @for (stage, requests) in &run.requests_by_stage {
@@ -297,10 +333,10 @@ mod tests {
     fn counties_are_ranked_against_the_state_without_small_ones() {
         let county = |name: &str, before: i64, settled: i64| CountyFigures {
             county: name.to_owned(),
-            filings_last_30_days: 0,
             filings_settled_30_days: settled,
             filings_before_30_days: before,
             growth: Some(settled as f64 / before as f64 - 1.0).filter(|_| before >= 100),
+            ..CountyFigures::default()
         };
         // The state halves: 1,010 before, 505 now.
         let counties = [county("Lee", 600, 255), county("Bay", 400, 240), county("Glades", 10, 10)];

@@ -45,6 +45,7 @@ mod recipes;
 mod reference_pages;
 mod register;
 mod register_changes;
+mod report;
 mod resume;
 mod rules;
 mod safety;

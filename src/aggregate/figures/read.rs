@@ -1,135 +1,26 @@
-//! The figures of the report, read from a snapshot's aggregates as plain values.
+//! Reads the figures of the report from a snapshot's aggregates.
 
-use super::error::AggregateError;
-use super::on_disk::{Cells, day, flag, long, text};
-use super::reconcile::{Reconciliation, read_reconciliation};
-use super::run::TABLE_PREFIX;
-use super::tables::SnapshotFiles;
+use super::county::read_details;
+use super::newest::read_newest;
+use super::one_table::{of_aggregate, of_table};
+use super::values::{
+    CityFigures, CountyFigures, CoverageDay, DayFigures, EVERY_TYPE, Figures, MonthFigures, News,
+    SectorFigures, SettlingDay, WeekdayFigures, ZipFigures,
+};
+use crate::aggregate::error::AggregateError;
+use crate::aggregate::on_disk::{Cells, day, flag, long, text};
+use crate::aggregate::reconcile::read_reconciliation;
+use crate::aggregate::tables::SnapshotFiles;
 use crate::contract::eastern::month_of;
 use crate::contract::reference::EntityType;
 use crate::table::EVERY_OTHER_TYPE;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The `entity_type` of figures of all types together.
-pub(crate) const EVERY_TYPE: &str = "*";
-
 /// Rows of the lists of cities and ZIP codes.
 const TOP_ROWS: usize = 15;
-
-/// How complete the lake is for one day, all listings together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CoverageDay {
-    pub(crate) day: Date,
-    pub(crate) expected: i64,
-    pub(crate) landed: i64,
-    /// Whether every listing of the day is complete.
-    pub(crate) is_complete: bool,
-    /// Whether every listing of the day was read complete 30 days or more after it.
-    pub(crate) is_settled: bool,
-}
-
-/// Filings of one day by type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DayFigures {
-    pub(crate) day: Date,
-    /// Filings by type; types without filings are missing.
-    pub(crate) by_type: BTreeMap<String, i64>,
-}
-
-/// Filings of one month and type; ratios have 1 for 100 %.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MonthFigures {
-    /// `YYYY-MM`.
-    pub(crate) month: String,
-    /// A type, or [`EVERY_TYPE`].
-    pub(crate) entity_type: String,
-    pub(crate) filings: i64,
-    /// Change against the month before, where both are complete.
-    pub(crate) month_over_month: Option<f64>,
-    /// Change against the same month a year ago, where both are complete.
-    pub(crate) year_over_year: Option<f64>,
-    /// Whether every day of the month is complete in the lake.
-    pub(crate) is_complete: bool,
-}
-
-/// Filings of one county, all types; ratios have 1 for 100 %.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct CountyFigures {
-    /// County name; empty for an address outside Florida or unknown.
-    pub(crate) county: String,
-    pub(crate) filings_last_30_days: i64,
-    /// Filings of 15 to 44 days ago: nearly all have arrived.
-    pub(crate) filings_settled_30_days: i64,
-    /// Filings of 45 to 74 days ago.
-    pub(crate) filings_before_30_days: i64,
-    /// Change of the settled 30 days against those before, where all are complete and both have 100 filings.
-    pub(crate) growth: Option<f64>,
-}
-
-/// Filings of one city in one month.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CityFigures {
-    /// City in capitals; empty where the records have none.
-    pub(crate) city: String,
-    pub(crate) county: String,
-    pub(crate) filings: i64,
-    pub(crate) spellings: i64,
-}
-
-/// Filings of one ZIP code in the last 365 days.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ZipFigures {
-    pub(crate) zip: String,
-    pub(crate) county: String,
-    pub(crate) filings: i64,
-    /// Share of the county's filings; 1 is 100 %.
-    pub(crate) share_of_county: Option<f64>,
-    /// Filings against the mean of the county's ZIP codes; 1 is average.
-    pub(crate) times_county_mean: Option<f64>,
-}
-
-/// An average weekday, all types.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct WeekdayFigures {
-    /// 1 Monday to 7 Sunday.
-    pub(crate) weekday: i64,
-    pub(crate) filings_per_day: Option<f64>,
-}
-
-/// How full one recent day is.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct SettlingDay {
-    pub(crate) day: Date,
-    pub(crate) filings: i64,
-    /// Filings against the mean of the same weekday; 1 is as full as usual.
-    pub(crate) fullness: Option<f64>,
-}
-
-/// All figures of a snapshot. A list is empty when its aggregate is not in the snapshot.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Figures {
-    /// The day the windows end on.
-    pub(crate) as_of: Option<Date>,
-    /// Newest day first.
-    pub(crate) coverage: Vec<CoverageDay>,
-    /// Oldest day first, up to `as_of`.
-    pub(crate) days: Vec<DayFigures>,
-    /// Newest month first, by type within.
-    pub(crate) months: Vec<MonthFigures>,
-    /// Most filings of the last 30 days first.
-    pub(crate) counties: Vec<CountyFigures>,
-    /// Month of `cities`, `YYYY-MM`; empty without cities.
-    pub(crate) cities_month: String,
-    pub(crate) cities: Vec<CityFigures>,
-    /// The ZIP codes of a county with most filings.
-    pub(crate) zips: Vec<ZipFigures>,
-    /// Monday first.
-    pub(crate) weekdays: Vec<WeekdayFigures>,
-    /// Newest day first.
-    pub(crate) settling: Vec<SettlingDay>,
-    pub(crate) reconciliation: Reconciliation,
-}
+/// Months of the trends of a county.
+const TREND_MONTHS: usize = 13;
 
 /// Reads the figures from the files of a snapshot: `coverage` and the shipped `agg_*` tables, by table name.
 pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateError> {
@@ -143,7 +34,15 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     months.extend(of_aggregate(tables, "type_month", |cells| read_months(cells, Some("entity_type")))?);
     months.sort_by(|a, b| (&b.month, &a.entity_type).cmp(&(&a.month, &b.entity_type)));
     let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
+    let (sectors_month, sectors) = of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
+    let trend_months = trend_months(&months, as_of);
     Ok(Figures {
+        county_details: read_details(tables, (&cities_month, &sectors_month), &trend_months)?,
+        newest: read_newest(tables, as_of)?,
+        trend_months,
+        news: of_aggregate(tables, "new_and_vanished", read_news)?,
+        sectors_month,
+        sectors,
         as_of,
         coverage,
         days: of_aggregate(tables, "county_type_day", |cells| read_days(cells, as_of))?,
@@ -156,25 +55,6 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         settling: of_table(tables, "days", read_settling)?,
         reconciliation: of_aggregate(tables, "reconcile", read_reconciliation)?,
     })
-}
-
-/// What `read` makes of an aggregate; nothing when the snapshot does not have it.
-fn of_aggregate<T: Default>(
-    tables: &SnapshotFiles,
-    name: &str,
-    read: impl FnOnce(&Cells) -> Result<T, AggregateError>,
-) -> Result<T, AggregateError> {
-    of_table(tables, &format!("{TABLE_PREFIX}{name}"), read)
-}
-
-/// What `read` makes of a table of one file; nothing when the snapshot does not have it.
-fn of_table<T: Default>(
-    tables: &SnapshotFiles,
-    name: &str,
-    read: impl FnOnce(&Cells) -> Result<T, AggregateError>,
-) -> Result<T, AggregateError> {
-    let file = tables.get(name).and_then(|files| files.first());
-    file.map_or_else(|| Ok(T::default()), |file| read(&Cells::read(file)?))
 }
 
 fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
@@ -204,12 +84,15 @@ fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {
 }
 
 fn read_counties(cells: &Cells) -> Result<(Option<Date>, Vec<CountyFigures>), AggregateError> {
-    let (as_of, names, last) =
-        (cells.days("as_of")?, cells.texts("county")?, cells.longs("filings_last_30_days")?);
+    let (as_of, names) = (cells.days("as_of")?, cells.texts("county")?);
+    let (year, week, last) =
+        (cells.longs("filings")?, cells.longs("filings_last_7_days")?, cells.longs("filings_last_30_days")?);
     let (now, before) = (cells.longs("filings_settled_30_days")?, cells.longs("filings_before_30_days")?);
     let (growth, reliable) = (cells.doubles("growth")?, cells.flags("is_reliable")?);
     let county = |row| CountyFigures {
         county: text(names, row),
+        filings: long(year, row),
+        filings_last_7_days: long(week, row),
         filings_last_30_days: long(last, row),
         filings_settled_30_days: long(now, row),
         filings_before_30_days: long(before, row),
@@ -249,15 +132,69 @@ fn read_months(cells: &Cells, types: Option<&str>) -> Result<Vec<MonthFigures>, 
     Ok(cells.rows().map(month).collect())
 }
 
+/// The newest months of all types, oldest first; none that is to come.
+fn trend_months(months: &[MonthFigures], as_of: Option<Date>) -> Vec<String> {
+    let newest = as_of.map(month_of);
+    let of_all =
+        months.iter().filter(|month| month.entity_type == EVERY_TYPE).map(|month| month.month.clone());
+    let mut months: Vec<String> = of_all
+        .filter(|month| newest.as_ref().is_none_or(|newest| month <= newest))
+        .take(TREND_MONTHS)
+        .collect();
+    months.reverse();
+    months
+}
+
+/// The newest month that is over; the current month when there is no other.
+fn newest_over<'a>(months: impl Iterator<Item = &'a str> + Clone, as_of: Option<Date>) -> &'a str {
+    let running = as_of.map(month_of).unwrap_or_default();
+    let over = months.clone().filter(|month| running.is_empty() || *month < running.as_str()).max();
+    over.or_else(|| months.max()).unwrap_or_default()
+}
+
+/// The sectors of the newest month that is over.
+fn read_sectors(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<SectorFigures>), AggregateError> {
+    let (months, names, filings) =
+        (cells.texts("filed_month")?, cells.texts("industry_sector")?, cells.longs("filings")?);
+    let (share, yearly) = (cells.doubles("share_of_month")?, cells.doubles("year_over_year")?);
+    let month = newest_over(cells.rows().filter_map(|row| months.get(row)), as_of);
+    let sector = |row| SectorFigures {
+        sector: text(names, row),
+        filings: long(filings, row),
+        share_of_month: share.get(row),
+        year_over_year: yearly.get(row),
+    };
+    let mut sectors: Vec<_> =
+        cells.rows().filter(|&row| months.get(row) == Some(month)).map(sector).collect();
+    sectors.sort_by(|a, b| (b.filings, &a.sector).cmp(&(a.filings, &b.sector)));
+    Ok((month.to_owned(), sectors))
+}
+
+/// The news of the newest day that has any.
+fn read_news(cells: &Cells) -> Result<News, AggregateError> {
+    let (days, counties, types) =
+        (cells.days("observed_on")?, cells.texts("county")?, cells.texts("entity_type")?);
+    let [appeared, vanished, returned] = ["appeared", "vanished", "returned"].map(|name| cells.longs(name));
+    let (appeared, vanished, returned) = (appeared?, vanished?, returned?);
+    let observed_on = cells.rows().filter_map(|row| day(days, row)).max();
+    let mut news = News { observed_on, ..News::default() };
+    for row in cells.rows().filter(|&row| day(days, row) == observed_on) {
+        let of_county = news.by_county.entry(text(counties, row)).or_default();
+        for counts in [of_county, news.by_type.entry(text(types, row)).or_default()] {
+            counts.appeared += long(appeared, row);
+            counts.vanished += long(vanished, row);
+            counts.returned += long(returned, row);
+        }
+    }
+    Ok(news)
+}
+
 /// The top cities of the newest month that is over; of the current month when there is no other.
 fn read_cities(cells: &Cells, as_of: Option<Date>) -> Result<(String, Vec<CityFigures>), AggregateError> {
     let (months, names, counties) =
         (cells.texts("filed_month")?, cells.texts("city_clean")?, cells.texts("county")?);
     let (filings, spellings) = (cells.longs("filings")?, cells.longs("spellings")?);
-    let running = as_of.map(month_of).unwrap_or_default();
-    let months_there = || cells.rows().filter_map(|row| months.get(row));
-    let over = months_there().filter(|month| running.is_empty() || *month < running.as_str()).max();
-    let month = over.or_else(|| months_there().max()).unwrap_or_default();
+    let month = newest_over(cells.rows().filter_map(|row| months.get(row)), as_of);
     let city = |row| CityFigures {
         city: text(names, row),
         county: text(counties, row),

@@ -1,0 +1,70 @@
+//! The businesses that were filed last.
+
+use super::values::NewBusiness;
+use crate::aggregate::error::AggregateError;
+use crate::aggregate::on_disk::{Cells, day, flag, text};
+use crate::aggregate::tables::SnapshotFiles;
+use jiff::civil::Date;
+use std::cmp::Reverse;
+use std::path::PathBuf;
+
+const MOST: usize = 100;
+
+/// The newest listed businesses, from the newest months that have enough; none of days to come.
+pub(super) fn read_newest(
+    tables: &SnapshotFiles,
+    as_of: Option<Date>,
+) -> Result<Vec<NewBusiness>, AggregateError> {
+    let mut newest = Vec::new();
+    let mut files: Vec<&PathBuf> = tables.get("filings").into_iter().flatten().collect();
+    files.sort_by_key(|file| Reverse(month_of_path(file)));
+    for of_month in files.chunk_by(|a, b| month_of_path(a) == month_of_path(b)) {
+        if newest.len() >= MOST {
+            break;
+        }
+        for file in of_month {
+            add_listed(&Cells::read(file)?, as_of, &mut newest)?;
+        }
+    }
+    newest.sort_by(|(a, id), (b, other)| (b.filed_date, other).cmp(&(a.filed_date, id)));
+    newest.truncate(MOST);
+    Ok(newest.into_iter().map(|(business, _)| business).collect())
+}
+
+/// The folder of a file's month, `filed_month=YYYY-MM`.
+fn month_of_path(file: &std::path::Path) -> Option<&std::ffi::OsStr> {
+    file.parent().and_then(std::path::Path::file_name)
+}
+
+fn add_listed(
+    cells: &Cells,
+    as_of: Option<Date>,
+    newest: &mut Vec<(NewBusiness, i64)>,
+) -> Result<(), AggregateError> {
+    let (ids, dates, listed) =
+        (cells.longs("business_id")?, cells.days("filed_date")?, cells.flags("listed")?);
+    let [names, types, cities, counties] =
+        ["name", "entity_type", "city", "county"].map(|column| cells.texts(column));
+    let (names, types, cities, counties) = (names?, types?, cities?, counties?);
+    let is_shown = |row: &usize| {
+        let date = day(dates, *row);
+        flag(listed, *row) && date.is_some() && as_of.is_none_or(|as_of| date <= Some(as_of))
+    };
+    let mut rows: Vec<usize> = cells.rows().filter(is_shown).collect();
+    let key = |row: &usize| Reverse((day(dates, *row), ids.get(*row)));
+    if rows.len() > MOST {
+        rows.select_nth_unstable_by_key(MOST, key);
+        rows.truncate(MOST);
+    }
+    newest.extend(rows.into_iter().map(|row| {
+        let business = NewBusiness {
+            name: text(names, row),
+            entity_type: text(types, row),
+            city: text(cities, row),
+            county: text(counties, row),
+            filed_date: day(dates, row),
+        };
+        (business, ids.get(row).unwrap_or_default())
+    }));
+    Ok(())
+}
