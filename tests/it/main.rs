@@ -40,6 +40,7 @@ mod openapi;
 mod operation;
 mod pages;
 mod plan_numbers;
+mod python_package;
 mod readers;
 mod recipes;
 mod reference_pages;
