@@ -48,6 +48,14 @@ pub(crate) struct Search<'s> {
     deep: Option<i64>,
 }
 
+impl Search<'_> {
+    /// The total, when the known rows match it.
+    fn fitting(&self, reader: &Reader<'_, '_>) -> Option<u64> {
+        let fits = |total: &u64| reader.range.seen.count(self.slice) == *total;
+        self.total.filter(fits).filter(|_| !self.drifted && !reader.range.unordered)
+    }
+}
+
 /// Corrects the known rows with ids below `newest`, in `left` pages at most. Returns the total when the rows now match it.
 pub(crate) async fn find(
     reader: &mut Reader<'_, '_>,
@@ -56,18 +64,25 @@ pub(crate) async fn find(
     newest: i64,
     left: &mut u32,
 ) -> Result<Option<u64>> {
-    let search = match look_for(reader, slice, total, newest, left).await? {
-        Some(search) => search,
-        None => return Ok(None),
-    };
-    if let (Some(total), Some(newest)) = (search.total, search.deep)
+    let search = look_everywhere(reader, slice, total, newest, left).await?;
+    Ok(search.and_then(|search| search.fitting(reader)))
+}
+
+/// Looks as far as reach, and below it in parts; none when the requests did not suffice.
+async fn look_everywhere<'s>(
+    reader: &mut Reader<'_, '_>,
+    slice: &'s Slice,
+    total: Option<u64>,
+    newest: i64,
+    left: &mut u32,
+) -> Result<Option<Search<'s>>> {
+    let search = look_for(reader, slice, total, newest, left).await?;
+    if let Some(Search { total: Some(total), deep: Some(newest), .. }) = search
         && reader.range.seen.count(slice) != total
     {
         find_in_parts(reader, slice, total, newest.saturating_add(1), left).await?;
     }
-    Ok(search.total.filter(|total| {
-        !search.drifted && !reader.range.unordered && reader.range.seen.count(slice) == *total
-    }))
+    Ok(search)
 }
 
 /// The same, as far as reach; none when the requests did not suffice.
@@ -212,7 +227,8 @@ async fn find_in_parts(
     left: &mut u32,
 ) -> Result<()> {
     let mut totals: BTreeMap<String, u64> = BTreeMap::new();
-    for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
+    let mut asked: BTreeMap<String, (Slice, u64)> = BTreeMap::new();
+    'search: for dimension in [Dimension::Sector, Dimension::Kind, Dimension::Zip, Dimension::IndustryType] {
         if !dimension.applies(&slice.filter) {
             continue;
         }
@@ -222,13 +238,17 @@ async fn find_in_parts(
             for (known, part) in parts(reader, slice, dimension, total, newest) {
                 let rows = reader.range.seen.count(slice);
                 if rows == total || *left == 0 || reader.range.unordered {
-                    return Ok(());
+                    break 'search;
                 }
                 // A row can only be removed from a part that has known rows.
                 if known > 0 || rows < total {
-                    let total = totals.get(&part.to_string()).copied();
-                    let fits = Box::pin(find(reader, &part, total, newest, left)).await?;
-                    totals.extend(fits.map(|rows| (part.to_string(), rows)));
+                    let key = part.to_string();
+                    let search =
+                        Box::pin(look_everywhere(reader, &part, totals.get(&key).copied(), newest, left))
+                            .await?;
+                    let Some(search) = search else { continue };
+                    totals.extend(search.fitting(reader).map(|rows| (key.clone(), rows)));
+                    asked.extend(search.total.map(|rows| (key, (part.clone(), rows))));
                 }
             }
             if reader.range.kept == kept {
@@ -240,7 +260,17 @@ async fn find_in_parts(
             break;
         }
     }
+    if reader.range.seen.count(slice) == total {
+        note_misfits(reader, &asked);
+    }
     Ok(())
+}
+
+/// Notes drift when parts do not have their totals, although all rows of the day add up: rows came above those that were searched.
+fn note_misfits(reader: &mut Reader<'_, '_>, asked: &BTreeMap<String, (Slice, u64)>) {
+    if asked.values().any(|(part, total)| reader.range.seen.count(part) != *total) {
+        reader.range.drift.note();
+    }
 }
 
 /// The parts along a dimension with the number of their known rows below an id, largest first.
