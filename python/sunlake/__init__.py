@@ -7,8 +7,8 @@
     lake.polars("filings").filter(pl.col("county") == "Duval").collect()
     lake.duckdb().sql("SELECT county, count(*) FROM businesses GROUP BY county")
 
-The files of a table come from the commit of a snapshot, not from a list of a folder. So a run that publishes meanwhile changes nothing
-for a reader: a snapshot that is open stays as it is until it is pruned.
+The files of a table come from the commit of a snapshot, not from a list of a folder. So a run that publishes changes nothing for a
+reader: a snapshot that is open stays as it is until it is pruned.
 """
 
 from .lake import Lake, LakeError, Snapshot

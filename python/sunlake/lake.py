@@ -104,8 +104,8 @@ class Snapshot:
     def committed_at(self) -> datetime:
         """When it was made, in UTC."""
         # Before Python 3.11 only three or six digits of a second are read.
-        whole, _, digits = self.commit["committed_at"].rstrip("Z").partition(".")
-        return datetime.fromisoformat(f"{whole}.{digits[:6]:0<6}+00:00")
+        seconds, _, digits = self.commit["committed_at"].rstrip("Z").partition(".")
+        return datetime.fromisoformat(f"{seconds}.{digits[:6]:0<6}+00:00")
 
     def rows(self, table: str) -> int:
         """Number of rows of a table. Raises LakeError if there is no such table."""

@@ -206,15 +206,14 @@ mod tests {
                 city: EVIL.to_owned(),
                 ..NewBusiness::default()
             }],
-            sectors: vec![SectorFigures {
-                sector: EVIL.to_owned(),
-                filings: 3,
-                share_of_month: None,
-                year_over_year: None,
-            }],
+            sectors: vec![sector()],
             county_details: BTreeMap::from([("Duval".to_owned(), detail())]),
             ..Figures::default()
         }
+    }
+
+    fn sector() -> SectorFigures {
+        SectorFigures { sector: EVIL.to_owned(), filings: 3, share_of_month: None, year_over_year: None }
     }
 
     fn detail() -> CountyDetail {
