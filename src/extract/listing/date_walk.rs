@@ -83,6 +83,8 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
     // One row of the query before is read again: it shows whether the two queries join.
     let mut offset = at.offset.saturating_sub(1).min(reader.plan.max_offset);
     let mut must_join = at.offset > 0;
+    // Where the rows of this query end that were read: a page that repeats more of them shows that rows came above.
+    let mut read_to = at.offset;
     let (mut total, mut deepest) = (None, None);
     loop {
         if offset > reader.plan.max_offset {
@@ -99,7 +101,8 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         };
         at.total.get_or_insert(page.total);
         let drifted = total.replace(page.total).is_some_and(|before| before != page.total);
-        if drifted || (!must_join && repeats(&page, at)) {
+        let again = if must_join { u64::from(read_to.saturating_sub(offset)) } else { 0 };
+        if drifted || repeated(&page, at) > again {
             reader.range.drift.note();
         }
         if offset > 0 && !joins(&page, at, must_join || drifted) {
@@ -119,6 +122,7 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
         }
         let is_deepest = offset == reader.plan.max_offset;
         offset += page.rows.len() as u32;
+        read_to = read_to.max(offset);
         if page.rows.is_empty() || u64::from(offset) >= page.total {
             return Ok(Stop::Listing);
         }
@@ -134,9 +138,10 @@ async fn read_pages(reader: &mut Reader<'_, '_>, slice: &Slice, at: &mut Positio
 /// Whether a page continues the walk. It begins with a row already read; without signs of drift, it may also have only new rows.
 fn joins(page: &PageSeen, at: &Position, must_join: bool) -> bool {
     let begins_with_known = page.rows.first().is_some_and(|(id, _)| at.seen.contains(id));
-    begins_with_known || (!must_join && !repeats(page, at))
+    begins_with_known || (!must_join && repeated(page, at) == 0)
 }
 
-fn repeats(page: &PageSeen, at: &Position) -> bool {
-    page.rows.iter().any(|(id, _)| at.seen.contains(id))
+/// Rows of a page that were read before.
+fn repeated(page: &PageSeen, at: &Position) -> u64 {
+    page.rows.iter().filter(|(id, _)| at.seen.contains(id)).count() as u64
 }
