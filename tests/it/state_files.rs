@@ -6,6 +6,7 @@
 use crate::support::command::{Finished, Sunlake, project, sunlake};
 use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
 use crate::support::scratch::Scratch;
+use jiff::civil::Date;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -128,6 +129,24 @@ fn assert_is_register(lake: &Path) {
         .filter(|(n, v)| n == "inactive_reason" && !v.is_empty())
         .count();
     assert_eq!(reasons, expected);
+    assert_every_day_is_covered(lake);
+}
+
+/// A day without filings is covered too, or its month would never be complete. Two weeks before the newest file, every day is.
+fn assert_every_day_is_covered(lake: &Path) {
+    let day =
+        |cells: &Cells, name: &str| cells[name].as_ref().expect("a day").parse::<Date>().expect("a date");
+    let imports = rows(lake, "imports", &[]);
+    let newest = imports.iter().map(|cells| day(cells, "source_date")).max().expect("a file");
+    let mut covered = rows(lake, "coverage", &[]);
+    covered.retain(|cells| day(cells, "filed_date") <= newest);
+    let days: BTreeSet<Date> = covered.iter().map(|cells| day(cells, "filed_date")).collect();
+    let first = *days.first().expect("a day");
+    assert_eq!((newest - first).get_days() as usize + 1, days.len(), "{first} to {newest}");
+    assert_eq!(covered.len(), 2 * days.len(), "fictitious names, and all others");
+    covered.retain(|cells| cells["complete"].as_deref() == Some("false"));
+    let oldest = covered.iter().map(|cells| day(cells, "filed_date")).min().expect("an incomplete day");
+    assert!((newest - oldest).get_days() < 90, "{oldest} is not complete; the newest file is of {newest}");
 }
 
 fn quarantine(lake: &Path) -> BTreeSet<(String, u64, String)> {

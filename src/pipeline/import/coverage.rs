@@ -3,7 +3,7 @@
 //! The state posts a filing up to two weeks after its filing date. A day is complete once the files of the two weeks after it were
 //! read, or a quarterly set that is as much newer.
 
-use crate::contract::eastern::{day_start, minus_days, plus_days};
+use crate::contract::eastern::{day_start, days_newest_first, minus_days, plus_days};
 use crate::contract::listing::Listing;
 use crate::import::files::layout::Kind;
 use crate::lake::{Month, Staging};
@@ -64,7 +64,15 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
     Ok(())
 }
 
-/// Stages the coverage of every day with filings. Only changed months are counted again.
+/// The first day whose filings the files must have: the oldest day of a lake with a quarterly set, else that of the first daily file.
+fn first_day(imports: &[ImportRow], oldest: Date) -> Date {
+    let of_corporations = || imports.iter().filter(|row| row.kind == Kind::Corporate.name());
+    let daily = of_corporations().filter(|row| !row.quarterly).map(|row| row.source_date).min();
+    daily.filter(|_| !of_corporations().any(|row| row.quarterly)).unwrap_or(oldest)
+}
+
+/// Stages the coverage of every day from the first that the files must have, and of older days with filings, which are not complete.
+/// Only changed months are counted again.
 pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
     let Some(newest) = imports.iter().map(|row| row.source_date).max() else { return Ok(()) };
     let missing = missing_days(imports);
@@ -80,10 +88,17 @@ pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today
     for (day, listing) in counts.days().flat_map(|day| Listing::EVERY_TYPE.map(|listing| (day, listing))) {
         rows.insert((day, listing.label().to_owned()), counts.listed_on(day, listing));
     }
+    let Some(oldest) = rows.keys().map(|(day, _)| *day).min() else { return Ok(()) };
+    let first = first_day(imports, oldest);
+    for day in days_newest_first(first, newest) {
+        for listing in Listing::EVERY_TYPE {
+            rows.entry((day, listing.label().to_owned())).or_default();
+        }
+    }
     let row = |((filed_date, entity_type), landed): ((Date, String), i64)| {
         let until = plus_days(filed_date, POSTED_AFTER);
         let has_gap = missing.iter().any(|day| (filed_date..=until).contains(day));
-        let complete = until <= newest && !has_gap;
+        let complete = first <= filed_date && until <= newest && !has_gap;
         CoverageRow {
             filed_date,
             entity_type,
