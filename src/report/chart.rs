@@ -19,6 +19,8 @@ const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 64.0;
 const BOTTOM: f64 = 28.0;
 const TOP: f64 = 18.0;
+/// Room for a label, in the larger letters of a phone.
+const LABEL: f64 = 100.0;
 
 /// One bar: its place from the left, its label below, and what is to be known of it.
 struct Bar<'d> {
@@ -103,7 +105,9 @@ fn chart(name: &str, bars: &[Bar<'_>], slots: u32, hatched: &str) -> Markup {
                     @if bar.is_marked { text x={ (format!("{x:.1}")) } y=(HEIGHT - BOTTOM + 8.0) { "▾" } }
                 }
                 @for (nth, (place, label)) in labels.enumerate() {
-                    text.odd[nth % 2 == 1] x={ (format!("{:.1}", LEFT + f64::from(place) * step)) } y=(HEIGHT - 4.0) { (label) }
+                    @let x = LEFT + f64::from(place) * step;
+                    @let (x, anchor) = if x > WIDTH - LABEL { (x + width, "end") } else { (x, "start") };
+                    text.odd[nth % 2 == 1] x={ (format!("{x:.1}")) } y=(HEIGHT - 4.0) text-anchor=(anchor) { (label) }
                 }
             }
         }

@@ -159,14 +159,6 @@ mod tests {
             year_over_year: None,
             is_complete: true,
         };
-        let comparison = Comparison {
-            scope: Scope::Day,
-            period: "2026-07-30".to_owned(),
-            subject: String::new(),
-            api_count: 10,
-            lake_count: 7,
-            is_comparable: true,
-        };
         Figures {
             as_of: Some(DAY),
             coverage: vec![CoverageDay {
@@ -200,7 +192,7 @@ mod tests {
                 share_of_county: Some(0.5),
                 times_county_mean: Some(24.6),
             }],
-            reconciliation: Reconciliation { comparisons: vec![comparison] },
+            reconciliation: Reconciliation { comparisons: vec![comparison()] },
             newest: vec![NewBusiness {
                 name: EVIL.to_owned(),
                 city: EVIL.to_owned(),
@@ -209,6 +201,17 @@ mod tests {
             sectors: vec![sector()],
             county_details: BTreeMap::from([("Duval".to_owned(), detail())]),
             ..Figures::default()
+        }
+    }
+
+    fn comparison() -> Comparison {
+        Comparison {
+            scope: Scope::Day,
+            period: "2026-07-30".to_owned(),
+            subject: String::new(),
+            api_count: 10,
+            lake_count: 7,
+            is_comparable: true,
         }
     }
 

@@ -21,7 +21,7 @@ const TUTORIAL: &str = "docs/tutorial.md";
 const TODAY: &str = "2026-11-21";
 
 /// Blocks marked `console`: page, words of the block, why it is not run.
-const NOT_RUN: [(&str, &str, &str); 11] = [
+const NOT_RUN: [(&str, &str, &str); 13] = [
     ("README.md", "sunlake run backfill", "uses an account's requests"),
     ("README.md", "sunlake run daily", "uses an account's requests"),
     ("docs/guides/install.md", "pip install .", "compiles the program"),
@@ -32,6 +32,8 @@ const NOT_RUN: [(&str, &str, &str); 11] = [
     ("docs/guides/schedule.md", "sunlake run pipelines/daily.toml", "uses an account's requests"),
     ("docs/guides/schedule.md", "/etc/cron.d/sunlake", "changes the machine"),
     ("docs/guides/object-store.md", "s3://bucket/florida", "needs a bucket"),
+    ("docs/guides/python.md", "pip install \".[duckdb,polars]\"", "compiles the program"),
+    ("docs/guides/python.md", "jupyter lab", "compiles the program, opens a browser"),
     ("docs/guides/serve.md", "--tls-cert", "needs a certificate of a name"),
 ];
 
@@ -202,7 +204,9 @@ fn run_python(page: &Page, folder: &Path, findings: &mut Findings) {
     let examples = examples(page, &["python"]);
     let script: String = examples.iter().map(|example| &*example.block.text).collect();
     if !script.is_empty() {
-        let done = pipe(Command::new(python::program("python")), folder, &script);
+        let mut python = Command::new(python::program("python"));
+        python.env("PYTHONPATH", project().join("python"));
+        let done = pipe(python, folder, &script);
         if !done.status.success() {
             findings.wrong.push(format!("{}: {}", page.path, String::from_utf8_lossy(&done.stderr)));
         }

@@ -36,6 +36,7 @@ mod memory;
 mod midnight;
 mod mistakes;
 mod monitoring;
+mod notebooks;
 mod openapi;
 mod operation;
 mod pages;
