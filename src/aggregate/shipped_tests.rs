@@ -314,6 +314,12 @@ fn figures_of_the_report_are_the_aggregates() {
     assert_eq!(figures.days.last().map(|day| day.day), Some(date(2026, 7, 6)), "days to come are left out");
     assert_eq!(figures.counties[0].filings_last_30_days, 3);
     assert_eq!(figures.cities_month, "2026-07");
+    assert!(figures.newest.iter().is_sorted_by_key(|business| std::cmp::Reverse(business.filed_date)));
+    assert!(
+        !figures.newest.is_empty()
+            && figures.newest.iter().all(|business| business.filed_date <= figures.as_of)
+    );
+    assert_eq!(figures.county_details["Duval"].types[0].trend.len(), figures.trend_months.len());
     assert_eq!((figures.cities[0].city.as_str(), figures.cities[0].filings), ("JACKSONVILLE", 4));
     assert_eq!(figures.zips[0].times_county_mean, Some(1.6));
     assert_eq!((figures.weekdays.len(), figures.settling.len()), (7, 30));

@@ -84,7 +84,11 @@ fn trend(figures: &Figures) -> Markup {
         h3 { "By day" }
         (chart::by_day(&figures.days))
         @if months.len() > 1 { h3 { "By month" } (chart::by_period("Filings by month and type", &months)) }
-        @if years.len() > 2 { h3 { "By year" } (chart::by_period("Filings by year and type", &years)) }
+        @if years.len() > 2 {
+            h3 { "By year" }
+            (chart::by_period("Filings by year and type", &years))
+            details { summary { "How many of each year are still listed" } (table::years(&years, &figures.filed_by_year)) }
+        }
         (table::months(&figures.months))
     }
 }

@@ -3,11 +3,12 @@
 use super::chart::bar;
 use super::data::RunFacts;
 use super::number::{change, count, county, integer, share, span};
+use super::periods::Period;
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use crate::contract::reference::{industry_labels, label_of_key};
 use maud::{Markup, html};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Months shown.
 const MONTHS: usize = 13;
@@ -49,6 +50,24 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
                 th.day scope="row" { (month) }
                 @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
             } } }
+        } }
+    }
+}
+
+/// Of the businesses filed in each year, those that are still listed.
+pub(super) fn years(years: &[Period], filed_by_year: &BTreeMap<String, i64>) -> Markup {
+    let filed = |year: &Period| filed_by_year.get(&year.name).copied().unwrap_or_default();
+    html! {
+        div.wide tabindex="0" { table {
+            caption { "Businesses by year of filing" }
+            thead { tr { th { "year" } th.number { "filed" } th.number { "still listed" } th.number { "share" } } }
+            tbody { @for year in years.iter().rev() {
+                @let (filed, listed) = (filed(year), year.by_type.values().sum::<i64>());
+                tr {
+                    th scope="row" { (year.name) } td.number { (integer(filed)) } td.number { (integer(listed)) }
+                    td.number { (share((filed > 0).then(|| listed as f64 / filed as f64))) }
+                }
+            } }
         } }
     }
 }
@@ -106,7 +125,7 @@ fn growths(counties: &[CountyFigures]) -> Vec<Growth<'_>> {
 }
 
 fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
-    html! {
+    html! { @if !rows.is_empty() {
         div.wide tabindex="0" { table {
             caption { (caption) }
             thead { tr {
@@ -118,10 +137,10 @@ fn growth_table(caption: &str, rows: &[&Growth<'_>]) -> Markup {
                 td.number { (integer(row.figures.filings_settled_30_days)) }
                 td.number { (integer(row.figures.filings_before_30_days)) }
                 td.number { (change(row.figures.growth)) }
-                td.number.(direction(row.points)) { (format!("{:+.1}", row.points)) }
+                td.number.(direction(row.points)) { (format!("{:+.1}", row.points).replace('-', "−")) }
             } } }
         } }
-    }
+    } }
 }
 
 /// The label of a sector or an industry type.

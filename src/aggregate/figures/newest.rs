@@ -6,7 +6,8 @@ use crate::aggregate::on_disk::{Cells, day, flag, text};
 use crate::aggregate::tables::SnapshotFiles;
 use jiff::civil::Date;
 use std::cmp::Reverse;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 const MOST: usize = 100;
 
@@ -32,8 +33,8 @@ pub(super) fn read_newest(
 }
 
 /// The folder of a file's month, `filed_month=YYYY-MM`.
-fn month_of_path(file: &std::path::Path) -> Option<&std::ffi::OsStr> {
-    file.parent().and_then(std::path::Path::file_name)
+pub(super) fn month_of_path(file: &Path) -> Option<&OsStr> {
+    file.parent().and_then(Path::file_name)
 }
 
 fn add_listed(

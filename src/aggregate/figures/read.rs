@@ -1,14 +1,14 @@
 //! Reads the figures of the report from a snapshot's aggregates.
 
 use super::county::read_details;
-use super::newest::read_newest;
+use super::newest::{month_of_path, read_newest};
 use super::one_table::{of_aggregate, of_table};
 use super::values::{
     CityFigures, CountyFigures, CoverageDay, DayFigures, EVERY_TYPE, Figures, MonthFigures, News,
     SectorFigures, SettlingDay, WeekdayFigures, ZipFigures,
 };
 use crate::aggregate::error::AggregateError;
-use crate::aggregate::on_disk::{Cells, day, flag, long, text};
+use crate::aggregate::on_disk::{Cells, count_rows, day, flag, long, text};
 use crate::aggregate::reconcile::read_reconciliation;
 use crate::aggregate::tables::SnapshotFiles;
 use crate::contract::eastern::month_of;
@@ -39,6 +39,7 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     Ok(Figures {
         county_details: read_details(tables, (&cities_month, &sectors_month), &trend_months)?,
         newest: read_newest(tables, as_of)?,
+        filed_by_year: count_years(tables)?,
         trend_months,
         news: of_aggregate(tables, "new_and_vanished", read_news)?,
         sectors_month,
@@ -55,6 +56,18 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         settling: of_table(tables, "days", read_settling)?,
         reconciliation: of_aggregate(tables, "reconcile", read_reconciliation)?,
     })
+}
+
+/// The rows of the files of each year, by the folders of their months.
+fn count_years(tables: &SnapshotFiles) -> Result<BTreeMap<String, i64>, AggregateError> {
+    let mut years = BTreeMap::new();
+    for file in tables.get("filings").into_iter().flatten() {
+        let month = month_of_path(file).and_then(|folder| folder.to_str()?.strip_prefix("filed_month="));
+        if let Some(year) = month.and_then(|month| month.get(..4)) {
+            *years.entry(year.to_owned()).or_default() += count_rows(file)? as i64;
+        }
+    }
+    Ok(years)
 }
 
 fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {

@@ -173,6 +173,8 @@ pub(crate) struct Figures {
     pub(crate) days: Vec<DayFigures>,
     /// Newest month first, by type within.
     pub(crate) months: Vec<MonthFigures>,
+    /// Businesses filed in each year, `YYYY`, listed or no more.
+    pub(crate) filed_by_year: BTreeMap<String, i64>,
     /// Most filings of the last 30 days first.
     pub(crate) counties: Vec<CountyFigures>,
     /// Month of `cities`, `YYYY-MM`; empty without cities.
