@@ -1,5 +1,6 @@
 //! The catalogue of a snapshot: `datapackage.json`, `TABLES.md`, `views.sql` and `ducklake.sql`, each replaced atomically.
 
+use super::delta::complete_log;
 use super::described::{
     Described, DescribedColumn, describe, lake_path, partitioning, quoted, text_of, write_comments,
     write_views,
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// Writes the catalogue of a snapshot; returns the paths of its files.
+/// Writes the catalogue of a snapshot, in an object store also the Delta log; returns the paths of the catalogue's files.
 pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>, ExportError> {
     let tables = describe(lake, commit)?;
     let mut package = serde_json::to_string_pretty(&datapackage(commit, &tables)).unwrap_or_default();
@@ -25,7 +26,9 @@ pub(crate) fn write_catalog(lake: &Lake, commit: &Commit) -> Result<Vec<PathBuf>
         ("views.sql", &views),
         ("ducklake.sql", &ducklake),
     ];
-    Ok(lake.write_catalog_of(&texts.map(|(name, text)| (name, text.as_bytes())), &snapshots)?)
+    let written = lake.write_catalog_of(&texts.map(|(name, text)| (name, text.as_bytes())), &snapshots)?;
+    complete_log(lake)?;
+    Ok(written)
 }
 
 /// Takes snapshots out of `ducklake.sql` before they are pruned, so that it never names a file that is gone.

@@ -20,6 +20,9 @@ struct CatalogList {
     snapshots: BTreeSet<u64>,
 }
 
+/// The log of the Delta table whose files are those of the snapshots. It is next to them, because its paths are relative.
+const DELTA_LOG: &str = "snapshots/_delta_log";
+
 /// Stored where a file that does not exist yet would have its digest.
 const ABSENT: &str = "absent";
 
@@ -44,6 +47,20 @@ impl Lake {
         snapshots: &[u64],
     ) -> Result<Vec<PathBuf>, LakeError> {
         self.replace_catalog_files(files, Some(snapshots))
+    }
+
+    /// Versions that the Delta log of an object store has; none for a lake in a folder, which has no such log.
+    pub(crate) fn delta_versions(&self) -> Result<Option<BTreeSet<u64>>, LakeError> {
+        if !self.is_remote() {
+            return Ok(None);
+        }
+        let names = self.backend.names(DELTA_LOG)?;
+        Ok(Some(names.iter().filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect()))
+    }
+
+    /// Creates a version of the Delta log, unless there is one.
+    pub(crate) fn create_delta_version(&self, version: u64, bytes: &[u8]) -> Result<(), LakeError> {
+        self.backend.create(&format!("{DELTA_LOG}/{version:020}.json"), bytes).map(drop)
     }
 
     fn replace_catalog_files(

@@ -170,6 +170,38 @@ fn in_an_object_store_the_catalogue_names_objects_where_they_are() {
     }
 }
 
+/// Claims that delta-rs and polars read every version of the Delta log of a bucket as the working copy of a machine has it.
+fn delta_is_that_of(bucket: &Bucket, work: &Path, versions: usize) {
+    let mut reader = bucket.read_by(python::command("delta.py"));
+    reader.arg(work).arg(format!("{}/snapshots", bucket.lake()));
+    reader.env("AWS_ALLOW_HTTP", "true").env("AWS_REGION", "us-east-1");
+    let found = python::reported("delta.py", &reader.output().expect("python"));
+    assert_eq!(found["faults"], json!([]));
+    assert_eq!(found["rows"].as_array().map(Vec::len), Some(versions));
+}
+
+#[test]
+fn in_an_object_store_a_delta_log_has_a_version_for_each_snapshot() {
+    let (scratch, bucket) = (Scratch::new(), Bucket::new("delta"));
+    in_bucket(&bucket, &scratch);
+    let work = scratch.path("work");
+    delta_is_that_of(&bucket, &work, 2);
+    let entries = || -> Vec<String> {
+        bucket.names().into_iter().filter(|name| name.starts_with("snapshots/_delta_log/")).collect()
+    };
+    assert_eq!(entries().len(), 2);
+    let on = |words: &[&str]| {
+        bucket.opened_by(Sunlake::on(Path::new(&bucket.lake()), words), &work).finish().exits(0);
+    };
+    on(&["snapshot", "rollback", "1"]);
+    delta_is_that_of(&bucket, &work, 3);
+    // An entry that a killed run did not write comes with the next catalogue.
+    bucket.delete(&[&entries()[1]]);
+    on(&["report"]);
+    delta_is_that_of(&bucket, &work, 3);
+    on(&["verify"]);
+}
+
 /// Claims that DuckDB's own extension reads the rows of every table of every snapshot; gives how many it compared.
 fn attached(file: &Path, lake: &str, allowed: impl FnOnce(Command) -> Command) -> u64 {
     let script = "ducklake_attached.py";

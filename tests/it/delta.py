@@ -38,21 +38,23 @@ for version, commit in enumerate(commits):
     for name, pick in (("min", "min_filed_date"), ("max", "max_filed_date")):
         days = sorted(map(str, actions[f"{name}.filed_date"].to_pylist()))
         claim(days == sorted(file[pick] for file in files), f"{name} of filed_date: {days}")
-    # The version of an instant: just before, and at, the commit.
+    # The version of an instant: just before, and at, the commit. In a store it is that of the time when the entry was written.
+    if "://" in table:
+        continue
     at = datetime.datetime.fromisoformat(commit["committed_at"][:26].rstrip("Z") + "+00:00") + datetime.timedelta(milliseconds=5)
     by_time = deltalake.DeltaTable(table)
     by_time.load_as_version(min(at, datetime.datetime.now(datetime.timezone.utc)))
     claim(by_time.version() == version, f"{at} is version {by_time.version()}, and should be {version}")
 
 newest = of_lake(commits[-1]["snapshot"])
-some = newest.select("business_id", "county").collect()[7]
-identity, county = some["business_id"][0], some["county"][0]
+some = newest.select("business_id", "county", "filed_date", "filed_month").filter(polars.col("county").is_not_null()).collect()[7]
+identity, county, day, month = some.row(0)
 scan = polars.scan_delta(table)
 for what, predicate in (
     ("an id", polars.col("business_id") == identity),
     ("a county", polars.col("county") == county),
-    ("a day", polars.col("filed_date") == datetime.date(2026, 2, 3)),
-    ("a month", polars.col("filed_month") == "2026-02"),
+    ("a day", polars.col("filed_date") == day),
+    ("a month", polars.col("filed_month") == month),
 ):
     found = scan.filter(predicate).select(polars.len()).collect().item()
     claim(found == newest.filter(predicate).select(polars.len()).collect().item(), f"rows of {what}: {found}")

@@ -122,7 +122,7 @@ fn create_entry(folder: &Path, version: u64, actions: &[Value], commit: &Commit)
 }
 
 /// The snapshot that a version comes from.
-fn provenance(commit: &Commit) -> Value {
+pub(super) fn provenance(commit: &Commit) -> Value {
     json!({"commitInfo": {
         "timestamp": commit.committed_at.as_millisecond(),
         "operation": "WRITE",
@@ -177,7 +177,7 @@ fn statistics(footer: &Footer) -> Value {
 }
 
 /// The schema of the table in the form of the log.
-fn schema_string() -> String {
+pub(super) fn schema_string() -> String {
     let kind = |column: &Column| match column.kind {
         ColumnKind::Int32 => "integer",
         ColumnKind::Int64 => "long",

@@ -103,22 +103,9 @@ impl Log {
         if self.schema.as_ref() == Some(&schema) {
             return Vec::new();
         }
-        let metadata = json!({"metaData": {
-            "id": self.id.clone().unwrap_or_else(|| table_id(commit)),
-            "name": "filings",
-            "description": "Florida business filings, one version a snapshot of a sunlake lake",
-            "format": {"provider": "parquet", "options": {}},
-            "schemaString": schema,
-            "partitionColumns": ["filed_month"],
-            "createdTime": commit.committed_at.as_millisecond(),
-            // Without these, a clean-up deletes the history.
-            "configuration": {
-                "delta.logRetentionDuration": "interval 36500 days",
-                "delta.deletedFileRetentionDuration": "interval 36500 days",
-            },
-        }});
+        let metadata = metadata(commit, self.id.as_deref(), &schema);
         match self.next {
-            0 => vec![json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}), metadata],
+            0 => vec![protocol(), metadata],
             _ => vec![metadata],
         }
     }
@@ -137,6 +124,29 @@ impl Log {
         self.schema = Some(schema);
         self.next += 1;
     }
+}
+
+/// The oldest reader and writer of the protocol that suffice.
+pub(super) fn protocol() -> Value {
+    json!({"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}})
+}
+
+/// What the table is; its identity is that of the commit unless it has one.
+pub(super) fn metadata(commit: &Commit, id: Option<&str>, schema: &str) -> Value {
+    json!({"metaData": {
+        "id": id.map_or_else(|| table_id(commit), str::to_owned),
+        "name": "filings",
+        "description": "Florida business filings, one version a snapshot of a sunlake lake",
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": schema,
+        "partitionColumns": ["filed_month"],
+        "createdTime": commit.committed_at.as_millisecond(),
+        // Without these, a clean-up deletes the history.
+        "configuration": {
+            "delta.logRetentionDuration": "interval 36500 days",
+            "delta.deletedFileRetentionDuration": "interval 36500 days",
+        },
+    }})
 }
 
 /// The identity of the table, a UUID that depends only on the first snapshot.

@@ -10,8 +10,11 @@
 //!
 //! - `log`: the log of an existing table
 //! - `export`: versions for new snapshots, and the actions of their log entries
+//! - `in_place`: the log of a lake in an object store, over the lake's own files
 
 mod export;
+mod in_place;
 mod log;
 
 pub(crate) use export::export_delta;
+pub(crate) use in_place::complete_log;

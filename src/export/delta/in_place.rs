@@ -1,0 +1,84 @@
+//! The Delta log of a lake in an object store: a version for each snapshot, over the files where they are.
+//!
+//! A version is made from its commit and the one before alone. So a version that is missing is made again, and two machines
+//! make the same one. Files of a snapshot that was pruned are gone: its version cannot be read then, newer ones can.
+
+use super::super::error::ExportError;
+use super::export::{provenance, schema_string};
+use super::log::{APP_ID, metadata, protocol};
+use crate::lake::{Commit, FileEntry, Lake};
+use crate::table::Table;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The folder that paths of the log are relative to.
+const ROOT: &str = "snapshots/";
+
+/// Adds the versions that the log of a store lacks; nothing for a lake in a folder.
+pub(crate) fn complete_log(lake: &Lake) -> Result<(), ExportError> {
+    let Some(there) = lake.delta_versions()? else { return Ok(()) };
+    let commits: Vec<u64> = lake.commits()?.into_iter().collect();
+    for (version, snapshot) in (0..).zip(&commits) {
+        if there.contains(&version) {
+            continue;
+        }
+        let commit = lake.commit(*snapshot)?;
+        let before = match commits[..version as usize].last() {
+            Some(before) => Some(lake.commit(*before)?),
+            None => None,
+        };
+        let first = lake.commit(commits[0])?;
+        let actions = actions(&commit, before.as_ref(), &first);
+        let text: String = actions.iter().map(|action| format!("{action}\n")).collect();
+        lake.create_delta_version(version, text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The actions that lead from the snapshot before to this one. `first` is that of version 0.
+fn actions(commit: &Commit, before: Option<&Commit>, first: &Commit) -> Vec<Value> {
+    let at = commit.committed_at.as_millisecond();
+    let (old, new) = (before.map(files).unwrap_or_default(), files(commit));
+    let mut actions = vec![provenance(commit)];
+    if before.is_none() {
+        actions.push(protocol());
+    }
+    if before.is_none_or(|before| before.schema_version != commit.schema_version) {
+        actions.push(metadata(first, None, &schema_string()));
+    }
+    actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
+    let gone = old.keys().filter(|path| !new.contains_key(*path));
+    actions.extend(
+        gone.map(|path| json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})),
+    );
+    let added = new.iter().filter(|(path, _)| !old.contains_key(*path));
+    actions.extend(added.map(|(path, file)| add(path, file, at)));
+    actions
+}
+
+/// The files of filings by their paths from [`ROOT`].
+fn files(commit: &Commit) -> BTreeMap<String, &FileEntry> {
+    let entries = commit.tables.get(Table::Filings.name()).into_iter().flat_map(|table| &table.files);
+    let path = |file: &FileEntry| commit.object_of(file).trim_start_matches(ROOT).to_owned();
+    entries.map(|file| (path(file), file)).collect()
+}
+
+/// A file with what its commit says of it: rows, and the bounds of its days.
+fn add(path: &str, file: &FileEntry, at: i64) -> Value {
+    let months = path.split('/').find_map(|folder| folder.strip_prefix("filed_month="));
+    let partition: Map<String, Value> =
+        months.into_iter().map(|month| ("filed_month".to_owned(), json!(month))).collect();
+    let mut statistics = json!({"numRecords": file.rows});
+    if let (Some(oldest), Some(newest)) = (file.min_filed_date, file.max_filed_date) {
+        statistics["minValues"] = json!({"filed_date": oldest.to_string()});
+        statistics["maxValues"] = json!({"filed_date": newest.to_string()});
+    }
+    json!({"add": {
+        "path": path,
+        "partitionValues": partition,
+        "size": file.bytes,
+        "modificationTime": at,
+        "dataChange": true,
+        "stats": statistics.to_string(),
+    }})
+}
