@@ -198,7 +198,7 @@ fn begin<'a>(
     let is_plan_found = plan_is_known(caps, state.plan, &pipeline.spec.plan);
     // A resumed run has more files from now on.
     record.files.clear();
-    dir.write_record(&record)?;
+    dir.begin(&record)?;
     Ok(Run {
         pipeline,
         now: context.now,

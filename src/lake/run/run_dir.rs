@@ -125,6 +125,21 @@ impl RunDir {
         written.iter().any(|name| self.dir.join(name).symlink_metadata().is_ok())
     }
 
+    /// Writes the record of a run that begins, or is resumed.
+    ///
+    /// # Errors
+    ///
+    /// [`LakeError::Held`] when another machine began a run in the same millisecond: both would write into one folder.
+    pub fn begin(&self, record: &RunRecord) -> Result<(), LakeError> {
+        let is_new = self.record()?.is_none();
+        let bytes = sealed(record).map_err(LakeError::storage("write", &self.dir.join(RECORD)))?;
+        if is_new && !self.backend.create(&self.name_in_lake(RECORD), &bytes)? {
+            let holder = "it began in the same millisecond on another machine".to_owned();
+            return Err(LakeError::Held { holder });
+        }
+        self.write_record(record)
+    }
+
     /// Replaces the run's record atomically.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), LakeError> {
         self.write(RECORD, sealed(record))

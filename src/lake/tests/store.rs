@@ -23,6 +23,19 @@ fn names(objects: &Objects, folder: &str) -> Result<Vec<String>> {
 }
 
 #[test]
+fn two_machines_that_begin_in_the_same_millisecond_do_not_share_a_run() -> Result {
+    let (_base, place) = place();
+    let at = jiff::Timestamp::UNIX_EPOCH;
+    let record =
+        RunRecord::begun("20261123T222510294Z-daily", "daily", (at, jiff::civil::date(2026, 11, 23)));
+    let (one, two) = (place.open()?, place.other_machine().open()?);
+    one.run(&record.run_id)?.begin(&record)?;
+    assert!(matches!(two.run(&record.run_id)?.begin(&record), Err(LakeError::Held { .. })));
+    one.run(&record.run_id)?.begin(&record)?;
+    Ok(())
+}
+
+#[test]
 fn commit_points_at_unchanged_files_which_stay_when_their_snapshot_is_pruned() -> Result {
     let (_base, place) = place();
     let lake = place.open()?;

@@ -70,7 +70,7 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
         ..RunRecord::begun(&run_id, name, (begun_at, context.today))
     };
     let dir = lake.run(&run_id)?;
-    dir.write_record(&record)?;
+    dir.begin(&record)?;
     context.events.report(Event::Begun(dir.path()));
     tracing::info!(run_id, today = %context.today, lake = %lake, "the import begins");
     let mut run = ImportRun { pipeline, context, lock: &lock, record, dir, started };
