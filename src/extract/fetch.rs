@@ -92,6 +92,8 @@ pub(crate) struct PageFetcher<'a> {
     pub(crate) rows: u64,
     /// Archived answers from before this are too old to be used.
     oldest: Timestamp,
+    /// When the newest of the answers came.
+    newest: Timestamp,
     now: fn() -> Timestamp,
     report: &'a dyn Fn(u64, u64),
 }
@@ -124,6 +126,7 @@ impl<'a> PageFetcher<'a> {
             replayed: 0,
             rows: 0,
             oldest: Timestamp::MIN,
+            newest: Timestamp::MIN,
             now,
             report,
         }
@@ -137,6 +140,7 @@ impl<'a> PageFetcher<'a> {
             while let Some(stored) = self.stored(&key)? {
                 if stored.status != INVALIDATED && stored.received_at >= self.oldest {
                     self.replayed += 1;
+                    self.newest = self.newest.max(stored.received_at);
                     (self.report)(0, self.rows);
                     let value = replay(call, &stored)?;
                     return Ok(Answer { value, key, received_at: stored.received_at });
@@ -148,15 +152,16 @@ impl<'a> PageFetcher<'a> {
         let outcome = self.outcome(&key).await;
         self.count(stage);
         let AnyAnswer { value, received_at, .. } = outcome?;
+        self.newest = self.newest.max(received_at);
         match value.downcast() {
             Ok(value) => Ok(Answer { value: *value, key, received_at }),
             Err(_) => Err(ExtractError::Lost { target: key.target }),
         }
     }
 
-    /// From now on, every request is sent: what an earlier process of this run archived is too old.
-    pub(crate) fn ask_anew(&mut self) {
-        self.oldest = Timestamp::MAX;
+    /// From now on, an archived answer is used only if it came after every answer so far: it knows what they know.
+    pub(crate) fn ask_newer(&mut self) {
+        self.oldest = self.oldest.max(self.newest);
     }
 
     /// From now on, archived answers from before a time are not used. Returns that of now, and never goes back before it.

@@ -58,10 +58,10 @@ impl Run<'_> {
         words: &FilterValues,
         landing: &mut Landing,
     ) -> Result<()> {
-        fetcher.ask_anew();
         let most = fetcher.answered + LEAST_SHARE.max(fetcher.answered / SHARE);
         let mut read = Differing::new();
         for round in 0..=MOST_ROUNDS {
+            fetcher.ask_newer();
             let differing = self.compare(fetcher, words, landing, &read).await?;
             let is_last = round == MOST_ROUNDS || fetcher.answered >= most;
             if differing.is_empty() || is_last || !are_mostly_settled(&read, &differing) {
@@ -83,7 +83,7 @@ impl Run<'_> {
         let is_pause =
             |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
         if is_pause(error) {
-            fetcher.ask_anew();
+            fetcher.ask_newer();
             match self.compare(fetcher, words, landing, &Differing::new()).await {
                 Err(error) if is_pause(&error) => self.differ_unchecked(landing),
                 compared => drop(compared?),
