@@ -109,6 +109,7 @@ fn pipeline(error: &PipelineError) -> u8 {
         | PipelineError::OtherSource { .. }
         | PipelineError::EarlierDay { .. }
         | PipelineError::LaterDay { .. }
+        | PipelineError::LeftWindow { .. }
         | PipelineError::NoFilings { .. }
         | PipelineError::NotReplayable { .. } => SETTINGS,
         PipelineError::Client(error) => client(error),

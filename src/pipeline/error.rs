@@ -71,6 +71,9 @@ pub enum PipelineError {
     /// The run's day has not come at the API.
     #[error("the run would be as of {today}, but the API's day is {api_day}")]
     LaterDay { today: Date, api_day: Date },
+    /// An unfinished run cannot read its own day any more. It is given up.
+    #[error("no day up to {today} can be read any more: the window begins on {oldest}")]
+    LeftWindow { today: Date, oldest: Date },
     /// A check failed; nothing was published.
     #[error("nothing was published: {}", failures.join("; "))]
     CheckFailed { failures: Vec<String> },

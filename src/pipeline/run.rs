@@ -41,8 +41,10 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
         tracing::info!(run_id = record.run_id, today = %record.today, "resuming an unfinished run");
         let unfinished = record.clone();
         match one_run(pipeline, context, (&lake, &lock), (&client, &progress), Begun::Before(record)).await {
-            // Its pages would fail the check every day.
-            Err(error @ PipelineError::CheckFailed { .. }) if !of_today => {
+            // It would fail every day.
+            Err(error @ (PipelineError::CheckFailed { .. } | PipelineError::LeftWindow { .. }))
+                if !of_today =>
+            {
                 give_up(&lake, unfinished, &error)?
             }
             Ok(summary) if !of_today && summary.outcome != Outcome::Partial => {

@@ -170,8 +170,11 @@ impl Run<'_> {
     ) -> Result<()> {
         let filings = landing.staging.sound_table(Table::Filings)?;
         // A run of an earlier day cannot read days that have left the window since.
-        let oldest = window_start(self.real_today, self.plan.window_days);
-        self.from = first_day(self.pipeline.spec.extract.days, self.record.today, &self.plan).max(oldest);
+        let (today, oldest) = (self.record.today, window_start(self.real_today, self.plan.window_days));
+        if today < oldest {
+            return Err(PipelineError::LeftWindow { today, oldest });
+        }
+        self.from = first_day(self.pipeline.spec.extract.days, today, &self.plan).max(oldest);
         let coverage = landing.days.clone();
         if let Some(wanted) = self.wanted_days() {
             self.progress.want(wanted, &coverage);
