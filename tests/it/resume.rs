@@ -285,6 +285,8 @@ fn a_kill_while_the_lake_is_published_leaves_the_old_or_the_new_snapshot_complet
         let lake = story.scratch.path(&what.replace(' ', "-"));
         let mut run = story.command_into(&lake).start();
         wait_for(what, PATIENCE, || (is_reached(&lake) || !run.is_running()).then_some(()));
+        // On a busy machine a run may end before it is killed. The next one is then a run of its own.
+        let has_ended = !run.is_running();
         run.kill();
         let is_committed = !lake::commits(&lake).is_empty();
         if lake.join("current").exists() {
@@ -303,7 +305,7 @@ fn a_kill_while_the_lake_is_published_leaves_the_old_or_the_new_snapshot_complet
         }
         let listings =
             asked.iter().filter(|target| target.contains("offset=") && !target.contains("limit=1&"));
-        assert_eq!(listings.count(), 0, "{what}: {asked:#?}");
+        assert!(has_ended || listings.count() == 0, "{what}: {asked:#?}");
         assert_eq!(lake::commits(&lake).len(), 1, "{what}: the same snapshot is not published twice");
     }
     assert!(kills_before_the_commit > 0, "no kill fell before the commit");
