@@ -217,10 +217,6 @@ fn read_while_rows_change(seed: u64, status: &str) {
 
 #[test]
 fn every_business_that_stays_is_found_over_several_mornings_while_others_come_and_go() {
-    if let Ok(s) = std::env::var("SEED") {
-        let st = std::env::var("ST").unwrap();
-        return read_while_rows_change(s.parse().unwrap(), &st);
-    }
     read_while_rows_change(1, "all");
 }
 
