@@ -3,7 +3,7 @@
 //! Source of the shapes: Census Bureau, cartographic boundaries, in the public domain; by way of us-atlas 3.0.1, simplified.
 
 use super::county::{County, slug};
-use super::measure::{Measure, legend_of, shade_of};
+use super::measure::{Measure, Shades};
 use maud::{Markup, html};
 
 /// Code of each county, and its shape within 700 by 673.
@@ -11,6 +11,8 @@ const SHAPES: &str = include_str!("county_shapes.csv");
 
 /// The map with its switch. The choice works without a script: the page's style shows what the chosen button says.
 pub(super) fn map(counties: &[County<'_>]) -> Markup {
+    let shades = Measure::ALL.map(|measure| Shades::of(measure, counties));
+    let classes = |county| shades.each_ref().map(|shades| shades.class(county)).join(" ");
     html! {
         fieldset.map {
             legend { "Shade the counties by new filings" }
@@ -22,16 +24,16 @@ pub(super) fn map(counties: &[County<'_>]) -> Markup {
                 svg viewBox="0 0 700 673" role="group" aria-label="Map of the counties" {
                     @for (fips, path) in shapes() {
                         @if let Some(county) = counties.iter().find(|county| county.fips == fips) {
-                            a.shape.(shades(county, counties)) href={ "#" (slug(county.name)) } {
+                            a.shape.(classes(county)) href={ "#" (slug(county.name)) } {
                                 title { (county.tip()) }
                                 path d=(path) {}
                             }
                         }
                     }
                 }
-                @for measure in Measure::ALL {
-                    p.legend.of.{ "of-" (measure.key()) } { @for (shade, text) in legend_of(measure, counties) {
-                        span.key.{ (initial(measure)) (shade) } {} (text)
+                @for (measure, shades) in Measure::ALL.iter().zip(&shades) {
+                    p.legend.of.{ "of-" (measure.key()) } { @for (class, text) in shades.legend(counties) {
+                        span.key.(class) {} (text)
                     } }
                 }
             }
@@ -41,16 +43,6 @@ pub(super) fn map(counties: &[County<'_>]) -> Markup {
 
 fn shapes() -> impl Iterator<Item = (&'static str, &'static str)> {
     SHAPES.lines().skip(1).filter_map(|line| line.split_once(','))
-}
-
-/// One class a measure: its first letter and the shade.
-fn shades(county: &County<'_>, counties: &[County<'_>]) -> String {
-    let class = |measure| format!("{}{}", initial(measure), shade_of(measure, county, counties));
-    Measure::ALL.map(class).join(" ")
-}
-
-fn initial(measure: Measure) -> &'static str {
-    &measure.key()[..1]
 }
 
 #[cfg(test)]
@@ -77,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_classes_of_two_measures_never_meet() {
-        let initials: BTreeSet<&str> = Measure::ALL.into_iter().map(initial).collect();
+        let initials: BTreeSet<&str> = Measure::ALL.into_iter().map(Measure::initial).collect();
         assert_eq!(initials.len(), Measure::ALL.len());
     }
 }

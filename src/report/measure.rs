@@ -31,6 +31,11 @@ impl Measure {
         }
     }
 
+    /// The first letter of its key, which no other measure has.
+    pub(super) fn initial(self) -> &'static str {
+        &self.key()[..1]
+    }
+
     pub(super) fn label(self) -> &'static str {
         match self {
             Self::Week => "7 days",
@@ -63,40 +68,54 @@ impl Measure {
     }
 }
 
-/// Lower bounds of the shades above the first: fifths of the counties that have filings; fixed ones for growth.
-fn bounds(measure: Measure, counties: &[County<'_>]) -> [f64; SHADES - 1] {
-    if measure == Measure::Growth {
-        return GROWTH;
-    }
-    let mut values: Vec<f64> =
-        counties.iter().filter_map(|county| measure.value(county)).filter(|value| *value > 0.0).collect();
-    values.sort_by(f64::total_cmp);
-    std::array::from_fn(|fifth| {
-        values.get(values.len() * (fifth + 1) / SHADES).copied().unwrap_or(f64::INFINITY)
-    })
+/// The five shades of a measure.
+pub(super) struct Shades {
+    measure: Measure,
+    /// Lower bounds of the shades above the first.
+    bounds: [f64; SHADES - 1],
 }
 
-/// 0 without a value or without filings, then 1 to 5.
-pub(super) fn shade_of(measure: Measure, county: &County<'_>, counties: &[County<'_>]) -> usize {
-    match measure.value(county) {
-        None => 0,
-        Some(0.0) if measure != Measure::Growth => 0,
-        Some(value) => 1 + bounds(measure, counties).iter().filter(|bound| value >= **bound).count(),
+impl Shades {
+    /// Fifths of the counties that have filings; fixed bounds for growth.
+    pub(super) fn of(measure: Measure, counties: &[County<'_>]) -> Self {
+        if measure == Measure::Growth {
+            return Self { measure, bounds: GROWTH };
+        }
+        let mut values: Vec<f64> =
+            counties.iter().filter_map(|county| measure.value(county)).filter(|value| *value > 0.0).collect();
+        values.sort_by(f64::total_cmp);
+        let bound = |fifth| values.get(values.len() * (fifth + 1) / SHADES).copied().unwrap_or(f64::INFINITY);
+        Self { measure, bounds: std::array::from_fn(bound) }
     }
-}
 
-/// The values of each shade, in words; a shade that no county has is left out.
-pub(super) fn legend_of(measure: Measure, counties: &[County<'_>]) -> Vec<(usize, String)> {
-    let bounds = bounds(measure, counties);
-    let text = |shade: usize| match shade {
-        0 if measure == Measure::Growth => "too few filings, or days not complete".to_owned(),
-        0 => "none".to_owned(),
-        1 => format!("below {}", measure.text(bounds[0])),
-        SHADES => format!("{} and more", measure.text(bounds[SHADES - 2])),
-        _ => format!("from {}", measure.text(bounds[shade - 2])),
-    };
-    let has = |shade: &usize| counties.iter().any(|county| shade_of(measure, county, counties) == *shade);
-    (0..=SHADES).filter(has).map(|shade| (shade, text(shade))).collect()
+    /// 0 without a value or without filings, then 1 to 5.
+    pub(super) fn shade(&self, county: &County<'_>) -> usize {
+        match self.measure.value(county) {
+            None => 0,
+            Some(0.0) if self.measure != Measure::Growth => 0,
+            Some(value) => 1 + self.bounds.iter().filter(|bound| value >= **bound).count(),
+        }
+    }
+
+    /// The class of a county: the first letter of the measure, and the shade.
+    pub(super) fn class(&self, county: &County<'_>) -> String {
+        format!("{}{}", self.measure.initial(), self.shade(county))
+    }
+
+    /// The class and the values of each shade, in words; a shade that no county has is left out.
+    pub(super) fn legend(&self, counties: &[County<'_>]) -> Vec<(String, String)> {
+        let (measure, bounds) = (self.measure, &self.bounds);
+        let text = |shade: usize| match shade {
+            0 if measure == Measure::Growth => "too few filings, or days not complete".to_owned(),
+            0 => "none".to_owned(),
+            1 => format!("below {}", measure.text(bounds[0])),
+            SHADES => format!("{} and more", measure.text(bounds[SHADES - 2])),
+            _ => format!("from {}", measure.text(bounds[shade - 2])),
+        };
+        let has = |shade: &usize| counties.iter().any(|county| self.shade(county) == *shade);
+        let entry = |shade| (format!("{}{shade}", measure.initial()), text(shade));
+        (0..=SHADES).filter(has).map(entry).collect()
+    }
 }
 
 #[cfg(test)]
@@ -117,12 +136,15 @@ mod tests {
         let counties = counties(&of);
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
-            shade_of(Measure::Month, county, &counties)
+            Shades::of(Measure::Month, &counties).shade(county)
         };
         assert_eq!(names.map(shade), [1, 2, 3, 4, 5]);
         assert_eq!(shade("Union"), 0, "no filings");
-        let words: Vec<String> =
-            legend_of(Measure::Month, &counties).into_iter().map(|(_, words)| words).collect();
+        let words: Vec<String> = Shades::of(Measure::Month, &counties)
+            .legend(&counties)
+            .into_iter()
+            .map(|(_, words)| words)
+            .collect();
         assert_eq!(words, ["none", "below 20", "from 20", "from 30", "from 40", "50 and more"]);
     }
 
@@ -135,9 +157,9 @@ mod tests {
         let counties = counties(&of);
         let shade = |name: &str| {
             let county = counties.iter().find(|county| county.name == name).expect(name);
-            shade_of(Measure::Growth, county, &counties)
+            Shades::of(Measure::Growth, &counties).shade(county)
         };
         assert_eq!(names.map(shade), [1, 2, 3, 4, 5]);
-        assert_eq!(legend_of(Measure::Growth, &counties)[1].1, "below −10 %");
+        assert_eq!(Shades::of(Measure::Growth, &counties).legend(&counties)[1].1, "below −10 %");
     }
 }

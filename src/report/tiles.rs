@@ -1,7 +1,7 @@
 //! The 67 counties as a grid of equal tiles, each near its place on the map.
 
 use super::county::{County, slug};
-use super::measure::{Measure, shade_of};
+use super::measure::{Measure, Shades};
 use super::number::compact;
 use maud::{Markup, html};
 use std::sync::LazyLock;
@@ -40,11 +40,12 @@ const TILE: u32 = 46;
 
 /// The tiles; the shade of a county is its fifth by filings of the last 30 days, as on the map.
 pub(super) fn tiles(counties: &[County<'_>]) -> Markup {
+    let shades = Shades::of(Measure::Month, counties);
     html! {
         svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="Filings of the last 30 days by county" {
             @for &(name, short, column, row) in TILES.iter() {
                 @if let Some(county) = counties.iter().find(|county| county.name == name) {
-                    g.tile.{ "shade" (shade_of(Measure::Month, county, counties)) } transform={ "translate(" (column * TILE) " " (row * TILE) ")" } {
+                    g.tile.{ "shade" (shades.shade(county)) } transform={ "translate(" (column * TILE) " " (row * TILE) ")" } {
                         a href={ "#" (slug(name)) } {
                             title { (county.name) ": " (county.figures.filings_last_30_days) " filings in 30 days" }
                             rect width=(TILE - 3) height=(TILE - 3) rx="5" {}

@@ -80,16 +80,12 @@ fn write_version(
     actions.extend(log.schema_actions(commit, schema_string()));
     actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
     let at = commit.committed_at.as_millisecond();
-    actions.extend(
-        removed
-            .iter()
-            .map(|path| json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})),
-    );
+    actions.extend(removed.iter().map(|path| remove(path, at)));
     let mut added = Vec::new();
     for (path, file) in parts.iter().filter(|(path, _)| !log.files.contains(**path)) {
         let from = snapshot.file(file)?;
         link_or_copy(&from, &folder.join(path), copy)?;
-        actions.push(add(path, file, at, &Footer::open(&from)?));
+        actions.push(add(path, file, at, &statistics(&Footer::open(&from)?)));
         added.push((*path).to_owned());
     }
     let version = log.next;
@@ -135,9 +131,14 @@ pub(super) fn provenance(commit: &Commit) -> Value {
     }})
 }
 
-/// A file that a version adds.
-fn add(path: &str, file: &FileEntry, at: i64, footer: &Footer) -> Value {
-    let month = path.split('/').next().and_then(|folder| folder.split_once('='));
+/// A file that a version removes.
+pub(super) fn remove(path: &str, at: i64) -> Value {
+    json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})
+}
+
+/// A file that a version adds, with its statistics. A folder of its path has the month.
+pub(super) fn add(path: &str, file: &FileEntry, at: i64, statistics: &Value) -> Value {
+    let month = path.split('/').find_map(|folder| folder.split_once('='));
     let partition: Map<String, Value> =
         month.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
     json!({"add": {
@@ -146,7 +147,7 @@ fn add(path: &str, file: &FileEntry, at: i64, footer: &Footer) -> Value {
         "size": file.bytes,
         "modificationTime": at,
         "dataChange": true,
-        "stats": statistics(footer).to_string(),
+        "stats": statistics.to_string(),
     }})
 }
 

@@ -4,11 +4,11 @@
 //! make the same one. Files of a snapshot that was pruned are gone: its version cannot be read then, newer ones can.
 
 use super::super::error::ExportError;
-use super::export::{provenance, schema_string};
+use super::export::{add, provenance, remove, schema_string};
 use super::log::{APP_ID, metadata, protocol};
 use crate::lake::{Commit, FileEntry, Lake};
 use crate::table::Table;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The folder that paths of the log are relative to.
@@ -48,11 +48,9 @@ fn actions(commit: &Commit, before: Option<&Commit>, first: &Commit) -> Vec<Valu
     }
     actions.push(json!({"txn": {"appId": APP_ID, "version": commit.snapshot}}));
     let gone = old.keys().filter(|path| !new.contains_key(*path));
-    actions.extend(
-        gone.map(|path| json!({"remove": {"path": path, "deletionTimestamp": at, "dataChange": true}})),
-    );
+    actions.extend(gone.map(|path| remove(path, at)));
     let added = new.iter().filter(|(path, _)| !old.contains_key(*path));
-    actions.extend(added.map(|(path, file)| add(path, file, at)));
+    actions.extend(added.map(|(path, file)| add(path, file, at, &statistics(file))));
     actions
 }
 
@@ -63,22 +61,12 @@ fn files(commit: &Commit) -> BTreeMap<String, &FileEntry> {
     entries.map(|file| (path(file), file)).collect()
 }
 
-/// A file with what its commit says of it: rows, and the bounds of its days.
-fn add(path: &str, file: &FileEntry, at: i64) -> Value {
-    let months = path.split('/').find_map(|folder| folder.strip_prefix("filed_month="));
-    let partition: Map<String, Value> =
-        months.into_iter().map(|month| ("filed_month".to_owned(), json!(month))).collect();
+/// What a commit says of a file: rows, and the bounds of its days.
+fn statistics(file: &FileEntry) -> Value {
     let mut statistics = json!({"numRecords": file.rows});
     if let (Some(oldest), Some(newest)) = (file.min_filed_date, file.max_filed_date) {
         statistics["minValues"] = json!({"filed_date": oldest.to_string()});
         statistics["maxValues"] = json!({"filed_date": newest.to_string()});
     }
-    json!({"add": {
-        "path": path,
-        "partitionValues": partition,
-        "size": file.bytes,
-        "modificationTime": at,
-        "dataChange": true,
-        "stats": statistics.to_string(),
-    }})
+    statistics
 }
