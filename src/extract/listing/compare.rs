@@ -74,13 +74,19 @@ async fn compare(
     Ok(())
 }
 
-/// Consecutive days in about `most` parts of the same length, newest first.
+/// Consecutive days in about `most` parts of the same length, newest first; days without rows in one part, because no row can be lost
+/// there that hides a new one.
 fn parts(rows: &BTreeMap<Date, u64>, most: usize) -> Vec<(Date, Date)> {
     let length = u32::try_from(rows.len().div_ceil(most.max(1))).unwrap_or(u32::MAX).max(1);
     let mut parts: Vec<(Date, Date)> = Vec::new();
     for day in rows.keys().rev() {
+        let may_join = |from, to| {
+            let has_no_rows = || rows.range(*day..=to).all(|(_, rows)| *rows == 0);
+            let days = span_days(from, to);
+            from == plus_days(*day, 1) && days < MAX_SPAN_DAYS && (days < length || has_no_rows())
+        };
         match parts.last_mut() {
-            Some((from, to)) if *from == plus_days(*day, 1) && span_days(*from, *to) < length => *from = *day,
+            Some((from, to)) if may_join(*from, *to) => *from = *day,
             _ => parts.push((*day, *day)),
         }
     }
@@ -136,5 +142,17 @@ mod tests {
         assert_eq!(parts(7), [(10, 10), (9, 9), (5, 5), (4, 4), (3, 3), (2, 2), (1, 1)]);
         assert_eq!(parts(4), [(9, 10), (4, 5), (2, 3), (1, 1)]);
         assert_eq!(parts(1), [(9, 10), (1, 5)]);
+    }
+
+    #[test]
+    fn days_without_rows_are_compared_together_as_far_as_a_search_may_span() {
+        let day = |day| date(2026, 7, day);
+        let rows = [(1, 0), (2, 0), (3, 4), (4, 0), (5, 0), (6, 0), (8, 0)];
+        let found = parts(&rows.map(|(of, rows)| (day(of), rows)).into(), 100);
+        let found: Vec<(i8, i8)> = found.into_iter().map(|(from, to)| (from.day(), to.day())).collect();
+        assert_eq!(found, [(8, 8), (4, 6), (3, 3), (1, 2)]);
+        let empty = (0..100).map(|ago| (minus_days(day(8), ago), 0)).collect();
+        let spans: Vec<u32> = parts(&empty, 100).into_iter().map(|(from, to)| span_days(from, to)).collect();
+        assert_eq!(spans, [MAX_SPAN_DAYS, 100 - MAX_SPAN_DAYS]);
     }
 }

@@ -4,13 +4,13 @@
 //! differs is not complete. It is read again, a few times; then it is left to the next run.
 
 use super::day_counts::{
-    Counted, Differing, are_all_more_or_all_less, are_most, are_mostly_settled, copied, differing, groups,
-    newest,
+    Counted, Differing, Figures, are_all_more_or_all_less, are_most, are_mostly_settled, copied, differing,
+    groups, newest,
 };
 use super::landing::Landing;
 use super::run_store::{Known, RunStore, gather};
 use crate::client::Call;
-use crate::contract::count::{DailyCount, Stats};
+use crate::contract::count::DailyCount;
 use crate::contract::listing::Listing;
 use crate::contract::param::MAX_DAYS;
 use crate::contract::reference::EntityType;
@@ -59,15 +59,16 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         let most = fetcher.answered + LEAST_SHARE.max(fetcher.answered / SHARE);
-        let mut read = Differing::new();
+        let mut read = None;
         for round in 0..=MOST_ROUNDS {
             fetcher.ask_newer();
-            let differing = self.compare(fetcher, words, landing, &read).await?;
+            let differing = self.compare(fetcher, words, landing, read.as_ref()).await?;
             let is_last = round == MOST_ROUNDS || fetcher.answered >= most;
-            if differing.is_empty() || is_last || !are_mostly_settled(&read, &differing) {
+            let is_settled = read.is_none_or(|read| are_mostly_settled(&read, &differing));
+            if differing.is_empty() || is_last || !is_settled {
                 break;
             }
-            read = self.read_again(fetcher, words, landing, differing, FIRST_REQUESTS << round).await?;
+            read = Some(self.read_again(fetcher, words, landing, differing, FIRST_REQUESTS << round).await?);
         }
         Ok(())
     }
@@ -84,7 +85,7 @@ impl Run<'_> {
             |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
         if is_pause(error) {
             fetcher.ask_newer();
-            match self.compare(fetcher, words, landing, &Differing::new()).await {
+            match self.compare(fetcher, words, landing, None).await {
                 Err(error) if is_pause(&error) => self.differ_unchecked(landing),
                 compared => drop(compared?),
             }
@@ -108,9 +109,9 @@ impl Run<'_> {
         }
     }
 
-    /// The listings that this run has read days of.
+    /// The listings that this run has read days of, or began to.
     fn listings_read(&self, landing: &Landing) -> Vec<Listing> {
-        listings(&self.pipeline.spec).into_iter().filter(|listing| landing.has_read(*listing)).collect()
+        listings(&self.pipeline.spec).into_iter().filter(|listing| landing.has_begun(*listing)).collect()
     }
 
     /// Marks the complete days whose newest count differs from their rows.
@@ -123,17 +124,21 @@ impl Run<'_> {
         }
     }
 
-    /// The days of listings that differ from their newest counts or totals. They are marked.
+    /// The days of listings that differ from their newest counts or totals. They are marked. After the first comparison, only listings
+    /// with days that were read again.
     async fn compare(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
-        read_again: &Differing,
+        read_again: Option<&Differing>,
     ) -> Result<Differing> {
         let mut all = Differing::new();
         for listing in self.listings_read(landing) {
-            let before = read_again.get(&listing);
+            let before = read_again.and_then(|read| read.get(&listing));
+            if read_again.is_some() && before.is_none() {
+                continue;
+            }
             let found = match listing {
                 Listing::Untyped => self.compare_counted(fetcher, words, landing, before).await?,
                 Listing::Of(kind) => self.compare_typed(fetcher, words, landing, kind, before).await?,
@@ -157,6 +162,9 @@ impl Run<'_> {
         read_again: Option<&Counted>,
     ) -> Result<Counted> {
         let mut rows = self.complete_days(Listing::Untyped, landing);
+        if rows.is_empty() {
+            return Ok(rows);
+        }
         let mut found = self.compare_counts(fetcher, words, landing, &rows, read_again).await?;
         let counts = self.usable_counts();
         rows.retain(|day, _| !counts.contains_key(day));
@@ -166,8 +174,9 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Compares ranges of days with their totals. If rows of the type came during the run, the days that it read are compared in
-    /// small parts: in a sum over several days, a lost row may hide a new one.
+    /// Compares ranges of days with their totals, and in small parts what the run has read again since the last comparison. If rows of
+    /// the type came since then, all days that the run read are compared in small parts: in a sum over several days, a lost row may hide
+    /// a new one.
     async fn compare_typed(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
@@ -177,36 +186,26 @@ impl Run<'_> {
         read_again: Option<&Counted>,
     ) -> Result<Counted> {
         let listing = Listing::Of(kind);
-        let mut rows = self.complete_days(listing, landing);
-        let mut found = Counted::new();
-        if read_again.is_some() || self.has_grown(fetcher, landing, kind).await? {
-            let (alone, others) = rows.into_iter().partition(|(day, _)| landing.has_covered(listing, *day));
-            rows = others;
-            found = self
-                .compare_totals(fetcher, words, landing, listing, &alone, totals_of_parts(fetcher))
-                .await?;
+        let rows = self.complete_days(listing, landing);
+        if rows.is_empty() {
+            return Ok(rows);
         }
-        found.extend(self.compare_totals(fetcher, words, landing, listing, &rows, Totals::Ranges).await?);
+        let stats = fetcher.ask(CHECK, &Call::stats()).await?.value.data;
+        let now = Figures::new(stats, self.usable_counts());
+        let has_grown = landing.figures(listing).is_none_or(|before| before.show_growth(&now, kind));
+        let is_read_again = |day: &Date| read_again.is_some_and(|days| days.contains_key(day));
+        let is_alone = |day: &Date| is_read_again(day) || (has_grown && landing.has_covered(listing, *day));
+        let (alone, mut others): (Counted, Counted) =
+            rows.iter().map(copied).partition(|(day, _)| is_alone(day));
+        let parts = totals_of_parts(fetcher);
+        let mut found = self.compare_totals(fetcher, words, landing, listing, &alone, parts).await?;
+        if has_grown {
+            landing.compared.insert(listing, now);
+        } else {
+            others.extend(alone.into_iter().filter(|(day, _)| !found.contains_key(day)));
+        }
+        found.extend(self.compare_totals(fetcher, words, landing, listing, &others, Totals::Ranges).await?);
         Ok(found)
-    }
-
-    /// Whether businesses of a type were filed since the run began: by the statewide figures, or because a reading noticed changes.
-    /// Figures that stand still while rows of any listing change are too old to show it.
-    async fn has_grown(
-        &mut self,
-        fetcher: &mut PageFetcher<'_>,
-        landing: &Landing,
-        kind: EntityType,
-    ) -> Result<bool> {
-        let Some((stats, counts)) = &landing.at_first else { return Ok(true) };
-        if landing.drifted.iter().any(|(label, _)| label == kind.key()) {
-            return Ok(true);
-        }
-        let now = fetcher.ask(CHECK, &Call::stats()).await?.value.data;
-        let differs = |(day, count): (&Date, &u64)| counts.get(day) != Some(count);
-        let have_changed = !landing.drifted.is_empty() || self.usable_counts().iter().any(differs);
-        let stand_still = now.businesses_total == stats.businesses_total;
-        Ok(filed(&now, kind) > filed(stats, kind) || (have_changed && stand_still))
     }
 
     /// Compares days with fresh counts. A count may mean something else than the total of the listing: if most counts differ, or one
@@ -333,11 +332,6 @@ impl Run<'_> {
         let counts = self.counts().iter().filter(|count| !self.state.miscounted.contains(&count.date));
         counts.map(|DailyCount { date, count }| (*date, u64::try_from(*count).unwrap_or(0))).collect()
     }
-}
-
-/// Businesses of a type that were filed in the months that the statewide figures have.
-fn filed(stats: &Stats, kind: EntityType) -> i64 {
-    stats.monthly.iter().filter_map(|month| month.by_type.get(kind.key())).sum()
 }
 
 /// Totals that show a change even where rows came and left on different days, for a share of the run's requests.

@@ -1,9 +1,11 @@
 //! Days by the rows they have, compared with counts of them. Pure.
 
+use crate::contract::count::Stats;
 use crate::contract::eastern::plus_days;
 use crate::contract::listing::Listing;
+use crate::contract::reference::EntityType;
 use jiff::civil::Date;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of days that are kept in memory while they are read again.
 const ROWS_IN_MEMORY: u64 = 50_000;
@@ -13,6 +15,35 @@ pub(super) type Counted = BTreeMap<Date, u64>;
 
 /// The days of each listing that differ from their newest totals or counts.
 pub(super) type Differing = BTreeMap<Listing, Counted>;
+
+/// Statewide figures and counts of days at some time, and the labels of the listings that drifted since.
+pub(crate) struct Figures {
+    stats: Stats,
+    counts: Counted,
+    pub(super) drifted: BTreeSet<String>,
+}
+
+impl Figures {
+    pub(super) fn new(stats: Stats, counts: Counted) -> Self {
+        Self { stats, counts, drifted: BTreeSet::new() }
+    }
+
+    /// Whether businesses of a type may have been filed between these figures and newer ones: by the figures, or because a reading
+    /// noticed changes. Figures that stand still while rows of any listing change are too old to show it.
+    pub(super) fn show_growth(&self, newer: &Self, kind: EntityType) -> bool {
+        let differs = |(day, count): (&Date, &u64)| self.counts.get(day) != Some(count);
+        let have_changed = !self.drifted.is_empty() || newer.counts.iter().any(differs);
+        let stand_still = newer.stats.businesses_total == self.stats.businesses_total;
+        self.drifted.contains(kind.key())
+            || filed(&newer.stats, kind) > filed(&self.stats, kind)
+            || (have_changed && stand_still)
+    }
+}
+
+/// Businesses of a type that were filed in the months that the statewide figures have.
+fn filed(stats: &Stats, kind: EntityType) -> i64 {
+    stats.monthly.iter().filter_map(|month| month.by_type.get(kind.key())).sum()
+}
 
 pub(super) fn copied((day, rows): (&Date, &u64)) -> (Date, u64) {
     (*day, *rows)
@@ -74,6 +105,7 @@ pub(super) fn newest(days: Counted, most: usize) -> Counted {
 mod tests {
     use super::*;
     use jiff::civil::date;
+    use serde_json::json;
 
     fn counted(rows: &[(i8, u64)]) -> Counted {
         rows.iter().map(|(day, rows)| (date(2026, 7, *day), *rows)).collect()
@@ -86,6 +118,31 @@ mod tests {
         assert!(are_all_more_or_all_less(&rows, &counted(&[(1, 9), (2, 19)])), "the third is not counted");
         assert!(!are_all_more_or_all_less(&rows, &counted(&[(1, 11), (2, 19), (3, 31)])));
         assert!(!are_all_more_or_all_less(&rows, &counted(&[(1, 11), (2, 20)])), "one of them is right");
+    }
+
+    #[test]
+    fn figures_show_growth_of_a_type_or_that_they_are_too_old_to() {
+        let figures = |total: i64, fictitious: i64, count| {
+            let month = json!({ "month": "2026-07", "total": total, "partial": true, "by_type": { "fictitious": fictitious } });
+            let of_windows =
+                json!({ "last_7_days": 0, "last_30_days": 0, "previous_30_days": 0, "last_365_days": 0 });
+            let stats = json!({
+                "businesses_total": total, "latest_filing_date": "2026-07-01", "updated_at": "", "filings": of_windows,
+                "monthly": [month], "type_split_30d": [],
+            });
+            Figures::new(serde_json::from_value(stats).expect("figures"), counted(&[(1, count)]))
+        };
+        let grows = |before: &Figures, newer| before.show_growth(&newer, EntityType::Fictitious);
+        let mut before = figures(100, 10, 5);
+        assert!(!grows(&before, figures(100, 10, 5)));
+        assert!(grows(&before, figures(101, 11, 5)), "a fictitious name more");
+        assert!(!grows(&before, figures(101, 10, 6)), "another type");
+        assert!(grows(&before, figures(100, 10, 6)), "a day has changed, and they stand still");
+        before.drifted.insert("*".to_owned());
+        assert!(grows(&before, figures(100, 10, 5)), "they stand still while rows changed");
+        assert!(!grows(&before, figures(101, 10, 6)));
+        before.drifted.insert("fictitious".to_owned());
+        assert!(grows(&before, figures(101, 10, 6)));
     }
 
     #[test]

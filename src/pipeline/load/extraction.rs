@@ -1,5 +1,6 @@
 //! What a run reads, in order: lists, counts, listings. Each day range lands when it is read.
 
+use super::day_counts::Figures;
 use super::landing::Landing;
 use super::page_store::Pages;
 use super::run_store::{Known, RunStore};
@@ -147,7 +148,7 @@ impl Run<'_> {
         landing: &mut Landing,
     ) -> Result<()> {
         let words = FilterValues::of(&reference.industries, &reference.entity_types);
-        landing.at_first = Some((reference.stats.clone(), self.usable_counts()));
+        landing.at_first = Some(Figures::new(reference.stats.clone(), self.usable_counts()));
         let budget = self.client.budget();
         budget.set_aside(set_aside(budget.remaining()?, &self.pipeline.spec.budget, &self.plan));
         let mut read = self.read_jobs(asker, reference, &words, landing).await;
@@ -183,8 +184,13 @@ impl Run<'_> {
         let jobs = self.plan_listings(&coverage, reference, asker.answered)?;
         for (listing, job) in jobs {
             let known = Known::Lake(KnownRows::new(filings.clone(), listing));
+            let answered = asker.answered;
             let mut store = RunStore { landing, known, now: self.now, progress: self.progress.clone() };
-            extract_listing(asker, self.read_context(listing, words, &mut store), job).await?;
+            let read = extract_listing(asker, self.read_context(listing, words, &mut store), job).await;
+            if asker.answered > answered {
+                landing.begun.insert(listing);
+            }
+            read?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Turns readings into rows of the next snapshot: raw pages → rows and rejects → the lake's spill and coverage.
 
+use super::day_counts::Figures;
 use super::page_store::{CameAt, Pages, came_at};
 use crate::contract::business::ACTIVE;
-use crate::contract::count::Stats;
 use crate::contract::eastern::span_days;
 use crate::contract::listing::Listing;
 use crate::contract::records::Summaries;
@@ -43,8 +43,12 @@ pub(crate) struct Landing {
     pub(crate) read_whole: BTreeSet<(String, Date)>,
     /// Listing label and day of every day that drifted while it was read.
     pub(crate) drifted: BTreeSet<(String, Date)>,
-    /// Statewide figures and counts of days before the first listing was read.
-    pub(crate) at_first: Option<(Stats, BTreeMap<Date, u64>)>,
+    /// Listings that this process has read days of, or began to.
+    pub(crate) begun: BTreeSet<Listing>,
+    /// What was counted before the first listing was read.
+    pub(crate) at_first: Option<Figures>,
+    /// What was counted before the days that the run read of a listing were last compared in small parts.
+    pub(crate) compared: BTreeMap<Listing, Figures>,
     pub(crate) unknown_fields: UnknownFields,
     pub(crate) open_values: OpenValues,
     summaries: SummaryReader,
@@ -74,7 +78,9 @@ impl Landing {
             complete: BTreeSet::new(),
             read_whole: BTreeSet::new(),
             drifted: BTreeSet::new(),
+            begun: BTreeSet::new(),
             at_first: None,
+            compared: BTreeMap::new(),
             unknown_fields: UnknownFields::default(),
             open_values: OpenValues::default(),
             summaries: SummaryReader::default(),
@@ -98,10 +104,18 @@ impl Landing {
             counts
         })?;
         entry.skipped = skipped;
-        let drifted = reading.days.iter().filter(|_| reading.is_drifted);
-        self.drifted.extend(drifted.map(|day| (reading.label.to_owned(), day.day)));
+        if reading.is_drifted {
+            self.note_drift(&reading);
+        }
         self.journal.steps.push(JournalStep::Listing(entry));
         Ok(())
+    }
+
+    fn note_drift(&mut self, reading: &Reading) {
+        self.drifted.extend(reading.days.iter().map(|day| (reading.label.to_owned(), day.day)));
+        for figures in self.at_first.iter_mut().chain(self.compared.values_mut()) {
+            figures.drifted.insert(reading.label.to_owned());
+        }
     }
 
     /// Records that days differ from their newest totals or counts: until they are read again, they are not complete.
@@ -307,10 +321,15 @@ impl Landing {
         self.coverage.iter().any(|row| row.filed_date == day && row.entity_type == listing.label())
     }
 
-    /// Whether this run has read days of a listing.
-    pub(crate) fn has_read(&self, listing: Listing) -> bool {
+    /// Whether this run has read days of a listing, or began to.
+    pub(crate) fn has_begun(&self, listing: Listing) -> bool {
         let is_of_listing = |step: &JournalStep| matches!(step, JournalStep::Listing(entry) if entry.label == listing.label());
-        self.journal.steps.iter().any(is_of_listing)
+        self.begun.contains(&listing) || self.journal.steps.iter().any(is_of_listing)
+    }
+
+    /// What was counted when the days of a listing were last known.
+    pub(crate) fn figures(&self, listing: Listing) -> Option<&Figures> {
+        self.compared.get(&listing).or(self.at_first.as_ref())
     }
 
     fn uncover(&mut self, found: &JournalDifference) {
