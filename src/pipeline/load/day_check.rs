@@ -33,9 +33,9 @@ use std::collections::BTreeMap;
 const FIRST_REQUESTS: u64 = 20;
 const MOST_ROUNDS: u32 = 8;
 
-/// A check begins no further round after this part of the run's requests, or this number if it is more.
+/// A check begins to read no further day after this part of the run's requests, or this number if it is more.
 const SHARE: u64 = 4;
-const LEAST_SHARE: u64 = 40;
+const LEAST_SHARE: u64 = 60;
 
 /// Days are compared one by one with this part of the run's requests, or this number if it is more; else several together.
 const PART_SHARE: u64 = 10;
@@ -68,7 +68,8 @@ impl Run<'_> {
             if differing.is_empty() || is_last || !is_settled {
                 break;
             }
-            read = Some(self.read_again(fetcher, words, landing, differing, FIRST_REQUESTS << round).await?);
+            let requests = (FIRST_REQUESTS << round).min(most - fetcher.answered);
+            read = Some(self.read_again(fetcher, words, landing, differing, requests).await?);
         }
         Ok(())
     }
