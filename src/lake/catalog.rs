@@ -6,6 +6,7 @@ use super::format::layout::{CATALOG, CATALOG_LIST, DUCKLAKE, Mark, check_file_na
 use super::format::sealed_json::{sealed, unseal};
 use super::handle::Lake;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,9 @@ struct CatalogList {
 
 /// The log of the Delta table whose files are those of the snapshots. It is next to them, because its paths are relative.
 const DELTA_LOG: &str = "snapshots/_delta_log";
+
+/// The field of a version of this log, in its first line, with the digest of its text without these digits.
+const DELTA_DIGEST: &str = "sunlakeDigest";
 
 /// Stored where a file that does not exist yet would have its digest.
 const ABSENT: &str = "absent";
@@ -58,9 +62,41 @@ impl Lake {
         Ok(Some(names.iter().filter_map(|name| name.strip_suffix(".json")?.parse().ok()).collect()))
     }
 
-    /// Creates a version of the Delta log, unless there is one.
-    pub(crate) fn create_delta_version(&self, version: u64, bytes: &[u8]) -> Result<(), LakeError> {
-        self.backend.create(&format!("{DELTA_LOG}/{version:020}.json"), bytes).map(drop)
+    /// Creates a version of the Delta log with its digest, unless there is one. The first action is the provenance.
+    pub(crate) fn create_delta_version(
+        &self,
+        version: u64,
+        mut actions: Vec<Value>,
+    ) -> Result<(), LakeError> {
+        let text = |actions: &[Value]| actions.iter().map(|action| format!("{action}\n")).collect::<String>();
+        actions[0]["commitInfo"][DELTA_DIGEST] = json!("");
+        actions[0]["commitInfo"][DELTA_DIGEST] = json!(digest(text(&actions).as_bytes()));
+        self.backend.create(&delta_version(version), text(&actions).as_bytes()).map(drop)
+    }
+
+    /// Versions of the Delta log of an object store that are missing before a newer one, or damaged, with what is wrong. The newest
+    /// come with the next catalogue.
+    fn delta_problems(&self) -> Result<Vec<(u64, &'static str)>, LakeError> {
+        let there = self.delta_versions()?.unwrap_or_default();
+        let mut problems = Vec::new();
+        for (version, snapshot) in (0..).zip(self.backend.commits()?) {
+            let is_sound = |text: Vec<u8>| is_version_of(snapshot, &text);
+            if there.contains(&version) {
+                if !self.backend.read(&delta_version(version))?.is_some_and(is_sound) {
+                    problems.push((version, "it is not what was written"));
+                }
+            } else if there.last() > Some(&version) {
+                problems.push((version, "the file is missing"));
+            }
+        }
+        Ok(problems)
+    }
+
+    /// Deletes damaged versions of the Delta log, so that the next catalogue makes them again.
+    pub(crate) fn remove_damaged_delta_versions(&self) -> Result<(), LakeError> {
+        self.delta_problems()?
+            .iter()
+            .try_for_each(|(version, _)| self.backend.remove(&delta_version(*version)))
     }
 
     fn replace_catalog_files(
@@ -128,6 +164,24 @@ impl Lake {
             let what = format!("it names files of pruned snapshots: {}", gone.join(", "));
             problems.push((format!("{CATALOG}/{DUCKLAKE}"), what));
         }
+        let of_delta = self.delta_problems()?;
+        problems
+            .extend(of_delta.into_iter().map(|(version, what)| (delta_version(version), what.to_owned())));
         Ok((list.files.len() as u64 + 1, problems))
     }
+}
+
+fn delta_version(version: u64) -> String {
+    format!("{DELTA_LOG}/{version:020}.json")
+}
+
+/// Whether a text is the version of a snapshot as it was written; also without a digest, as earlier programs wrote it.
+fn is_version_of(snapshot: u64, text: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(text) else { return false };
+    let actions: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
+    let Ok([first, others @ ..]) = actions.as_deref() else { return false };
+    let is_sound = first["commitInfo"][DELTA_DIGEST]
+        .as_str()
+        .is_none_or(|found| found == digest(text.replacen(found, "", 1).as_bytes()));
+    is_sound && others.iter().any(|action| action["txn"]["version"] == snapshot)
 }

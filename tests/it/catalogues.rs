@@ -200,6 +200,14 @@ fn in_an_object_store_a_delta_log_has_a_version_for_each_snapshot() {
     on(&["report"]);
     delta_is_that_of(&bucket, &work, 3);
     on(&["verify"]);
+    let damaged = entries()[2].clone();
+    bucket.flip(&[&damaged]);
+    let verify = Sunlake::on(Path::new(&bucket.lake()), ["verify"]);
+    let found = bucket.opened_by(verify, &work).finish().exits(9);
+    assert!(found.stdout.contains(&damaged), "{}", found.shown());
+    on(&["verify", "--repair"]);
+    on(&["verify"]);
+    delta_is_that_of(&bucket, &work, 3);
 }
 
 /// Claims that DuckDB's own extension reads the rows of every table of every snapshot; gives how many it compared.

@@ -28,9 +28,7 @@ pub(crate) fn complete_log(lake: &Lake) -> Result<(), ExportError> {
             None => None,
         };
         let first = lake.commit(commits[0])?;
-        let actions = actions(&commit, before.as_ref(), &first);
-        let text: String = actions.iter().map(|action| format!("{action}\n")).collect();
-        lake.create_delta_version(version, text.as_bytes())?;
+        lake.create_delta_version(version, actions(&commit, before.as_ref(), &first))?;
     }
     Ok(())
 }

@@ -125,6 +125,7 @@ impl Repair<'_> {
         let mut damaged = self.lake.audit_small_files()?.problems;
         damaged.retain(Problem::is_of_catalog);
         let Some(newest) = self.lake.current()?.filter(|_| !damaged.is_empty()) else { return Ok(()) };
+        self.lake.remove_damaged_delta_versions()?;
         match write_shown(self.lake, &newest) {
             Err(why) if may_pass(&why) => return Err(why),
             // It is made from the tables: where those stay damaged, so does it.
