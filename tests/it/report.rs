@@ -1,6 +1,7 @@
 //! The report that a run writes: one file that shows every county, runs only its own script, and is small.
 
-use crate::support::command::succeed;
+use crate::support::command::{Sunlake, succeed};
+use crate::support::scratch::Scratch;
 use crate::support::{node, source};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,6 +32,21 @@ fn the_policy_of_the_report_allows_its_own_style_and_script_alone() {
     }
     assert!(!html.contains("style=") && !html.contains("http://") && !html.contains("https://"));
     assert!(html.len() < 400_000, "{} bytes", html.len());
+}
+
+#[test]
+fn an_aggregate_of_the_user_with_other_columns_leaves_its_part_of_the_report_out() {
+    let scratch = Scratch::new();
+    let own = scratch.path("own");
+    std::fs::create_dir(&own).expect("a folder");
+    scratch.file("own/city_month.sql", "SELECT county, COUNT(*) AS n FROM filings GROUP BY county");
+    let sample = "[source]\nembedded = true\n[source.sample]\nseed = 1\ndays = 14\nscale = 0.05\nplan = \"agency\"\n\
+                  per_minute = 60000\nper_day = 1000000\nper_month = 10000000\n[extract]\ndays = 14\n";
+    let pipeline = scratch.file("p.toml", &format!("name = \"p\"\n{sample}[aggregates]\nfolder = {own:?}\n"));
+    let ran = Sunlake::run(&pipeline, &scratch.lake()).finish();
+    ran.exits(0).says("the report shows nothing of agg_city_month, which is not as shipped");
+    let report = std::fs::read_to_string(scratch.lake().join("catalog/report.html")).expect("a report");
+    assert!(report.contains("</html>"));
 }
 
 #[test]
