@@ -33,7 +33,7 @@ use std::collections::BTreeMap;
 const FIRST_REQUESTS: u64 = 20;
 const MOST_ROUNDS: u32 = 8;
 
-/// A check begins to read no further day after this part of the run's requests, or this number if it is more.
+/// A check reads days again for this part of the run's requests, or this number if it is more.
 const SHARE: u64 = 4;
 const LEAST_SHARE: u64 = 60;
 
@@ -68,7 +68,7 @@ impl Run<'_> {
             if differing.is_empty() || is_last || !is_settled {
                 break;
             }
-            let requests = (FIRST_REQUESTS << round).min(most - fetcher.answered);
+            let requests = (FIRST_REQUESTS << round, most - fetcher.answered);
             read = Some(self.read_again(fetcher, words, landing, differing, requests).await?);
         }
         Ok(())
@@ -271,17 +271,18 @@ impl Run<'_> {
         Ok(differing_days(fetcher, context, (listing.label(), &filter(listing)), rows, totals).await?)
     }
 
-    /// Reads differing days again, the newest first, with about `requests` requests; returns these days.
+    /// Reads differing days again, the newest first, until about `requests` requests are made; returns these days. A day with more
+    /// pages than are left of `most` requests is not begun.
     async fn read_again(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
         words: &FilterValues,
         landing: &mut Landing,
         differing: Differing,
-        requests: u64,
+        (requests, most): (u64, u64),
     ) -> Result<Differing> {
         let filings = landing.staging.sound_table(Table::Filings)?;
-        let most = fetcher.answered + requests;
+        let before = fetcher.answered;
         let mut read = Differing::new();
         for (listing, days) in differing {
             let days = newest(days, requests as usize);
@@ -294,7 +295,9 @@ impl Run<'_> {
                 progress: self.progress.clone(),
             };
             for group in groups(&days, self.plan.reach_rows()) {
-                if fetcher.answered < most {
+                let pages = group.values().sum::<u64>().div_ceil(u64::from(self.plan.rows_per_call)).max(1);
+                let made = fetcher.answered - before;
+                if made < requests && made + pages <= most {
                     let job = self.job_of(listing, &group);
                     extract_listing(fetcher, self.read_context(listing, words, &mut store), job).await?;
                     read.entry(listing).or_default().extend(group);
