@@ -24,6 +24,7 @@ mod edits;
 mod enrich;
 mod exports;
 mod faults;
+mod fetch_state_files;
 mod first_steps;
 mod headers;
 mod keep;
