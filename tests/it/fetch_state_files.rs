@@ -28,7 +28,7 @@ impl Drop for Sshd {
 }
 
 impl Sshd {
-    /// Serves a folder over SFTP to whoever has a key that is made here.
+    /// Serves a folder over SFTP to those who have a key that is made here.
     fn start(folder: &Path, scratch: &Scratch) -> Self {
         let key = |name: &str| {
             let path = scratch.path(name);

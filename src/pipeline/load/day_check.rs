@@ -33,6 +33,9 @@ use std::collections::BTreeMap;
 const FIRST_REQUESTS: u64 = 20;
 const MOST_ROUNDS: u32 = 8;
 
+/// A day of more pages takes about this number of requests all the same: its changed rows are found by rank.
+const MOST_OF_A_DAY: u64 = 20;
+
 /// A check reads days again for this part of the run's requests, or this number if it is more.
 const SHARE: u64 = 4;
 const LEAST_SHARE: u64 = 60;
@@ -271,8 +274,8 @@ impl Run<'_> {
         Ok(differing_days(fetcher, context, (listing.label(), &filter(listing)), rows, totals).await?)
     }
 
-    /// Reads differing days again, the newest first, until about `requests` requests are made; returns these days. A day with more
-    /// pages than are left of `most` requests is not begun.
+    /// Reads differing days again, the newest first, until about `requests` requests are made; returns these days. A day that takes
+    /// more than are left of `most` requests is not begun.
     async fn read_again(
         &mut self,
         fetcher: &mut PageFetcher<'_>,
@@ -295,9 +298,10 @@ impl Run<'_> {
                 progress: self.progress.clone(),
             };
             for group in groups(&days, self.plan.reach_rows()) {
-                let pages = group.values().sum::<u64>().div_ceil(u64::from(self.plan.rows_per_call)).max(1);
+                let pages = group.values().sum::<u64>().div_ceil(u64::from(self.plan.rows_per_call));
+                let price = pages.clamp(1, MOST_OF_A_DAY);
                 let made = fetcher.answered - before;
-                if made < requests && made + pages <= most {
+                if made < requests && made + price <= most {
                     let job = self.job_of(listing, &group);
                     extract_listing(fetcher, self.read_context(listing, words, &mut store), job).await?;
                     read.entry(listing).or_default().extend(group);
