@@ -137,7 +137,8 @@ pub(crate) fn listing_need(listing: Listing, inputs: &PlanInputs<'_>) -> Need {
     let read_whole = inputs.state.read_whole.get(listing.label());
     let read_whole_on = |day: Date| read_whole.and_then(|days| days.get(&day)).copied();
     let window = (inputs.from, inputs.today);
-    let mut need = need(window, inputs.days(listing), &count_moved, &read_whole_on);
+    let nights = inputs.nights_since_complete(listing);
+    let mut need = need(window, inputs.days(listing), &count_moved, &read_whole_on, nights);
     if let Some(backoffs) = inputs.state.backoffs.get(listing.label()) {
         let is_due =
             |day: &Date| !backoffs.get(day).is_some_and(|of_day| of_day.is_backing_off(inputs.today));

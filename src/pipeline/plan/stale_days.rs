@@ -21,6 +21,9 @@ pub(crate) const MAX_DAYS_AHEAD: u32 = 366;
 /// A day that was read completely this recently is not due yet.
 const RECENT_DAYS: u32 = 7;
 
+/// Days that settle for each night since the last run, at most. Two are due each night. After a first run many are due together.
+const MOST_SETTLING: u32 = 4;
+
 /// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KnownDay {
@@ -64,14 +67,19 @@ pub(crate) struct Need {
     pub(crate) settling: BTreeSet<Date>,
 }
 
-/// What is to be read of a window. `count_moved`: whether a day's count differs from its rows; none without a count.
+/// What is to be read of a window. `count_moved`: whether a day's count differs from its rows; none without a count. `nights`: since
+/// the last run.
 pub(crate) fn need(
     (from, today): (Date, Date),
     known: &BTreeMap<Date, KnownDay>,
     count_moved: &dyn Fn(Date) -> Option<bool>,
     read_whole_on: &dyn Fn(Date) -> Option<Date>,
+    nights: u32,
 ) -> Need {
-    let mut need = Need::default();
+    let is_due = |day: &Date| read_whole_on(*day).is_some_and(|read| is_due((from, *day), read, today));
+    let complete = known.iter().filter(|(day, known)| known.complete && (from..=today).contains(*day));
+    let due = complete.map(|(day, _)| *day).filter(is_due);
+    let mut need = Need { settling: oldest(due, from, nights), ..Need::default() };
     for day in days_newest_first(from, today) {
         let is_known = |known: &&KnownDay| known.complete || known.landed > 0 || known.expected == 0;
         let Some(known) = known.get(&day).filter(is_known) else {
@@ -82,8 +90,7 @@ pub(crate) fn need(
             need.moved.insert(day);
             continue;
         }
-        if read_whole_on(day).is_some_and(|read| is_due((from, day), read, today)) {
-            need.settling.insert(day);
+        if need.settling.contains(&day) {
             continue;
         }
         match count_moved(day) {
@@ -96,6 +103,12 @@ pub(crate) fn need(
         }
     }
     need
+}
+
+/// The oldest days that are due: as many as settle in these nights, and the oldest day of the window in any case.
+fn oldest(due: impl Iterator<Item = Date>, from: Date, nights: u32) -> BTreeSet<Date> {
+    let most = (MOST_SETTLING * nights) as usize;
+    due.enumerate().filter(|(at, day)| *at < most || *day == from).map(|(_, day)| day).collect()
 }
 
 /// Whether a day has reached a settling age since it was read. The oldest day does not wait: tomorrow it cannot be read.
@@ -124,7 +137,7 @@ mod tests {
             (day(30), complete(7)),
         ]);
         let moved = |d: Date| (d == day(2)).then_some(true).or((d == day(1)).then_some(false));
-        let need = need((day(1), day(31)), &known, &moved, &|_| None);
+        let need = need((day(1), day(31)), &known, &moved, &|_| None, 1);
         assert_eq!(need.moved, BTreeSet::from([2, 4, 5].map(day)), "rows of an incomplete day are known");
         assert_eq!(need.filling, BTreeMap::from([(day(30), 7)]));
         assert!(need.proven.is_empty());
@@ -152,15 +165,28 @@ mod tests {
     }
 
     #[test]
+    fn days_that_are_due_together_settle_over_several_nights_the_oldest_first() {
+        let day = |d| date(2026, 7, d);
+        let known = (1..=10).map(|d| (day(d), KnownDay { complete: true, ..KnownDay::default() })).collect();
+        let settling = |from, nights| -> Vec<i8> {
+            let need = need((day(from), day(31)), &known, &|_| Some(false), &|_| Some(day(11)), nights);
+            need.settling.into_iter().map(|day| day.day()).collect()
+        };
+        assert_eq!(settling(1, 1), [1, 2, 3, 4]);
+        assert_eq!(settling(3, 2), [3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(settling(3, 0), [3], "tomorrow it cannot be read");
+    }
+
+    #[test]
     fn a_day_that_is_due_is_read_completely_whether_it_changed_or_not() {
         let (day, today) = (date(2026, 7, 10), date(2026, 7, 24));
         let known = BTreeMap::from([(
             day,
             KnownDay { expected: 5, landed: 5, complete: true, ..KnownDay::default() },
         )]);
-        let need = need((day, day), &known, &|_| Some(true), &|_| Some(day));
+        let need = need((day, day), &known, &|_| Some(true), &|_| Some(day), 1);
         assert!(need.settling.is_empty() && need.moved.contains(&day), "{today} is outside the window");
-        let need = super::need((day, today), &known, &|_| Some(true), &|_| Some(day));
+        let need = super::need((day, today), &known, &|_| Some(true), &|_| Some(day), 1);
         assert!(need.settling.contains(&day) && need.moved.is_empty());
     }
 }
