@@ -202,7 +202,7 @@ fn a_key_file_that_no_server_can_use_is_an_error_with_the_way_out() {
     set_mode(&file, 0);
     set_mode(&scratch.path(""), 0o755);
     let done = serve(&scratch).through(&AS_NOBODY).finish().exits(9);
-    done.says("keys.toml: Permission denied\nhint: let this user read the file");
+    done.says("keys.toml: Permission denied\nhint: let this user read the file; ");
 }
 
 #[test]

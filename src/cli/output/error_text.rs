@@ -240,9 +240,9 @@ fn of_serve(error: &ServeError) -> Option<String> {
 fn of_keys(error: &KeysError) -> Option<String> {
     match error {
         KeysError::NoFile(..) => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
-        KeysError::Storage(_, source) if source.kind() == io::ErrorKind::PermissionDenied => some(
-            "let this user read the file; `sunlake keys create` and `sunlake keys revoke` also write into its folder",
-        ),
+        KeysError::Storage(_, source) if source.kind() == io::ErrorKind::PermissionDenied => {
+            some("let this user read the file; only its owner and root can create and revoke keys")
+        }
         KeysError::Storage(_, source) => of_io(source),
         KeysError::Malformed(..) => some("correct that line of the key file"),
         KeysError::UnknownAccount(..) => {
