@@ -90,17 +90,18 @@ fn bench(rows: u64, arguments: &Arguments, page: &mut Page) {
         let measured = open_loop(server.address, OPEN_CONNECTIONS, RATE, length, &requests);
         page.open(shape.words(), &measured, server.processor_time() - before);
     }
-    for shape in [Shape::Document, Shape::Detail] {
-        let requests = |number| server.request(&shape.target(&florida, number));
+    let mut drive = |words: &str, requests: &(dyn Fn(u64) -> Vec<u8> + Sync)| {
+        let before = server.processor_time();
         let length = Duration::from_secs(arguments.seconds);
-        let measured = closed_loop(server.address, CLOSED_CONNECTIONS, length, &requests);
-        page.closed(shape.words(), CLOSED_CONNECTIONS, &measured);
+        let measured = closed_loop(server.address, CLOSED_CONNECTIONS, length, requests);
+        page.closed(words, CLOSED_CONNECTIONS, &measured, server.processor_time() - before);
+    };
+    for shape in [Shape::Document, Shape::Detail] {
+        drive(shape.words(), &|number| server.request(&shape.target(&florida, number)));
     }
-    let search =
-        |number: u64| server.mcp_search(&florida.prefix.0, &florida.day_before(number % 1_000).to_string());
-    let length = Duration::from_secs(arguments.seconds);
-    let measured = closed_loop(server.address, CLOSED_CONNECTIONS, length, &search);
-    page.closed("search over MCP, 25 rows", CLOSED_CONNECTIONS, &measured);
+    drive("search over MCP, 25 rows", &|number| {
+        server.mcp_search(&florida.prefix.0, &florida.day_before(number % 1_000).to_string())
+    });
     page.after(&server.facts());
     if arguments.with_roapi {
         compare(&florida, &server, arguments, page);

@@ -53,19 +53,20 @@ impl Page {
             measured.rate(),
             grouped(measured.mean_bytes()),
             measured.refused,
-            spent.as_micros() as f64 / (measured.rate() * measured.length.as_secs_f64()).max(1.0)
+            micros_an_answer(measured, spent)
         ));
     }
 
     /// A closed loop.
-    pub(crate) fn closed(&mut self, words: &str, connections: usize, measured: &Measured) {
+    pub(crate) fn closed(&mut self, words: &str, connections: usize, measured: &Measured, spent: Duration) {
         self.line(format_args!(
             "\nClosed loop, {connections} connections, {words}: **{} answers a second**, p50 {:.2} ms, p99 {:.2} ms; {} \
-             not 200.",
+             not 200; {:.0} processor µs an answer.",
             grouped(measured.rate() as u64),
             measured.millis(50.0),
             measured.millis(99.0),
-            measured.refused
+            measured.refused,
+            micros_an_answer(measured, spent)
         ));
     }
 
@@ -135,6 +136,10 @@ impl Page {
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "{what}");
     }
+}
+
+fn micros_an_answer(measured: &Measured, spent: Duration) -> f64 {
+    spent.as_micros() as f64 / (measured.rate() * measured.length.as_secs_f64()).max(1.0)
 }
 
 fn processor() -> String {

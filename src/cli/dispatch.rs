@@ -9,7 +9,6 @@ use super::output::terminal::Terminal;
 use super::output::words::print_json;
 use super::session::{Session, World};
 use crate::contract::eastern::eastern_day;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// The lake of `demo`, unless another one is named.
@@ -28,11 +27,13 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
     if let Err(error) = &done {
         tracing::debug!(?error, "the command failed");
     }
-    log.finish();
     match done {
-        Ok(code) => code,
+        Ok(code) => {
+            log.finish("");
+            code
+        }
         Err(error) => {
-            report_error(&error, cli.common.json);
+            report_error(&error, cli.common.json, &log);
             error.code()
         }
     }
@@ -65,10 +66,9 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
 }
 
 /// Writes the error and its hint to stderr; with `--json`, also the object that every command ends with.
-fn report_error(error: &CommandError, json: bool) {
+fn report_error(error: &CommandError, json: bool, log: &Log) {
     let text = ErrorText::of(error);
-    // If stderr is closed, the exit code is all that is left.
-    let _ = std::io::stderr().lock().write_all(text.to_string().as_bytes());
+    log.finish(&text.to_string());
     if json {
         let _ = match error {
             CommandError::Run(_, summary) => print_json(summary),

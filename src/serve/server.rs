@@ -47,9 +47,11 @@ impl Server {
     pub(crate) async fn open(listener: TcpListener, mut config: ServeConfig) -> Result<Self, ServeError> {
         let address = listener.local_addr().map_err(ServeError::Listener)?;
         let (metrics, linger, connections) = (config.metrics.take(), config.linger, config.connections);
-        let tls = config.tls.clone().map(Tls::open).transpose()?;
-        let read = detached(move || read(config, address)).await;
-        let (site, reload, keys) = read.map_err(|_| ServeError::Panicked)??;
+        let read = detached(move || {
+            let tls = config.tls.clone().map(Tls::open).transpose()?;
+            read(config, address).map(|read| (read, tls))
+        });
+        let ((site, reload, keys), tls) = read.await.map_err(|_| ServeError::Panicked)??;
         let (site, reload, keys) = (Arc::new(site), Arc::new(reload), keys.map(Arc::new));
         Ok(Self { site, reload, keys, listener, tls, metrics, linger, connections })
     }
@@ -71,7 +73,7 @@ impl Server {
             background.spawn(serve_metrics(listener, Arc::clone(&site)));
         }
         let tls = self.tls.map(|(tls, watch)| {
-            background.spawn(watch.run(Arc::clone(&site)));
+            background.spawn(self::watch(Arc::new(watch), Arc::clone(&site)));
             tls
         });
         let mut acceptor = Acceptor::new(self.listener, tls, Arc::clone(&site), self.connections);

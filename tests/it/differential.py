@@ -128,7 +128,7 @@ class Questions:
     def fixed(self):
         return self.one_of(
             "/v1/fl/counties", "/v1/fl/stats", "/v1/fl/industries", "/v1/fl/entity-types", "/v1/fl/stats?x=1",
-            "/v1/nowhere", "/", "/v1/fl/businesses/", "/V1/me", "/v1/fl/filings", "/v1//me", "/v1/fl/industries?%zz",
+            "/v1/nowhere", "/v1", "/v1/fl/businesses/", "/V1/me", "/v1/fl/filings", "/v1//me", "/v1/fl/industries?%zz",
         )  # fmt: skip
 
     def next(self):

@@ -1,6 +1,6 @@
 //! Keys over their time: when they end, when they were used last, and a key file with a mistake in it.
 
-use crate::operation::{becomes, metric};
+use crate::operation::{AS_NOBODY, becomes, logged_address, metric, prepared, serve, set_mode, status};
 use crate::service::{TOLD_METRICS, metrics_address};
 use crate::support::command::{Finished, Sunlake};
 use crate::support::scratch::Scratch;
@@ -9,6 +9,8 @@ use crate::support::{PATIENCE, source, wait_for};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::path::Path;
 
 /// `sunlake keys` with a folder's key file.
 fn keys(scratch: &Scratch, arguments: &[&str]) -> Sunlake {
@@ -92,6 +94,115 @@ fn a_key_ends_on_its_day_and_the_log_names_those_that_have() {
     server.process.terminate();
     let done = server.process.finish().exits(0);
     assert!(named(&done.stderr), "at the start too{}", done.shown());
+}
+
+/// An access list as Linux keeps it: the owner reads and writes, one more user reads.
+fn access_list(reader: u32) -> Vec<u8> {
+    const NOBODY_ELSE: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] = [
+        (0x01, 6, NOBODY_ELSE),
+        (0x02, 4, reader),
+        (0x04, 0, NOBODY_ELSE),
+        (0x10, 4, NOBODY_ELSE),
+        (0x20, 0, NOBODY_ELSE),
+    ];
+    let entries = entries.iter().flat_map(|(kind, rights, user)| {
+        [&kind.to_le_bytes()[..], &rights.to_le_bytes(), &user.to_le_bytes()].concat()
+    });
+    2_u32.to_le_bytes().into_iter().chain(entries).collect()
+}
+
+fn list_of(path: &Path) -> Option<Vec<u8>> {
+    let mut list = vec![0; 1_000];
+    let length = rustix::fs::getxattr(path, "system.posix_acl_access", &mut list[..]).ok()?;
+    list.truncate(length);
+    Some(list)
+}
+
+#[test]
+fn a_key_that_root_revokes_is_refused_by_a_server_of_another_user() {
+    const NOBODY: u32 = 65_534;
+    let is_root = std::fs::metadata("/proc/self").expect("a process").uid() == 0;
+    for has_list in [false, true] {
+        let (scratch, key) = prepared(AGENCY);
+        let (link, own) = (scratch.path("keys.toml"), scratch.path("own"));
+        let file = own.join("keys.toml");
+        std::fs::create_dir(&own).expect("a folder");
+        std::fs::rename(&link, &file).and_then(|()| symlink(&file, &link)).expect("a link");
+        set_mode(&scratch.path(""), 0o755);
+        if has_list {
+            let (list, flags) = (access_list(NOBODY), rustix::fs::XattrFlags::empty());
+            rustix::fs::setxattr(&file, "system.posix_acl_access", &list, flags).expect("an access list");
+        } else if is_root {
+            for path in [&own, &file] {
+                chown(path, Some(NOBODY), Some(NOBODY)).expect("given away");
+            }
+        }
+        let access = || {
+            let found = file.metadata().expect("a key file");
+            (found.uid(), found.gid(), found.mode(), list_of(&file))
+        };
+        let before = access();
+        let counts = scratch.path("counts");
+        std::fs::create_dir(&counts).expect("a folder");
+        set_mode(&counts, 0o777);
+        let usage = counts.join("usage.jsonl").to_string_lossy().into_owned();
+        let flags = [&["--usage", &usage][..], &TOLD_METRICS].concat();
+        let mut process = serve(&scratch).args(flags).through(&AS_NOBODY).start();
+        let server = process.address().expect("an address");
+        let metrics = logged_address(&process, "metrics are served");
+        assert_eq!(status(server, &key), 200);
+        let listed = keys(&scratch, &["list"]).finish().exits(0).stdout;
+        let id = listed.split_whitespace().next().expect("an id");
+        keys(&scratch, &["revoke", id]).finish().exits(0);
+        wait_for("the key to be refused", PATIENCE, || (status(server, &key) == 401).then_some(()));
+        assert_eq!(metric(metrics, "sunlake_key_file_unread"), 0.0);
+        assert!(link.is_symlink());
+        assert_eq!(access(), before);
+        if !has_list {
+            // The lock file that root made is in nobody's way.
+            let create = keys(&scratch, &["create", "--account", "acme", "--plan", "agency"]);
+            create.through(&AS_NOBODY).finish().exits(0);
+        }
+        process.terminate();
+        process.finish().exits(0);
+    }
+}
+
+#[test]
+fn a_key_file_that_no_server_can_use_is_an_error_with_the_way_out() {
+    let (scratch, _) = prepared(AGENCY);
+    let file = scratch.path("keys.toml");
+    let text = std::fs::read_to_string(&file).expect("a key file");
+    let shown = file.display();
+    let lines = text.lines().count();
+    for (text, error, hint) in [
+        (
+            format!("{text}[[key"),
+            format!("{shown} is not a key file: line {}: unclosed array table, expected `]]`", lines + 1),
+            "correct that line of the key file",
+        ),
+        (
+            text.replacen("name = ", "nmae = ", 1),
+            format!("{shown} is not a key file: line 2: unknown field `nmae`"),
+            "correct that line of the key file",
+        ),
+        (
+            text.replacen("name = \"acme\"", "name = \"other\"", 1),
+            "belongs to account \"acme\", which the key file does not have".to_owned(),
+            "give the key file an [[account]] of that name, or remove the key",
+        ),
+    ] {
+        std::fs::write(&file, text).expect("a key file");
+        let done = serve(&scratch).finish().exits(3).says(&error);
+        assert!(done.stderr.ends_with(&format!("\nhint: {hint}\n")), "{}", done.shown());
+        assert_eq!(done.stderr.lines().count(), 2, "{}", done.shown());
+    }
+    std::fs::write(&file, text).expect("a key file");
+    set_mode(&file, 0);
+    set_mode(&scratch.path(""), 0o755);
+    let done = serve(&scratch).through(&AS_NOBODY).finish().exits(9);
+    done.says("keys.toml: Permission denied\nhint: let this user read the file; ");
 }
 
 #[test]

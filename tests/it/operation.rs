@@ -16,8 +16,16 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+/// Runs a program as another user where root runs the tests, because root may read and write everything.
+pub(crate) const AS_NOBODY: [&str; 4] = [
+    "sh",
+    "-c",
+    "[ $(id -u) -ne 0 ] || exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$@\"; exec \"$@\"",
+    "sh",
+];
+
 /// A lake and a key file with one key of a plan, for servers to come.
-fn prepared(plan: Plan) -> (Scratch, String) {
+pub(crate) fn prepared(plan: Plan) -> (Scratch, String) {
     let server = ApiServer::strict(source::small(), plan);
     server.process.terminate();
     server.process.finish().exits(0);
@@ -25,13 +33,13 @@ fn prepared(plan: Plan) -> (Scratch, String) {
 }
 
 /// A server of what was prepared.
-fn serve(scratch: &Scratch) -> Sunlake {
+pub(crate) fn serve(scratch: &Scratch) -> Sunlake {
     let (lake, keys) = (scratch.path("served"), scratch.path("keys.toml"));
     Sunlake::serve(&lake, &keys).args(["--today", source::small().today])
 }
 
 /// The address of a log line that begins with some words.
-fn logged_address(process: &Running, words: &str) -> SocketAddr {
+pub(crate) fn logged_address(process: &Running, words: &str) -> SocketAddr {
     wait_for(words, PATIENCE, || {
         process.said().lines().find_map(|line| {
             let line: Value = serde_json::from_str(line).ok()?;
@@ -44,17 +52,17 @@ fn logged_address(process: &Running, words: &str) -> SocketAddr {
     })
 }
 
-fn make_pipe(path: &Path) {
+pub(crate) fn make_pipe(path: &Path) {
     succeed(Command::new("mkfifo").arg(path));
 }
 
 /// Gives a file or folder a mode.
-fn set_mode(path: &Path, mode: u32) {
+pub(crate) fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("a mode");
 }
 
 /// The status of a request for the account record.
-fn status(server: SocketAddr, key: &str) -> u16 {
+pub(crate) fn status(server: SocketAddr, key: &str) -> u16 {
     Connection::open(server).expect("a connection").get("/v1/me", key).expect("an answer").status
 }
 
@@ -186,6 +194,29 @@ fn a_log_that_nobody_reads_stops_no_request() {
 }
 
 #[test]
+fn an_error_at_the_end_waits_for_no_reader_of_the_log() {
+    let (scratch, first) = prepared(STARTER);
+    let second = create_key(&scratch, "second", "starter", &["data"]);
+    std::fs::remove_file(scratch.path("served/state/usage.jsonl")).expect("no counts");
+    let pipe = scratch.path("pipe");
+    make_pipe(&pipe);
+    let _unread = File::options().read(true).write(true).open(&pipe).expect("a pipe");
+    // Room for the counts of one account, and a log that nobody reads.
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$@\" 2> \"$0\"";
+    let mut process =
+        serve(&scratch).args(["-v"]).through(&["sh", "-c", script, &pipe.to_string_lossy()]).start();
+    let server = process.address().expect("an address");
+    assert_eq!([status(server, &first), status(server, &second)], [200, 503]);
+    let mut connection = Connection::open(server).expect("a connection");
+    // Several times what a pipe holds.
+    for _ in 0..1_000 {
+        assert_eq!(connection.get("/healthz", "").expect("an answer").status, 200);
+    }
+    process.terminate();
+    process.finish().exits(9);
+}
+
+#[test]
 fn accounts_that_no_server_can_keep_apart_or_let_in_do_not_start_one() {
     let server = ApiServer::strict(source::small(), STARTER);
     server.process.terminate();
@@ -298,14 +329,11 @@ fn a_lake_that_cannot_be_written_is_served_and_its_counts_are_kept_where_the_ope
     }
     set_mode(&state.join("usage.jsonl"), 0o444);
     set_mode(&state, 0o555);
-    // Root may write everything, so the server is somebody else then.
-    let other = "setpriv --reuid=65534 --regid=65534 --clear-groups";
-    let script = format!("[ $(id -u) -ne 0 ] || exec {other} \"$@\"; exec \"$@\"");
     let file = counts.join("usage.jsonl").to_string_lossy().into_owned();
     for (flags, warns, spent) in
         [(&[][..], true, 1), (&[], true, 1), (&["--usage", &file], false, 1), (&["--usage", &file], false, 2)]
     {
-        let mut process = serve(&scratch).args(flags).through(&["sh", "-c", &script, "sh"]).start();
+        let mut process = serve(&scratch).args(flags).through(&AS_NOBODY).start();
         let server = process.address().expect("an address");
         let me = Connection::open(server).expect("a connection").get("/v1/me", &key).expect("an answer");
         assert_eq!(me.json()["remaining"]["day"], 1_000 - spent, "{flags:?}");

@@ -107,6 +107,8 @@ fn a_lake_in_s3_is_run_verified_reported_priced_and_served_from_any_machine() {
         .filter(|row| row["listed"].as_deref() == Some("true"))
         .count();
     assert_eq!(stats["data"]["businesses_total"], listed, "{stats}");
+    served.terminate();
+    served.finish().exits(0).says("requests are counted on this machine only; --usage FILE");
 }
 
 impl Coast {

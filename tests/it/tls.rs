@@ -1,6 +1,6 @@
 //! HTTPS: the server's own certificate, and a new one without a restart.
 
-use crate::operation::{becomes, metric};
+use crate::operation::{becomes, make_pipe, metric};
 use crate::service::{TOLD_METRICS, metrics_address};
 use crate::support::certificate::{Certificate, curl};
 use crate::support::command::Sunlake;
@@ -72,6 +72,22 @@ fn a_new_certificate_is_used_without_a_restart_and_a_broken_one_never() {
     server.process.terminate();
     let done = server.process.finish().exits(0);
     done.says("the certificate has changed and cannot be used; the old one is still sent");
+}
+
+#[test]
+fn a_certificate_whose_reading_hangs_is_reported_and_delays_no_end() {
+    let scratch = Scratch::new();
+    let certificate = Certificate::make(&scratch, "used");
+    let server = secure(&certificate);
+    let metrics = metrics_address(&server);
+    let pipe = scratch.path("pipe");
+    // To open a pipe that nobody writes takes for ever.
+    make_pipe(&pipe);
+    std::fs::rename(&pipe, &certificate.key).expect("a pipe in the place of the key");
+    becomes(metrics, "sunlake_certificate_refused", 1.0);
+    assert_eq!(get(&server, &certificate.cert, "/v1/me").expect("an answer").status, 200);
+    server.process.terminate();
+    server.process.finish().exits(0).says("reading the certificate");
 }
 
 #[test]

@@ -216,34 +216,15 @@ fn of_export(error: &ExportError) -> Option<String> {
 
 fn of_serve(error: &ServeError) -> Option<String> {
     match error {
-        ServeError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
-        ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
+        ServeError::NoSnapshot(_) | ServeError::Load(LoadError::NoFilings(_)) => some(MAKE_SNAPSHOT),
+        ServeError::Unreadable(_, source) => of_io(source),
+        ServeError::Lake(error) | ServeError::Load(LoadError::Unsound(error)) => of_lake(error),
         ServeError::Load(LoadError::Damaged { .. } | LoadError::Table { .. }) => some(REPAIR),
         ServeError::Load(LoadError::Unreadable(path, source)) => of_lake_file(path, source),
         ServeError::Tls(_) => some(
             "give files that this user can read: the certificate chain as --tls-cert, its private key as --tls-key, both in PEM",
         ),
-        ServeError::Keys(KeysError::NoFile(..)) => {
-            some("create a key: `sunlake keys create --account NAME --plan PLAN`")
-        }
-        ServeError::Keys(KeysError::TwoAccounts(_)) => some("keep one of the two in the key file"),
-        ServeError::Keys(KeysError::NoLimit(..)) => {
-            some("give another limit in the key file, or `api_access = false` to refuse the account")
-        }
-        ServeError::Keys(KeysError::Digest(_)) => {
-            some("revoke the key, and create another: `sunlake keys revoke ID`")
-        }
-        ServeError::Keys(KeysError::TooMany(..)) => some(
-            "revoke keys that nobody uses (`sunlake keys list`, `sunlake keys revoke ID`), \
-             or give the account a larger plan in the key file",
-        ),
-        ServeError::Keys(KeysError::Expired(..)) => {
-            some("give a later day, or days from today: --expires 90d")
-        }
-        ServeError::Keys(KeysError::OtherPlan(..)) => {
-            some("give the plan of the key file, or change the key file")
-        }
-        ServeError::Keys(KeysError::Scope(_)) => some("leave --scopes out, or give `--scopes data`"),
+        ServeError::Keys(error) => of_keys(error),
         ServeError::Meter(MeterError::Storage(..)) => {
             some("make room, or keep the counts in another file: --usage FILE")
         }
@@ -251,8 +232,37 @@ fn of_serve(error: &ServeError) -> Option<String> {
             some("stop the other server, or give this one a file of its own with --usage FILE")
         }
         ServeError::Meter(MeterError::Foreign(_)) => some("give the file of an earlier server, or a new one"),
-        ServeError::Keys(KeysError::NoKey(_)) => some("list the keys: `sunlake keys list`"),
-        _ => None,
+        ServeError::Load(LoadError::Column(..) | LoadError::Rows(..)) => None,
+        ServeError::Listener(_) | ServeError::Panicked => None,
+    }
+}
+
+fn of_keys(error: &KeysError) -> Option<String> {
+    match error {
+        KeysError::NoFile(..) => some("create a key: `sunlake keys create --account NAME --plan PLAN`"),
+        KeysError::Storage(_, source) if source.kind() == io::ErrorKind::PermissionDenied => {
+            some("let this user read the file; only its owner and root can create and revoke keys")
+        }
+        KeysError::Storage(_, source) => of_io(source),
+        KeysError::Malformed(..) => some("correct that line of the key file"),
+        KeysError::UnknownAccount(..) => {
+            some("give the key file an [[account]] of that name, or remove the key")
+        }
+        KeysError::TwoAccounts(_) => some("keep one of the two in the key file"),
+        KeysError::NoLimit(..) => {
+            some("give another limit in the key file, or `api_access = false` to refuse the account")
+        }
+        KeysError::Digest(_) => some("revoke the key, and create another: `sunlake keys revoke ID`"),
+        KeysError::TooMany(..) => some(
+            "revoke keys that nobody uses (`sunlake keys list`, `sunlake keys revoke ID`), \
+             or give the account a larger plan in the key file",
+        ),
+        KeysError::Expired(..) => some("give a later day, or days from today: --expires 90d"),
+        KeysError::OtherPlan(..) => some("give the plan of the key file, or change the key file"),
+        KeysError::Scope(_) => some("leave --scopes out, or give `--scopes data`"),
+        KeysError::NoName => some("give the account a name: `--account NAME`"),
+        KeysError::NoKey(_) => some("list the keys: `sunlake keys list`"),
+        KeysError::Unwritable(_) => None,
     }
 }
 

@@ -27,11 +27,13 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Writes the last lines.
-    pub(crate) fn finish(&self) {
-        if let Some(lines) = &self.lossy {
-            lines.finish();
-        }
+    /// Writes the last text, after all lines before it. A server whose stderr nobody reads ends without it.
+    pub(crate) fn finish(&self, last: &str) {
+        // If stderr is closed, the exit code is all that is left.
+        let _ = match &self.lossy {
+            Some(lines) => lines.finish(last),
+            None => io::stderr().lock().write_all(last.as_bytes()),
+        };
     }
 
     /// The writer of lines on stderr. A server drops lines rather than wait for their reader.

@@ -34,13 +34,15 @@ impl LossyLines {
         Self { queue, dropped }
     }
 
-    /// Waits until the lines so far are written, for a second at most.
-    pub(super) fn finish(&self) {
+    /// Waits until the lines so far and a last text are written, for a second at most.
+    pub(super) fn finish(&self, last: &str) -> io::Result<()> {
+        self.clone().write_all(last.as_bytes())?;
         let (written, waits) = sync_channel(1);
         if self.queue.try_send(Entry::End(written)).is_ok() {
             // The lines that are left after this time have no reader.
             let _ = waits.recv_timeout(END_TIMEOUT);
         }
+        Ok(())
     }
 }
 
@@ -114,9 +116,8 @@ mod tests {
         let kept: Vec<Vec<u8>> = lines.iter().take(sent - lost).collect();
         assert_eq!(kept.first().map(Vec::as_slice), Some(&b"0\n"[..]));
         assert!(kept.is_sorted_by_key(|line| String::from_utf8_lossy(line).trim().parse::<usize>().ok()));
-        log.write_all(b"last\n").expect("never fails");
         allow.send(()).expect("a thread");
-        log.finish();
+        log.finish("last\n").expect("never fails");
         assert_eq!(lines.try_recv().as_deref(), Ok(&b"last\n"[..]));
     }
 }

@@ -3,7 +3,7 @@
 //! The file stores digests. A key itself is shown once, when it is made.
 
 use super::key_text::edited;
-use super::replace_file::{behind_links, replace_file};
+use super::replace_file::{behind_links, open_lock, replace_file};
 use crate::contract::eastern::eastern_day;
 use crate::contract::endpoint::DATA_SCOPE;
 use crate::contract::plan::{Plan, PlanLimits};
@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -27,9 +26,9 @@ pub enum KeysError {
     /// The key file, or the lock file next to it, cannot be read or written.
     #[error("cannot use the key file {0}: {1}")]
     Storage(PathBuf, #[source] io::Error),
-    /// The file is not a key file.
-    #[error("{0} is not a key file: {1}")]
-    Malformed(PathBuf, #[source] Box<toml::de::Error>),
+    /// The file is not a key file: path, line, what is wrong there.
+    #[error("{0} is not a key file: line {1}: {2}")]
+    Malformed(PathBuf, usize, String),
     /// The keys cannot be written as TOML.
     #[error("the keys cannot be written as TOML: {0}")]
     Unwritable(#[from] toml::ser::Error),
@@ -159,7 +158,11 @@ impl KeyFile {
     }
 
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, KeysError> {
-        toml::from_str(text).map_err(|source| KeysError::Malformed(path.to_owned(), Box::new(source)))
+        toml::from_str(text).map_err(|error: toml::de::Error| {
+            let place = error.span().and_then(|place| text.get(..place.start)).unwrap_or_default();
+            let line = place.matches('\n').count() + 1;
+            KeysError::Malformed(path.to_owned(), line, error.message().to_owned())
+        })
     }
 
     /// Reads a key file, changes it and writes it back, under a lock that other processes wait for. A missing file is empty; a link
@@ -171,9 +174,8 @@ impl KeyFile {
         let path = &behind_links(path).map_err(|source| KeysError::Storage(path.to_owned(), source))?;
         // A file of its own: each change replaces the key file.
         let lock_path = path.with_added_extension("lock");
-        let failed = |source| KeysError::Storage(lock_path.clone(), source);
-        let lock = File::create(&lock_path).map_err(failed)?;
-        lock.lock().map_err(failed)?;
+        let locked = open_lock(&lock_path, path).and_then(|lock| lock.lock().map(|()| lock));
+        let _lock = locked.map_err(|source| KeysError::Storage(lock_path, source))?;
         let text = match Self::text(path) {
             Err(KeysError::NoFile(_, source)) if source.kind() == ErrorKind::NotFound => String::new(),
             read => read?,

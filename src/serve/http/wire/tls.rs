@@ -2,6 +2,7 @@
 
 use crate::serve::http::app::Site;
 use crate::serve::metrics::Metrics;
+use crate::serve::watch::Watch;
 use arc_swap::ArcSwap;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
@@ -9,7 +10,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::io::{self, IoSlice};
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -19,8 +20,6 @@ use tokio_rustls::server::TlsStream;
 
 /// A client that has not completed its handshake by then is dropped.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(8);
-/// How often the files are read again.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The files of a certificate: its chain, and its private key, both in PEM.
 #[derive(Debug, Clone)]
@@ -100,7 +99,8 @@ impl Tls {
         let config = ArcSwap::new(files.config(&pair)?);
         let seen = seen(&Ok(pair));
         let tls = Arc::new(Self { files, config });
-        Ok((Arc::clone(&tls), TlsWatch { tls, last: seen.clone(), settled: seen }))
+        let looks = Looks { last: seen.clone(), settled: seen, is_refused: false };
+        Ok((Arc::clone(&tls), TlsWatch { tls, looks: Mutex::new(looks) }))
     }
 
     /// The connection of a client, once its handshake is done.
@@ -113,55 +113,62 @@ impl Tls {
     }
 }
 
-/// Follows the files of a certificate.
+/// Follows the files of a certificate: a new pair is used for connections from then on.
 pub(crate) struct TlsWatch {
     tls: Arc<Tls>,
+    looks: Mutex<Looks>,
+}
+
+struct Looks {
     /// What was in the files at the last look.
     last: Seen,
     /// What was decided upon.
     settled: Seen,
+    /// Whether that cannot be used.
+    is_refused: bool,
+}
+
+impl Watch for TlsWatch {
+    const NAME: &'static str = "reading the certificate";
+    const DEADLINE: Duration = Duration::from_secs(5);
+
+    fn poll(&self, site: &Site) {
+        let pair = self.tls.files.read();
+        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        if looks.has_news(seen(&pair)) {
+            looks.is_refused = self.is_refused(pair, &site.metrics);
+        }
+        site.metrics.certificate_refused.set(looks.is_refused.into());
+    }
+
+    fn late(&self, site: &Site) {
+        site.metrics.certificate_refused.set(1);
+    }
+}
+
+impl Looks {
+    /// Whether the files have something new. A change counts once two looks see the same: the files of a new pair are not
+    /// written at the same instant.
+    fn has_news(&mut self, now: Seen) -> bool {
+        let is_settling = self.last != now;
+        self.last = now.clone();
+        !is_settling && std::mem::replace(&mut self.settled, now.clone()) != now
+    }
 }
 
 impl TlsWatch {
-    /// Reads the files every second, and uses a new pair for connections from then on.
-    pub(crate) async fn run(mut self, site: Arc<Site>) {
-        loop {
-            tokio::time::sleep(POLL_INTERVAL).await;
-            let site = Arc::clone(&site);
-            let poll = tokio::task::spawn_blocking(move || {
-                self.poll(&site.metrics);
-                self
-            });
-            match poll.await {
-                Ok(after) => self = after,
-                Err(error) => {
-                    tracing::error!(%error, "watching the certificate failed; restart to use a new one");
-                    return;
-                }
-            }
-        }
-    }
-
-    /// A change counts once two looks see the same: the files of a new pair are not written at the same instant.
-    fn poll(&mut self, metrics: &Metrics) {
-        let pair = self.tls.files.read();
-        let now = seen(&pair);
-        let is_settling = self.last != now;
-        self.last = now.clone();
-        if is_settling || now == self.settled {
-            return;
-        }
-        self.settled = now;
+    /// Uses a new pair, if it can be used.
+    fn is_refused(&self, pair: Result<Pair, TlsError>, metrics: &Metrics) -> bool {
         match pair.and_then(|pair| self.tls.files.config(&pair)) {
             Ok(config) => {
                 self.tls.config.store(config);
-                metrics.certificate_refused.set(0);
                 tracing::info!("the certificate has changed");
+                false
             }
             Err(error) => {
-                metrics.certificate_refused.set(1);
                 metrics.failed_reloads.inc();
                 tracing::warn!(%error, "the certificate has changed and cannot be used; the old one is still sent");
+                true
             }
         }
     }
