@@ -139,7 +139,7 @@ impl Counts {
         Verdict::Go(Ticket { at: now, number: self.sent, others_under_way })
     }
 
-    /// Milliseconds until this many more requests may have begun, by the minute's limit and the API's pause.
+    /// Estimated milliseconds until this many more requests may have begun, by the minute's limit and the API's pause.
     pub(super) fn delay_ms(&mut self, requests: u64, now: Timestamp, allowance: &Allowance) -> i64 {
         self.roll(now);
         let by_minute = self.minute.delay_ms(requests, now, allowance.per_minute);

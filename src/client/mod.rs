@@ -29,6 +29,7 @@
 //! - `retry`: what is retried, and after how long
 //! - `latency`: how many requests must overlap to use the allowed pace
 //! - `response`: what headers and error statuses mean
+//! - `silence`: whether a silent server speaks plain http
 //! - `sender`: the client, its address, timeouts and size bound
 
 mod account_book;
@@ -45,6 +46,7 @@ mod pause;
 mod response;
 mod retry;
 mod sender;
+mod silence;
 
 pub(crate) use budget::{Bounds, Budget};
 pub use budget::{Stop, StopSwitch};

@@ -66,7 +66,7 @@ impl Quota {
         self.counts.caps().map(|_| self.counts.remaining(now, &self.allowance))
     }
 
-    /// How long the minute's limit and the API's pause delay the last of this many more requests.
+    /// How long, about, the minute's limit and the API's pause delay the last of this many more requests.
     pub(crate) fn delay(&mut self, requests: u64, now: Timestamp) -> Duration {
         let ms = self.counts.delay_ms(requests, now, &self.allowance);
         Duration::from_millis(u64::try_from(ms).unwrap_or(0))

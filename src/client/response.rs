@@ -13,25 +13,20 @@ const NOT_TLS: &str = "corrupt message";
 
 /// The error of a request that got no complete answer.
 pub(super) fn transport(target: &str, error: &reqwest::Error) -> ClientError {
-    let mut reason = String::new();
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(current) = cause {
-        let text = current.to_string();
-        // reqwest's own text repeats the URL; its causes name the failure.
-        if !text.contains("url (") {
-            if !reason.is_empty() {
-                reason.push_str(": ");
-            }
-            reason.push_str(&text);
-        }
-        cause = current.source();
-    }
-    if reason.contains(NOT_TLS) {
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
+    // Only the last one is about the network; those before it are about the HTTP library.
+    let cause = causes.last().map(ToString::to_string).unwrap_or_default();
+    let cause = cause.split(" (os error").next().unwrap_or_default();
+    if cause.contains(NOT_TLS) {
         return ClientError::PlainHttp { target: target.to_owned() };
     }
-    if error.is_timeout() {
-        reason = "no complete answer in time".to_owned();
-    }
+    let reason = if error.is_timeout() {
+        "no complete answer in time".to_owned()
+    } else if error.is_connect() {
+        format!("no connection: {cause}")
+    } else {
+        cause.to_owned()
+    };
     ClientError::Transport { target: target.to_owned(), reason }
 }
 

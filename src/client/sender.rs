@@ -8,6 +8,7 @@ use super::key::ApiKey;
 use super::latency::Latency;
 use super::response::{date, failure, message, retry_after, transport};
 use super::retry::{USUAL_ATTEMPTS, with_retries};
+use super::silence::{SILENCE, is_plain_http};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::AUTHORIZATION;
@@ -189,6 +190,25 @@ impl Client {
         }
     }
 
+    /// What comes for the first request. At an https address that stays silent, plain http is an error at once.
+    async fn unless_plain_http<T>(
+        &self,
+        target: &str,
+        received: impl Future<Output = Result<T>>,
+    ) -> Result<T> {
+        if self.base.scheme() != "https" || self.is_reached.load(Ordering::Relaxed) {
+            return received.await;
+        }
+        let mut received = std::pin::pin!(received);
+        match tokio::time::timeout(SILENCE, &mut received).await {
+            Ok(received) => received,
+            Err(_) if is_plain_http(&self.base).await => {
+                Err(ClientError::PlainHttp { target: target.to_owned() })
+            }
+            Err(_) => received.await,
+        }
+    }
+
     /// Sends a call once. Returns the body of its answer, and what it decodes to.
     async fn send<T: Decode>(&self, call: &Call<T>) -> Result<(Vec<u8>, Result<T>)> {
         let target = call.target();
@@ -196,8 +216,8 @@ impl Client {
         let header = self.key.header().map_err(|error| ClientError::Settings(error.to_string()))?;
         tracing::debug!(target, "request");
         let request = self.http.get(url).header(AUTHORIZATION, header);
-        let Received { status, retry_after, date, answer } =
-            on_its_own(receive(request, call.clone())).await?;
+        let received = self.unless_plain_http(target, on_its_own(receive(request, call.clone()))).await?;
+        let Received { status, retry_after, date, answer } = received;
         self.is_reached.store(true, Ordering::Relaxed);
         if let Some(theirs) = date {
             let ahead = (self.clock)().duration_since(theirs);

@@ -20,8 +20,8 @@ pub enum ExportError {
     /// The lake, by its address, has no snapshot.
     #[error("the lake {0} has no snapshot yet")]
     NoSnapshot(String),
-    /// The snapshot does not have the table; `near` has the nearest name, if one is near.
-    #[error("snapshot {snapshot} has no table {table}; it has {}", known.join(", "))]
+    /// The snapshot does not have the table. It has those of `known`; `near` is the nearest name, if one is near.
+    #[error("snapshot {snapshot} has no table {table}")]
     #[expect(missing_docs, reason = "the message says what each field is")]
     NoTable { snapshot: u64, table: String, known: Vec<String>, near: Option<String> },
     /// The target is a file instead of a folder, or a folder instead of a file.

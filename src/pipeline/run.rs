@@ -45,7 +45,8 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
             Err(error @ (PipelineError::CheckFailed { .. } | PipelineError::LeftWindow { .. }))
                 if !of_today =>
             {
-                give_up(&lake, unfinished, &error)?
+                tracing::warn!(run_id = unfinished.run_id, "the run is given up: {error}");
+                give_up(&lake, unfinished)?
             }
             Ok(summary) if !of_today && summary.outcome != Outcome::Partial => {
                 finished_first = Some(Box::new(summary));
@@ -58,8 +59,7 @@ pub async fn run(pipeline: &Pipeline, context: &RunContext) -> Result<RunSummary
 }
 
 /// Closes a run of an earlier day that cannot be published, so that today's can begin.
-fn give_up(lake: &Lake, mut record: RunRecord, why: &PipelineError) -> Result<()> {
-    tracing::warn!(run_id = record.run_id, "the run is given up: {why}");
+fn give_up(lake: &Lake, mut record: RunRecord) -> Result<()> {
     record.finished = Some(Outcome::Failed.name().to_owned());
     Ok(lake.run(&record.run_id)?.close(&mut record)?)
 }
@@ -170,7 +170,7 @@ async fn one_run(
         }
         Err((_, error @ PipelineError::LaterDay { .. })) => {
             // Its archived counts would refuse it again on its own day.
-            give_up(lake, run.record, &error)?;
+            give_up(lake, run.record)?;
             return Err(error);
         }
         Err((_, error)) => return Err(error),

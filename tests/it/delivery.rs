@@ -1,4 +1,4 @@
-//! What comes with the program: manual pages, completions, the archive of a release.
+//! What comes with the program: manual pages, completions, the archive of a release, the wheel, the container image.
 
 use crate::support::command::{Sunlake, project, succeed};
 use crate::support::lake::files_below;
@@ -100,4 +100,23 @@ fn a_release_archive_has_the_program_its_pages_and_its_checksum() {
         cargo.contains("/{ name }-{ version }-{ target }.tar.gz")
             && cargo.contains("\"{ name }-{ version }-{ target }/{ bin }\"")
     );
+}
+
+/// Runs a script of `.ci`, which uses what this build has compiled.
+fn succeed_in_ci(script: &str, argument: &Path) {
+    let mut script = Command::new(project().join(".ci").join(script));
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the build folder");
+    succeed(script.arg(argument).env("CARGO_TARGET_DIR", target).env_remove("SUNLAKE_LAKE"));
+}
+
+#[test]
+#[ignore = "builds the wheel, for which it installs maturin: a minute"]
+fn the_wheel_works_without_rust_and_without_a_home() {
+    succeed_in_ci("wheel", &Scratch::new().path("dist"));
+}
+
+#[test]
+#[ignore = "builds the image with docker, or the program that DOCKER names: 15 minutes"]
+fn the_image_works_for_an_unprivileged_user() {
+    succeed_in_ci("image", Path::new("sunlake-test"));
 }

@@ -102,6 +102,12 @@ fn a_query_answers_in_every_form_and_replaces_no_file() {
     save().exits(0);
     assert!(std::fs::read(&file).expect("a file").starts_with(b"PAR1"));
     save().exits(3).says("is there already");
+    for ending in ["csv", "json", "ndjson", "md"] {
+        let file = scratch.path(&format!("rows.{ending}"));
+        Sunlake::on(lake, ["query", sql]).args(["-o".as_ref(), file.as_os_str()]).finish().exits(0);
+        let format = if ending == "md" { "markdown" } else { ending };
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), ask(lake, sql, format));
+    }
     let of_file = scratch.file("q.sql", sql);
     let asked = Sunlake::on(lake, ["query", "--format", "csv"])
         .args(["-f".as_ref(), of_file.as_os_str()])

@@ -11,6 +11,7 @@
 mod aggregates;
 mod api;
 mod catalogues;
+mod command_line;
 mod connections;
 mod daily_listing;
 mod damage;

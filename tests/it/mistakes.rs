@@ -4,6 +4,9 @@ use crate::support::command::Sunlake;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
 use crate::support::source;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
 
 const KEY: &str = "flb_0000000000000000000000000000000000000000000000000000000000000000";
 /// Port 9 of this machine is the discard service, which nobody runs.
@@ -14,157 +17,6 @@ pub(crate) fn says(scratch: &Scratch, line: &str, code: i32, text: &str) {
     let command = Sunlake::new(line.split_whitespace()).within(&scratch.path(""));
     let done = command.env("SUNLAKE_API_KEY", KEY).env("NO_COLOR", "1").finish().exits(code);
     assert_eq!(done.stderr, text, "{}", done.shown());
-}
-
-#[test]
-fn flags_from_another_place_say_which() {
-    let scratch = Scratch::new();
-    let key = "error: --api-key: the key of the API is never on the command line, where other users and logs see it\n\
-               hint: set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key\n";
-    for (line, text) in [
-        ("run --api-key SECRET", key),
-        ("run p.toml --api-key=SECRET", key),
-        ("doctor --api-key SECRET", key),
-        (
-            "run --days 30",
-            "error: --days: the days to read are no flag; they belong to the pipeline file\n\
-             hint: set them there: `[extract]` with `days = 30`\n",
-        ),
-        (
-            "run --dry-run",
-            "error: --dry-run: there is no such flag here\n\
-             hint: see what a run would request and cost: `sunlake plan PIPELINE`\n",
-        ),
-        (
-            "snapshot show newest",
-            "error: invalid value 'newest' for '<SNAPSHOT>': a snapshot is a number or `latest`; \
-             list the snapshots: `sunlake snapshot list`\n\nFor more information, try '--help'.\n",
-        ),
-        (
-            "serve --keys keys.toml --listen nine",
-            "error: invalid value 'nine' for '--listen <ADDR>': give a host and a port, such as 127.0.0.1:8080, \
-             or a port\n\nFor more information, try '--help'.\n",
-        ),
-        (
-            "serve --keys keys.toml --listen 80800",
-            "error: invalid value '80800' for '--listen <ADDR>': give a host and a port, such as 127.0.0.1:8080, \
-             or a port\n\nFor more information, try '--help'.\n",
-        ),
-        ("serve", "error: the lake output has no current snapshot\nhint: make a snapshot: `sunlake run`\n"),
-    ] {
-        let code = if text.contains("current snapshot") { 3 } else { 2 };
-        says(&scratch, line, code, text);
-    }
-}
-
-#[test]
-fn words_from_another_place_say_what_to_type() {
-    let scratch = Scratch::new();
-    let days = "the days to read are no flag; they belong to the pipeline file\n\
-                hint: set them there: `[extract]` with `days = 30`\n";
-    let since = "changes are those since a day or a snapshot\nhint: sunlake changes --since 2026-11-01\n";
-    for (line, text) in [
-        ("run --from 2026-03-20 --to 2026-03-01", &*format!("--from: {days}")),
-        ("run sample --since 2026-03-01", &*format!("--since: {days}")),
-        ("changes --from 2026-03-20", &*format!("--from: {since}")),
-        ("changes --days 7", &*format!("--days: {since}")),
-        (
-            "run sample --county Duval",
-            "--county: a run reads all of Florida\n\
-             hint: ask the lake for a part of it: `sunlake query \"SELECT … WHERE county = 'Duval'\"`\n",
-        ),
-        (
-            "run --types llc",
-            "--types: the types to read are no flag; they belong to the pipeline file\n\
-             hint: set them there: `[extract]` with `types = [\"llc\"]`\n",
-        ),
-        (
-            "run sample --seed 4",
-            "--seed: the sample's seed and size are no flags; they belong to the pipeline file\n\
-             hint: set them there: `[source.sample]` with `seed = 7`\n",
-        ),
-        (
-            "run --config daily.toml",
-            "--config: a pipeline is named without a flag\nhint: sunlake run daily, or the path of a file\n",
-        ),
-        ("run sample --output x", "--output: the lake is named with --lake\nhint: give --lake PATH\n"),
-        (
-            "serve --port 8080",
-            "--port: host and port are one flag\n\
-             hint: give --listen 127.0.0.1:8080, or a port alone: --listen 8080\n",
-        ),
-        (
-            "query --limit 5",
-            "--limit: a query says this in SQL\n\
-             hint: sunlake query \"SELECT name FROM filings WHERE county = 'Duval' LIMIT 10\"\n",
-        ),
-        (
-            "run sample --threads 4",
-            "--threads: sunlake run has no such flag\nhint: its flags: `sunlake run --help`\n",
-        ),
-        ("sample run", "sample is a pipeline, not a command\nhint: run it: `sunlake run sample`\n"),
-        (
-            "run sample daily",
-            "daily: a run is of one pipeline\nhint: name one; for more, start the program again\n",
-        ),
-        (
-            "query SELECT name FROM filings",
-            "name: a query is one word for the shell\n\
-             hint: put it in double quotes: sunlake query \"SELECT county FROM filings\"\n",
-        ),
-        (
-            "export parquet x",
-            "the files of a lake are Parquet already\n\
-             hint: read them where they are, such as output/current/filings/**/*.parquet\n",
-        ),
-        (
-            "export out",
-            "out: there is no such export\n\
-             hint: name one first, then its path: `sunlake export csv|duckdb|delta|ducklake PATH`\n",
-        ),
-    ] {
-        says(&scratch, line, 2, &format!("error: {text}"));
-    }
-}
-
-#[test]
-fn values_that_cannot_be_say_what_can() {
-    let scratch = Scratch::new();
-    for (line, text) in [
-        (
-            "status --today 2026-13-01",
-            "'2026-13-01' for '--today <YYYY-MM-DD>': a day is YYYY-MM-DD, such as 2026-11-20",
-        ),
-        (
-            "changes --since 2026-13-01",
-            "'2026-13-01' for '--since <DATE|N>': give a day, YYYY-MM-DD, or the number of a snapshot",
-        ),
-        (
-            "changes --county Miami",
-            "'Miami' for '--county <NAME>': Florida has no such county; did you mean \"Miami-Dade\"?",
-        ),
-        ("changes --type lcc", "'lcc' for '--type <TYPE>': there is no such type; did you mean llc?"),
-        ("snapshot prune --keep-last many", "'many' for '--keep-last <N>': give a whole number, such as 7"),
-        (
-            "keys create --account a --plan gold",
-            "'gold' for '--plan <starter|agency|enterprise>': gold is none of starter, agency, enterprise",
-        ),
-    ] {
-        says(
-            &scratch,
-            line,
-            2,
-            &format!("error: invalid value {text}\n\nFor more information, try '--help'.\n"),
-        );
-    }
-}
-
-#[test]
-fn without_a_command_the_program_says_what_to_start_with() {
-    let done = Sunlake::new::<&str>([]).finish().exits(2);
-    let commands: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("  sunlake ")).collect();
-    assert_eq!(commands.len(), 5, "{}", done.shown());
-    assert!(done.stderr.ends_with("All commands: sunlake --help\n"), "{}", done.shown());
 }
 
 #[test]
@@ -235,6 +87,26 @@ fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
              hint: the key is in no pipeline file: set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key\n",
         ),
         (
+            "name = \"p\"\ndays = 3\nwhere = \"TRUE\"\n[extract]\nfrom = \"2026-03-01\"\n[budget]\nmax_requests = \"all\"\n",
+            "error: p.toml, line 2: unknown field `days`, expected one of `name`, `source`, `extract`, `registry`, \
+             `enrich`, `import`, `budget`, `plan`, `aggregates`, `checks`, `retention`, `report`\n\
+             \x20 2 | days = 3\n\
+             \x20   | ^^^^\n\
+             hint: `days` belongs to the section `[extract]`\n\
+             error: p.toml, line 3: unknown field `where`, expected one of `name`, `source`, `extract`, `registry`, \
+             `enrich`, `import`, `budget`, `plan`, `aggregates`, `checks`, `retention`, `report`\n\
+             \x20 3 | where = \"TRUE\"\n\
+             \x20   | ^^^^^\n\
+             hint: `where` belongs to the section `[enrich]`\n\
+             error: p.toml, line 5: unknown field `from`, expected one of `days`, `types`, `filings`\n\
+             \x20 5 | from = \"2026-03-01\"\n\
+             \x20   | ^^^^\n\
+             hint: did you mean `days`?\n\
+             error: p.toml, line 7: invalid type: string \"all\", expected a whole number\n\
+             \x20 7 | max_requests = \"all\"\n\
+             \x20   |                ^^^^^\n",
+        ),
+        (
             "name = \"Bad Name\"\n",
             "error: p.toml, line 1: name must be lower-case letters, digits, - and _\n\
              \x20 1 | name = \"Bad Name\"\n\
@@ -243,6 +115,78 @@ fn all_mistakes_of_a_pipeline_file_are_shown_at_once_with_their_places() {
     ] {
         scratch.file("p.toml", file);
         says(&scratch, &line, 3, text);
+    }
+}
+
+#[test]
+fn what_is_no_pipeline_says_so_and_shows_nothing_of_the_file() {
+    let scratch = Scratch::new();
+    let names = "backfill, daily, enrich, registry, sample, sample-details, state";
+    std::fs::create_dir(scratch.path("adir")).expect("a folder");
+    scratch.file("key", KEY);
+    scratch.file("daily.yaml", "name: daily\n");
+    scratch.file("q.sql", "SELECT 1");
+    scratch.file("empty.toml", "");
+    std::fs::write(scratch.path("binary.toml"), [0xff, 0xfe]).expect("a file");
+    for (line, code, text) in [
+        ("run", 2, format!("no pipeline is named, and SUNLAKE_API_KEY is set\nhint: name one: {names}\n")),
+        (
+            "run adir",
+            3,
+            format!("adir is a folder, not a pipeline file\nhint: name a file in it, or one of {names}\n"),
+        ),
+        (
+            "run key",
+            3,
+            format!(
+                "key is not a pipeline file: its name does not end in .toml\nhint: name a file, or one of {names}\n"
+            ),
+        ),
+        (
+            "plan daily.yaml",
+            3,
+            format!(
+                "daily.yaml is not a pipeline file: its name does not end in .toml\nhint: name a file, or one of {names}\n"
+            ),
+        ),
+        (
+            "run q.sql",
+            3,
+            "q.sql is an aggregate, not a pipeline file\n\
+             hint: a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`\n"
+                .to_owned(),
+        ),
+        (
+            "plan https://api.example.com",
+            3,
+            "https://api.example.com is the address of an API, not a pipeline\n\
+             hint: give it with --base-url: `sunlake plan daily --base-url https://api.example.com`\n"
+                .to_owned(),
+        ),
+        (
+            "run binary.toml",
+            3,
+            "cannot read the pipeline file binary.toml: it is not a text file\n".to_owned(),
+        ),
+        (
+            "run empty.toml",
+            3,
+            "empty.toml, line 1: missing field `name`\n\
+             \x20 1 | \n\
+             \x20   | ^\n\
+             hint: a file begins with a name of your choice: `name = \"mine\"`\n"
+                .to_owned(),
+        ),
+        (
+            "run xyz",
+            3,
+            format!(
+                "there is no pipeline xyz: neither xyz.toml, nor pipelines/xyz.toml, nor a built-in one\n\
+                 hint: name one of {names}, or give the path of a file\n"
+            ),
+        ),
+    ] {
+        says(&scratch, line, code, &format!("error: {text}"));
     }
 }
 
@@ -308,12 +252,45 @@ fn an_address_that_cannot_work_is_reported_in_seconds() {
     says(&scratch, &format!("run p.toml --base-url {https}"), 3, &text);
     let run = Sunlake::new(["run", "p.toml", "--json", "--quiet", "--base-url", NOWHERE]);
     let done = run.within(&scratch.path("")).env("SUNLAKE_API_KEY", KEY).finish().exits(6);
-    let text = "error: gave up after 3 attempts: GET /v1/me failed: client error (Connect): tcp connect error: \
-                Connection refused\n\
+    let text = "error: gave up after 3 attempts: GET /v1/me failed: no connection: Connection refused\n\
                 hint: check the address http://127.0.0.1:9 of --base-url or SUNLAKE_BASE_URL, and the network\n";
     assert_eq!(done.stderr, text);
     let requests = &done.json()["requests"];
     assert_eq!((&requests["sent"], &requests["retried"]), (&3.into(), &2.into()), "{requests}");
+}
+
+#[test]
+fn a_server_without_tls_that_stays_silent_is_reported_in_seconds() {
+    let scratch = Scratch::new();
+    scratch.file("p.toml", "name = \"p\"\n[aggregates]\nenabled = false\n");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    // It reads a request to its end before it answers; a TLS handshake never ends for it.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            std::thread::spawn(move || {
+                let mut stream = stream.expect("a caller");
+                let mut head = Vec::new();
+                let mut byte = [0];
+                while !head.ends_with(b"\r\n\r\n") {
+                    if stream.read(&mut byte).unwrap_or(0) == 0 {
+                        return;
+                    }
+                    head.push(byte[0]);
+                }
+                let answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
+                stream.write_all(answer.as_bytes()).expect("a reader");
+            });
+        }
+    });
+    let run = Sunlake::new(["run", "p.toml", "--base-url", &format!("https://{address}")]);
+    let done = run.within(&scratch.path("")).env("SUNLAKE_API_KEY", KEY).finish().exits(3);
+    let text = format!(
+        "error: GET /v1/me failed: the address begins with https://, but plain http answers there\n\
+         hint: give http://{address} in --base-url or SUNLAKE_BASE_URL, or the port that answers https\n"
+    );
+    assert_eq!(done.stderr, text);
+    assert!(done.took < Duration::from_secs(8), "{}", done.shown());
 }
 
 #[test]
@@ -330,17 +307,4 @@ fn a_snapshot_may_be_the_latest_and_an_unknown_table_has_a_nearest_name() {
     run(&format!("export csv {out} --snapshot latest --table months")).exits(0);
     let unknown = run(&format!("export csv {out} --table filngs")).exits(3);
     assert!(unknown.stderr.ends_with("\nhint: did you mean filings?\n"), "{}", unknown.shown());
-}
-
-#[test]
-fn help_shows_the_flags_of_its_command_and_an_example() {
-    for command in ["run", "plan", "status", "verify", "serve", "keys", "export", "doctor", "completions"] {
-        let help = Sunlake::new([command, "--help"]).finish().exits(0).stdout;
-        let (own, global) = help.split_once("\nGlobal options:\n").expect("global flags have a heading");
-        assert!(!own.contains("--log-format") && global.contains("--log-format"), "{help}");
-        assert!(help.contains(&format!("\nExamples:\n  sunlake {command}")), "{help}");
-        let is_run = ["run", "plan", "doctor"].contains(&command);
-        assert_eq!(global.contains("--base-url"), is_run, "{help}");
-        assert_eq!(global.contains("--lake"), command != "completions", "{help}");
-    }
 }

@@ -23,7 +23,7 @@ fn a_wrong_word_or_value_in_a_pipeline_names_its_line_and_what_is_right() {
         ("name = \"p\"\n[extract]\ndays = 0\n", "line 3", "window"),
         ("name = \"p\"\n[extract]\ndays = \"month\"\n", "line 3", "window"),
         ("name = \"Bad Name\"\n", "line 1", "lower-case"),
-        ("name = \"p\"\n[budget]\nmax_requests = -1\n", "line 3", "u64"),
+        ("name = \"p\"\n[budget]\nmax_requests = -1\n", "line 3", "whole number"),
         ("name = \"p\n", "line 1", "string"),
     ] {
         let pipeline = scratch.file("p.toml", text);

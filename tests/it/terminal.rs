@@ -24,16 +24,19 @@ fn run(columns: Option<&str>, arguments: &[&str], variables: &[(&str, &str)]) ->
     }
 }
 
-/// What stays on a terminal's screen: a line that is written over is gone.
+/// What stays on a terminal's screen: text that is written over is gone.
 fn screen(said: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut rest = said;
+    let mut lines = vec![Vec::new()];
+    let (mut column, mut rest) = (0, said);
     while let Some(next) = rest.chars().next() {
         let (line, after) = (lines.last_mut().expect("a line"), &rest[next.len_utf8()..]);
         rest = after;
         match next {
-            '\n' => lines.push(String::new()),
-            '\r' => {}
+            '\n' => {
+                lines.push(Vec::new());
+                column = 0;
+            }
+            '\r' => column = 0,
             '\u{1b}' => {
                 let end = after.find(|c: char| c.is_ascii_alphabetic()).expect("an escape code");
                 if after[..=end].ends_with('K') {
@@ -41,10 +44,14 @@ fn screen(said: &str) -> Vec<String> {
                 }
                 rest = &after[end + 1..];
             }
-            other => line.push(other),
+            other => {
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = other;
+                column += 1;
+            }
         }
     }
-    lines
+    lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned()).collect()
 }
 
 #[test]
@@ -79,8 +86,8 @@ fn variables_turn_colours_and_the_bar_off_and_on() {
     let has_codes = |said: &str| said.contains('\u{1b}');
     let dumb = run(Some("80"), &["-v"], &[("TERM", "dumb")]).exits(0);
     assert!(!has_codes(&dumb.stdout) && dumb.stdout.contains("✓ Published snapshot 1"), "{}", dumb.shown());
-    let plain = run(Some("80"), &["-v", "--no-progress"], &[("NO_COLOR", "1")]).exits(0);
-    assert!(!has_codes(&plain.stdout), "{}", plain.shown());
+    let plain = run(Some("80"), &["-v"], &[("NO_COLOR", "1")]).exits(0);
+    assert!(!has_codes(&plain.stdout) && plain.stdout.contains("Asking the API"), "{}", plain.shown());
     let coloured = run(Some("80"), &["-v", "--no-progress"], &[]).exits(0);
     assert!(has_codes(&coloured.stdout), "{}", coloured.shown());
     let forced = run(None, &["-v"], &[("CLICOLOR_FORCE", "1")]).exits(0);

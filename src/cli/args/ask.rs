@@ -33,7 +33,7 @@ pub struct QueryArguments {
     /// File with the query; - reads stdin
     #[arg(short, long, env = "SUNLAKE_FILE", value_parser = named_path(), value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Form of the rows [default: table; with --json: json]
+    /// Form of the rows [default: that of the ending of the output file, such as .csv; else table; with --json: json]
     #[arg(long, env = "SUNLAKE_FORMAT", value_parser = named(value_parser!(RowFormat)))]
     pub format: Option<RowFormat>,
     /// File to write, which must not be there yet [default: stdout]
@@ -59,7 +59,7 @@ pub struct ChangesArguments {
     /// Only names with this text in them
     #[arg(long, env = "SUNLAKE_NAME", value_name = "TEXT")]
     pub name: Option<String>,
-    /// Form of the changes [default: table; with --json: json]
+    /// Form of the changes [default: that of the ending of the output file, such as .csv; else table; with --json: json]
     #[arg(long, env = "SUNLAKE_FORMAT", value_parser = named(value_parser!(RowFormat)))]
     pub format: Option<RowFormat>,
     /// File to write, which must not be there yet [default: stdout]

@@ -1,10 +1,10 @@
 //! The command line with its examples; each command shows only the flags that apply to it.
 
 use super::commands::Cli;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 
 /// Commands, each with an example or two.
-const EXAMPLES: [(&str, &str); 18] = [
+const EXAMPLES: [(&str, &str); 33] = [
     (
         "run",
         "sunlake run daily --base-url https://api.example.com\n  \
@@ -27,12 +27,30 @@ const EXAMPLES: [(&str, &str); 18] = [
     ("status", "sunlake status\n  sunlake status --tables --lake s3://bucket/florida"),
     ("verify", "sunlake verify latest\n  sunlake verify --repair"),
     ("snapshot", "sunlake snapshot list\n  sunlake snapshot diff 3 latest"),
+    ("snapshot list", "sunlake snapshot list"),
+    ("snapshot show", "sunlake snapshot show latest"),
+    ("snapshot diff", "sunlake snapshot diff 3 latest"),
+    ("snapshot pin", "sunlake snapshot pin 3"),
+    ("snapshot unpin", "sunlake snapshot unpin 3"),
+    ("snapshot rollback", "sunlake snapshot rollback 3"),
+    ("snapshot accept", "sunlake snapshot accept 4"),
+    ("snapshot prune", "sunlake snapshot prune --keep-daily 30 --keep-monthly 24 --dry-run"),
     ("replay", "sunlake replay 20261120T100000000Z-daily"),
     ("serve", "sunlake serve --demo\n  sunlake serve --keys keys.toml --listen 8080"),
     ("keys", "sunlake keys create --account acme --plan agency\n  sunlake keys list"),
+    ("keys create", "sunlake keys create --account acme --plan agency --expires 90d > key.txt"),
+    ("keys list", "sunlake keys list --keys keys.toml"),
+    ("keys revoke", "sunlake keys revoke KEYID"),
     ("report", "sunlake report --lake sample"),
     ("doctor", "sunlake doctor --base-url https://api.example.com"),
     ("export", "sunlake export csv out --table filings,counties\n  sunlake export duckdb florida.duckdb"),
+    (
+        "export csv",
+        "sunlake export csv out --table filings,counties\n  sunlake export csv out --snapshot 3 --raw",
+    ),
+    ("export duckdb", "sunlake export duckdb florida.duckdb"),
+    ("export delta", "sunlake export delta delta/filings"),
+    ("export ducklake", "sunlake export ducklake florida.ducklake"),
     ("completions", "sunlake completions bash > ~/.local/share/bash-completion/completions/sunlake"),
 ];
 
@@ -44,24 +62,50 @@ const APPLIES_TO: [(&str, &[&str]); 3] = [
 ];
 
 /// Flags of the program, and the commands that they do not apply to.
-const NOT_FOR: [(&str, &[&str]); 3] = [
-    ("lake", &["completions", "man", "schema", "init"]),
-    ("work", &["completions", "man", "schema", "init", "demo"]),
-    ("today", &["keys", "completions", "man", "schema", "init", "export", "report", "replay", "query"]),
+const NOT_FOR: [(&str, &[&str]); 4] = [
+    ("lake", &["completions", "man", "schema", "init", "keys create", "keys revoke"]),
+    ("work", &["completions", "man", "schema", "init", "demo", "keys create", "keys revoke"]),
+    ("json", &["completions", "schema"]),
+    (
+        "today",
+        &[
+            "completions",
+            "man",
+            "schema",
+            "init",
+            "export",
+            "report",
+            "query",
+            "changes",
+            "keys",
+            "snapshot list",
+            "snapshot show",
+            "snapshot diff",
+            "snapshot pin",
+            "snapshot unpin",
+            "snapshot accept",
+        ],
+    ),
 ];
 
 /// The command line of the program.
 pub fn command_line() -> Command {
     // However the program was started, its help calls it by its name.
-    let mut line = Cli::command().bin_name("sunlake");
-    let flags: Vec<_> = line.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let line = Cli::command().bin_name("sunlake");
+    let flags: Vec<Arg> = line.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    with_commands(line, "", &flags)
+}
+
+/// A command whose commands have examples, and show only the flags of the program that apply to them.
+fn with_commands(mut line: Command, above: &str, flags: &[Arg]) -> Command {
     let names: Vec<String> = line.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     for name in &names {
-        let hidden = flags.iter().filter(|flag| !applies(flag.get_id().as_str(), name));
-        let hidden: Vec<_> = hidden.map(|flag| flag.clone().hide(true)).collect();
-        let example = EXAMPLES.iter().find(|(command, _)| command == name);
+        let path = format!("{above} {name}").trim_start().to_owned();
+        let hidden = flags.iter().filter(|flag| !applies(flag.get_id().as_str(), &path));
+        let hidden: Vec<Arg> = hidden.map(|flag| flag.clone().hide(true)).collect();
+        let example = EXAMPLES.iter().find(|(command, _)| *command == path);
         line = line.mut_subcommand(name, |command| {
-            let command = command.args(hidden);
+            let command = with_commands(command.args(hidden), &path, flags);
             match example {
                 Some((_, example)) => command.after_help(format!("Examples:\n  {example}")),
                 None => command,
@@ -71,9 +115,12 @@ pub fn command_line() -> Command {
     line
 }
 
+/// Whether a flag applies to a command, such as `keys create`. A table may name all commands of one: `keys`.
 fn applies(flag: &str, command: &str) -> bool {
+    let first = command.split(' ').next().unwrap_or_default();
     let named = |table: &[(&str, &[&str])]| {
-        table.iter().find(|(name, _)| *name == flag).map(|(_, commands)| commands.contains(&command))
+        let commands = table.iter().find(|(name, _)| *name == flag).map(|(_, commands)| commands)?;
+        Some(commands.contains(&command) || commands.contains(&first))
     };
     named(&APPLIES_TO).unwrap_or(true) && !named(&NOT_FOR).unwrap_or(false)
 }

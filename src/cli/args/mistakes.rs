@@ -1,6 +1,6 @@
 //! What is said about a command line with a word from another place. The value of a wrong flag is never repeated.
 
-use super::help::START;
+use super::help::{START, command_line};
 use crate::pipeline::config::built_in;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
@@ -76,9 +76,14 @@ const TRIED: [Tried; 11] = [
     ),
 ];
 
-/// The text about a wrong command line, where clap's own does not help.
+/// The text about a wrong command line; none where clap shows a page of help.
 pub fn explain(error: &Error) -> Option<String> {
     let command = command_of(error);
+    of_a_word(error, &command).or_else(|| in_two_lines(error, &command))
+}
+
+/// The text about a flag or a word from another place.
+fn of_a_word(error: &Error, command: &str) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.split('=').next().unwrap_or_default()),
         _ => None,
@@ -93,9 +98,9 @@ pub fn explain(error: &Error) -> Option<String> {
             let word = word(ContextKind::InvalidArg)?;
             let is_flag = word.starts_with('-');
             let is_near = error.get(ContextKind::SuggestedArg).is_some();
-            if is_flag { of_flag(word, &command, is_near) } else { of_word(word, &command) }
+            if is_flag { of_flag(word, command, is_near) } else { of_word(word, command) }
         }
-        ErrorKind::InvalidSubcommand => of_command(word(ContextKind::InvalidSubcommand)?, &command),
+        ErrorKind::InvalidSubcommand => of_command(word(ContextKind::InvalidSubcommand)?, command),
         _ => None,
     }
 }
@@ -149,6 +154,8 @@ fn of_command(word: &str, command: &str) -> Option<String> {
             &format!("{word} is a pipeline, not a command"),
             &format!("run it: `sunlake run {word}`"),
         )),
+        "" if word == "version" => Some(said("version is a flag", "sunlake --version")),
+        "" => of_subcommand(word),
         "export" if word == "parquet" => Some(said(
             "the files of a lake are Parquet already",
             "read them where they are, such as output/current/filings/**/*.parquet",
@@ -159,6 +166,44 @@ fn of_command(word: &str, command: &str) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// A command of a command, typed alone, such as `rollback`.
+fn of_subcommand(word: &str) -> Option<String> {
+    let line = command_line();
+    let above = line.get_subcommands().filter(|command| command.find_subcommand(word).is_some());
+    let full: Vec<String> = above.map(|command| format!("`sunlake {} {word}`", command.get_name())).collect();
+    (!full.is_empty()).then(|| said(&format!("{word} is a part of another command"), &full.join(" or ")))
+}
+
+/// clap's text in the form of other errors: what is wrong on one line, and the way out on the next.
+fn in_two_lines(error: &Error, command: &str) -> Option<String> {
+    let text = error.to_string();
+    let mut parts = text.strip_prefix("error: ")?.split("\n\n").map(str::trim);
+    let what = parts.next()?;
+    let rest: Vec<&str> = parts.collect();
+    let begins = |begin: &str| rest.iter().find_map(|part| part.strip_prefix(begin));
+    let near = begins("tip: ").and_then(|tip| tip.split_once(" exist")?.1.split_once(": "));
+    let (wrong, way_out) = match what.split_once('\n') {
+        // The values to choose from.
+        Some((wrong, values)) if values.contains("[possible values: ") => {
+            let values = values.trim().trim_start_matches("[possible values: ").trim_end_matches(']');
+            (wrong.to_owned(), Some(format!("give one of {values}")))
+        }
+        // The arguments that are missing.
+        Some((wrong, missing)) => {
+            let missing: Vec<&str> = missing.lines().map(str::trim).collect();
+            let usage = begins("Usage: ").map(|usage| format!("type: {usage}"));
+            (format!("{wrong} {}", missing.join(" ")), usage)
+        }
+        None => match what.split_once("': ") {
+            Some((wrong, right)) => (format!("{wrong}'"), Some(right.to_owned())),
+            None => (what.to_owned(), None),
+        },
+    };
+    let way_out = near.map(|(_, near)| format!("did you mean {near}?")).or(way_out);
+    let program = format!("sunlake {command}");
+    Some(said(&wrong, &way_out.unwrap_or_else(|| format!("see `{} --help`", program.trim_end()))))
 }
 
 fn said(error: &str, way_out: &str) -> String {

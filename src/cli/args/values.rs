@@ -108,9 +108,10 @@ pub enum SnapshotName {
 pub(super) fn snapshot_name(text: &str) -> Result<SnapshotName, String> {
     match text {
         "latest" => Ok(SnapshotName::Latest),
-        number => number.parse().map(SnapshotName::Number).map_err(|_| {
-            "a snapshot is a number or `latest`; list the snapshots: `sunlake snapshot list`".to_owned()
-        }),
+        number => number
+            .parse()
+            .map(SnapshotName::Number)
+            .map_err(|_| "a snapshot is a number or `latest`: `sunlake snapshot list`".to_owned()),
     }
 }
 
@@ -199,7 +200,7 @@ pub(super) fn plan(text: &str) -> Result<Plan, String> {
         "starter" => Ok(Plan::Starter),
         "agency" => Ok(Plan::Agency),
         "enterprise" => Ok(Plan::Enterprise),
-        other => Err(format!("{other} is none of starter, agency, enterprise")),
+        _ => Err("give one of starter, agency, enterprise".to_owned()),
     }
 }
 

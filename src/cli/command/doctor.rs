@@ -4,7 +4,7 @@ use crate::cli::context::api_access::{Access, api_key};
 use crate::cli::context::open_lake::{no_snapshot, open_lake, state_dir};
 use crate::cli::context::pipeline_file::pipeline_files;
 use crate::cli::exit::{self, CommandError};
-use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT};
+use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT, with_causes};
 use crate::cli::output::words::count;
 use crate::cli::session::Session;
 use crate::client::{Bounds, Budget, Client, ClientConfig, Ledger, StopSwitch};
@@ -18,6 +18,7 @@ use crate::pipeline::config::file::{Pipeline, check_sql};
 use jiff::civil::{Date, date};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// A larger difference from the API's clock is noted.
@@ -141,7 +142,9 @@ fn free_space(root: &Path) -> Finding {
     let folder = nearest(root);
     let free = match fs4::available_space(&folder) {
         Ok(free) => free,
-        Err(error) => return bad("disk", exit::STORAGE, format!("{}: {error}", folder.display())),
+        Err(error) => {
+            return bad("disk", exit::STORAGE, format!("{}: {}", folder.display(), with_causes(&error)));
+        }
     };
     let what = format!("{} MiB free at {}", free >> 20, folder.display());
     match free {
@@ -173,8 +176,9 @@ fn storage(session: &Session<'_>, lake: &Lake) -> Result<Finding, CommandError> 
         }
         Err(error) => {
             let what = format!(
-                "there is no lake at {lake} yet, and {} cannot be written to: {error}",
-                folder.display()
+                "there is no lake at {lake} yet, and {} cannot be written to: {}",
+                folder.display(),
+                with_causes(&error)
             );
             bad("storage", exit::STORAGE, what)
         }
@@ -221,7 +225,11 @@ fn of_pipelines(folder: &Path) -> Vec<Finding> {
     let subject = "pipelines";
     let files = match pipeline_files(folder) {
         Ok(files) => files,
-        Err(error) => return vec![note(subject, format!("{}: {error}", folder.display()))],
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let what = format!("there is no folder {}; those built in can be run", folder.display());
+            return vec![note(subject, what)];
+        }
+        Err(error) => return vec![note(subject, format!("{}: {}", folder.display(), with_causes(&error)))],
     };
     let mut findings = Vec::new();
     for file in &files {

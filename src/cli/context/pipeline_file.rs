@@ -72,6 +72,16 @@ fn check_kind(given: &Path) -> Result<(), CommandError> {
         return Err(error
             .hint("a run computes every aggregate of its folder; for one answer: `sunlake query -f FILE`"));
     }
+    if shown.to_string().contains("://") {
+        let error = CommandError::Settings(format!("{shown} is the address of an API, not a pipeline"));
+        return Err(error.hint(format!("give it with --base-url: `sunlake plan daily --base-url {shown}`")));
+    }
+    // The text of another file may be a key, which no error may show.
+    if given.is_file() && given.extension().is_none_or(|extension| extension != "toml") {
+        let error =
+            CommandError::Settings(format!("{shown} is not a pipeline file: its name does not end in .toml"));
+        return Err(error.hint(format!("name a file, or one of {}", pipeline_names().join(", "))));
+    }
     Ok(())
 }
 

@@ -202,7 +202,8 @@ fn of_export(error: &ExportError) -> Option<String> {
         ExportError::Table(error) => of_table(error),
         ExportError::Write(_, source) => of_io(source),
         ExportError::NoSnapshot(_) => some(MAKE_SNAPSHOT),
-        ExportError::NoTable { near, .. } => near.as_ref().map(|near| format!("did you mean {near}?")),
+        ExportError::NoTable { near: Some(near), .. } => Some(format!("did you mean {near}?")),
+        ExportError::NoTable { known, .. } => Some(format!("it has {}", known.join(", "))),
         ExportError::Overtaken(..) => some("run the same command again"),
         ExportError::NoDuckdb(..) => some(
             "install DuckDB's command line program (https://duckdb.org, or `pip install duckdb-cli`), \

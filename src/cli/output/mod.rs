@@ -9,12 +9,14 @@
 //! - `metrics_file`: the metrics of a run, as a file
 //! - `terminal`: what the terminal allows
 //! - `progress_line`: the words of progress
+//! - `plain_line`: the line of the bar without escape codes
 //! - `progress`: the progress bar, and log lines next to it
 
 pub(super) mod error_text;
 pub(super) mod log;
 mod lossy_lines;
 pub(super) mod metrics_file;
+mod plain_line;
 pub(super) mod progress;
 mod progress_line;
 pub(super) mod terminal;

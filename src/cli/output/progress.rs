@@ -1,5 +1,6 @@
 //! The progress of a run: a bar on a terminal, otherwise a log line a minute. Log lines are written above the bar.
 
+use super::plain_line::PlainLine;
 use super::progress_line::{Shown, done_words, pause_words};
 use super::terminal::{ProgressForm, Terminal};
 use crate::client::Pause;
@@ -45,7 +46,11 @@ impl Progress {
         match self.terminal.progress {
             ProgressForm::Bar => {
                 let width = || usize::from(console::Term::stderr().size().1);
-                self.show_on(ProgressDrawTarget::stderr(), width);
+                let target = match self.terminal.has_colour {
+                    true => ProgressDrawTarget::stderr(),
+                    false => ProgressDrawTarget::term_like(Box::new(PlainLine(console::Term::stderr()))),
+                };
+                self.show_on(target, width);
                 self.bar.enable_steady_tick(Duration::from_millis(200));
                 None
             }

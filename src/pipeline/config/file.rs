@@ -196,7 +196,10 @@ fn check(spec: &PipelineSpec) -> Vec<WrongKey> {
 /// The document numbers of a watch list that a pipeline file names.
 fn watch_list(list: &Path, pipeline: &Path, text: &str) -> Result<Vec<DocumentNumber>, SpecError> {
     let numbers = std::fs::read_to_string(list).map_err(|error| {
-        let problem = format!("cannot read the watch list {}: {error}", list.display());
+        let error = error.to_string();
+        // The words of the system's error without its number.
+        let why = error.split(" (os error").next().unwrap_or_default();
+        let problem = format!("cannot read the watch list {}: {why}", list.display());
         let hint = "write a file with one document number on each line".to_owned();
         let mistake = Mistake::at(text, place_of(text, "enrich.documents"), problem, Some(hint));
         SpecError::Wrong { path: pipeline.to_owned(), mistakes: vec![mistake] }
@@ -205,6 +208,10 @@ fn watch_list(list: &Path, pipeline: &Path, text: &str) -> Result<Vec<DocumentNu
 }
 
 fn unreadable(path: &Path, source: io::Error) -> SpecError {
+    let source = match source.kind() {
+        io::ErrorKind::InvalidData => io::Error::other("it is not a text file"),
+        _ => source,
+    };
     let near = (source.kind() == io::ErrorKind::NotFound).then(|| nearest_pipeline(path)).flatten();
     let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     SpecError::Unreadable { path: path.to_owned(), source, hint }

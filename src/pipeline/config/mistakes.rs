@@ -1,7 +1,9 @@
 //! All mistakes of a pipeline file at once: each with its line, its place in it, and the nearest right word.
 
+use super::built_in::SCHEMAS;
 use super::spec::PipelineSpec;
 use crate::contract::nearest::{NEAR, nearest};
+use serde_json::Value;
 use std::fmt::Write;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -10,7 +12,12 @@ use toml::de::{DeTable, DeValue};
 const MOST: usize = 20;
 
 /// Words that others use for a value, and the value.
-const SYNONYMS: [(&str, &str); 13] = [
+const SYNONYMS: [(&str, &str); 18] = [
+    ("from", "days"),
+    ("to", "days"),
+    ("since", "days"),
+    ("start", "days"),
+    ("window", "days"),
     ("warn", "tell"),
     ("warning", "tell"),
     ("log", "tell"),
@@ -24,6 +31,13 @@ const SYNONYMS: [(&str, &str); 13] = [
     ("endpoint", "base_url"),
     ("host", "base_url"),
     ("url", "base_url"),
+];
+
+/// Types in the TOML reader's words, and in a person's.
+const TYPES: [(&str, &str); 3] = [
+    ("expected u64", "expected a whole number"),
+    ("expected u32", "expected a whole number"),
+    ("expected f64", "expected a number"),
 ];
 
 /// Names that others have for the key of the API.
@@ -76,7 +90,9 @@ impl Mistake {
     }
 
     fn of(text: &str, error: &toml::de::Error) -> Self {
-        let problem = error.message().lines().next().unwrap_or_default().to_owned();
+        let problem = error.message().lines().next().unwrap_or_default();
+        let problem =
+            TYPES.iter().fold(problem.to_owned(), |text, (of_rust, words)| text.replace(of_rust, words));
         let hint = way_out(&problem);
         Self::at(text, error.span().unwrap_or(0..0), problem, hint)
     }
@@ -182,13 +198,28 @@ fn place_of_item(text: &str, name: Range<usize>, span: Range<usize>, value: &DeV
 
 /// The way out of a problem that the TOML reader reports.
 fn way_out(problem: &str) -> Option<String> {
-    if problem.starts_with("unknown field")
-        && problem.split('`').nth(1).is_some_and(|word| KEYS.contains(&word))
-    {
+    let unknown = problem.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next());
+    if unknown.is_some_and(|word| KEYS.contains(&word)) {
         let variables = "set SUNLAKE_API_KEY, or set SUNLAKE_API_KEY_FILE to a file with the key";
         return Some(format!("the key is in no pipeline file: {variables}"));
     }
+    if let Some((word, section)) = unknown.and_then(|word| Some((word, section_of(word)?))) {
+        return Some(format!("`{word}` belongs to the section `[{section}]`"));
+    }
+    if problem.starts_with("missing field `name`") {
+        return Some("a file begins with a name of your choice: `name = \"mine\"`".to_owned());
+    }
     near(problem).map(|word| format!("did you mean `{word}`?"))
+}
+
+/// The section that has a key, by the schema.
+fn section_of(key: &str) -> Option<String> {
+    let schema: Value = serde_json::from_str(SCHEMAS[0].1).ok()?;
+    schema["properties"].as_object()?.iter().find_map(|(section, of)| {
+        let spec = ["allOf", "anyOf"].iter().find_map(|word| of[*word][0]["$ref"].as_str())?;
+        let keys = schema.pointer(spec.strip_prefix('#')?)?["properties"].as_object()?;
+        keys.contains_key(key).then(|| section.clone())
+    })
 }
 
 /// The right word nearest to the wrong one. Serde's message quotes the wrong word first, then the right ones.

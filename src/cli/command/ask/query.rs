@@ -64,7 +64,11 @@ pub(crate) fn answer(
     format: Option<RowFormat>,
     output: Option<&Path>,
 ) -> Result<u64, CommandError> {
-    let format = format.unwrap_or(if session.common.json { RowFormat::Json } else { RowFormat::Table });
+    let format = format.or_else(|| of_ending(output)).unwrap_or(if session.common.json {
+        RowFormat::Json
+    } else {
+        RowFormat::Table
+    });
     refuse_terminal(format, output)?;
     output.map_or(Ok(()), require_folder_of)?;
     let (rows, number) = ask(session, question)?;
@@ -103,6 +107,18 @@ fn files(lake: &Lake, commit: &Commit, sql: &str) -> Result<SnapshotFiles, Comma
         tables.insert(table.clone(), files);
     }
     Ok(tables)
+}
+
+/// The form that the ending of a file names.
+fn of_ending(output: Option<&Path>) -> Option<RowFormat> {
+    match output?.extension()?.to_str()? {
+        "csv" => Some(RowFormat::Csv),
+        "json" => Some(RowFormat::Json),
+        "ndjson" | "jsonl" => Some(RowFormat::Ndjson),
+        "md" => Some(RowFormat::Markdown),
+        "parquet" => Some(RowFormat::Parquet),
+        _ => None,
+    }
 }
 
 fn refuse_terminal(format: RowFormat, output: Option<&Path>) -> Result<(), CommandError> {
