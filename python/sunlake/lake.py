@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -34,7 +35,7 @@ class Lake:
         text = os.fspath(root)
         self._place: _Place = _Store(text) if "://" in text else _Folder(Path(text))
         if not self.snapshots:
-            raise LakeError(f"{text} has no snapshot of sunlake: run `sunlake run` first")
+            raise LakeError(f"{self.root} is no lake of sunlake: give the folder that `sunlake run` wrote, or run it first")
 
     @property
     def root(self) -> str:
@@ -54,7 +55,7 @@ class Lake:
         known = self.snapshots
         chosen = known[-1] if number is None else number
         if chosen not in known:
-            raise LakeError(f"{self.root} has no snapshot {chosen}; it has {', '.join(map(str, known))}")
+            raise LakeError(f"{self.root} has no snapshot {chosen!r}; it has {', '.join(map(str, known))}")
         return Snapshot(self._place, chosen)
 
     def files(self, table: str) -> list[str]:
@@ -120,9 +121,7 @@ class Snapshot:
 
         Over S3 it loads DuckDB's extension ``httpfs`` and makes a secret from the variables that begin with ``AWS_``.
         """
-        import duckdb
-
-        connection = duckdb.connect()
+        connection: duckdb.DuckDBPyConnection = _package("duckdb").connect()
         self._place.prepare(connection)
         for table in self.tables:
             if files := self.files(table):
@@ -137,18 +136,20 @@ class Snapshot:
 
     def polars(self, table: str) -> polars.LazyFrame:
         """A table, not read yet. Raises LakeError if there is no such table."""
-        import polars as pl
-
-        files = self.files(table)
+        files, pl = self.files(table), _package("polars")
+        frame: polars.LazyFrame
         if not files:
-            return pl.LazyFrame()
-        if f"{MONTH}=" in files[0]:
-            return pl.scan_parquet(files, hive_partitioning=True, hive_schema={MONTH: pl.String})
-        return pl.scan_parquet(files, hive_partitioning=False)
+            frame = pl.LazyFrame()
+        elif f"{MONTH}=" in files[0]:
+            frame = pl.scan_parquet(files, hive_partitioning=True, hive_schema={MONTH: pl.String})
+        else:
+            frame = pl.scan_parquet(files, hive_partitioning=False)
+        return frame
 
     def pandas(self, table: str, columns: list[str] | None = None) -> pandas.DataFrame:
         """A table, or some of its columns, by way of DuckDB. Raises LakeError if there is no such table."""
         self._table(table)
+        _package("pandas")
         chosen = ", ".join(f'"{column}"' for column in columns) if columns else "*"
         rows: pandas.DataFrame = self.duckdb().sql(f'SELECT {chosen} FROM "{table}"').df()
         return rows
@@ -199,11 +200,9 @@ class _Folder:
 
 class _Store:
     def __init__(self, address: str) -> None:
-        import obstore
-
-        self._obstore = obstore
+        self._obstore = _package("obstore")
         self.root = address.rstrip("/")
-        self._store = obstore.store.from_url(self.root)
+        self._store = self._obstore.store.from_url(self.root)
 
     def numbers(self, folder: str) -> set[int]:
         found = self._obstore.list_with_delimiter(self._store, folder)
@@ -231,6 +230,16 @@ class _Store:
             options |= {"ENDPOINT": host, "URL_STYLE": "path", "USE_SSL": str(scheme != "http").lower()}
         given = "".join(f", {name} {_quoted(value)}" for name, value in options.items() if value)
         connection.execute(f"CREATE SECRET (TYPE s3{given})")
+
+
+def _package(name: str) -> Any:
+    """A package that not every reader needs."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name != name:
+            raise
+        raise ModuleNotFoundError(f"this needs {name}: run `pip install {name}`", name=name) from None
 
 
 def _numbers(names: Any) -> set[int]:

@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import sysconfig
+import threading
 from typing import Any
 
 
@@ -63,20 +65,48 @@ def run(pipeline: str | os.PathLike[str], *arguments: str, lake: str | os.PathLi
     """Runs a pipeline and returns its summary, as ``sunlake run --json`` prints it.
 
     ``pipeline`` is a name such as ``daily``, or a file. ``arguments`` are those of the command line. The program reads the same
-    variables as always, and writes its progress to the standard error of this process. Raises a ProgramError by the exit code.
+    variables as always, and its progress goes to the standard error of this process. Raises a ProgramError by the exit code, with
+    what was wrong and the way out.
     """
     command = [_program(), "run", os.fspath(pipeline), "--json", *arguments]
     if lake is not None:
         command += ["--lake", os.fspath(lake)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    code, printed, problem = _execute(command)
     try:
-        summary = json.loads(done.stdout)
+        summary = json.loads(printed)
     except json.JSONDecodeError:
         summary = None
-    if done.returncode == 0 and isinstance(summary, dict):
+    if code == 0 and isinstance(summary, dict):
         return summary
-    message = str(summary.get("stopped") or "") if isinstance(summary, dict) else ""
-    raise _BY_CODE.get(done.returncode, ProgramError)(done.returncode, message, summary)
+    stopped = str(summary.get("stopped") or "") if isinstance(summary, dict) else ""
+    raise _BY_CODE.get(code, ProgramError)(code, problem or stopped, summary)
+
+
+def _execute(command: list[str]) -> tuple[int, str, str]:
+    """Exit code, standard output, and the error and its hint. A terminal shows these itself, and gets the progress bar."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=None if is_terminal else subprocess.PIPE, text=True)
+    problem: list[str] = []
+
+    def forward() -> None:
+        # In a notebook the standard error of Python is no file that a program can write to.
+        for line in process.stderr or ():
+            if sys.stderr is not None:
+                sys.stderr.write(line)
+            if line.startswith(("error: ", "hint: ")):
+                problem.append(line.removeprefix("error: ").rstrip())
+
+    reader = threading.Thread(target=forward, daemon=True)
+    reader.start()
+    try:
+        printed = process.stdout.read() if process.stdout else ""
+        reader.join()
+        return process.wait(), printed, "\n".join(problem)
+    except BaseException:
+        # An interrupted cell of a notebook: the run ends in good order.
+        process.terminate()
+        process.wait()
+        raise
 
 
 def _program() -> str:

@@ -36,8 +36,12 @@ pub(super) fn calendar(coverage: &[CoverageDay]) -> Markup {
             }
         }
         p.legend {
-            span.key.settled {} "complete and settled" span.key.complete {} "complete, may still fill"
-            span.key.incomplete {} "incomplete" span.key.unread {} "not read"
+            @for (state, text) in [
+                ("settled", "complete and settled"),
+                ("complete", "complete, may still fill"),
+                ("incomplete", "incomplete"),
+                ("unread", "not read"),
+            ] { span { span.key.(state) {} (text) } " " }
         }
         (incomplete(coverage))
     }
@@ -48,7 +52,7 @@ fn cell(day: Date, since_start: u32, coverage: Option<&CoverageDay>) -> Markup {
     let y = TOP + since_start % 7 * CELL;
     html! {
         @if day.day() == 1 { text x=(x) y="11" { (day.strftime("%b")) } }
-        rect.(state(coverage)) x=(x) y=(y) width=(CELL - 2) height=(CELL - 2) rx="2" {
+        rect.(state(coverage)) x=(x) y=(y) {
             title { (day) " " (tip(coverage)) }
         }
     }
@@ -65,7 +69,8 @@ fn state(coverage: Option<&CoverageDay>) -> &'static str {
 
 fn tip(coverage: Option<&CoverageDay>) -> String {
     let Some(day) = coverage else { return "not read".to_owned() };
-    format!("{}: {} of {} rows", state(coverage), integer(day.landed), integer(day.expected))
+    let of = if day.is_complete { String::new() } else { format!(" of {}", integer(day.expected)) };
+    format!("{}: {}{of} rows", state(coverage), integer(day.landed))
 }
 
 fn incomplete(coverage: &[CoverageDay]) -> Markup {
@@ -79,7 +84,7 @@ fn incomplete(coverage: &[CoverageDay]) -> Markup {
                 ul {
                     @for day in days {
                         li { (day.day) ": " (integer(day.landed)) " of " (integer(day.expected)) " rows, "
-                            (integer((day.expected - day.landed).max(0))) " rows missing" }
+                            (integer((day.expected - day.landed).max(0))) " missing" }
                     }
                 }
             }

@@ -1,26 +1,38 @@
 //! Bars: filings by day, month or year and type, filings by weekday.
 
 use super::headline::SETTLED_AFTER;
-use super::number::{compact, integer};
-use super::periods::Period;
-use crate::aggregate::{DayFigures, WeekdayFigures};
+use super::number::{compact, integer, kind as words};
+use super::periods::{GONE, Period};
+use crate::aggregate::{DayFigures, Figures, WeekdayFigures};
 use crate::contract::eastern::{days_newest_first, minus_days, span_days};
 use crate::contract::holiday::holiday_name;
 use jiff::civil::Date;
 use maud::{Markup, html};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Types in stacking order; other types are on top as `other`.
+/// Types in stacking order; other types are on top as `other`, then what is no longer listed.
 const TYPES: [&str; 6] = ["llc", "corporation", "nonprofit", "partnership", "trust", "fictitious"];
 const OTHER: &str = "other";
+
+/// All parts of a bar, from the bottom up.
+fn kinds() -> impl Iterator<Item = &'static str> {
+    TYPES.into_iter().chain([OTHER, GONE])
+}
+
+/// The class that colours a part.
+fn class(kind: &str) -> String {
+    format!("type-{}", if kind == GONE { "gone" } else { kind })
+}
 const MOST_DAYS: u32 = 90;
+/// What a hatched day is.
+const NOT_FINAL: &str = "not final";
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 64.0;
 const BOTTOM: f64 = 28.0;
 const TOP: f64 = 18.0;
-/// Room for a label, in the larger letters of a phone.
-const LABEL: f64 = 100.0;
+/// Room for a letter of a label, as large as on a phone.
+const LETTER: f64 = 14.0;
 
 /// One bar: its place from the left, its label below, and what is to be known of it.
 struct Bar<'d> {
@@ -34,26 +46,71 @@ struct Bar<'d> {
     is_marked: bool,
 }
 
-/// The last 90 days, one stacked bar each. Days whose filings still arrive are hatched, holidays are marked.
-pub(super) fn by_day(days: &[DayFigures]) -> Markup {
-    let Some(newest) = days.last().map(|day| day.day) else {
+/// The last 90 days, one stacked bar each, and the same as a table. Days that are not final are hatched, holidays are marked.
+pub(super) fn by_day(figures: &Figures) -> Markup {
+    let Some(newest) = figures.days.last().map(|day| day.day) else {
         return html! { p.note { "No filings yet: nothing to show." } };
     };
     let oldest = minus_days(newest, MOST_DAYS - 1);
-    let shown: Vec<&DayFigures> = days.iter().filter(|day| day.day >= oldest).collect();
+    let shown: Vec<&DayFigures> = figures.days.iter().filter(|day| day.day >= oldest).collect();
     let first = shown.first().map_or(newest, |day| day.day);
     let slots = span_days(first, newest);
-    let bars: Vec<Bar<'_>> = shown.iter().map(|day| bar_of_day(day, first, newest, slots)).collect();
-    let holidays: Vec<String> = days_newest_first(first, newest)
-        .filter_map(|day| Some(format!("{} {}", day.strftime("%-d %b"), holiday_name(day)?)))
-        .collect();
+    let open = open_days(figures);
+    let bars: Vec<Bar<'_>> =
+        shown.iter().map(|day| bar_of_day(day, first, slots, open.contains(&day.day))).collect();
+    let holidays = holidays(first, newest);
     html! {
-        (chart("Filings by day and type", &bars, slots, "more still arrive"))
-        @if !holidays.is_empty() { p.legend { "▾ holidays: " (holidays.join(", ")) } }
+        (chart("Filings by day and type", &bars, slots, NOT_FINAL))
+        @if !holidays.is_empty() { p.legend { "▾ holidays: " (holidays) } }
+        (days_table(&shown, &open))
     }
 }
 
-fn bar_of_day(day: &DayFigures, first: Date, newest: Date, slots: u32) -> Bar<'_> {
+/// Days whose filings still arrive, and days that are not complete.
+fn open_days(figures: &Figures) -> BTreeSet<Date> {
+    let newest = figures.as_of.or_else(|| figures.days.last().map(|day| day.day));
+    let arriving = newest
+        .into_iter()
+        .flat_map(|newest| days_newest_first(minus_days(newest, SETTLED_AFTER - 1), newest));
+    arriving.chain(figures.coverage.iter().filter(|day| !day.is_complete).map(|day| day.day)).collect()
+}
+
+fn days_table(days: &[&DayFigures], open: &BTreeSet<Date>) -> Markup {
+    let types: Vec<&str> =
+        kinds().filter(|kind| days.iter().any(|day| of_type(&day.by_type, kind) > 0)).collect();
+    html! { details {
+        summary { "The days as a table" }
+        div.wide.tall tabindex="0" role="region" aria-label="Filings by day" { table.types {
+            caption { "Filings by day and type" }
+            thead { tr { th { "day" } th { "note" } th.number { "all" } @for kind in &types { th.number { (words(kind)) } } } }
+            tbody { @for day in days.iter().rev() { tr {
+                th.day scope="row" { (day.day) }
+                td { (notes(day.day, open)) }
+                td.number { (integer(day.by_type.values().sum())) }
+                @for kind in &types { td.number { (integer(of_type(&day.by_type, kind))) } }
+            } } }
+        } }
+    } }
+}
+
+/// The holidays of these days, oldest first: `3 Jul and 4 Jul Independence Day, 7 Sep Labor Day`.
+fn holidays(first: Date, last: Date) -> String {
+    let mut days: Vec<(Date, &str)> =
+        days_newest_first(first, last).filter_map(|day| Some((day, holiday_name(day)?))).collect();
+    days.reverse();
+    let of_one = |days: &[(Date, &str)]| {
+        let dates: Vec<String> = days.iter().map(|(day, _)| day.strftime("%-d %b").to_string()).collect();
+        format!("{} {}", dates.join(" and "), days[0].1)
+    };
+    days.chunk_by(|a, b| a.1 == b.1).map(of_one).collect::<Vec<_>>().join(", ")
+}
+
+fn notes(day: Date, open: &BTreeSet<Date>) -> String {
+    let open = open.contains(&day).then_some(NOT_FINAL);
+    holiday_name(day).into_iter().chain(open).collect::<Vec<_>>().join(", ")
+}
+
+fn bar_of_day(day: &DayFigures, first: Date, slots: u32, is_open: bool) -> Bar<'_> {
     let holiday = holiday_name(day.day);
     let is_labelled = day.day.day() == 1 || (slots < 20 && day.day.day() % 5 == 0);
     let closed = holiday.map(|name| format!(", {name}")).unwrap_or_default();
@@ -62,7 +119,7 @@ fn bar_of_day(day: &DayFigures, first: Date, newest: Date, slots: u32) -> Bar<'_
         label: is_labelled.then(|| day.day.strftime("%-d %b").to_string()),
         tip: format!("{}{closed}: {}", day.day.strftime("%a %Y-%m-%d"), tip(&day.by_type)),
         by_type: &day.by_type,
-        is_hatched: day.day > minus_days(newest, SETTLED_AFTER),
+        is_hatched: is_open,
         is_marked: holiday.is_some(),
     }
 }
@@ -86,70 +143,79 @@ fn chart(name: &str, bars: &[Bar<'_>], slots: u32, hatched: &str) -> Markup {
     let scale = Scale::up_to(highest);
     let step = (WIDTH - LEFT) / f64::from(slots.max(1));
     let width = (step * 0.82).min(40.0);
-    let labels = bars.iter().filter_map(|bar| Some((bar.place, bar.label.as_ref()?)));
+    let x = |place: u32| LEFT + f64::from(place) * step;
     let has = |kind: &str| bars.iter().any(|bar| of_type(bar.by_type, kind) > 0);
+    let parts = |kind: &str| -> String {
+        let of_bar =
+            |bar: &Bar<'_>| part(bar.by_type, kind, &scale).map(|part| box_at(x(bar.place), width, part));
+        bars.iter().filter_map(of_bar).collect()
+    };
+    let hatch = |bar: &Bar<'_>| hatch(x(bar.place), width, scale.y(bar.by_type.values().sum()));
     html! {
         div.wide tabindex="0" role="region" aria-label=(name) {
             svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(name) {
                 (scale.lines())
+                @for kind in kinds().filter(|kind| has(kind)) { path.(class(kind)) d=(parts(kind)) {} }
+                path.hatch d=(bars.iter().filter(|bar| bar.is_hatched).map(hatch).collect::<String>()) {}
                 @for bar in bars {
-                    @let x = LEFT + f64::from(bar.place) * step;
-                    g {
-                        title { (bar.tip) }
-                        @for (kind, y, height) in stack(bar.by_type, &scale) {
-                            rect.{ "type-" (kind) } x={ (format!("{x:.1}")) } y={ (format!("{y:.1}")) }
-                                width={ (format!("{width:.1}")) } height={ (format!("{height:.1}")) } {}
-                        }
-                        @if bar.is_hatched { (hatch(x, width, scale.y(bar.by_type.values().sum()))) }
-                    }
-                    @if bar.is_marked { text x={ (format!("{x:.1}")) } y=(HEIGHT - BOTTOM + 8.0) { "▾" } }
+                    rect.hit x={ (format!("{:.1}", x(bar.place))) } width={ (format!("{step:.1}")) } { title { (bar.tip) } }
+                    @if bar.is_marked { text x={ (format!("{:.1}", x(bar.place))) } y=(HEIGHT - BOTTOM + 8.0) { "▾" } }
                 }
-                @for (nth, (place, label)) in labels.enumerate() {
-                    @let x = LEFT + f64::from(place) * step;
-                    @let (x, anchor) = if x > WIDTH - LABEL { (x + width, "end") } else { (x, "start") };
-                    text.odd[nth % 2 == 1] x={ (format!("{x:.1}")) } y=(HEIGHT - 4.0) text-anchor=(anchor) { (label) }
-                }
+                (labels(bars, x, width))
             }
         }
         p.legend {
-            @for kind in TYPES.into_iter().chain([OTHER]).filter(|kind| has(kind)) { span.key.{ "type-" (kind) } {} (kind) }
-            @if bars.iter().any(|bar| bar.is_hatched) { span.key.hatched {} (hatched) }
+            @for kind in kinds().filter(|kind| has(kind)) { span { span.key.(class(kind)) {} (words(kind)) } " " }
+            @if bars.iter().any(|bar| bar.is_hatched) { span { span.key.hatched {} (hatched) } }
         }
     }
+}
+
+/// The labels below the bars; the last one is left out where it has no room.
+fn labels(bars: &[Bar<'_>], x: impl Fn(u32) -> f64, width: f64) -> Markup {
+    let all: Vec<(f64, &str)> =
+        bars.iter().filter_map(|bar| Some((x(bar.place), bar.label.as_deref()?))).collect();
+    let room = all.windows(2).map(|pair| pair[1].0 - pair[0].0).fold(f64::INFINITY, f64::min);
+    html! { @for (nth, (x, label)) in all.into_iter().enumerate() {
+        @let wide = LETTER * label.len() as f64;
+        @let is_last = x + wide > WIDTH;
+        @let (x, anchor) = if is_last { (x + width, "end") } else { (x, "start") };
+        @if !is_last || room > 2.0 * wide {
+            text.odd[nth % 2 == 1] x={ (format!("{x:.1}")) } y=(HEIGHT - 4.0) text-anchor=(anchor) { (label) }
+        }
+    } }
+}
+
+/// A box: top edge and height.
+type Part = (f64, f64);
+
+fn box_at(x: f64, width: f64, (top, height): Part) -> String {
+    format!("M{x:.1} {top:.1}h{width:.1}v{height:.1}h-{width:.1}z")
 }
 
 /// Slanted lines over a bar.
-fn hatch(x: f64, width: f64, top: f64) -> Markup {
+fn hatch(x: f64, width: f64, top: f64) -> String {
     let bottom = HEIGHT - BOTTOM;
     let lines = (0..).map(|line| top + 5.0 * f64::from(line)).take_while(|y| *y < bottom);
-    let path: Vec<String> =
-        lines.map(|y| format!("M{x:.1} {:.1}l{width:.1} -4", (y + 4.0).min(bottom))).collect();
-    html! { path.hatch d=(path.concat()) {} }
+    lines.map(|y| format!("M{x:.1} {:.1}l{width:.1} -4", (y + 4.0).min(bottom))).collect()
 }
 
-/// The parts of one bar, from the bottom up: type, top edge, height.
-fn stack(by_type: &BTreeMap<String, i64>, scale: &Scale) -> Vec<(&'static str, f64, f64)> {
-    let mut below = 0;
-    let mut parts = Vec::new();
-    for kind in TYPES.into_iter().chain([OTHER]) {
-        let filings = of_type(by_type, kind);
-        if filings > 0 {
-            below += filings;
-            let top = scale.y(below);
-            parts.push((kind, top, scale.y(below - filings) - top));
-        }
-    }
-    parts
+/// The place of one part of a bar; none without filings.
+fn part(by_type: &BTreeMap<String, i64>, kind: &str, scale: &Scale) -> Option<Part> {
+    let filings = of_type(by_type, kind);
+    let below: i64 = kinds().take_while(|other| *other != kind).map(|other| of_type(by_type, other)).sum();
+    let top = scale.y(below + filings);
+    (filings > 0).then(|| (top, scale.y(below) - top))
 }
 
 fn of_type(by_type: &BTreeMap<String, i64>, kind: &str) -> i64 {
-    let is_kind = |name: &str| name == kind || (kind == OTHER && !TYPES.contains(&name));
+    let is_kind = |name: &str| name == kind || (kind == OTHER && !TYPES.contains(&name) && name != GONE);
     by_type.iter().filter(|(name, _)| is_kind(name)).map(|(_, filings)| filings).sum()
 }
 
 fn tip(by_type: &BTreeMap<String, i64>) -> String {
     let parts: Vec<String> =
-        by_type.iter().map(|(kind, filings)| format!("{} {kind}", integer(*filings))).collect();
+        by_type.iter().map(|(kind, filings)| format!("{} {}", integer(*filings), words(kind))).collect();
     format!("{} filings ({})", integer(by_type.values().sum()), parts.join(", "))
 }
 
@@ -208,11 +274,15 @@ pub(super) fn week(weekdays: &[WeekdayFigures]) -> Markup {
         @if highest == 0.0 {
             p.note { "No complete week has settled yet." }
         } @else {
-            table.bars { @for day in weekdays { @let filings = day.filings_per_day.unwrap_or(0.0); tr {
-                th scope="row" { (name(day)) }
-                td { (bar(filings / highest * 100.0)) }
-                td.number { (integer(filings.round() as i64)) }
-            } } }
+            div.wide tabindex="0" { table.bars {
+                caption { "Filings on a usual day of the week" }
+                thead { tr { th { "weekday" } td.picture {} th.number { "filings" } } }
+                tbody { @for day in weekdays { @let filings = day.filings_per_day.unwrap_or(0.0); tr {
+                    th scope="row" { (name(day)) }
+                    td.picture { (bar(filings / highest * 100.0)) }
+                    td.number { (integer(filings.round() as i64)) }
+                } } }
+            } }
         }
     }
 }
@@ -220,6 +290,7 @@ pub(super) fn week(weekdays: &[WeekdayFigures]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::aggregate::CoverageDay;
     use jiff::civil::date;
 
     #[test]
@@ -231,25 +302,35 @@ mod tests {
     }
 
     #[test]
-    fn newest_days_are_hatched_and_holidays_named() {
+    fn days_that_are_not_final_are_hatched_and_holidays_named() {
         let newest = date(2026, 7, 20);
         let by_type = || BTreeMap::from([("llc".to_owned(), 3)]);
         let days: Vec<DayFigures> = days_newest_first(minus_days(newest, 29), newest)
             .map(|day| DayFigures { day, by_type: by_type() })
             .collect();
         let days: Vec<DayFigures> = days.into_iter().rev().collect();
-        let page = by_day(&days).into_string();
-        assert_eq!(page.matches("class=\"hatch\"").count(), 15);
-        assert!(page.contains("Sat 2026-07-04, Independence Day: 3 filings (3 llc)"), "{page}");
+        let incomplete = minus_days(newest, 20);
+        let coverage =
+            CoverageDay { day: incomplete, expected: 4, landed: 3, is_complete: false, is_settled: false };
+        let figures = Figures { days, coverage: vec![coverage], ..Figures::default() };
+        let page = by_day(&figures).into_string();
+        assert_eq!(page.matches("<td>not final</td>").count(), 15 + 1, "newest days, and the incomplete one");
+        assert!(
+            page.contains("<td>Independence Day</td>")
+                && page.contains("holidays: 3 Jul and 4 Jul Independence Day"),
+            "{page}"
+        );
+        assert!(page.contains("Sat 2026-07-04, Independence Day: 3 filings (3 LLC)"), "{page}");
     }
 
     #[test]
     fn bar_is_as_high_as_its_parts_and_unknown_types_are_other() {
         let by_type = BTreeMap::from([("llc".to_owned(), 3), ("guild".to_owned(), 1)]);
         let scale = Scale::up_to(4);
-        let parts = stack(&by_type, &scale);
+        let parts: Vec<_> =
+            kinds().filter_map(|kind| Some((kind, part(&by_type, kind, &scale)?.1))).collect();
         assert_eq!(parts.iter().map(|part| part.0).collect::<Vec<_>>(), ["llc", "other"]);
-        let height: f64 = parts.iter().map(|part| part.2).sum();
+        let height: f64 = parts.iter().map(|part| part.1).sum();
         assert!((height - (scale.y(0) - scale.y(4))).abs() < 1e-9);
     }
 }

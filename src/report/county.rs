@@ -1,6 +1,6 @@
 //! The counties: one table of all, and one part of the page for each.
 
-use super::number::{change, county as county_name, integer};
+use super::number::{change, county as county_name, integer, kind};
 use super::table::industry;
 use crate::aggregate::{CountyDetail, CountyFigures, Figures};
 use crate::contract::county::county_facts;
@@ -23,13 +23,16 @@ impl County<'_> {
 
     /// The county in one line.
     pub(super) fn tip(&self) -> String {
+        format!("{}: {}", self.name, self.facts())
+    }
+
+    fn facts(&self) -> String {
         let figures = &self.figures;
         let [week, month, year] =
             [figures.filings_last_7_days, figures.filings_last_30_days, figures.filings].map(integer);
         let growth = figures.growth.map(|growth| format!(", growth {}", change(Some(growth))));
         format!(
-            "{}: {month} filings in 30 days, {week} in 7, {year} in 365 ({:.0} per 10,000 people){}",
-            self.name,
+            "{month} filings in 30 days, {week} in 7, {year} in 365 ({:.0} per 10,000 people){}",
             self.per_10_000(),
             growth.unwrap_or_default()
         )
@@ -118,28 +121,28 @@ pub(super) fn table(counties: &[County<'_>], figures: &[CountyFigures]) -> Marku
 pub(super) fn parts(counties: &[County<'_>], figures: &Figures) -> Markup {
     html! { @for county in counties { article.county id=(slug(county.name)) {
         h3 { (county.name) }
-        p { (county.tip()) ". " a href="#counties" { "Back to the map" } }
+        p { (county.facts()) ". " a href="#counties" { "Back to the map" } }
         @match county.detail {
             None => p.note { "No filings: nothing to show." },
-            Some(detail) => (lists(detail, figures)),
+            Some(detail) => (lists(county.name, detail, figures)),
         }
     } } }
 }
 
-fn lists(detail: &CountyDetail, figures: &Figures) -> Markup {
+fn lists(name: &str, detail: &CountyDetail, figures: &Figures) -> Markup {
     html! {
         div.pair {
             div { table {
-                caption { "By type" }
-                thead { tr { th { "type" } th { "30 days" } th { "365 days" } th { (figures.trend_months.len()) " months" } } }
+                caption { (name) " by type" }
+                thead { tr { th { "type" } th { "30 days" } th { "365 days" } td.picture { (figures.trend_months.len()) " months" } } }
                 tbody { @for row in &detail.types { tr {
-                    th scope="row" { (row.entity_type) } td { (integer(row.filings_last_30_days)) }
-                    td { (integer(row.filings)) } td { (sparkline(&row.trend)) }
+                    th scope="row" { (kind(&row.entity_type)) } td { (integer(row.filings_last_30_days)) }
+                    td { (integer(row.filings)) } td.picture { (sparkline(&row.trend)) }
                 } } }
             } }
             div { table {
-                caption { "Sectors, " (figures.sectors_month) }
-                thead { tr { th { "sector" } th { "filings" } th { "times the state's part" } } }
+                caption { (name) ": sectors, " (figures.sectors_month) }
+                thead { tr { th { "sector" } th { "filings" } th { "times the state's share" } } }
                 tbody { @for (sector, filings, quotient) in &detail.sectors { tr {
                     th scope="row" { (industry(sector)) } td { (integer(*filings)) }
                     td { @if let Some(quotient) = quotient { (format!("{quotient:.1}")) } @else { "–" } }
@@ -151,20 +154,21 @@ fn lists(detail: &CountyDetail, figures: &Figures) -> Markup {
     }
 }
 
-/// Names with their filings in one line.
-fn places(nameless: &str, rows: &[(String, i64)]) -> String {
-    let name = |name: &String| if name.is_empty() { nameless.to_owned() } else { name.clone() };
-    let place = |(of, filings): &(String, i64)| format!("{} {}", name(of), integer(*filings));
-    rows.iter().map(place).collect::<Vec<_>>().join(" · ")
+/// Names with their filings in one line; a name that is written from right to left does not turn the others.
+fn places(nameless: &str, rows: &[(String, i64)]) -> Markup {
+    html! { @for (nth, (name, filings)) in rows.iter().enumerate() {
+        @if nth > 0 { " · " }
+        bdi { @if name.is_empty() { (nameless) } @else { (name) } } " " (integer(*filings))
+    } }
 }
 
 /// A line without axes: the course of a few months.
 fn sparkline(trend: &[i64]) -> Markup {
     let highest = trend.iter().copied().max().unwrap_or(0).max(1);
-    let point = |(at, filings): (usize, &i64)| format!("{},{}", at * 6, 18 - filings * 16 / highest);
-    let points: Vec<String> = trend.iter().enumerate().map(point).collect();
-    html! { @if trend.len() > 1 {
-        svg.spark viewBox={ "0 0 " (trend.len() * 6) " 20" } aria-hidden="true" { polyline points=(points.join(" ")) {} }
+    let heights: Vec<i64> = trend.iter().map(|filings| 18 - filings * 16 / highest).collect();
+    let steps: String = heights.windows(2).map(|pair| format!("l6 {}", pair[1] - pair[0])).collect();
+    html! { @if let [first, _, ..] = heights[..] {
+        svg.spark viewBox={ "0 0 " (trend.len() * 6) " 20" } aria-hidden="true" { path d={ "M0 " (first) (steps) } {} }
     } }
 }
 

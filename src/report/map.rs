@@ -4,6 +4,7 @@
 
 use super::county::{County, slug};
 use super::measure::{Measure, Shades};
+use super::tiles;
 use maud::{Markup, html};
 
 /// Code of each county, and its shape within 700 by 673.
@@ -12,7 +13,6 @@ const SHAPES: &str = include_str!("county_shapes.csv");
 /// The map with its switch. The choice works without a script: the page's style shows what the chosen button says.
 pub(super) fn map(counties: &[County<'_>]) -> Markup {
     let shades = Measure::ALL.map(|measure| Shades::of(measure, counties));
-    let classes = |county| shades.each_ref().map(|shades| shades.class(county)).join(" ");
     html! {
         fieldset.map {
             legend { "Shade the counties by new filings" }
@@ -21,21 +21,22 @@ pub(super) fn map(counties: &[County<'_>]) -> Markup {
                 label for={ "by-" (measure.key()) } { (measure.label()) }
             }
             div.shown {
+                @for (measure, shades) in Measure::ALL.iter().zip(&shades) {
+                    p.legend.of.{ "of-" (measure.key()) } { @for (class, text) in shades.legend(counties) {
+                        span { span.key.(class) {} (text) } " "
+                    } }
+                }
                 svg viewBox="0 0 700 673" role="group" aria-label="Map of the counties" {
                     @for (fips, path) in shapes() {
                         @if let Some(county) = counties.iter().find(|county| county.fips == fips) {
-                            a.shape.(classes(county)) href={ "#" (slug(county.name)) } {
+                            a.shape.(Shades::classes(&shades, county)) href={ "#" (slug(county.name)) } {
                                 title { (county.tip()) }
                                 path d=(path) {}
                             }
                         }
                     }
                 }
-                @for (measure, shades) in Measure::ALL.iter().zip(&shades) {
-                    p.legend.of.{ "of-" (measure.key()) } { @for (class, text) in shades.legend(counties) {
-                        span.key.(class) {} (text)
-                    } }
-                }
+                details { summary { "As equal tiles" } (tiles::tiles(counties, &shades)) }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The measures that shade a county, and the five shades of each.
 
 use super::county::County;
-use super::number::integer;
+use super::number::{compact, integer};
 
 pub(super) const SHADES: usize = 5;
 /// Lower bounds of the upper four shades of growth: 1 is 100 %.
@@ -66,6 +66,15 @@ impl Measure {
             Self::Growth => format!("{:+.0} %", value * 100.0).replace('-', "−"),
         }
     }
+
+    /// The value of a county in at most five characters; a dash without one.
+    pub(super) fn short_text(self, county: &County<'_>) -> String {
+        match (self, self.value(county)) {
+            (_, None) => "–".to_owned(),
+            (Self::People | Self::Growth, Some(value)) => self.text(value).replace(' ', ""),
+            (_, Some(value)) => compact(value as i64),
+        }
+    }
 }
 
 /// The five shades of a measure.
@@ -102,15 +111,25 @@ impl Shades {
         format!("{}{}", self.measure.initial(), self.shade(county))
     }
 
+    /// The classes of a county by all measures.
+    pub(super) fn classes(all: &[Self], county: &County<'_>) -> String {
+        all.iter().map(|shades| shades.class(county)).collect::<Vec<_>>().join(" ")
+    }
+
     /// The class and the values of each shade, in words; a shade that no county has is left out.
     pub(super) fn legend(&self, counties: &[County<'_>]) -> Vec<(String, String)> {
         let (measure, bounds) = (self.measure, &self.bounds);
+        let counts = matches!(measure, Measure::Week | Measure::Month | Measure::Year);
+        let below = |bound: f64| if counts { bound - 1.0 } else { bound };
         let text = |shade: usize| match shade {
             0 if measure == Measure::Growth => "too few filings, or days not complete".to_owned(),
             0 => "none".to_owned(),
             1 => format!("below {}", measure.text(bounds[0])),
             SHADES => format!("{} and more", measure.text(bounds[SHADES - 2])),
-            _ => format!("from {}", measure.text(bounds[shade - 2])),
+            _ => match [bounds[shade - 2], below(bounds[shade - 1])].map(|bound| measure.text(bound)) {
+                [lowest, highest] if lowest == highest => lowest,
+                [lowest, highest] => format!("{lowest} to {highest}"),
+            },
         };
         let has = |shade: &usize| counties.iter().any(|county| self.shade(county) == *shade);
         let entry = |shade| (format!("{}{shade}", measure.initial()), text(shade));
@@ -145,7 +164,7 @@ mod tests {
             .into_iter()
             .map(|(_, words)| words)
             .collect();
-        assert_eq!(words, ["none", "below 20", "from 20", "from 30", "from 40", "50 and more"]);
+        assert_eq!(words, ["none", "below 20", "20 to 29", "30 to 39", "40 to 49", "50 and more"]);
     }
 
     #[test]
@@ -160,6 +179,8 @@ mod tests {
             Shades::of(Measure::Growth, &counties).shade(county)
         };
         assert_eq!(names.map(shade), [1, 2, 3, 4, 5]);
-        assert_eq!(Shades::of(Measure::Growth, &counties).legend(&counties)[1].1, "below −10 %");
+        let legend = Shades::of(Measure::Growth, &counties).legend(&counties);
+        let words: Vec<&str> = legend[1..4].iter().map(|(_, words)| words.as_str()).collect();
+        assert_eq!(words, ["below −10 %", "−10 % to −2 %", "−2 % to +2 %"]);
     }
 }

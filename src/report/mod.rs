@@ -1,7 +1,8 @@
 //! The report of a snapshot: one self-contained HTML file, made from plain values without I/O.
 //!
 //! No font, picture or script from another place: the page's content security policy allows only the script in it, by its hash.
-//! The page is complete without the script. Every text from the lake is escaped, because anyone can file a name.
+//! The page is complete without the script, whose data are the tables of the page.
+//! Every text from the lake is escaped, because anyone can file a name.
 //!
 //! # Files, in reading order
 //!

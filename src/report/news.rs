@@ -1,14 +1,11 @@
 //! What is new and what is gone since the last runs, and the newest businesses.
 
-use super::number::{county, integer};
+use super::number::{county, integer, kind};
 use crate::aggregate::figures::values::NewBusiness;
 use crate::aggregate::{Figures, News, NewsCounts};
 use maud::{Markup, html};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// Counties shown.
-const TOP: usize = 15;
 
 pub(super) fn news(figures: &Figures) -> Markup {
     html! {
@@ -25,8 +22,8 @@ fn of_day(news: &News, day: &str) -> Markup {
     html! {
         p.note { "What the runs of " (day) " saw for the first time, no longer, or again." }
         div.pair {
-            (counts("By type", "type", &news.by_type, String::clone))
-            (counts("By county", "county", &news.by_county, of_county))
+            (counts("New and gone by type", "type", &news.by_type, |key| kind(key).to_owned()))
+            (counts("New and gone by county", "county", &news.by_county, of_county))
         }
     }
 }
@@ -39,10 +36,10 @@ fn counts(
 ) -> Markup {
     let mut rows: Vec<(&String, &NewsCounts)> = counts.iter().collect();
     rows.sort_by_key(|(_, counts)| Reverse(counts.appeared + counts.vanished));
-    html! { div { table {
-        caption { (caption) @if rows.len() > TOP { ", the first " (TOP) " of " (rows.len()) } }
+    html! { div.wide.tall tabindex="0" role="region" aria-label=(caption) { table {
+        caption { (caption) }
         thead { tr { th { (of) } th.number { "new" } th.number { "gone" } th.number { "back" } } }
-        tbody { @for (key, counts) in rows.into_iter().take(TOP) { tr {
+        tbody { @for (key, counts) in rows { tr {
             th scope="row" { (name(key)) }
             @for number in [counts.appeared, counts.vanished, counts.returned] { td.number { (integer(number)) } }
         } } }
@@ -52,11 +49,11 @@ fn counts(
 fn newest(businesses: &[NewBusiness]) -> Markup {
     html! { details {
         summary { "The " (businesses.len()) " newest businesses" }
-        div.wide.tall tabindex="0" role="region" aria-label="The newest businesses" { table.search {
+        div.wide.tall tabindex="0" role="region" aria-label="The newest businesses" { table.search.list {
             caption { "The newest businesses" }
             thead { tr { th { "name" } th { "type" } th { "city" } th { "county" } th { "filed" } } }
             tbody { @for business in businesses { tr {
-                th.name scope="row" { (business.name) } td { (business.entity_type) } td { (business.city) }
+                th.name scope="row" { (business.name) } td { (kind(&business.entity_type)) } td { (business.city) }
                 td { (county(&business.county)) }
                 td.day { @if let Some(day) = business.filed_date { (day) } }
             } } }

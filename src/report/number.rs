@@ -22,7 +22,9 @@ pub(super) fn count(number: u64) -> String {
 pub(super) fn compact(number: i64) -> String {
     match number {
         ..1_000 => number.to_string(),
-        1_000..9_950 => format!("{}.{}k", (number + 50) / 1_000, (number + 50) % 1_000 / 100),
+        1_000..9_950 => {
+            format!("{}.{}k", (number + 50) / 1_000, (number + 50) % 1_000 / 100).replace(".0", "")
+        }
         9_950..999_500 => format!("{}k", (number + 500) / 1_000),
         _ => format!("{:.1}M", number as f64 / 1e6),
     }
@@ -37,6 +39,15 @@ pub(super) fn change(ratio: Option<f64>) -> String {
     }
 }
 
+/// Filings of a period from which its change says something; `is_reliable` of the aggregates has the same number.
+const RELIABLE: i64 = 100;
+
+/// A change that leads to this number of filings, if both numbers are large enough to compare.
+pub(super) fn reliable(filings: i64, ratio: Option<f64>) -> Option<f64> {
+    let before = |ratio: f64| (filings as f64 / (1.0 + ratio)).round() as i64;
+    ratio.filter(|ratio| filings >= RELIABLE && before(*ratio) >= RELIABLE)
+}
+
 /// A share: 0.125 is `12.5 %`; a dash when unknown.
 pub(super) fn share(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{:.1} %", ratio * 100.0))
@@ -49,6 +60,15 @@ pub(super) fn span(secs: f64) -> String {
     }
     let minutes = (secs / 60.0).floor();
     format!("{minutes:.0} min {:.0} s", (secs - minutes * 60.0).floor())
+}
+
+/// A type as people write it; a type that is not known keeps its key.
+pub(super) fn kind(key: &str) -> &str {
+    match key {
+        "llc" => "LLC",
+        "fictitious" => "fictitious name",
+        _ => key,
+    }
 }
 
 /// The county's name; the API returns none for an address outside Florida.
@@ -78,12 +98,23 @@ mod tests {
     }
 
     #[test]
+    fn a_change_of_few_filings_is_none() {
+        for (filings, ratio, kept) in
+            [(100, 0.0, true), (76, 75.0, false), (7_600, 75.0, true), (300, 2.1, false)]
+        {
+            assert_eq!(reliable(filings, Some(ratio)).is_some(), kept, "{filings} {ratio}");
+        }
+        assert_eq!((reliable(0, Some(-1.0)), reliable(500, None)), (None, None));
+    }
+
+    #[test]
     fn short_numbers_have_four_characters() {
         for (number, text) in [
             (0, "0"),
             (999, "999"),
-            (1_049, "1.0k"),
-            (1_950, "2.0k"),
+            (1_049, "1k"),
+            (1_950, "2k"),
+            (2_050, "2.1k"),
             (9_949, "9.9k"),
             (9_950, "10k"),
             (999_499, "999k"),

@@ -1,7 +1,7 @@
 //! The page: its sections in order, and the frame around them.
 
 use super::data::ReportData;
-use super::{calendar, chart, county, headline, map, news, periods, table, tiles};
+use super::{calendar, chart, county, headline, map, news, periods, table};
 use crate::aggregate::Figures;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +17,7 @@ const YEARS: usize = 40;
 /// The report as one HTML document. The same data give the same bytes.
 pub(crate) fn render(data: &ReportData) -> String {
     let figures = &data.figures;
+    let sections = sections(data);
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -35,26 +36,43 @@ pub(crate) fn render(data: &ReportData) -> String {
                     p.note {
                         @if let Some(day) = figures.as_of { "As of " (day) ", Eastern time" } @else { "No figures yet" }
                         @if let Some(snapshot) = data.snapshot { " · snapshot " (snapshot) }
-                        " · counts are businesses the API lists, by filing date"
+                        " · counts are listed businesses by filing date"
                     }
                 }
-                (section("headline", "In short", headline::headline(figures)))
-                (section("news", "New and gone", news::news(figures)))
-                (section("counties", "Counties", counties(figures)))
-                (section("growth", "Growth", table::growth(&figures.counties)))
-                (section("trend", "Filings over time", trend(figures)))
-                (section("sectors", "Industries", table::sectors(figures)))
-                (section("places", "Cities and ZIP codes", table::places(figures)))
-                (section("week", "An ordinary week", chart::week(&figures.weekdays)))
-                (section("coverage", "What the lake holds", calendar::calendar(&figures.coverage)))
-                (section("settling", "How full the newest days are", table::settling(&figures.settling)))
-                (section("reconciliation", "Against the API's own counts", table::reconciliation(&figures.reconciliation)))
-                (section("queries", "Ask further", queries(data)))
+                nav aria-label="Parts of this page" {
+                    @for (id, title, _) in sections.iter().skip(1) { a href={ "#" (id) } { (title) } }
+                    @if data.run.is_some() { a href="#run" { "The run" } }
+                }
+                @for (id, title, content) in &sections { section id=(id) { h2 { (title) } (content) } }
                 @if let Some(facts) = &data.run { (table::run(facts)) }
             } script { (PreEscaped(SCRIPT)) } }
         }
     }
     .into_string()
+}
+
+/// Identifier, title and content of each section, in their order.
+fn sections(data: &ReportData) -> Vec<(&'static str, &'static str, Markup)> {
+    let figures = &data.figures;
+    let mut sections = vec![
+        ("headline", "In short", headline::headline(figures)),
+        ("news", "New and gone", news::news(figures)),
+        ("counties", "Counties", counties(figures)),
+        ("growth", "Growth", table::growth(&figures.counties)),
+        ("trend", "Filings over time", trend(figures)),
+        ("sectors", "Industries", table::sectors(figures)),
+        ("places", "Cities and ZIP codes", table::places(figures)),
+        ("week", "A usual week", chart::week(&figures.weekdays)),
+        ("coverage", "What the lake holds", calendar::calendar(&figures.coverage)),
+        ("settling", "How full the newest days are", table::settling(&figures.settling)),
+    ];
+    // A lake of the state's files has no counts of the API.
+    if !figures.reconciliation.comparisons.is_empty() {
+        let against = table::reconciliation(&figures.reconciliation);
+        sections.push(("reconciliation", "Against the API's own counts", against));
+    }
+    sections.push(("queries", "Ask further", queries(data)));
+    sections
 }
 
 /// Only the style of the page, and only its script.
@@ -71,7 +89,6 @@ fn counties(figures: &Figures) -> Markup {
     let counties = county::detailed(figures);
     html! {
         (map::map(&counties))
-        details { summary { "As equal tiles" } (tiles::tiles(&counties)) }
         (county::parts(&counties, figures))
         (county::table(&counties, &figures.counties))
     }
@@ -79,22 +96,22 @@ fn counties(figures: &Figures) -> Markup {
 
 fn trend(figures: &Figures) -> Markup {
     let months = periods::months(&figures.months, MONTHS);
-    let years = periods::years(&figures.months, YEARS);
+    let years = periods::years(figures, YEARS);
     html! {
         h3 { "By day" }
-        (chart::by_day(&figures.days))
+        (chart::by_day(figures))
         @if months.len() > 1 { h3 { "By month" } (chart::by_period("Filings by month and type", &months)) }
         @if years.len() > 2 {
             h3 { "By year" }
-            (chart::by_period("Filings by year and type", &years))
-            details { summary { "How many of each year are still listed" } (table::years(&years, &figures.filed_by_year)) }
+            (chart::by_period("Businesses by year of filing", &years))
+            details { summary { "How many of each year are still listed" } (table::years(&years)) }
         }
-        (table::months(&figures.months))
+        @if figures.older_are_fewer { p.note {
+            "Days and months have only businesses that are still listed. Older ones have lost more of them, so no change on a year ago "
+            "is shown."
+        } }
+        (table::months(&figures.months, MONTHS))
     }
-}
-
-fn section(id: &str, title: &str, content: Markup) -> Markup {
-    html! { section id=(id) { h2 { (title) } (content) } }
 }
 
 /// Example queries for DuckDB that run as printed; over an object store they need the catalogue's views.
@@ -295,7 +312,7 @@ mod tests {
             "partial",
             "snapshot 42",
             "12,345",
-            "2 rows missing",
+            "2 missing",
             "+12.5 %",
             "−50.0 %",
             "300,123",

@@ -1,7 +1,7 @@
 //! Months and years with their filings by type, from the figures of the months.
 
-use crate::aggregate::MonthFigures;
 use crate::aggregate::figures::values::EVERY_TYPE;
+use crate::aggregate::{Figures, MonthFigures};
 use std::collections::BTreeMap;
 
 /// A month or a year.
@@ -14,22 +14,59 @@ pub(super) struct Period {
     pub(super) is_complete: bool,
 }
 
+/// The part of a year that is no longer listed, next to its types.
+pub(super) const GONE: &str = "no longer listed";
+
+impl Period {
+    /// Filings that are still listed.
+    pub(super) fn listed(&self) -> i64 {
+        self.by_type.iter().filter(|(kind, _)| *kind != GONE).map(|(_, filings)| filings).sum()
+    }
+}
+
 /// The newest months, oldest first.
 pub(super) fn months(figures: &[MonthFigures], most: usize) -> Vec<Period> {
     newest(periods(figures, 7), most)
 }
 
-/// The newest years that have filings, oldest first. A year is complete when its twelve months are.
-pub(super) fn years(figures: &[MonthFigures], most: usize) -> Vec<Period> {
-    newest(periods(figures, 4), most)
+/// The newest years, oldest first, with what of them is no longer listed. A year is complete when its twelve months are.
+pub(super) fn years(figures: &Figures, most: usize) -> Vec<Period> {
+    let mut years = newest(periods(&figures.months, 4), most);
+    for year in &mut years {
+        let filed = figures.filed_by_year.get(&year.name).copied().unwrap_or_default();
+        let gone = filed - year.listed();
+        if gone > 0 {
+            year.by_type.insert(GONE.to_owned(), gone);
+        }
+    }
+    years
 }
 
-fn newest(mut periods: Vec<Period>, most: usize) -> Vec<Period> {
-    periods.split_off(periods.len().saturating_sub(most))
+/// The newest periods without a gap: one that has no filings is there too.
+fn newest(mut known: BTreeMap<String, Period>, most: usize) -> Vec<Period> {
+    let oldest = known.keys().next().cloned().unwrap_or_default();
+    let mut next = known.keys().next_back().cloned();
+    let mut periods = Vec::new();
+    while let Some(name) = next.filter(|name| *name >= oldest && periods.len() < most) {
+        next = before(&name);
+        periods.push(known.remove(&name).unwrap_or_else(|| Period { name, ..Period::default() }));
+    }
+    periods.reverse();
+    periods
+}
+
+/// `2026-06` before `2026-07`, `2025` before `2026`.
+fn before(name: &str) -> Option<String> {
+    let less = |number: &str| number.parse::<u32>().ok()?.checked_sub(1);
+    match name.split_once('-') {
+        None => Some(format!("{:04}", less(name)?)),
+        Some((year, "01")) => Some(format!("{}-12", before(year)?)),
+        Some((year, month)) => Some(format!("{year}-{:02}", less(month)?)),
+    }
 }
 
 /// The periods whose names are the first `letters` of their months.
-fn periods(figures: &[MonthFigures], letters: usize) -> Vec<Period> {
+fn periods(figures: &[MonthFigures], letters: usize) -> BTreeMap<String, Period> {
     let mut periods: BTreeMap<String, (Period, usize)> = BTreeMap::new();
     for row in figures {
         let Some(name) = row.month.get(..letters) else { continue };
@@ -41,7 +78,9 @@ fn periods(figures: &[MonthFigures], letters: usize) -> Vec<Period> {
         }
     }
     let of_all = if letters == 4 { 12 } else { 1 };
-    let period = |(name, (period, months))| Period { name, is_complete: months == of_all, ..period };
+    let period = |(name, (period, months)): (String, (Period, usize))| {
+        (name.clone(), Period { name, is_complete: months == of_all, ..period })
+    };
     periods.into_iter().map(period).collect()
 }
 
@@ -62,13 +101,29 @@ mod tests {
         let mut rows: Vec<MonthFigures> = (1..=12).map(|of| month(2025, of, EVERY_TYPE)).collect();
         rows.extend((1..=12).map(|of| month(2025, of, "llc")));
         rows.extend([month(2026, 1, EVERY_TYPE), month(2026, 1, "llc")]);
-        let years = years(&rows, 9);
+        let months_of = months(&rows, 2);
+        let names = |periods: &[Period]| periods.iter().map(|period| period.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&months_of), ["2025-12", "2026-01"]);
+        let filed_by_year = BTreeMap::from([("2025".to_owned(), 30)]);
+        let years = years(&Figures { months: rows, filed_by_year, ..Figures::default() }, 9);
         let of: Vec<_> =
-            years.iter().map(|year| (year.name.as_str(), year.is_complete, year.by_type["llc"])).collect();
-        assert_eq!(of, [("2025", true, 24), ("2026", false, 2)]);
-        assert_eq!(
-            months(&rows, 2).iter().map(|month| month.name.as_str()).collect::<Vec<_>>(),
-            ["2025-12", "2026-01"]
-        );
+            years.iter().map(|year| (year.is_complete, year.listed(), year.by_type.get(GONE))).collect();
+        assert_eq!(names(&years), ["2025", "2026"]);
+        assert_eq!(of, [(true, 24, Some(&6)), (false, 2, None)]);
+    }
+
+    #[test]
+    fn a_month_without_filings_has_its_place() {
+        let month = |month: &str| MonthFigures {
+            month: month.to_owned(),
+            entity_type: "llc".to_owned(),
+            filings: 1,
+            month_over_month: None,
+            year_over_year: None,
+            is_complete: true,
+        };
+        let months = months(&[month("2025-11"), month("2026-02")], 25);
+        let of: Vec<_> = months.iter().map(|month| (month.name.as_str(), month.listed())).collect();
+        assert_eq!(of, [("2025-11", 1), ("2025-12", 0), ("2026-01", 0), ("2026-02", 1)]);
     }
 }

@@ -8,13 +8,16 @@ const named = (name, attributes) => Object.assign(document.createElement(name), 
 
 function sortable(table) {
   const heads = [...table.querySelectorAll("thead th")];
-  heads.forEach((head, column) => {
+  heads.forEach((head) => {
+    const column = head.cellIndex;
     const button = named("button", { type: "button", className: "sort" });
     button.append(...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") !== "descending";
       const body = table.tBodies[0];
+      const before = head.getAttribute("aria-sort");
+      // Numbers begin with the largest, texts with A.
+      const down = before ? before === "ascending" : head.classList.contains("number");
       const order = (a, b) => {
         const [x, y] = [a.cells[column], b.cells[column]];
         const [m, n] = [number(x), number(y)];
@@ -39,7 +42,8 @@ function csvOf(table) {
     if (value === null && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
     return /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   };
-  return [...table.rows].map((row) => [...row.cells].map(cell).join(",")).join("\r\n") + "\r\n";
+  const words = (row) => [...row.cells].filter((cell) => !cell.classList.contains("picture")).map(cell).join(",");
+  return [...table.rows].map(words).join("\r\n") + "\r\n";
 }
 
 function tools(table) {
@@ -67,7 +71,7 @@ function tools(table) {
   table.before(bar);
 }
 
-for (const table of document.querySelectorAll("table:not(.bars)")) {
+for (const table of document.querySelectorAll("table")) {
   sortable(table);
   tools(table);
 }

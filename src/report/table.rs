@@ -2,16 +2,14 @@
 
 use super::chart::bar;
 use super::data::RunFacts;
-use super::number::{change, count, county, integer, share, span};
+use super::number::{change, count, county, integer, kind as words, reliable, share, span};
 use super::periods::Period;
 use crate::aggregate::figures::values::EVERY_TYPE;
 use crate::aggregate::{CountyFigures, Figures, MonthFigures, Reconciliation, Scope, SettlingDay};
 use crate::contract::reference::{industry_labels, label_of_key};
 use maud::{Markup, html};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-/// Months shown.
-const MONTHS: usize = 13;
 /// Rows of the growth tables.
 const GROWTH_ROWS: usize = 10;
 /// A ZIP code with this many times its county's mean is marked.
@@ -19,9 +17,10 @@ const HOT_TIMES: f64 = 5.0;
 /// Rows of differences shown.
 const DIFFERENCES: usize = 15;
 
-pub(super) fn months(figures: &[MonthFigures]) -> Markup {
+/// The newest months, `most` of them.
+pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
     let newest: BTreeSet<&str> = figures.iter().map(|row| row.month.as_str()).collect();
-    let months: Vec<&str> = newest.into_iter().rev().take(MONTHS).collect();
+    let months: Vec<&str> = newest.into_iter().rev().take(most).collect();
     let types: BTreeSet<&str> = figures
         .iter()
         .filter(|row| months.contains(&row.month.as_str()))
@@ -32,20 +31,20 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
         |month: &str, kind: &str| figures.iter().find(|row| row.month == month && row.entity_type == kind);
     html! {
         div.wide tabindex="0" { table {
-            caption { "Filings by month; changes where both months are complete" }
+            caption { "Filings by month; changes where both months are complete and have 100 filings" }
             thead { tr {
                 th { "month" } th.number { "filings" } th.number { "on the month before" } th.number { "on a year ago" }
             } }
             tbody { @for month in &months { @if let Some(all) = find(month, EVERY_TYPE) { tr {
                 th scope="row" { (month) @if !all.is_complete { " (incomplete)" } }
                 td.number { (integer(all.filings)) }
-                (change_cell(all.month_over_month))
-                (change_cell(all.year_over_year))
+                (change_cell(reliable(all.filings, all.month_over_month)))
+                (change_cell(reliable(all.filings, all.year_over_year)))
             } } } }
         } }
         div.wide tabindex="0" { table.types {
             caption { "Filings by month and type" }
-            thead { tr { th { "month" } @for kind in &types { th.number { (kind) } } } }
+            thead { tr { th { "month" } @for kind in &types { th.number { (words(kind)) } } } }
             tbody { @for month in &months { tr {
                 th.day scope="row" { (month) }
                 @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
@@ -55,17 +54,17 @@ pub(super) fn months(figures: &[MonthFigures]) -> Markup {
 }
 
 /// Of the businesses filed in each year, those that are still listed.
-pub(super) fn years(years: &[Period], filed_by_year: &BTreeMap<String, i64>) -> Markup {
-    let filed = |year: &Period| filed_by_year.get(&year.name).copied().unwrap_or_default();
+pub(super) fn years(years: &[Period]) -> Markup {
+    let filed = |year: &Period| year.by_type.values().sum::<i64>();
     html! {
         div.wide tabindex="0" { table {
             caption { "Businesses by year of filing" }
             thead { tr { th { "year" } th.number { "filed" } th.number { "still listed" } th.number { "share" } } }
-            tbody { @for year in years.iter().rev() {
-                @let (filed, listed) = (filed(year), year.by_type.values().sum::<i64>());
+            tbody { @for year in years.iter().rev().filter(|year| filed(year) > 0) {
+                @let (filed, listed) = (filed(year), year.listed());
                 tr {
                     th scope="row" { (year.name) } td.number { (integer(filed)) } td.number { (integer(listed)) }
-                    td.number { (share((filed > 0).then(|| listed as f64 / filed as f64))) }
+                    td.number { (share(Some(listed as f64 / filed as f64))) }
                 }
             } }
         } }
@@ -97,11 +96,13 @@ pub(super) fn growth(counties: &[CountyFigures]) -> Markup {
         known.iter().rev().filter(|row| row.points < 0.0).take(GROWTH_ROWS).collect();
     html! {
         @if known.is_empty() {
-            p.note { "No growth yet: it needs 60 complete days, from 15 to 74 days ago." }
+            p.note {
+                "No county has a growth yet: that needs 60 complete days, from 15 to 74 days ago, with 100 filings in each half."
+            }
         } @else {
             p.note {
                 "Days 15 to 44 ago against days 45 to 74 ago: filings of these days have arrived. Counties with fewer than 100 "
-                "filings in either are left out."
+                "filings in one of the two are left out."
             }
             div.pair {
                 (growth_table("Faster than the state", &rising))
@@ -163,10 +164,10 @@ pub(super) fn sectors(figures: &Figures) -> Markup {
                 thead { tr { th { "sector" } th.number { "filings" } th.number { "of the month" } th.number { "on a year ago" } } }
                 tbody { @for row in &figures.sectors { tr {
                     th scope="row" { (industry(&row.sector)) } td.number { (integer(row.filings)) }
-                    td.number { (share(row.share_of_month)) } (change_cell(row.year_over_year))
+                    td.number { (share(row.share_of_month)) } (change_cell(reliable(row.filings, row.year_over_year)))
                 } } }
             } }
-            p.note { "The API infers the sector from the name of a business; most names do not say it." }
+            p.note { "The sector is inferred from the name of a business; most names do not say it." }
         }
     }
 }
@@ -175,7 +176,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
     html! {
         div.pair {
             div.wide tabindex="0" { table {
-                caption { "Cities with most filings " (figures.cities_month) }
+                caption { "Cities with most filings in " (figures.cities_month) }
                 thead { tr { th { "city" } th { "county" } th.number { "filings" } th.number { "spellings" } } }
                 tbody { @for row in &figures.cities { tr {
                     th scope="row" { @if row.city.is_empty() { "no city" } @else { (row.city) } }
@@ -184,7 +185,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
             } }
             div.wide tabindex="0" { table {
                 caption { "ZIP codes with most filings, 365 days" }
-                thead { tr { th { "ZIP" } th { "county" } th.number { "filings" } th.number { "of the county" } th.number { "times its mean" } } }
+                thead { tr { th { "ZIP" } th { "county" } th.number { "filings" } th.number { "of the county" } th.number { "times the county's mean" } } }
                 tbody { @for row in &figures.zips { tr.hot[row.times_county_mean > Some(HOT_TIMES)] {
                     th scope="row" { @if row.zip.is_empty() { "no ZIP" } @else { (row.zip) } }
                     td { (county(&row.county)) }
@@ -194,7 +195,7 @@ pub(super) fn places(figures: &Figures) -> Markup {
                 } } }
             } }
         }
-        p.note { "A ZIP code far above its county's mean is mostly one registration service's address, not a busy town." }
+        p.note { "A ZIP code far above the mean of its county (in red) is mostly the address of a registration service, not a busy town." }
     }
 }
 
@@ -203,12 +204,15 @@ pub(super) fn settling(days: &[SettlingDay]) -> Markup {
         @if days.is_empty() {
             p.note { "No recent day was read: nothing to show." }
         } @else {
-            table.bars { @for row in days.iter().take(14) { tr {
-                th scope="row" { (row.day) }
-                td { (bar(row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) }
-                td.number { (integer(row.filings)) }
-                td.number { @if row.fullness.is_some() { (share(row.fullness)) " of usual" } @else { "–" } }
-            } } }
+            div.wide tabindex="0" { table.bars {
+                caption { "Filings of the newest days, against the mean of their weekday" }
+                thead { tr { th { "day" } td.picture {} th.number { "filings" } th.number { "of usual" } } }
+                tbody { @for row in days.iter().take(14) { tr {
+                    th.day scope="row" { (row.day) }
+                    td.picture { (bar(row.fullness.unwrap_or(0.0).min(1.0) * 100.0)) }
+                    td.number { (integer(row.filings)) } td.number { (share(row.fullness)) }
+                } } }
+            } }
         }
     }
 }
@@ -225,23 +229,19 @@ pub(super) fn reconciliation(reconciliation: &Reconciliation) -> Markup {
         (Scope::County, "counties, last 30 days", "may differ likewise"),
     ];
     html! {
-        @if reconciliation.comparisons.is_empty() {
-            p.note { "The API gave no counts: nothing to show." }
-        } @else {
-            div.wide tabindex="0" { table {
-                caption { "The lake's counts against the API's, for complete periods" }
-                thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "rule" } } }
-                tbody { @for (scope, name, meaning) in scopes {
-                    @let compared = reconciliation.comparable(scope).count();
-                    @let differ = reconciliation.differences(scope).len();
-                    tr {
-                        th scope="row" { (name) } td.number { (compared) } td.number { (compared - differ) }
-                        td.number.down[differ > 0 && scope == Scope::Day] { (differ) } td { (meaning) }
-                    }
-                } }
+        div.wide tabindex="0" { table {
+            caption { "The lake's counts against the API's, for complete periods" }
+            thead { tr { th { "counts of" } th.number { "compared" } th.number { "agree" } th.number { "differ" } th { "rule" } } }
+            tbody { @for (scope, name, meaning) in scopes {
+                @let compared = reconciliation.comparable(scope).count();
+                @let differ = reconciliation.differences(scope).len();
+                tr {
+                    th scope="row" { (name) } td.number { (compared) } td.number { (compared - differ) }
+                    td.number.down[differ > 0 && scope == Scope::Day] { (differ) } td { (meaning) }
+                }
             } }
-            @for (scope, name, _) in scopes { (differences(reconciliation, scope, name)) }
-        }
+        } }
+        @for (scope, name, _) in scopes { (differences(reconciliation, scope, name)) }
     }
 }
 
@@ -251,6 +251,7 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
         details open[scope == Scope::Day] {
             summary { "Largest differences: " (name) }
             div.wide tabindex="0" { table {
+                caption { "Differences: " (name) }
                 thead { tr { th { "period" } th { "of" } th.number { "API" } th.number { "lake" } th.number { "difference" } } }
                 tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
                     th scope="row" { (row.period) }

@@ -2,7 +2,6 @@
 
 use super::county::{County, slug};
 use super::measure::{Measure, Shades};
-use super::number::compact;
 use maud::{Markup, html};
 use std::sync::LazyLock;
 
@@ -38,20 +37,21 @@ static TILES: LazyLock<Vec<(&str, &str, u32, u32)>> = LazyLock::new(|| {
 
 const TILE: u32 = 46;
 
-/// The tiles; the shade of a county is its fifth by filings of the last 30 days, as on the map.
-pub(super) fn tiles(counties: &[County<'_>]) -> Markup {
-    let shades = Shades::of(Measure::Month, counties);
+/// The tiles, shaded as the map is; each has the value of the measure that the reader chose.
+pub(super) fn tiles(counties: &[County<'_>], shades: &[Shades]) -> Markup {
     html! {
-        svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="Filings of the last 30 days by county" {
+        svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="The counties as equal tiles" {
             @for &(name, short, column, row) in TILES.iter() {
                 @if let Some(county) = counties.iter().find(|county| county.name == name) {
-                    g.tile.{ "shade" (shades.shade(county)) } transform={ "translate(" (column * TILE) " " (row * TILE) ")" } {
+                    g.tile.(Shades::classes(shades, county)) transform={ "translate(" (column * TILE) " " (row * TILE) ")" } {
                         a href={ "#" (slug(name)) } {
-                            title { (county.name) ": " (county.figures.filings_last_30_days) " filings in 30 days" }
+                            title { (name) }
                             rect width=(TILE - 3) height=(TILE - 3) rx="5" {}
                         }
-                        text x="6" y="16" { (short) }
-                        text.value x="6" y="33" { (compact(county.figures.filings_last_30_days)) }
+                        text x="5" y="16" { (short) }
+                        @for measure in Measure::ALL {
+                            text.of.{ "of-" (measure.key()) } x="5" y="34" { (measure.short_text(county)) }
+                        }
                     }
                 }
             }

@@ -11,7 +11,7 @@ use super::service::{Clock, Service};
 use crate::contract::business::{Address, Detail, Industry, Officer, Summary};
 use crate::contract::eastern::parse_date;
 use crate::contract::plan::{Plan, PlanLimits};
-use crate::table::{DetailRow, FilingRow, OfficerRow, Row, Table, write_rows};
+use crate::table::{Change, ChangeRow, DetailRow, FilingRow, OfficerRow, Row, Table, write_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use prometheus_client::metrics::counter::Counter;
@@ -83,7 +83,7 @@ pub(super) fn detail(number: usize, officer_count: i32) -> Detail {
     }
 }
 
-/// Nine businesses: 1 to 3 with detail, 1 with 30 officers, 2 without any, 3 with officers never fetched.
+/// Nine businesses: 1 to 3 with detail, 1 with 30 officers and two changes, 2 without any, 3 with officers never fetched.
 pub(super) fn snapshot() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number| FilingRow::from_summary(&summary(number), SEEN_AT).expect("a row");
@@ -95,7 +95,25 @@ pub(super) fn snapshot() -> TempDir {
     let officer = |n| Officer { name: format!("OFFICER {:02}", 29 - n), title: "MGR".to_owned() };
     let officers: Vec<_> = (0..30).map(|n| OfficerRow::new(1, n, &officer(n), SEEN_AT)).collect();
     write_table(folder.path(), Table::Officers, "o.parquet", &officers);
+    let changes = [(Change::Appeared, "", 0), (Change::Returned, "", 0), (Change::Changed, "city", 3_600)];
+    let changes = changes.map(|(kind, field, secs)| change(kind, field, secs));
+    write_table(folder.path(), Table::Changes, "c.parquet", &changes);
     folder
+}
+
+/// A change of business 1, seen `secs` seconds after its filing; a city was Miami and is Tampa.
+fn change(change: Change, field: &str, secs: i64) -> ChangeRow {
+    let city = |name: &str| (field == "city").then(|| name.to_owned());
+    ChangeRow {
+        observed_at: SEEN_AT + jiff::SignedDuration::from_secs(secs),
+        observed_on: TODAY,
+        business_id: 1,
+        change,
+        field: field.to_owned(),
+        old: city("Miami"),
+        new: city("Tampa"),
+        run_id: "run".to_owned(),
+    }
 }
 
 pub(super) fn index() -> Index {

@@ -53,9 +53,14 @@ if is_folder:
     names = lake.pandas("filings", ["name", "county"])
     claim(list(names.columns) == ["name", "county"] and len(names) == lake.snapshot().rows("filings"), names.shape)
     empty = Path(root).parent / "nothing"
-    claim("no snapshot" in str(refused(sunlake.LakeError, lambda: sunlake.Lake(empty))), "a folder without a lake")
+    claim("is no lake" in str(refused(sunlake.LakeError, lambda: sunlake.Lake(empty))), "a folder without a lake")
     summary = sunlake.run("sample", "--today", lake.snapshot().commit["today"], lake=Path(root).parent / "run")
     claim(summary["outcome"] == "complete" and summary["snapshot"] == 1, summary)
     failure = refused(sunlake.SettingsError, lambda: sunlake.run("nope"))
-    claim(failure and failure.code == 3 and "no pipeline nope" in str(failure), failure)
+    claim(failure and failure.code == 3 and "no pipeline nope" in str(failure) and "\nhint: " in str(failure), failure)
+    failure = refused(sunlake.SettingsError, lambda: sunlake.run("sample", "--wrong"))
+    claim(failure and failure.code == 2 and "--wrong: sunlake run has no such flag\nhint: " in str(failure), failure)
+    sys.modules["polars"] = None
+    failure = refused(ModuleNotFoundError, lambda: lake.polars("filings"))
+    claim("pip install polars" in str(failure), failure)
 print(json.dumps({"faults": faults, "compared": compared}))

@@ -1,8 +1,13 @@
 //! The pages of the server for people: they need no key, run only their own script, and show the lake's report.
 
+use crate::support::command::{Sunlake, project, succeed};
 use crate::support::http::Answer;
+use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer};
-use crate::support::{source, wait_for};
+use crate::support::source::{self, Source};
+use crate::support::{node, wait_for};
+use serde_json::{Value, json};
+use std::process::Command;
 use std::time::Duration;
 
 fn policy(answer: &Answer) -> &str {
@@ -47,4 +52,41 @@ fn the_report_is_that_of_the_lake_and_follows_it() {
     assert_eq!(report.body, std::fs::read(written).expect("a report"));
     assert_eq!(policy(&report), "frame-ancestors 'none'");
     assert!(server.get_with("/", "").text().contains("href=\"/report\""));
+}
+
+#[test]
+#[ignore = "needs Debian's package chromium; installs node packages, a minute"]
+fn a_person_finds_a_business_and_its_changes_and_tries_an_operation() {
+    succeed(Command::new("chromium").arg("--version"));
+    let scratch = Scratch::new();
+    let files = project().join("tests/state_files/files");
+    let text = format!(
+        "name = \"state\"\n[import]\nfolder = {files:?}\n[checks]\nquarantine = \"tell\"\ndrop = \"tell\"\n"
+    );
+    let source = Source { lake: scratch.lake(), today: "2026-11-22" };
+    let run = Sunlake::run(&scratch.file("state.toml", &text), &source.lake);
+    run.args(["--today", source.today]).finish().complete();
+    let sql = "SELECT c.name, c.old, c.new FROM changes_detail c JOIN filings f USING (business_id) \
+               WHERE c.field = 'city' AND f.status = 'active' AND f.entity_type = 'llc' ORDER BY c.name LIMIT 1";
+    let asked = Sunlake::on(&source.lake, ["query", sql, "--format", "json"]).finish().exits(0);
+    let changed: Value = serde_json::from_str(&asked.stdout).expect("JSON");
+    let of = |column: &str| changed[0][column].as_str().expect("text");
+    let server = ApiServer::generous(&source, AGENCY);
+    let task = json!({"url": server.url(), "key": server.key, "name": of("name")});
+    let seen = node::json("pages.mjs", &server.scratch.file("task.json", &task.to_string()));
+    let line = format!(": city: {} → {}", of("old"), of("new"));
+    for view in seen.as_array().expect("views") {
+        let name = &view["name"];
+        assert_eq!(view["faults"], json!([]), "{name}: console, requests, accessibility");
+        assert_eq!(view["wider"], json!([0, 0]), "{name}: nothing is wider than the window");
+        assert_eq!(view["title"], changed[0]["name"], "{name}");
+        assert!(view["changes"].as_str().is_some_and(|changes| changes.contains(&line)), "{view}");
+        assert!(view["status"].as_str().is_some_and(|said| said.starts_with("Status 200")), "{view}");
+        assert_eq!(
+            (&view["kept"], &view["other_tab"]),
+            (&json!(true), &json!("")),
+            "{name}: the key is the tab's"
+        );
+    }
+    assert_eq!(seen.as_array().map(Vec::len), Some(4));
 }

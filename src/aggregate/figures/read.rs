@@ -32,14 +32,24 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     let (as_of, counties) = of_aggregate(tables, "county_window", read_counties)?;
     let mut months = of_aggregate(tables, "month", |cells| read_months(cells, None))?;
     months.extend(of_aggregate(tables, "type_month", |cells| read_months(cells, Some("entity_type")))?);
+    // A filing may take effect on a day to come.
+    months.retain(|month| as_of.is_none_or(|as_of| month.month <= month_of(as_of)));
     months.sort_by(|a, b| (&b.month, &a.entity_type).cmp(&(&a.month, &b.entity_type)));
     let (cities_month, cities) = of_aggregate(tables, "city_month", |cells| read_cities(cells, as_of))?;
-    let (sectors_month, sectors) = of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
+    let filed_by_year = count_years(tables, as_of)?;
+    let older_are_fewer = are_older_fewer(&months, &filed_by_year);
+    let (sectors_month, mut sectors) =
+        of_aggregate(tables, "sector_month", |cells| read_sectors(cells, as_of))?;
+    if older_are_fewer {
+        months.iter_mut().for_each(|month| month.year_over_year = None);
+        sectors.iter_mut().for_each(|sector| sector.year_over_year = None);
+    }
     let trend_months = trend_months(&months, as_of);
     Ok(Figures {
         county_details: read_details(tables, (&cities_month, &sectors_month), &trend_months)?,
         newest: read_newest(tables, as_of)?,
-        filed_by_year: count_years(tables)?,
+        filed_by_year,
+        older_are_fewer,
         trend_months,
         news: of_aggregate(tables, "new_and_vanished", read_news)?,
         sectors_month,
@@ -58,16 +68,25 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
     })
 }
 
-/// The rows of the files of each year, by the folders of their months.
-fn count_years(tables: &SnapshotFiles) -> Result<BTreeMap<String, i64>, AggregateError> {
+/// The rows of the files of each year, by the folders of their months; without months to come.
+fn count_years(tables: &SnapshotFiles, as_of: Option<Date>) -> Result<BTreeMap<String, i64>, AggregateError> {
+    let newest = as_of.map(month_of);
     let mut years = BTreeMap::new();
     for file in tables.get("filings").into_iter().flatten() {
         let month = month_of_path(file).and_then(|folder| folder.to_str()?.strip_prefix("filed_month="));
+        let month = month.filter(|month| newest.as_ref().is_none_or(|newest| *month <= newest.as_str()));
         if let Some(year) = month.and_then(|month| month.get(..4)) {
             *years.entry(year.to_owned()).or_default() += count_rows(file)? as i64;
         }
     }
     Ok(years)
+}
+
+fn are_older_fewer(months: &[MonthFigures], filed_by_year: &BTreeMap<String, i64>) -> bool {
+    let of_all = months.iter().filter(|month| month.entity_type == EVERY_TYPE);
+    let (listed, filed) =
+        (of_all.map(|month| month.filings).sum::<i64>(), filed_by_year.values().sum::<i64>());
+    (filed - listed) * 20 > filed
 }
 
 fn read_coverage(cells: &Cells) -> Result<Vec<CoverageDay>, AggregateError> {

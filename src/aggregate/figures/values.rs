@@ -175,6 +175,8 @@ pub(crate) struct Figures {
     pub(crate) months: Vec<MonthFigures>,
     /// Businesses filed in each year, `YYYY`, listed or no more.
     pub(crate) filed_by_year: BTreeMap<String, i64>,
+    /// Whether more than one business in twenty is no longer listed: older periods are then too low to be compared.
+    pub(crate) older_are_fewer: bool,
     /// Most filings of the last 30 days first.
     pub(crate) counties: Vec<CountyFigures>,
     /// Month of `cities`, `YYYY-MM`; empty without cities.

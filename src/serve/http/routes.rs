@@ -31,17 +31,17 @@ impl Site {
         if let Some((page, route)) = self.open_page(uri.path()) {
             return Reply::open(if is_read { page } else { self.wrong_method(method, READ) }, route);
         }
-        let Some((endpoint, argument)) = Endpoint::match_path(uri.path()) else {
+        let Some((asked, argument)) = Asked::of(uri.path()) else {
             let message = format!("no route {} {}", cut(method.as_str()), cut(uri.path()));
             return Reply::open(not_found(self.problem(404, message), "route"), "none");
         };
-        let route = endpoint.template();
+        let route = asked.route();
         if !is_read {
             return Reply::open(self.wrong_method(method, READ), route);
         }
         match self.service.authenticate(bearer(headers)) {
             Ok(caller) => {
-                let answered = self.answer(&caller, endpoint, argument, uri, headers);
+                let answered = self.answer(&caller, asked, argument, uri, headers);
                 let response = answered.unwrap_or_else(|error| match &error {
                     ApiError::NotFound(missing, _) => not_found(self.refusal(&error), name(*missing)),
                     _ => self.refusal(&error),
@@ -56,16 +56,20 @@ impl Site {
     fn answer(
         &self,
         caller: &Caller,
-        endpoint: Endpoint,
+        asked: Asked,
         argument: Option<&str>,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<HttpResponse, ApiError> {
+        let endpoint = asked.endpoint();
         let authorized = self.service.authorize(caller, endpoint);
         let counted = self.service.count(caller);
         authorized.and(counted)?;
         let query = uri.query().unwrap_or_default();
         let arguments = Arguments::from_request(endpoint, argument, query);
+        if asked == Asked::Changes {
+            return Ok(response(StatusCode::OK, "application/json", self.service.changes(arguments)?));
+        }
         let Versioned { body, next, version } = self.service.answer_with_version(caller, arguments)?;
         let response = response(StatusCode::OK, "application/json", body);
         // After the operation has succeeded: a client cannot have a 400 or a 404 cached.
@@ -82,6 +86,38 @@ impl Site {
             Some(link) => with_header(answer, LINK, link),
             None => answer,
         })
+    }
+}
+
+/// What a path asks that needs a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Operation(Endpoint),
+    /// The changes of a business: the page at `/` shows them, the API does not have them.
+    Changes,
+}
+
+impl Asked {
+    /// The question of a path, and the argument in it.
+    fn of(path: &str) -> Option<(Self, Option<&str>)> {
+        let id = path.strip_prefix("/changes/").filter(|id| !id.is_empty() && !id.contains('/'));
+        let operation = || Endpoint::match_path(path).map(|(of, argument)| (Self::Operation(of), argument));
+        id.map(|id| (Self::Changes, Some(id))).or_else(operation)
+    }
+
+    const fn route(self) -> &'static str {
+        match self {
+            Self::Operation(endpoint) => endpoint.template(),
+            Self::Changes => "/changes/{id}",
+        }
+    }
+
+    /// The operation whose rules hold: scopes and arguments.
+    const fn endpoint(self) -> Endpoint {
+        match self {
+            Self::Operation(endpoint) => endpoint,
+            Self::Changes => Endpoint::Business,
+        }
     }
 }
 
@@ -275,6 +311,26 @@ mod tests {
         assert_eq!(reply.body["data"].as_array().map(Vec::len), Some(25));
         assert_eq!(reply.body["data"][0], json!({"name": "OFFICER 00", "title": "MGR"}));
         assert_eq!(get(&site, "/v1/fl/businesses/2/officers").body, json!({"data": []}));
+    }
+
+    #[test]
+    fn changes_of_a_business_are_newest_first_and_need_a_key_that_they_count_for() {
+        let site = site(PlanLimits { per_minute: 3, ..generous() }, &["data"]);
+        let change = |at: &str, on: &str, change: &str, field: &str| {
+            json!({"observed_at": at, "observed_on": on, "change": change, "field": field,
+                   "old": (field == "city").then_some("Miami"), "new": (field == "city").then_some("Tampa")})
+        };
+        let newest_first = json!([
+            change("2026-07-31T17:00:00Z", "2026-07-31", "changed", "city"),
+            change("2026-07-31T16:00:00Z", "2026-07-31", "returned", ""),
+        ]);
+        assert_eq!(get(&site, "/changes/1").body["data"], newest_first);
+        assert_eq!(get(&site, "/changes/2").body, json!({"data": []}));
+        assert_eq!(get(&site, "/changes/99").status, 404);
+        assert_eq!(get(&site, "/changes/1").status, 429, "all three were counted");
+        assert_eq!(send(&site, "GET", "/changes/1", &[]).status, 401);
+        assert_eq!(send(&site, "POST", "/changes/1", &[]).status, 405);
+        assert_eq!(send(&site, "GET", "/changes/1/2", &[]).status, 404);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::contract::business::{ACTIVE, Address, Officer};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::reference::{EntityType, Industries, Sector};
 use jiff::Timestamp;
+use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -42,13 +43,26 @@ pub(crate) struct DetailTail<'a> {
     pub(crate) license_count: i32,
 }
 
-/// Collects rows, details, officers and lists; [`IndexBuilder::finish`] returns the index.
+/// A change of a business, as the page at `/` is sent it.
+#[derive(Debug, Serialize)]
+pub(crate) struct SeenChange<'a> {
+    /// First, because changes are sorted by their texts.
+    pub(crate) observed_at: Timestamp,
+    pub(crate) observed_on: Date,
+    pub(crate) change: &'static str,
+    pub(crate) field: &'a str,
+    pub(crate) old: Option<&'a str>,
+    pub(crate) new: Option<&'a str>,
+}
+
+/// Collects rows, details, officers, changes and lists; [`IndexBuilder::finish`] returns the index.
 #[derive(Debug, Default)]
 pub(crate) struct IndexBuilder {
     pub(crate) rows: RowBuffer,
     details: JsonById,
     officers: JsonById,
     without_officers: Vec<i64>,
+    changes: JsonById,
     /// Without them the 67 of the state are shown.
     pub(crate) counties: Vec<CountyName>,
     /// Without them the sectors and types of the rows are shown.
@@ -71,6 +85,10 @@ impl IndexBuilder {
     pub(crate) fn push_officers<'a>(&mut self, business_id: i64, sorted: impl Iterator<Item = &'a Officer>) {
         let shown: Vec<&Officer> = sorted.take(MAX_OFFICERS).collect();
         self.officers.push(business_id, &json_text(&shown));
+    }
+
+    pub(crate) fn push_change(&mut self, business_id: i64, change: &SeenChange<'_>) {
+        self.changes.push(business_id, &json_text(change));
     }
 
     pub(crate) fn finish(mut self) -> Result<Index, IndexError> {
@@ -102,6 +120,7 @@ impl IndexBuilder {
             details: self.details.sorted(),
             officers: self.officers.sorted(),
             without_officers: self.without_officers,
+            changes: self.changes.sorted(),
             county_names: self.counties,
             industries,
             updated_at: self.updated_at.unwrap_or(Timestamp::UNIX_EPOCH),

@@ -77,6 +77,13 @@ impl JsonById {
         u32::try_from(place).ok().map(|place| self.texts.get(place))
     }
 
+    /// All texts of a business, in the order in which they came.
+    fn all(&self, business_id: i64) -> impl Iterator<Item = &str> {
+        let first = self.ids.partition_point(|id| *id < business_id);
+        let places = (first..self.ids.len()).take_while(move |place| self.ids[*place] == business_id);
+        places.filter_map(|place| u32::try_from(place).ok()).map(|place| self.texts.get(place))
+    }
+
     fn bytes(&self) -> usize {
         size_of::<i64>() * self.ids.capacity() + self.texts.bytes()
     }
@@ -93,6 +100,8 @@ pub(crate) struct Index {
     pub(crate) officers: JsonById,
     /// Sorted ids of the businesses that were looked up and have no officer.
     pub(crate) without_officers: Vec<i64>,
+    /// Each begins with the instant when it was seen.
+    pub(crate) changes: JsonById,
     pub(crate) county_names: Vec<CountyName>,
     pub(crate) industries: Industries,
     pub(crate) updated_at: Timestamp,
@@ -116,6 +125,7 @@ impl Index {
             + self.by_name.bytes()
             + self.details.bytes()
             + self.officers.bytes()
+            + self.changes.bytes()
             + size_of::<i64>() * self.without_officers.capacity()
     }
 
@@ -152,6 +162,13 @@ impl Index {
         let id = self.columns.uncoded.ids[row as usize];
         let none = || self.without_officers.binary_search(&id).ok().map(|_| "[]");
         self.officers.get(id).or_else(none)
+    }
+
+    /// The changes of a row as a JSON array, newest first.
+    pub(crate) fn changes_of(&self, row: u32) -> String {
+        let mut changes: Vec<&str> = self.changes.all(self.columns.uncoded.ids[row as usize]).collect();
+        changes.sort_unstable_by(|a, b| b.cmp(a));
+        format!("[{}]", changes.join(","))
     }
 }
 

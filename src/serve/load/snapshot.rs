@@ -5,12 +5,14 @@ use super::files::each_row;
 use super::{files, filings};
 use crate::contract::business::Officer;
 use crate::contract::reference::Industries;
-use crate::serve::index::builder::DetailTail;
+use crate::serve::index::builder::{DetailTail, SeenChange};
 use crate::serve::index::{CountyName, Index, IndexBuilder};
-use crate::table::{CountyRow, DetailRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, industries};
+use crate::table::{
+    Change, ChangeRow, CountyRow, DetailRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, industries,
+};
 use std::path::Path;
 
-/// The index of a snapshot: its filings, and its details, officers, counties and industries where it has them.
+/// The index of a snapshot: its filings, and its details, officers, changes, counties and industries where it has them.
 pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     let mut builder = IndexBuilder::default();
     if !files::folder(snapshot, Table::Filings).is_dir() {
@@ -20,6 +22,7 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     filings::load_filings(snapshot, &mut builder)?;
     load_details(snapshot, &mut builder)?;
     load_officers(snapshot, &mut builder)?;
+    load_changes(snapshot, &mut builder)?;
     builder.counties = load_counties(snapshot)?;
     builder.industries = Some(load_industries(snapshot)?).filter(|lists| !lists.sectors.is_empty());
     builder.finish().map_err(|source| LoadError::Rows(snapshot.to_owned(), source))
@@ -51,6 +54,23 @@ fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), Load
         builder.push_officers(group[0].0, group.iter().map(|(_, officer)| officer));
     }
     Ok(())
+}
+
+/// Adds what changed of each business. First readings are left out: they are most of the rows.
+fn load_changes(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    each_row(snapshot, |row: ChangeRow| {
+        let change = SeenChange {
+            observed_at: row.observed_at,
+            observed_on: row.observed_on,
+            change: row.change.name(),
+            field: &row.field,
+            old: row.old.as_deref(),
+            new: row.new.as_deref(),
+        };
+        if row.change != Change::Appeared {
+            builder.push_change(row.business_id, &change);
+        }
+    })
 }
 
 /// The counties by key and display name, in the order of their keys.

@@ -46,25 +46,51 @@ function words(value) {
   return String(value);
 }
 
+// A change of a business in one line.
+function line(change) {
+  const value = (text) => text || "none";
+  const texts = { vanished: "no longer listed", returned: "listed again" };
+  const field = change.field === "extra" ? "other fields" : change.field.replaceAll("_", " ");
+  const text = texts[change.change] || field + ": " + value(change.old) + " → " + value(change.new);
+  return change.observed_on + ": " + text;
+}
+
+// A list of an answer, a line for each item.
+function fill(id, answer, text) {
+  $(id).replaceChildren();
+  if (answer.status !== 200) add($(id), "li", answer.missing === id ? "They were never fetched into this lake." : reason(answer));
+  else if (answer.body.data.length === 0) add($(id), "li", "none");
+  else for (const item of answer.body.data) add($(id), "li", text(item));
+}
+
+let opened = null;
 async function open(row) {
-  $("business").hidden = false;
-  $("facts").replaceChildren();
-  $("officers").replaceChildren();
+  opened = row;
+  const path = "/v1/fl/businesses/" + row.id;
+  let answers;
+  try {
+    answers = await Promise.all([path, path + "/officers", "/changes/" + row.id].map((of) => ask(of)));
+  } catch {
+    $("said").textContent = "The server does not answer.";
+    return;
+  }
+  // The reader has opened another one.
+  if (opened !== row) return;
+  const [detail, officers, changes] = answers;
   $("name").textContent = row.name;
-  const [detail, officers] = await Promise.all([ask("/v1/fl/businesses/" + row.id), ask("/v1/fl/businesses/" + row.id + "/officers")]);
-  const known = detail.status === 200 ? detail.body.data : row;
-  for (const [field, value] of Object.entries(known)) {
+  $("facts").replaceChildren();
+  for (const [field, value] of Object.entries(detail.status === 200 ? detail.body.data : row)) {
     const text = words(value);
-    if (text && field !== "name") {
-      add($("facts"), "dt", field.replaceAll("_", " "));
-      add($("facts"), "dd", text);
-    }
+    if (!text || field === "name") continue;
+    add($("facts"), "dt", field.replaceAll("_", " "));
+    const shown = add($("facts"), "dd");
+    if (field !== "url" || !text.startsWith("https://")) shown.textContent = text;
+    else Object.assign(add(shown, "a", text), { href: text, rel: "noreferrer" });
   }
   if (detail.status !== 200) add($("facts"), "dd", detail.missing === "detail" ? "Its details were never fetched into this lake." : reason(detail));
-  if (officers.status === 200) {
-    for (const officer of officers.body.data) add($("officers"), "li", officer.name + ", " + officer.title);
-    if (officers.body.data.length === 0) add($("officers"), "li", "none");
-  } else add($("officers"), "li", officers.missing ? "They were never fetched into this lake." : reason(officers));
+  fill("officers", officers, (officer) => officer.name + ", " + officer.title);
+  fill("changes", changes, line);
+  $("business").hidden = false;
   $("name").focus();
 }
 

@@ -1,4 +1,4 @@
-//! The page at `/`: a search over the register as a person types, and a business with its officers.
+//! The page at `/`: a search over the register as a person types, and a business with its officers and changes.
 
 use super::shell::{self, Page};
 use crate::contract::reference::EntityType;
@@ -62,6 +62,8 @@ pub(crate) fn page(served: Option<&Served>) -> Page {
             dl id="facts" {}
             h3 { "Officers" }
             ul id="officers" {}
+            h3 { "Changes" }
+            ul id="changes" {}
         }
     };
     shell::page("Florida business filings", &content, include_str!("home.js"))

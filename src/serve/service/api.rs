@@ -146,6 +146,11 @@ impl Service {
         self.answer_of(&*self.view()?, caller, arguments).map(|(body, _)| body)
     }
 
+    /// What changed of a business, for the page at `/`; the arguments are those of a look-up by id.
+    pub(crate) fn changes(&self, arguments: Arguments) -> Result<Vec<u8>, ApiError> {
+        operations::changes(&*self.view()?, arguments)
+    }
+
     /// An answer with what a client that keeps it needs to know.
     pub(crate) fn answer_with_version(
         &self,

@@ -124,6 +124,11 @@ pub(super) fn officers(view: &View, arguments: Arguments) -> Answer {
     Ok(format!("{{\"data\":{list}}}").into_bytes())
 }
 
+pub(super) fn changes(view: &View, arguments: Arguments) -> Answer {
+    let row = row_of_id(view, arguments)?;
+    Ok(format!("{{\"data\":{}}}", view.index.changes_of(row)).into_bytes())
+}
+
 pub(super) fn business_by_document(view: &View, arguments: Arguments) -> Answer {
     let number = arguments.text("document_number").and_then(DocumentNumber::parse);
     let number = arguments.finish(number)?;

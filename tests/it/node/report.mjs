@@ -9,7 +9,7 @@ const browser = await puppeteer.launch({ executablePath: "/usr/bin/chromium", ar
 
 const shown = (page) =>
   page.$$eval("article.county", (all) => all.filter((part) => part.checkVisibility()).map((part) => part.id)[0]);
-const fills = (page) => page.$$eval("a.shape", (all) => all.map((shape) => getComputedStyle(shape).fill).join());
+const fills = (page) => page.$$eval("a.shape, g.tile", (all) => all.map((shape) => getComputedStyle(shape).fill).join());
 
 async function look(width, scheme, script) {
   const page = await browser.newPage();
@@ -48,13 +48,19 @@ async function look(width, scheme, script) {
     all.filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent.slice(0, 60)));
   const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   const shapes = (await page.$$("a.shape path")).length;
+  // A tile has the shade of its county's shape, and one value.
+  const tiles = await page.$$eval("g.tile", (all) => all.filter((tile) => {
+    const shape = document.querySelector(`a.shape[href="${tile.querySelector("a").getAttribute("href")}"]`);
+    const values = [...tile.querySelectorAll(".of")].filter((text) => getComputedStyle(text).display !== "none");
+    return getComputedStyle(tile).fill === getComputedStyle(shape).fill && values.length === 1;
+  }).length);
   if (script) {
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => window.axe.run());
     faults.push(...violations.map((fault) => `${fault.id}: ${fault.nodes[0].target}`));
   }
   await page.close();
-  return { name: `${width} ${scheme} ${script ? "script" : "no script"}`, shapes, faults, wider, cut, switched, counties };
+  return { name: `${width} ${scheme} ${script ? "script" : "no script"}`, shapes, tiles, faults, wider, cut, switched, counties };
 }
 
 const seen = [];

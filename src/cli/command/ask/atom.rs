@@ -9,8 +9,7 @@ const MOST_ENTRIES: usize = 1000;
 
 /// The feed of changes, newest first. `now` is its time if there are none.
 pub(super) fn feed(changes: &[Value], now: Timestamp) -> String {
-    let newest =
-        changes.first().map_or_else(|| now.to_string(), |change| text(change, "observed_at").to_owned());
+    let newest = changes.first().map_or_else(|| now.to_string(), |change| text(change, "observed_at"));
     let feed = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
         feed xmlns="http://www.w3.org/2005/Atom" {
@@ -41,8 +40,10 @@ fn entry(change: &Value) -> Markup {
     }
 }
 
-fn text<'c>(change: &'c Value, column: &str) -> &'c str {
-    change[column].as_str().unwrap_or_default()
+/// A text without characters that XML does not allow, not even escaped.
+fn text(change: &Value, column: &str) -> String {
+    let is_refused = |c: char| c.is_control() && c != '\t' || matches!(c, '\u{fffe}' | '\u{ffff}');
+    change[column].as_str().unwrap_or_default().replace(is_refused, " ")
 }
 
 #[cfg(test)]
@@ -53,7 +54,7 @@ mod tests {
     #[test]
     fn names_are_text_and_an_empty_feed_has_a_time() {
         let change = json!({
-            "observed_at": "2026-11-20T11:00:00Z", "change": "changed", "name": "<script>A & B</script> LLC",
+            "observed_at": "2026-11-20T11:00:00Z", "change": "changed", "name": "<script>A\u{1}& B</script> LLC",
             "entity_type": "llc", "county": "Bay", "field": "status", "old": "active", "new": null,
             "business_id": 7, "run_id": "r",
         });
