@@ -105,7 +105,7 @@ pub(crate) fn need(
     need
 }
 
-/// The oldest days that are due: as many as settle in these nights, and the oldest day of the window in any case.
+/// The oldest days that are due, by the number of nights, and the oldest day of the window in any case.
 fn oldest(due: impl Iterator<Item = Date>, from: Date, nights: u32) -> BTreeSet<Date> {
     let most = (MOST_SETTLING * nights) as usize;
     due.enumerate().filter(|(at, day)| *at < most || *day == from).map(|(_, day)| day).collect()
