@@ -1,7 +1,9 @@
 //! What rounds found, for people.
 
 use super::claims::{Finding, Verdict};
+use std::collections::BTreeSet;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// Failures of a round that are shown.
 const MOST_SHOWN: usize = 3;
@@ -15,6 +17,8 @@ pub(crate) struct Report {
     pub(super) world: String,
     pub(crate) failures: Vec<String>,
     pub(crate) requests: usize,
+    /// Files with the requests of failed runs.
+    logs: BTreeSet<PathBuf>,
     /// The runs so far, in words.
     pub(super) runs: Vec<String>,
     /// Whether the mornings with changes are over.
@@ -52,14 +56,25 @@ impl Report {
         self.hidden += number(Verdict::Hidden);
     }
 
+    /// Keeps the requests of a failed run: requests under way at once reach the API in another order each time, so the same seed
+    /// may not fail again.
+    pub(super) fn keep_log(&mut self, run: usize, log: &[String]) {
+        let name = format!("soak-{}-{}-run-{run}.log", self.drift, self.seed);
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, log.join("\n")).expect("a log");
+        self.logs.insert(path);
+    }
+
     /// The failures of a round and how to run it alone; none when nothing failed.
     pub(crate) fn failed(&self) -> Option<String> {
         let shown: Vec<&str> = self.failures.iter().take(MOST_SHOWN).map(String::as_str).collect();
         (!shown.is_empty()).then(|| {
             format!(
-                "seed {seed}, drift {drift}: {number} failures; {world}\n    {}\n    alone: SUNLAKE_SOAK_SEED={seed} \
-                 SUNLAKE_SOAK_ROUNDS=1 SUNLAKE_SOAK_DRIFT={drift} cargo test --release soak -- --ignored --nocapture",
+                "seed {seed}, drift {drift}: {number} failures; {world}\n    {}\n    requests: {:?}\n    alone: \
+                 SUNLAKE_SOAK_SEED={seed} SUNLAKE_SOAK_ROUNDS=1 SUNLAKE_SOAK_DRIFT={drift} cargo test --release soak -- \
+                 --ignored --nocapture",
                 shown.join("\n    "),
+                self.logs,
                 seed = self.seed,
                 drift = self.drift,
                 number = self.failures.len(),

@@ -146,6 +146,7 @@ impl Round<'_> {
             .start();
         {
             let mut api = self.api.state();
+            api.log.clear();
             (api.process, api.kill_at) = (Some(run.id()), Some(before + most));
         }
         let done = run.finish();
@@ -262,5 +263,6 @@ impl Round<'_> {
         let run = self.report.runs.len();
         let last = self.report.runs.last().cloned().unwrap_or_default();
         self.report.failures.push(format!("run {run} ({last}): {what}"));
+        self.report.keep_log(run, &self.api.state().log);
     }
 }

@@ -24,11 +24,16 @@ pub(crate) struct Change {
     pub(crate) shown_by: Option<String>,
 }
 
+/// Bytes of an answer's end in the log: its total, or its last counts.
+const LOGGED: usize = 90;
+
 /// What the API is, and how it misbehaves.
 pub(crate) struct State {
     pub(crate) listings: Listings,
     pub(crate) changes: Vec<Change>,
     pub(crate) requests: usize,
+    /// The requests of a run with the ends of their answers, and the changes between them. A round empties it before each run.
+    pub(crate) log: Vec<String>,
     /// Changes for each page with rows, and faults for each answer of a listing.
     pub(crate) drift: f64,
     pub(crate) faults: f64,
@@ -61,6 +66,7 @@ impl ChangingApi {
             listings,
             changes: Vec::new(),
             requests: 0,
+            log: Vec::new(),
             drift: 0.0,
             faults: 0.0,
             kill_at: None,
@@ -102,6 +108,8 @@ impl State {
 
     fn note(&mut self, filing: &Filing, came: bool, after: String) {
         let (id, filed, is_fictitious) = (filing.id, filing.filed, filing.is_fictitious());
+        let what = if came { "came" } else { "was dissolved" };
+        self.log.push(format!("    {id} of {filed} {what}, fictitious: {is_fictitious}"));
         self.changes.push(Change { id, filed, is_fictitious, came, after, shown_by: None });
     }
 
@@ -126,6 +134,8 @@ impl State {
         if matches!(question, Question::Listing { .. }) && self.happens(self.faults) {
             return self.fault(body);
         }
+        let end = &body.as_bytes()[body.len().saturating_sub(LOGGED)..];
+        self.log.push(format!("{label}: {}", String::from_utf8_lossy(end)));
         self.show(&question, &label);
         if let Question::Listing { query, .. } = &question
             && !page.is_empty()
