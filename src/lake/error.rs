@@ -15,8 +15,8 @@ pub enum LakeError {
     /// A request to the object store failed, or the store cannot be reached.
     #[error("cannot {op} {url}: {what}")]
     Remote { op: &'static str, url: String, what: String },
-    /// An address that cannot be one of a lake.
-    #[error("{address} is no address of a lake: {what}")]
+    /// An address that cannot be one of an object store.
+    #[error("{address} is no address of an object store: {what}")]
     Address { address: String, what: String },
     /// Another run holds the lake.
     #[error("another run holds the lake ({holder})")]

@@ -53,6 +53,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub use backend::prefix::{Prefix, PrefixFile};
 pub use backend::protocol::Repair;
 pub use backend::url::{CLOUD_VARIABLES, is_address};
 pub use error::LakeError;

@@ -18,6 +18,8 @@ pub struct FileLayout {
     pub(super) distinct: &'static [&'static str],
     /// Columns with few different texts. They are not compressed.
     pub(super) repeated: &'static [&'static str],
+    /// Rows of a row group at most; the usual number when none.
+    pub(super) group_rows: Option<usize>,
 }
 
 impl FileLayout {
@@ -27,14 +29,21 @@ impl FileLayout {
             let (column, found) = (field.name().clone(), field.data_type().clone());
             return Err(TableError::UnsupportedType { column, found });
         }
-        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[], repeated: &[] })
+        Ok(Self { schema, sort: &[], bloom: &[], distinct: &[], repeated: &[], group_rows: None })
     }
 }
 
 impl From<Table> for FileLayout {
     fn from(table: Table) -> Self {
         let (distinct, repeated) = (table.distinct(), table.repeated());
-        Self { schema: table.schema(), sort: table.sort(), bloom: table.bloom(), distinct, repeated }
+        Self {
+            schema: table.schema(),
+            sort: table.sort(),
+            bloom: table.bloom(),
+            distinct,
+            repeated,
+            group_rows: table.group_rows(),
+        }
     }
 }
 

@@ -47,7 +47,7 @@ pub use count::{
 pub use error::TableError;
 pub use file::footer::{Bounds, Footer, Span};
 pub(crate) use file::read::read_dictionaries;
-pub use file::read::{ParquetRows, read_batch, read_parquet, read_rows, read_table};
+pub use file::read::{ParquetRows, read_batch, read_parquet, read_rows, read_table, rows_of_business};
 #[cfg(test)]
 pub(crate) use file::write::tests::write_rows;
 pub use file::write::{ABOUT_KEY, ParquetFile, ROW_GROUP_ROWS, SCHEMA_VERSION_KEY, WrittenFile};

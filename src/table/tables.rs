@@ -178,6 +178,14 @@ impl Table {
         }
     }
 
+    /// Rows of a row group at most, where these are fewer than usual: of tables from which single businesses are read.
+    pub const fn group_rows(self) -> Option<usize> {
+        match self {
+            Self::Details | Self::Officers => Some(8 * 1024),
+            _ => None,
+        }
+    }
+
     /// Whether only a lake of the state's files has the table.
     pub const fn is_of_state(self) -> bool {
         matches!(self, Self::Events | Self::UnmatchedEvents | Self::Records | Self::Imports)

@@ -1,4 +1,7 @@
-"""Does things to the objects below a name in a bucket that no sunlake does: ADDRESS BUCKET list|flip|delete [NAME...]."""
+"""Does things to the objects below a name in a bucket that no sunlake does: ADDRESS BUCKET list|flip|delete|put [NAME...].
+
+`put` takes NAME=FILE.
+"""
 
 import json
 import sys
@@ -21,7 +24,16 @@ def flip(name):
     store.put_object(Bucket=bucket, Key=name, Body=bytes(content))
 
 
+def put(name):
+    name, file = name.split("=", 1)
+    store.upload_file(file, bucket, name)
+
+
+def delete(name):
+    store.delete_object(Bucket=bucket, Key=name)
+
+
 for name in names:
-    flip(name) if what == "flip" else store.delete_object(Bucket=bucket, Key=name)
+    {"flip": flip, "put": put, "delete": delete}[what](name)
 pages = store.get_paginator("list_objects_v2").paginate(Bucket=bucket)
 json.dump([found["Key"] for page in pages for found in page.get("Contents", [])], sys.stdout)

@@ -5,10 +5,12 @@
 
 use crate::support::command::{Finished, Sunlake, project, sunlake};
 use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
+use crate::support::s3::Bucket;
 use crate::support::scratch::Scratch;
+use crate::support::server::{ApiServer, ENTERPRISE};
 use jiff::civil::Date;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 const TODAY: &str = "2026-11-22";
@@ -22,8 +24,12 @@ fn state_files() -> PathBuf {
 
 /// A pipeline that imports the folder `files` next to it, without aggregates.
 fn pipeline(scratch: &Scratch, more: &str) -> PathBuf {
+    pipeline_of(scratch, "files", more)
+}
+
+fn pipeline_of(scratch: &Scratch, folder: &str, more: &str) -> PathBuf {
     let text = format!(
-        "name = \"state\"\n[import]\nfolder = \"files\"\n{more}[checks]\ndrop = \"tell\"\n[aggregates]\nenabled = false\n"
+        "name = \"state\"\n[import]\nfolder = \"{folder}\"\n{more}[checks]\ndrop = \"tell\"\n[aggregates]\nenabled = false\n"
     );
     scratch.file("state.toml", &text)
 }
@@ -32,16 +38,20 @@ fn import(scratch: &Scratch, pipeline: &Path) -> Finished {
     Sunlake::run(pipeline, &scratch.lake()).args(["--today", TODAY]).finish()
 }
 
+/// Files of the register, with their names.
+fn delivered(is_delivered: &dyn Fn(&str) -> bool) -> Vec<(String, PathBuf)> {
+    let from = state_files().join("files");
+    let name = |file: &Path| file.strip_prefix(&from).expect("a file of the register").display().to_string();
+    let files = files_below(&from).into_iter().map(|file| (name(&file), file));
+    files.filter(|(name, _)| is_delivered(name)).collect()
+}
+
 /// Puts files of the register into the folder of the import.
 fn deliver(scratch: &Scratch, is_delivered: &dyn Fn(&str) -> bool) {
-    let from = state_files().join("files");
-    for file in files_below(&from) {
-        let name = file.strip_prefix(&from).expect("a file of the register");
-        if is_delivered(&name.to_string_lossy()) {
-            let to = scratch.path("files").join(name);
-            std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
-            std::fs::copy(&file, to).expect("a copy");
-        }
+    for (name, file) in delivered(is_delivered) {
+        let to = scratch.path("files").join(name);
+        std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+        std::fs::copy(&file, to).expect("a copy");
     }
 }
 
@@ -257,6 +267,79 @@ fn a_kill_at_any_moment_changes_nothing_that_is_published() {
     }
     import(&scratch, &pipeline).complete();
     assert_is_register(&lake);
+}
+
+#[test]
+fn files_in_an_object_store_give_the_same_lake() {
+    let (scratch, bucket) = (Scratch::new(), Bucket::new("state-files"));
+    let pipeline = pipeline_of(&scratch, &format!("{}/", bucket.lake()), "archive = true\n");
+    let import = |lake: &Path| {
+        let run = Sunlake::run(&pipeline, lake).args(["--today", TODAY]);
+        bucket.opened_by(run, &scratch.path("work")).finish()
+    };
+    let lake = scratch.lake();
+    import(&lake)
+        .exits(9)
+        .says(&format!("cannot read {}: there is no file", bucket.lake()))
+        .says("hint: put the state's files there");
+    bucket.put(&delivered(&|name| name.contains("quarterly")));
+    import(&lake).complete();
+    bucket.put(&delivered(&|_| true));
+    let summary = import(&lake).complete();
+    assert_is_register(&lake);
+    assert_eq!(import(&lake).exits(0).json()["outcome"].as_str(), Some("unchanged"));
+    let run_id = summary["run_id"].as_str().expect("a run");
+    let replayed = sunlake(&lake, &["replay", run_id, "--json"]).exits(0).json();
+    assert_eq!(replayed["snapshots"][0]["different"], serde_json::json!([]), "{replayed}");
+    bucket.flip(&["doc/quarterly/cor/cordata.zip"]);
+    let archive = format!("the archive {}/doc/quarterly/cor/cordata.zip: it is damaged", bucket.lake());
+    import(&scratch.path("another")).exits(9).says(&archive);
+    assert!(!scratch.path("another/current").exists());
+}
+
+#[test]
+fn every_business_is_served_with_its_details_and_officers() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|_| true);
+    import(&scratch, &pipeline(&scratch, "")).complete();
+    let server = ApiServer::of_lake(&scratch.lake(), TODAY, ENTERPRISE);
+    let answer = |target: &str| {
+        let answer = server.get(&format!("/v1/fl/{target}"));
+        assert_eq!(answer.status, 200, "{target}: {}", answer.text());
+        answer.json()["data"].clone()
+    };
+    let value = |row: &[(String, String)], name: &str| {
+        row.iter().find(|(column, _)| column == name).expect("a column").1.clone()
+    };
+    let (mut officers, mut filings) = (BTreeMap::new(), BTreeMap::new());
+    for row in truth("officers", &[]) {
+        let officer = serde_json::json!({ "name": value(&row, "name"), "title": value(&row, "title") });
+        let of_business: &mut BTreeMap<usize, Value> =
+            officers.entry(value(&row, "business_id")).or_default();
+        of_business.insert(value(&row, "position").parse().expect("a number"), officer);
+    }
+    for row in truth("filings", &[]).into_iter().filter(|row| value(row, "entity_type") != "other") {
+        filings.insert(value(&row, "business_id"), row);
+    }
+    for row in truth("details", &[]) {
+        let id = value(&row, "business_id");
+        let Some(filing) = filings.get(&id) else { continue };
+        let detail = answer(&format!("businesses/{id}"));
+        assert_eq!(detail["name"], value(filing, "name"));
+        assert_eq!(detail["principal_address"]["street"], value(&row, "principal_street"));
+        assert_eq!(detail["mailing_address"]["zip"].as_str().unwrap_or_default(), value(&row, "mailing_zip"));
+        assert_eq!(detail["registered_agent_name"], value(&row, "registered_agent_name"));
+        let number = value(filing, "document_number");
+        assert_eq!(answer(&format!("businesses/by-document/{number}")), detail);
+        let expected = officers.remove(&id).unwrap_or_default().into_values().take(25);
+        assert_eq!(answer(&format!("businesses/{id}/officers")), Value::Array(expected.collect()), "{id}");
+    }
+    for target in
+        ["businesses?q=the", "filings/daily", "filings/daily/2026-10-14", "counties", "counties/DUVAL"]
+    {
+        assert!(!answer(target).is_null(), "{target}");
+    }
+    assert_eq!(answer("stats")["latest_filing_date"].as_str().map(str::len), Some(10));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::cli::output::metrics_file;
 use crate::cli::session::{Session, Signals};
 use crate::client::{Ledger, StopSwitch};
 use crate::contract::account::Remaining;
-use crate::lake::Lake;
+use crate::lake::{CLOUD_VARIABLES, Lake};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::plan::estimate::{self, Price};
@@ -133,6 +133,7 @@ fn imported(
         today: session.today,
         now: session.world.now,
         holder: (session.world.holder)(),
+        variables: (session.world.variables)(&CLOUD_VARIABLES),
         events: events(log, probe),
     };
     let imported = tokio::task::block_in_place(|| import(pipeline, spec, &context));

@@ -156,6 +156,9 @@ fn of_import(error: &SourceError) -> Option<String> {
         SourceError::Unreadable { source, .. } if source.kind() == io::ErrorKind::NotFound => some(
             "put the state's files there, or name their folder in `[import] folder` of the pipeline file",
         ),
+        SourceError::Unreadable { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            some("make the files and their folder readable for this user")
+        }
         SourceError::Unreadable { source, .. } => of_io(source),
         SourceError::Archive { .. } => some("copy the archive again from the state's server"),
         SourceError::Incomplete { .. } => {

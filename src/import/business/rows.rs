@@ -19,38 +19,49 @@ pub const FROM_STATE: &str = "state";
 const CORPORATE_PAGE: &str = "https://search.sunbiz.org/Inquiry/CorporationSearch/SearchResultDetail?inquirytype=DocumentNumber&directionType=Initial&searchNameOrder=&aggregateId=&searchTerm=";
 const FICTITIOUS_PAGE: &str = "https://dos.sunbiz.org/scripts/ficidet.exe?action=DETREG&docnum=";
 const PARTNERSHIP_PAGE: &str = "https://dos.sunbiz.org/scripts/gendet.exe?action=DETREG&docnum=";
-/// Cities whose clean spelling is remembered.
+/// Cities that are remembered.
 const REMEMBERED: usize = 1 << 16;
 
 /// Makes one spelling of a city: from the city, its ZIP code, and whether it is in Florida.
 pub type CleanCity = fn(&str, &str, bool) -> String;
 
-/// The rules that a user can replace, and the clean cities found so far.
+/// The rules that a user can replace, and the cities found so far.
 pub struct Mapping<'a> {
     industries: &'a Industries,
     clean_city: CleanCity,
-    remembered: RefCell<HashMap<(String, String, bool), String>>,
+    remembered: RefCell<Remembered>,
 }
 
 impl<'a> Mapping<'a> {
-    /// A mapping that has cleaned no city yet.
+    /// A mapping that has found no city yet.
     pub fn new(industries: &'a Industries, clean_city: CleanCity) -> Self {
         Self { industries, clean_city, remembered: RefCell::default() }
     }
 
-    fn clean(&self, city: &str, zip: &str, in_florida: bool) -> String {
-        let key = (city.to_owned(), zip.to_owned(), in_florida);
-        let mut remembered = self.remembered.borrow_mut();
-        if let Some(clean) = remembered.get(&key) {
-            return clean.clone();
+    /// The name of a city as filed, and its clean spelling.
+    fn city(&self, filed: &str, state: &str, zip: &str) -> (String, String) {
+        let remembered = &mut *self.remembered.borrow_mut();
+        let Remembered { key, cities } = remembered;
+        key.clear();
+        key.extend([filed, "\n", state, "\n", zip]);
+        if let Some(known) = cities.get(key.as_str()) {
+            return known.clone();
         }
-        if remembered.len() >= REMEMBERED {
-            remembered.clear();
+        if cities.len() >= REMEMBERED {
+            cities.clear();
         }
-        let clean = (self.clean_city)(city, zip, in_florida);
-        remembered.insert(key, clean.clone());
-        clean
+        let city = place::city(filed, state);
+        let clean = (self.clean_city)(&city, zip, state == "FL");
+        cities.insert(key.clone(), (city.clone(), clean.clone()));
+        (city, clean)
     }
+}
+
+/// Cities by what is filed, and the key that is looked up.
+#[derive(Default)]
+struct Remembered {
+    key: String,
+    cities: HashMap<String, (String, String)>,
 }
 
 /// When a business was first seen, and when its rows became as they are.
@@ -137,7 +148,9 @@ impl<'r> Current<'r> {
 impl Mapping<'_> {
     /// The rows of a record.
     pub(in crate::import) fn rows(&self, record: &Record, current: &Current<'_>, seen: Seen) -> Business {
-        let principal = completed(current.principal);
+        // Those of a record are complete.
+        let is_of_record = std::ptr::eq(current.principal, &record.principal);
+        let principal = if is_of_record { record.principal.clone() } else { completed(current.principal) };
         let id = business_id(&record.number);
         let filing = self.filing(record, current, &principal, id);
         let filing = FilingRow { first_seen_at: seen.first, changed_at: seen.filing, ..filing };
@@ -165,7 +178,7 @@ impl Mapping<'_> {
             }
         };
         let [_, _, city_filed, state, zip, _] = principal;
-        let city = place::city(city_filed, state);
+        let (city, city_clean) = self.city(city_filed, state, place::zip5(zip));
         let county = place::county_named(current.county).or_else(|| place::county(state, zip, &city));
         let industry = self.industries.of(current.name, entity);
         let end = current.end(record);
@@ -179,7 +192,7 @@ impl Mapping<'_> {
             status: if end.is_none() { "active" } else { "dissolved" }.to_owned(),
             filed_date: record.filed,
             dissolved_date: end.and_then(|(day, _)| day),
-            city_clean: self.clean(&city, zip, state == "FL"),
+            city_clean,
             city,
             zip: zip.to_owned(),
             county: county.map(str::to_owned),
@@ -204,7 +217,7 @@ fn detail(
 ) -> DetailRow {
     let [street, street2, city, state, zip, country] = principal;
     let has_mailing = record.mailing.iter().any(|part| !part.is_empty());
-    let mailing = if has_mailing { completed(&record.mailing).map(Some) } else { Default::default() };
+    let mailing = if has_mailing { record.mailing.clone().map(Some) } else { Default::default() };
     let [mailing_street, mailing_street2, mailing_city, mailing_state, mailing_zip, mailing_country] =
         mailing;
     DetailRow {

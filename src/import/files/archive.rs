@@ -3,16 +3,17 @@
 //! Only what the state's archives use. Format: PKWARE's APPNOTE.TXT, 4.3 and 4.4. An encrypted member, or one on another disk, is
 //! an error.
 
+use super::origin::Origin;
 use deflate64::Deflate64Decoder;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
-use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Take};
-use std::path::Path;
+use std::io::{self, BufReader, Read, Take};
 
 /// Bytes of the record at the end of an archive, without its comment.
 const END_BYTES: u64 = 22;
 const LONGEST_COMMENT: u64 = 65_535;
+/// Bytes before the name of a member.
+const HEADER_BYTES: u64 = 30;
 /// Says that a value is in the ZIP64 field.
 const ELSEWHERE: u64 = 0xFFFF_FFFF;
 /// No archive of the state has a directory this large.
@@ -47,15 +48,12 @@ pub struct Member {
 }
 
 /// The files of an archive, by its directory.
-pub fn members(path: &Path) -> Result<Vec<Member>, ArchiveError> {
-    let mut file = File::open(path)?;
-    let (entries, size, offset) = directory(&mut file)?;
+pub(super) fn members(archive: &Origin) -> Result<Vec<Member>, ArchiveError> {
+    let (entries, size, offset) = directory(archive)?;
     if size > LARGEST_DIRECTORY {
         return Err(ArchiveError::Wrong("its directory is too large"));
     }
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.take(size).read_to_end(&mut bytes)?;
+    let bytes = part(archive, offset, size)?;
     let mut rest = Bytes(&bytes);
     let mut found = Vec::new();
     for _ in 0..entries {
@@ -65,13 +63,16 @@ pub fn members(path: &Path) -> Result<Vec<Member>, ArchiveError> {
     Ok(found)
 }
 
+fn part(archive: &Origin, from: u64, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    archive.part(from, most)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Number of members, and size and place of the directory.
-fn directory(file: &mut File) -> Result<(u64, u64, u64), ArchiveError> {
-    let length = file.seek(SeekFrom::End(0))?;
-    let start = length.saturating_sub(END_BYTES + LONGEST_COMMENT);
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    file.read_to_end(&mut tail)?;
+fn directory(archive: &Origin) -> Result<(u64, u64, u64), ArchiveError> {
+    let longest = END_BYTES + LONGEST_COMMENT;
+    let tail = part(archive, archive.bytes.saturating_sub(longest), longest)?;
     let at = tail.windows(4).rposition(|bytes| bytes == b"PK\x05\x06");
     let at = at.ok_or(ArchiveError::Wrong("its end is missing"))?;
     let cut = || ArchiveError::Wrong("its end is cut");
@@ -84,13 +85,9 @@ fn directory(file: &mut File) -> Result<(u64, u64, u64), ArchiveError> {
     match locator {
         Some(locator) if entries == 0xFFFF || size == ELSEWHERE || offset == ELSEWHERE => {
             let place = Bytes(&locator[8..]).u64().ok_or_else(cut)?;
-            file.seek(SeekFrom::Start(place))?;
-            let mut record = [0; 56];
-            file.read_exact(&mut record)?;
-            if !record.starts_with(b"PK\x06\x06") {
-                return Err(cut());
-            }
-            let mut record = Bytes(&record[32..]);
+            let record = part(archive, place, 56)?;
+            let numbers = record.strip_prefix(b"PK\x06\x06").and_then(|rest| rest.get(28..));
+            let mut record = Bytes(numbers.ok_or_else(cut)?);
             let mut number = || record.u64().ok_or_else(cut);
             Ok((number()?, number()?, number()?))
         }
@@ -170,17 +167,14 @@ impl Member {
     }
 
     /// Its text, from the start. The end of a text that is not as the directory says is an error.
-    pub(super) fn open(&self, archive: &Path) -> Result<Box<dyn Read + Send>, ArchiveError> {
-        let mut file = File::open(archive)?;
-        file.seek(SeekFrom::Start(self.header))?;
-        let mut header = [0; 30];
-        file.read_exact(&mut header).map_err(ArchiveError::Damaged)?;
-        if !header.starts_with(b"PK\x03\x04") {
-            return Err(ArchiveError::Wrong("a member does not begin where the directory says"));
-        }
-        let length = |at: usize| i64::from(u16::from_le_bytes([header[at], header[at + 1]]));
-        file.seek(SeekFrom::Current(length(26) + length(28)))?;
-        let packed = BufReader::with_capacity(1 << 18, file.take(self.packed));
+    pub(super) fn open(&self, archive: &Origin) -> Result<Box<dyn Read + Send>, ArchiveError> {
+        let header = part(archive, self.header, HEADER_BYTES)?;
+        let misplaced = || ArchiveError::Wrong("a member does not begin where the directory says");
+        let mut lengths =
+            Bytes(header.strip_prefix(b"PK\x03\x04").and_then(|rest| rest.get(22..)).ok_or_else(misplaced)?);
+        let (name, extra) = lengths.u16().zip(lengths.u16()).ok_or_else(misplaced)?;
+        let text = self.header.saturating_add(HEADER_BYTES + u64::from(name) + u64::from(extra));
+        let packed = BufReader::with_capacity(1 << 18, archive.part(text, self.packed)?);
         Ok(match self.method {
             0 => Box::new(Checked::new(packed, self)),
             8 => Box::new(Checked::new(DeflateDecoder::new(packed), self)),
@@ -223,10 +217,14 @@ impl<R: Read> Read for Checked<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::files::origin::files_of_folder;
+    use std::path::Path;
 
     #[test]
     fn members_of_deflate64_are_read_to_their_checksum() {
-        let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/state_files/deflate64.zip");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/state_files");
+        let files = files_of_folder(&folder).expect("files");
+        let (_, archive) = files.into_iter().find(|(name, _)| name == "deflate64.zip").expect("an archive");
         let members = members(&archive).expect("members");
         assert_eq!(members.len(), 10);
         for member in members {

@@ -5,12 +5,11 @@
 
 use super::archive::{ArchiveError, Member, members};
 use super::layout::Kind;
+use super::origin::Origin;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::path::PathBuf;
 
 /// A text of records: a file, or a member of an archive.
 #[derive(Debug, Clone)]
@@ -27,7 +26,7 @@ pub struct SourceFile {
     pub bytes: u64,
     /// Size and checksum, or size and time of the last change: equal stamps mean an unchanged file.
     pub stamp: String,
-    path: PathBuf,
+    origin: Origin,
     form: Form,
 }
 
@@ -54,20 +53,15 @@ pub enum SourceError {
     NoRecord { file: String, lines: u64, length: usize },
 }
 
-/// All texts of a folder, by name.
-pub fn source_files(folder: &Path) -> Result<Vec<SourceFile>, SourceError> {
+/// The texts of the state among files, by name.
+pub fn source_files(files: Vec<(String, Origin)>) -> Result<Vec<SourceFile>, SourceError> {
     let mut found = Vec::new();
-    for path in files_below(folder)? {
-        let relative = path.strip_prefix(folder).unwrap_or(&path);
-        let name = relative
-            .components()
-            .map(|part| part.as_os_str().to_string_lossy())
-            .collect::<Vec<_>>()
-            .join("/");
+    for (name, origin) in files {
         if name.to_ascii_lowercase().ends_with(".zip") {
-            found.extend(members_of(&path, &name)?);
+            found.extend(members_of(&origin, &name)?);
         } else if let Some((kind, day)) = kind_of(&name) {
-            found.push(plain_file(path, name, kind, day)?);
+            let (bytes, stamp, set) = (origin.bytes, origin.stamp.clone(), set_of(&name, day));
+            found.push(SourceFile { name, kind, day, set, bytes, stamp, origin, form: Form::Plain });
         }
     }
     found.sort_by(|one, other| one.name.cmp(&other.name));
@@ -75,38 +69,10 @@ pub fn source_files(folder: &Path) -> Result<Vec<SourceFile>, SourceError> {
     Ok(found)
 }
 
-fn files_below(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
-    let unreadable = |path: &Path| {
-        let path = path.to_owned();
-        move |source| SourceError::Unreadable { path, source }
-    };
-    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).map_err(unreadable(&folder))? {
-            let path = entry.map_err(unreadable(&folder))?.path();
-            match fs::metadata(&path).map_err(unreadable(&path))?.is_dir() {
-                true => folders.push(path),
-                false => files.push(path),
-            }
-        }
-    }
-    Ok(files)
-}
-
-fn plain_file(path: PathBuf, name: String, kind: Kind, day: Option<Date>) -> Result<SourceFile, SourceError> {
-    let unreadable = |source| SourceError::Unreadable { path: path.clone(), source };
-    let about = fs::metadata(&path).map_err(unreadable)?;
-    let changed = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let changed = changed.map_or(0, |since| since.as_nanos());
-    let stamp = format!("{} bytes changed at {changed}", about.len());
-    let set = set_of(&name, day);
-    Ok(SourceFile { bytes: about.len(), stamp, set, name, kind, day, path, form: Form::Plain })
-}
-
-fn members_of(path: &Path, name: &str) -> Result<Vec<SourceFile>, SourceError> {
-    let failed = |source| SourceError::Archive { path: path.to_owned(), source };
+fn members_of(archive: &Origin, name: &str) -> Result<Vec<SourceFile>, SourceError> {
+    let failed = |source| SourceError::Archive { path: archive.path.clone(), source };
     let mut found = Vec::new();
-    for member in members(path).map_err(failed)? {
+    for member in members(archive).map_err(failed)? {
         let name = format!("{name}/{}", member.name);
         if let Some((kind, day)) = kind_of(&name) {
             found.push(SourceFile {
@@ -116,7 +82,7 @@ fn members_of(path: &Path, name: &str) -> Result<Vec<SourceFile>, SourceError> {
                 name,
                 kind,
                 day,
-                path: path.to_owned(),
+                origin: archive.clone(),
                 form: Form::Member(member),
             });
         }
@@ -127,38 +93,39 @@ fn members_of(path: &Path, name: &str) -> Result<Vec<SourceFile>, SourceError> {
 impl SourceFile {
     /// Its text, from the start. A damaged member of an archive is an error at its end.
     pub fn open(&self) -> Result<Box<dyn Read + Send>, SourceError> {
-        let archive = |source| SourceError::Archive { path: self.path.clone(), source };
-        let unreadable = |source| SourceError::Unreadable { path: self.path.clone(), source };
+        let path = || self.origin.path.clone();
+        let unreadable = |source| SourceError::Unreadable { path: path(), source };
         match &self.form {
-            Form::Member(member) => member.open(&self.path).map_err(archive),
-            Form::Plain => Ok(Box::new(File::open(&self.path).map_err(unreadable)?)),
+            Form::Member(member) => {
+                member.open(&self.origin).map_err(|source| SourceError::Archive { path: path(), source })
+            }
+            Form::Plain => self.origin.text().map_err(unreadable),
             Form::Copy => {
-                let file = File::open(&self.path).map_err(unreadable)?;
-                Ok(Box::new(zstd::Decoder::new(file).map_err(unreadable)?))
+                let text = self.origin.text().map_err(unreadable)?;
+                Ok(Box::new(zstd::Decoder::new(text).map_err(unreadable)?))
             }
         }
     }
 
     /// The error of a read from its text.
     pub fn failed(&self, source: io::Error) -> SourceError {
+        let path = self.origin.path.clone();
         match self.form {
-            Form::Member(_) => {
-                SourceError::Archive { path: self.path.clone(), source: ArchiveError::Damaged(source) }
-            }
-            _ => SourceError::Unreadable { path: self.path.clone(), source },
+            Form::Member(_) => SourceError::Archive { path, source: ArchiveError::Damaged(source) },
+            _ => SourceError::Unreadable { path, source },
         }
     }
 
     /// A text known by its name alone; none for a name that is not one of the state's.
     pub fn named(name: &str) -> Option<Self> {
         let (kind, day) = kind_of(name)?;
-        let (name, set, path) = (name.to_owned(), set_of(name, day), PathBuf::new());
-        Some(Self { name, kind, day, set, bytes: 0, stamp: String::new(), path, form: Form::Plain })
+        let (name, set, origin) = (name.to_owned(), set_of(name, day), Origin::at(PathBuf::new()));
+        Some(Self { name, kind, day, set, bytes: 0, stamp: String::new(), origin, form: Form::Plain })
     }
 
     /// Whether there is a file behind it.
     pub fn is_there(&self) -> bool {
-        self.path.is_file()
+        self.origin.is_there()
     }
 
     /// The same text with the stamp it had before.
@@ -168,7 +135,7 @@ impl SourceFile {
 
     /// The same text in a copy.
     pub fn in_copy(self, path: PathBuf) -> Self {
-        Self { path, form: Form::Copy, ..self }
+        Self { origin: Origin::at(path), form: Form::Copy, ..self }
     }
 
     /// Its rank among files of one date: quarterly sets, then daily records, then daily events.

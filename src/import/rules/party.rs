@@ -32,6 +32,9 @@ pub fn party(fields: &PartyFields, line: &[u8]) -> String {
 
 fn is_company(name: &str) -> bool {
     let word = name.rsplit(' ').next().unwrap_or("");
+    if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return COMPANY_ENDINGS.contains(&word);
+    }
     let letters: String =
         word.chars().flat_map(char::to_uppercase).filter(char::is_ascii_uppercase).collect();
     COMPANY_ENDINGS.contains(&letters.as_str())

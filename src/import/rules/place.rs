@@ -145,7 +145,8 @@ fn names_florida(city: &str) -> bool {
 
 /// A ZIP code as filed: `33602-1234` where it has nine digits, other text unchanged.
 pub fn zip_as_filed(text: &str) -> String {
-    let filed = squeezed_text(text);
+    let is_squeezed = text.bytes().all(|byte| byte.is_ascii_graphic());
+    let filed = if is_squeezed { text.to_owned() } else { squeezed_text(text) };
     let bytes = filed.as_bytes();
     let is_digits = |from: usize, to: usize| bytes[from..to].iter().all(u8::is_ascii_digit);
     if bytes.len() < 5 || !is_digits(0, 5) {
@@ -202,7 +203,7 @@ pub fn completed(filed: &Address) -> Address {
     let zip = zip_as_filed(zip);
     let (state_filed, country) = (state_filed.to_uppercase(), country.to_uppercase());
     let state = state(&state_filed, &zip, city, &country);
-    let is_home = STATES.split(' ').any(|known| known == state) || !zip5(&zip).is_empty();
+    let is_home = !zip5(&zip).is_empty() || STATES.split(' ').any(|known| known == state);
     let country = if country.is_empty() && is_home { "US".to_owned() } else { country };
     [street.clone(), second.clone(), city.clone(), state, zip, country]
 }
@@ -211,15 +212,16 @@ pub fn completed(filed: &Address) -> Address {
 pub fn city(filed: &str, state: &str) -> String {
     let mut text = filed;
     if matches!(state, "FL" | "") {
-        let mut shorter = without_ending(text);
-        while shorter != text && !CITIES.contains_key(city_key(text).as_str()) {
-            (text, shorter) = (shorter, without_ending(shorter));
+        let known = |text: &str| CITIES.get(city_key(text).as_str()).map(|(known, _)| (*known).to_owned());
+        let (mut shorter, mut found) = (without_ending(text), known(text));
+        while shorter != text && found.is_none() {
+            (text, shorter, found) = (shorter, without_ending(shorter), known(shorter));
         }
         if FLORIDA.iter().any(|word| text.eq_ignore_ascii_case(word)) {
-            text = "";
+            (text, found) = ("", None);
         }
-        if let Some((known, _)) = CITIES.get(city_key(text).as_str()) {
-            return (*known).to_owned();
+        if let Some(known) = found {
+            return known;
         }
     }
     let text = text.trim_matches([' ', ',', '.', ';']);

@@ -24,8 +24,10 @@ pub fn decoded(raw: &[u8]) -> String {
 
 /// The text of a field without leading, trailing and repeated blanks.
 pub fn squeezed(raw: &[u8]) -> String {
-    let end = raw.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
-    let raw = &raw[..end];
+    let raw = raw.trim_ascii_end();
+    if let Some(plain) = plain(raw) {
+        return plain.to_owned();
+    }
     let mut text = String::with_capacity(raw.len());
     let mut after_blank = false;
     for byte in raw {
@@ -40,6 +42,18 @@ pub fn squeezed(raw: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Bytes that are their own text: ASCII without control characters, with single blanks between words. Most fields are.
+fn plain(raw: &[u8]) -> Option<&str> {
+    let mut before = b' ';
+    for byte in raw {
+        if !matches!(byte, b' '..=b'~') || (*byte == b' ' && before == b' ') {
+            return None;
+        }
+        before = *byte;
+    }
+    std::str::from_utf8(raw).ok()
 }
 
 /// As [`squeezed`], of a text.

@@ -13,6 +13,7 @@
 //! - [`url`]: which object store an address means
 //! - [`blocking`]: asynchronous requests for blocking callers
 //! - [`object_client`]: every request to an object store
+//! - [`prefix`]: files of others under a prefix of an object store
 //! - [`remote_cache`]: the working copy of a lake in an object store, and its pages in chunks
 //! - [`remote`]: the backend that is an object store, with its pointer `latest.json`
 
@@ -24,6 +25,7 @@ pub(super) mod local;
 pub(super) mod object_client;
 #[cfg(test)]
 pub(super) mod power_loss;
+pub(super) mod prefix;
 pub(super) mod protocol;
 pub(super) mod remote;
 pub(super) mod remote_cache;

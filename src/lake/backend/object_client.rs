@@ -21,12 +21,12 @@ const PARTS_AT_ONCE: usize = 4;
 /// A store, and the lake's prefix in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Objects {
-    store: Arc<dyn ObjectStore>,
+    pub(super) store: Arc<dyn ObjectStore>,
     /// Prefix of all names: empty, or with a `/` at its end.
-    prefix: String,
+    pub(super) prefix: String,
     /// The lake's address, as the user gave it.
     address: String,
-    runtime: Arc<BlockingRuntime>,
+    pub(super) runtime: Arc<BlockingRuntime>,
     #[cfg(test)]
     faults: super::fault_injection::Faults,
 }
@@ -247,16 +247,16 @@ impl Objects {
         refused
     }
 
-    fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
+    pub(super) fn path(&self, name: &str) -> Result<ObjectPath, LakeError> {
         let path = format!("{}{name}", self.prefix);
         ObjectPath::parse(&path).map_err(|_| LakeError::Name { what: "name of an object", name: path })
     }
 
-    fn name(&self, path: &ObjectPath) -> Option<String> {
+    pub(super) fn name(&self, path: &ObjectPath) -> Option<String> {
         path.as_ref().strip_prefix(&self.prefix).map(str::to_owned)
     }
 
-    fn failed(&self, op: &'static str, name: &str) -> impl FnOnce(Error) -> LakeError + use<> {
+    pub(super) fn failed(&self, op: &'static str, name: &str) -> impl FnOnce(Error) -> LakeError + use<> {
         let url = self.url(name);
         move |error| LakeError::Remote { op, url, what: cause(&error) }
     }

@@ -12,6 +12,7 @@ use crate::contract::id::DocumentNumber;
 use crate::contract::nearest::{NEAR, nearest};
 use crate::contract::param::{MAX_LIMIT, MAX_OFFSET};
 use crate::extract::reference::MAX_WINDOW;
+use crate::lake::is_address;
 use crate::pipeline::error::{PipelineError, Result, SpecError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,9 +68,13 @@ impl Pipeline {
         self.folder.as_ref().map_or_else(|| path.to_owned(), |folder| folder.join(path))
     }
 
-    /// The folder of the state's files.
+    /// The folder of the state's files: an absolute path, or the address of a prefix of an object store.
     pub(crate) fn import_folder(&self, spec: &ImportSpec) -> PathBuf {
-        self.path_of(&spec.folder)
+        if spec.folder.to_str().is_some_and(is_address) {
+            return spec.folder.clone();
+        }
+        let folder = self.path_of(&spec.folder);
+        std::path::absolute(&folder).unwrap_or(folder)
     }
 
     /// The folder of its aggregates. None where the built-in ones run: for a built-in pipeline, and for a file that names no folder

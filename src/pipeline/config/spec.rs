@@ -185,7 +185,8 @@ impl Default for ExtractSpec {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImportSpec {
-    /// Folder of the files, as on the state's server; relative to the pipeline file.
+    /// Folder of the files, as on the state's server: a path, relative to the pipeline file, or a prefix of an object store
+    /// (`s3://bucket/prefix`, `gs://…`, `az://…`).
     pub folder: PathBuf,
     /// File of industry rules, relative to the pipeline file; the built-in rules when absent.
     #[serde(default)]

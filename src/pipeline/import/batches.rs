@@ -130,8 +130,11 @@ impl After {
             if after == touched {
                 continue;
             }
-            let rows = concat_batches(&table.schema(), [&others, &after]).map_err(arrow("join rows"))?;
-            drop((after, others, touched));
+            let rows = match others.num_rows() {
+                0 => after,
+                _ => concat_batches(&table.schema(), [&others, &after]).map_err(arrow("join rows"))?,
+            };
+            drop((others, touched));
             let part = match rows.num_rows() {
                 0 => None,
                 _ => Some(writer.write_month(table, month, &rows)?),

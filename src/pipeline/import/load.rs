@@ -1,5 +1,6 @@
 //! Files of a folder → the next snapshot.
 
+use super::folder::texts_of;
 use super::known::{Known, base_of, newest_events};
 use super::month::Arrived;
 use super::months::{MonthsMade, merge_months};
@@ -8,7 +9,7 @@ use crate::import::business::event::StateEvent;
 use crate::import::business::merge::Terms;
 use crate::import::business::stored::SourceKey;
 use crate::import::files::layout::Kind;
-use crate::import::files::source::{SourceFile, source_files};
+use crate::import::files::source::SourceFile;
 use crate::import::read::{FileRead, ReadOptions, Rejected, copy_name, read_files};
 use crate::import::rules::industry::Industries;
 use crate::import::rules::text::document_number_of;
@@ -49,9 +50,12 @@ pub(super) struct Loaded {
 
 /// The texts of a folder that the lake has not read, by name; and those of quarterly sets that wait for the corporations of their
 /// set, which date it.
-pub(super) fn unread_files(folder: &Path, staging: &Staging) -> Result<(Vec<SourceFile>, Vec<SourceFile>)> {
+pub(super) fn unread_files(
+    (folder, variables): (&Path, &[(String, String)]),
+    staging: &Staging,
+) -> Result<(Vec<SourceFile>, Vec<SourceFile>)> {
     let known = Known::of(staging)?;
-    let files = source_files(folder)?;
+    let files = texts_of(folder, variables)?;
     let dated: HashSet<String> = files
         .iter()
         .filter(|file| file.kind == Kind::Corporate && file.day.is_none())
@@ -62,9 +66,9 @@ pub(super) fn unread_files(folder: &Path, staging: &Staging) -> Result<(Vec<Sour
     Ok(unread.partition(|file| file.day.is_some() || dated.contains(&file.set)))
 }
 
-/// The texts that an import read: its copies, else those of its folder. `Err` says what is missing.
+/// The texts that an import read: its copies, else those of its folder on this machine. `Err` says what is missing.
 pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec<SourceFile>, String> {
-    let found = source_files(&imported.folder).unwrap_or_default();
+    let found = texts_of(&imported.folder, &[]).unwrap_or_default();
     let mut by_name: HashMap<String, SourceFile> =
         found.into_iter().map(|file| (file.name.clone(), file)).collect();
     let again = imported.files.iter().map(|(name, digest, stamp)| {

@@ -2,6 +2,7 @@
 //!
 //! # Files, in reading order
 //!
+//! - `folder`: the files of `[import] folder`, wherever it is
 //! - `known`: what the lake has read, and which dates follow from that
 //! - `places`: the month of each business and event
 //! - `month`: the merge of one month
@@ -13,6 +14,7 @@
 
 mod batches;
 mod coverage;
+mod folder;
 mod known;
 mod load;
 mod month;

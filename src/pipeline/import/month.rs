@@ -50,33 +50,39 @@ pub(super) struct MonthMade {
     pub(super) changed: u64,
 }
 
+/// What arrived of a month, as it was spooled.
+pub(super) struct Spools {
+    records: Vec<u8>,
+    events: Vec<u8>,
+}
+
+/// A record or an event of a business, and whether it is an event.
+type Arrival<'s> = (Entry<'s>, bool);
+
 impl Arrived<'_> {
-    /// Records and events of a month, by business. `counts` picks businesses.
-    pub(super) fn of_month(
-        &self,
-        month: Month,
-        counts: &dyn Fn(i64) -> bool,
-    ) -> io::Result<Vec<(i64, Sources)>> {
-        let (mut records, mut events) = (Vec::new(), Vec::new());
+    fn spools(&self, month: Month) -> io::Result<Spools> {
+        let mut spools = Spools { records: Vec::new(), events: Vec::new() };
         for spool in self.records {
-            spool.read(month.number(), &mut records)?;
+            spool.read(month.number(), &mut spools.records)?;
         }
-        self.events.read(month.number(), &mut events)?;
-        let is_counted = |entry: &Entry<'_>| counts(entry.id) && self.key(entry.file).is_some();
-        let mut all: Vec<(Entry<'_>, bool)> = entries(&records).map(|entry| (entry, false)).collect();
-        all.extend(entries(&events).map(|entry| (entry, true)));
-        all.retain(|(entry, _)| is_counted(entry));
+        self.events.read(month.number(), &mut spools.events)?;
+        Ok(spools)
+    }
+
+    /// Records and events by business. `counts` picks businesses.
+    fn arrivals<'s>(&self, spools: &'s Spools, counts: &dyn Fn(i64) -> bool) -> Vec<Arrival<'s>> {
+        let mut all: Vec<Arrival<'_>> = entries(&spools.records).map(|entry| (entry, false)).collect();
+        all.extend(entries(&spools.events).map(|entry| (entry, true)));
+        all.retain(|(entry, _)| counts(entry.id) && self.key(entry.file).is_some());
         all.sort_unstable_by_key(|(entry, is_event)| (entry.id, *is_event, entry.file, entry.line));
-        let mut line = Vec::new();
-        let of_one = all.chunk_by(|(one, _), (other, _)| one.id == other.id);
-        Ok(of_one.map(|same| (same[0].0.id, self.sources(same, &mut line))).collect())
+        all
     }
 
     fn key(&self, file: u32) -> Option<SourceKey> {
         self.keys.get(file as usize).copied().flatten()
     }
 
-    fn sources(&self, of_one: &[(Entry<'_>, bool)], line: &mut Vec<u8>) -> Sources {
+    fn sources(&self, of_one: &[Arrival<'_>], line: &mut Vec<u8>) -> Sources {
         let mut sources = Sources::default();
         for (entry, is_event) in of_one {
             let Some(key) = self.key(entry.file) else { continue };
@@ -91,6 +97,10 @@ impl Arrived<'_> {
         }
         sources
     }
+}
+
+fn by_business<'a, 's>(arrivals: &'a [Arrival<'s>]) -> impl Iterator<Item = (i64, &'a [Arrival<'s>])> {
+    arrivals.chunk_by(|(one, _), (other, _)| one.id == other.id).map(|of_one| (of_one[0].0.id, of_one))
 }
 
 /// Adds a record. The records of a partnership in one file have one partner each.
@@ -112,15 +122,17 @@ pub(super) fn merge_month(
     (terms, mapping): (&Terms, &Mapping<'_>),
     writer: &PartWriter,
 ) -> Result<MonthMade> {
-    let mut sources = arrived.of_month(job.month, &|id| !arrived.strayed.contains(&id))?;
-    let ids: HashSet<i64> = sources.iter().map(|(id, _)| *id).collect();
+    let spools = arrived.spools(job.month)?;
+    let arrivals = arrived.arrivals(&spools, &|id| !arrived.strayed.contains(&id));
+    let mut all: Vec<(i64, &[Arrival<'_>])> = by_business(&arrivals).collect();
+    let ids: HashSet<i64> = all.iter().map(|(id, _)| *id).collect();
     let is_touched = |id: i64| job.is_all || ids.contains(&id) || job.leaving.contains(&id);
     let before = Before::read(&job.paths, &is_touched)?;
     let mut known = before.businesses()?;
     known.retain(|id, _| !job.leaving.contains(id));
     let waiting: Vec<i64> = known.keys().filter(|id| !ids.contains(id)).copied().collect();
-    sources.extend(waiting.into_iter().map(|id| (id, Sources::default())));
-    sources.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+    all.extend(waiting.into_iter().map(|id| (id, &[][..])));
+    all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
     let mut made = MonthMade {
         month: job.month,
         parts: Vec::new(),
@@ -130,8 +142,9 @@ pub(super) fn merge_month(
         added: 0,
         changed: 0,
     };
-    let mut after = After::default();
-    for (id, sources) in sources {
+    let (mut after, mut line) = (After::default(), Vec::new());
+    for (id, of_one) in all {
+        let sources = arrived.sources(of_one, &mut line);
         let existing = known.remove(&id);
         let is_new = existing.is_none();
         made.read += sources.records.len() as u64;
@@ -143,6 +156,8 @@ pub(super) fn merge_month(
     for merged in job.entering {
         after.push(merged)?;
     }
+    drop(arrivals);
+    drop(spools);
     made.parts = after.write(before, job.month, writer)?;
     Ok(made)
 }
@@ -162,9 +177,11 @@ pub(super) fn strayed_sources(
     arrived: &Arrived<'_>,
     months: &BTreeSet<Month>,
 ) -> io::Result<HashMap<i64, Sources>> {
-    let mut found: HashMap<i64, Sources> = HashMap::new();
+    let (mut found, mut line): (HashMap<i64, Sources>, _) = (HashMap::new(), Vec::new());
     for month in months {
-        for (id, sources) in arrived.of_month(*month, &|id| arrived.strayed.contains(&id))? {
+        let spools = arrived.spools(*month)?;
+        for (id, of_one) in by_business(&arrived.arrivals(&spools, &|id| arrived.strayed.contains(&id))) {
+            let sources = arrived.sources(of_one, &mut line);
             let all = found.entry(id).or_default();
             all.records.extend(sources.records);
             all.events.extend(sources.events);

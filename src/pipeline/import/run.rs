@@ -36,6 +36,8 @@ pub struct ImportContext {
     pub now: fn() -> Timestamp,
     /// Names the process that holds the lake's lock, for others who want it.
     pub holder: String,
+    /// Variables of the environment for object stores, whose names begin as [`CLOUD_VARIABLES`](crate::lake::CLOUD_VARIABLES).
+    pub variables: Vec<(String, String)>,
     /// Takes what happens.
     pub events: Events,
 }
@@ -168,7 +170,7 @@ impl ImportRun<'_> {
         let mut staging = self.context.lake.stage(&self.record.run_id)?;
         summary.snapshot = staging.parent().map(|commit| commit.snapshot);
         summary.outcome = Outcome::Unchanged;
-        let (files, waiting) = unread_files(&folder, &staging)?;
+        let (files, waiting) = unread_files((&folder, &self.context.variables), &staging)?;
         let waiting: Vec<String> = waiting.into_iter().map(|file| file.name).collect();
         if let Some(first) = waiting.first() {
             tracing::warn!(
@@ -207,11 +209,7 @@ impl ImportRun<'_> {
             let journal = Journal {
                 today: self.record.today,
                 merged_at: Some(observed_at),
-                imported: Some(ImportedFiles {
-                    folder: std::path::absolute(&folder).unwrap_or(folder),
-                    industries: rules.own.clone(),
-                    files: loaded.opened,
-                }),
+                imported: Some(ImportedFiles { folder, industries: rules.own.clone(), files: loaded.opened }),
                 aggregates: aggregates_of(self.pipeline)?,
                 ..Journal::default()
             };

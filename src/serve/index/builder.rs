@@ -5,20 +5,18 @@ use super::columns::{CODED_FIELDS, CodedField, Columns, RowBuffer, UNPACKABLE_DO
 use super::counts::{CountyName, Tally};
 use super::dictionary::{Dictionary, json_text};
 use super::lookup::{Index, JsonById, RowTable};
+use super::lookup_text::{detail_text, officers_text};
+use super::month_files::MonthFiles;
 use super::name_order::NameOrder;
 use super::packed_row::{Layout, flag};
-use crate::contract::business::{ACTIVE, Address, Officer};
+use crate::contract::business::{ACTIVE, Officer};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::reference::{EntityType, Industries, Sector};
+use crate::table::DetailRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Officers of a business that are shown at most.
-///
-/// Source: API document, "GET /v1/fl/businesses/{id}/officers".
-pub(crate) const MAX_OFFICERS: usize = 25;
 
 /// Why rows do not make an index.
 #[derive(Debug, thiserror::Error)]
@@ -29,18 +27,6 @@ pub enum IndexError {
     /// More rows than 32-bit row numbers.
     #[error("{0} rows are too many for one index; at most 4,294,967,295 fit")]
     TooMany(usize),
-}
-
-/// What a look-up adds to a summary, in the order of the API document.
-#[derive(Debug, Serialize)]
-pub(crate) struct DetailTail<'a> {
-    pub(crate) principal_address: &'a Address,
-    pub(crate) mailing_address: Option<&'a Address>,
-    pub(crate) registered_agent_name: &'a str,
-    pub(crate) formation_state: &'a str,
-    pub(crate) last_annual_report_year: i32,
-    pub(crate) officer_count: i32,
-    pub(crate) license_count: i32,
 }
 
 /// A change of a business, as the page at `/` is sent it.
@@ -63,6 +49,9 @@ pub(crate) struct IndexBuilder {
     officers: JsonById,
     without_officers: Vec<i64>,
     changes: JsonById,
+    /// Details and officers that are read when they are asked for.
+    pub(crate) stored_details: MonthFiles,
+    pub(crate) stored_officers: MonthFiles,
     /// Without them the 67 of the state are shown.
     pub(crate) counties: Vec<CountyName>,
     /// Without them the sectors and types of the rows are shown.
@@ -74,17 +63,16 @@ pub(crate) struct IndexBuilder {
 
 impl IndexBuilder {
     /// Adds what a look-up of a business returned in addition to its summary.
-    pub(crate) fn push_tail(&mut self, business_id: i64, tail: &DetailTail<'_>) {
-        if tail.officer_count == 0 {
-            self.without_officers.push(business_id);
+    pub(crate) fn push_detail(&mut self, row: &DetailRow) {
+        if row.officer_count == 0 {
+            self.without_officers.push(row.business_id);
         }
-        self.details.push(business_id, &json_text(tail));
+        self.details.push(row.business_id, &detail_text(row));
     }
 
-    /// Adds the officers of a business, sorted by name; the first 25 are shown.
+    /// Adds the officers of a business, sorted by name.
     pub(crate) fn push_officers<'a>(&mut self, business_id: i64, sorted: impl Iterator<Item = &'a Officer>) {
-        let shown: Vec<&Officer> = sorted.take(MAX_OFFICERS).collect();
-        self.officers.push(business_id, &json_text(&shown));
+        self.officers.push(business_id, &officers_text(sorted));
     }
 
     pub(crate) fn push_change(&mut self, business_id: i64, change: &SeenChange<'_>) {
@@ -119,6 +107,8 @@ impl IndexBuilder {
             by_name: by_name.unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             details: self.details.sorted(),
             officers: self.officers.sorted(),
+            stored_details: self.stored_details,
+            stored_officers: self.stored_officers,
             without_officers: self.without_officers,
             changes: self.changes.sorted(),
             county_names: self.counties,

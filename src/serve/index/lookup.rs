@@ -3,14 +3,19 @@
 use super::column::TextColumn;
 use super::columns::{Columns, pack_document};
 use super::counts::{CountyName, Tally};
+use super::lookup_text::{detail_text, officers_text};
+use super::month_files::MonthFiles;
 use super::name_order::NameOrder;
+use crate::contract::business::Officer;
 use crate::contract::count::{County, Stats};
 use crate::contract::id::{BusinessIdParam, DocumentNumber};
 use crate::contract::reference::Industries;
+use crate::table::{DetailRow, OfficerRow, TableError};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use jiff::Timestamp;
 use jiff::civil::Date;
+use std::borrow::Cow;
 
 /// The row number of each id or document number. The table stores row numbers only; the keys stay in their column.
 #[derive(Debug, Default)]
@@ -98,6 +103,8 @@ pub(crate) struct Index {
     pub(crate) by_name: NameOrder,
     pub(crate) details: JsonById,
     pub(crate) officers: JsonById,
+    pub(crate) stored_details: MonthFiles,
+    pub(crate) stored_officers: MonthFiles,
     /// Sorted ids of the businesses that were looked up and have no officer.
     pub(crate) without_officers: Vec<i64>,
     /// Each begins with the instant when it was seen.
@@ -153,15 +160,34 @@ impl Index {
     }
 
     /// What a look-up adds to the summary of a row, as a JSON object; `None` when the business was never looked up.
-    pub(crate) fn detail_of(&self, row: u32) -> Option<&str> {
-        self.details.get(self.columns.uncoded.ids[row as usize])
+    pub(crate) fn detail_of(&self, row: u32) -> Result<Option<Cow<'_, str>>, TableError> {
+        let (id, filed) = self.id_and_day(row);
+        if let Some(text) = self.details.get(id) {
+            return Ok(Some(text.into()));
+        }
+        let stored: Vec<DetailRow> = self.stored_details.rows(filed, id)?;
+        Ok(stored.first().map(|row| detail_text(row).into()))
     }
 
     /// The officers of a row as a JSON array; `None` when the business was never looked up.
-    pub(crate) fn officers_of(&self, row: u32) -> Option<&str> {
-        let id = self.columns.uncoded.ids[row as usize];
-        let none = || self.without_officers.binary_search(&id).ok().map(|_| "[]");
-        self.officers.get(id).or_else(none)
+    pub(crate) fn officers_of(&self, row: u32) -> Result<Option<Cow<'_, str>>, TableError> {
+        let (id, filed) = self.id_and_day(row);
+        if let Some(text) = self.officers.get(id) {
+            return Ok(Some(text.into()));
+        }
+        let stored: Vec<OfficerRow> = self.stored_officers.rows(filed, id)?;
+        let mut stored: Vec<Officer> = stored.into_iter().map(OfficerRow::into_officer).collect();
+        stored.sort();
+        // A snapshot with details by month has one of every business.
+        let has_list = !stored.is_empty()
+            || !self.stored_details.0.is_empty()
+            || self.without_officers.binary_search(&id).is_ok();
+        Ok(has_list.then(|| officers_text(stored.iter()).into()))
+    }
+
+    fn id_and_day(&self, row: u32) -> (i64, i32) {
+        let cells = &self.columns.uncoded;
+        (cells.ids[row as usize], cells.filed[row as usize])
     }
 
     /// The changes of a row as a JSON array, newest first.

@@ -9,6 +9,8 @@
 //!   with Variant Indexes", 1997).
 //! - Texts compare by Unicode simple case folding. A sorted dictionary turns "equal" and "begins with" into a range of codes.
 //! - Look-ups by id and by document number are hash tables of row numbers.
+//! - Details and officers are texts by business id. Where a snapshot has them by month of filing, as one of the state's files has,
+//!   they stay there: a look-up reads one row group of the month's file.
 //!
 //! # Files, in reading order
 //!
@@ -20,6 +22,8 @@
 //! - `bit_slices`: the bit-sliced index
 //! - `name_order`: rows sorted by name, and prefix search
 //! - `counts`: counts by day, by county and statewide
+//! - `lookup_text`: details and officers as JSON
+//! - `month_files`: rows that stay in the files of a snapshot
 //! - `lookup`: the index itself: look-ups by id and document number, details, officers
 //! - `builder`: rows in any order → an index
 //! - `filter`: the filters of a listing as codes
@@ -36,6 +40,8 @@ mod dictionary;
 pub(super) mod filter;
 pub(super) mod listing_query;
 mod lookup;
+mod lookup_text;
+pub(super) mod month_files;
 mod name_order;
 mod packed_row;
 mod row_json;

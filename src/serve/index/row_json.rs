@@ -6,6 +6,7 @@ use super::lookup::Index;
 use super::packed_row::Field;
 use crate::contract::eastern::day_of_epoch;
 use crate::contract::page::Pagination;
+use crate::table::TableError;
 
 impl Index {
     pub(crate) fn page_json(&self, rows: &[u32], pagination: &Pagination) -> Vec<u8> {
@@ -25,15 +26,15 @@ impl Index {
     }
 
     /// A detail record; `None` when the business was never looked up.
-    pub(crate) fn detail_json(&self, row: u32) -> Option<Vec<u8>> {
-        let tail = self.detail_of(row)?;
-        let fields = tail.strip_prefix('{').unwrap_or(tail);
+    pub(crate) fn detail_json(&self, row: u32) -> Result<Option<Vec<u8>>, TableError> {
+        let Some(tail) = self.detail_of(row)? else { return Ok(None) };
+        let fields = tail.strip_prefix('{').unwrap_or(&tail);
         let mut out = b"{\"data\":".to_vec();
         self.write_summary(row, &mut out);
         out.push(b',');
         out.extend_from_slice(fields.as_bytes());
         out.push(b'}');
-        Some(out)
+        Ok(Some(out))
     }
 
     /// The fields of a summary record, without the closing brace.

@@ -1,7 +1,8 @@
 //! The Parquet files of a snapshot, its digest, the rows of a small table, and why they cannot be loaded.
 
-use crate::lake::LakeError;
+use crate::lake::{LakeError, Month};
 use crate::serve::index::IndexError;
+use crate::serve::index::month_files::MonthFiles;
 use crate::table::{Row, Table, TableError, read_parquet};
 use parquet::errors::ParquetError;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,13 @@ pub(super) fn files_of(snapshot: &Path, table: Table) -> Result<Vec<PathBuf>, Lo
     }
     files.sort_unstable_by(|a, b| b.cmp(a));
     Ok(files)
+}
+
+/// The files of a table by month of filing; none of a table that is not stored so.
+pub(super) fn by_month(snapshot: &Path, table: Table) -> Result<MonthFiles, LoadError> {
+    let month = |path: &Path| Month::from_folder(path.parent()?.file_name()?.to_str()?);
+    let files = files_of(snapshot, table)?;
+    Ok(MonthFiles(files.into_iter().filter_map(|path| Some((month(&path)?, path))).collect()))
 }
 
 /// Calls `take` with every row of a table, file by file. For tables with few rows.

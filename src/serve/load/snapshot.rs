@@ -5,7 +5,7 @@ use super::files::each_row;
 use super::{files, filings};
 use crate::contract::business::Officer;
 use crate::contract::reference::Industries;
-use crate::serve::index::builder::{DetailTail, SeenChange};
+use crate::serve::index::builder::SeenChange;
 use crate::serve::index::{CountyName, Index, IndexBuilder};
 use crate::table::{
     Change, ChangeRow, CountyRow, DetailRow, IndustryTypeRow, OfficerRow, Row, SegmentRow, Table, industries,
@@ -28,25 +28,21 @@ pub(crate) fn load_snapshot(snapshot: &Path) -> Result<Index, LoadError> {
     builder.finish().map_err(|source| LoadError::Rows(snapshot.to_owned(), source))
 }
 
-/// Adds the details of each business that was looked up.
+/// Adds the details of each business that was looked up. Those by month of filing stay in their files.
 fn load_details(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
-    each_row(snapshot, |row: DetailRow| {
-        let (principal, mailing) = (row.principal_address(), row.mailing_address());
-        let tail = DetailTail {
-            principal_address: &principal,
-            mailing_address: mailing.as_ref(),
-            registered_agent_name: &row.registered_agent_name,
-            formation_state: &row.formation_state,
-            last_annual_report_year: row.last_annual_report_year,
-            officer_count: row.officer_count,
-            license_count: row.license_count,
-        };
-        builder.push_tail(row.business_id, &tail);
-    })
+    builder.stored_details = files::by_month(snapshot, Table::Details)?;
+    if !builder.stored_details.0.is_empty() {
+        return Ok(());
+    }
+    each_row(snapshot, |row: DetailRow| builder.push_detail(&row))
 }
 
-/// Adds the officers of each business that has any.
+/// Adds the officers of each business that has any. Those by month of filing stay in their files.
 fn load_officers(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
+    builder.stored_officers = files::by_month(snapshot, Table::Officers)?;
+    if !builder.stored_officers.0.is_empty() {
+        return Ok(());
+    }
     let mut officers: Vec<(i64, Officer)> = Vec::new();
     each_row(snapshot, |row: OfficerRow| officers.push((row.business_id, row.into_officer())))?;
     officers.sort();
@@ -134,9 +130,10 @@ mod tests {
         assert_eq!(index.listed_on(date(2026, 6, 30)), 1);
         let row = |id| index.row_of_id(BusinessIdParam::parse(id).expect("an id"));
         assert_eq!(row("3").map(|row| index.columns.uncoded.ids[row as usize]), Some(3));
-        assert_eq!(index.officers_of(row("1").expect("a row")), Some("[{\"name\":\"A\",\"title\":\"MGR\"}]"));
-        assert!(index.detail_json(row("1").expect("a row")).is_some());
-        assert!(index.detail_json(row("2").expect("a row")).is_none());
+        let officers = |id| index.officers_of(row(id).expect("a row")).expect("readable");
+        assert_eq!(officers("1").as_deref(), Some("[{\"name\":\"A\",\"title\":\"MGR\"}]"));
+        let detail = |id| index.detail_json(row(id).expect("a row")).expect("readable");
+        assert!(detail("1").is_some() && detail("2").is_none());
         assert_eq!(
             index.county_names,
             ["BAY", "DUVAL"].map(|key| CountyName { key: key.to_owned(), name: key.to_owned() })
@@ -144,6 +141,31 @@ mod tests {
         assert_eq!(index.industries.sectors[0].types, ["food.bar", "food.cafe"]);
         assert_eq!(index.stats(date(2026, 7, 31)).updated_at, "2026-07-31T16:00:00Z");
         assert_eq!(index.stats(date(2026, 7, 31)).businesses_total, 2);
+    }
+
+    #[test]
+    fn details_and_officers_by_month_stay_in_their_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let snapshot = folder.path();
+        let filings = [filing("1", "2026-07-30", "true"), filing("2", "2026-07-31", "true")];
+        write(snapshot, Table::Filings, "filed_month=2026-07/part-a.parquet", &filings);
+        let details = [detail(1, 30), detail(2, 0)];
+        let details = details.map(|detail| DetailRow::from_detail(&detail, SEEN_AT).expect("a row"));
+        write(snapshot, Table::Details, "filed_month=2026-07/d.parquet", &details);
+        let officer = |at: i32| Officer { name: format!("{:02}", 29 - at), title: "MGR".to_owned() };
+        let officers: Vec<_> = (0..30).map(|at| OfficerRow::new(1, at, &officer(at), SEEN_AT)).collect();
+        write(snapshot, Table::Officers, "filed_month=2026-07/o.parquet", &officers);
+        let index = load_snapshot(snapshot).expect("an index");
+        let row = |id| index.row_of_id(BusinessIdParam::parse(id).expect("an id")).expect("a row");
+        let shown: Vec<Officer> = (0..25).map(|at| officer(29 - at)).collect();
+        let list = index.officers_of(row("1")).expect("readable").expect("a list");
+        assert_eq!(list, serde_json::to_string(&shown).expect("JSON"));
+        assert_eq!(index.officers_of(row("2")).expect("readable").as_deref(), Some("[]"));
+        let text = index.detail_json(row("1")).expect("readable").expect("a detail");
+        let found: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+        assert_eq!(found["data"]["officer_count"], 30, "{found}");
+        std::fs::remove_dir_all(snapshot.join("details")).expect("removed");
+        assert!(index.detail_json(row("1")).is_err());
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::contract::search::CheckedSearch;
 use crate::serve::index::Index;
 use crate::serve::index::filter::IndustryMeaning;
 use crate::serve::index::listing_query::ListingQuery;
+use crate::table::TableError;
 use jiff::civil::Date;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -115,12 +116,13 @@ fn page(
 
 pub(super) fn business(view: &View, arguments: Arguments) -> Answer {
     let row = row_of_id(view, arguments)?;
-    view.index.detail_json(row).ok_or_else(|| never_fetched(Missing::Detail))
+    detail(view, row)
 }
 
 pub(super) fn officers(view: &View, arguments: Arguments) -> Answer {
     let row = row_of_id(view, arguments)?;
-    let list = view.index.officers_of(row).ok_or_else(|| never_fetched(Missing::Officers))?;
+    let list = view.index.officers_of(row).map_err(unreadable)?;
+    let list = list.ok_or_else(|| never_fetched(Missing::Officers))?;
     Ok(format!("{{\"data\":{list}}}").into_bytes())
 }
 
@@ -135,7 +137,17 @@ pub(super) fn business_by_document(view: &View, arguments: Arguments) -> Answer 
     let absent =
         || ApiError::NotFound(Missing::Business, format!("no business has the document number {number}"));
     let row = view.index.row_of_document(&number).ok_or_else(absent)?;
-    view.index.detail_json(row).ok_or_else(|| never_fetched(Missing::Detail))
+    detail(view, row)
+}
+
+fn detail(view: &View, row: u32) -> Answer {
+    let detail = view.index.detail_json(row).map_err(unreadable)?;
+    detail.ok_or_else(|| never_fetched(Missing::Detail))
+}
+
+fn unreadable(error: TableError) -> ApiError {
+    tracing::error!(%error, "a file of the served snapshot cannot be read");
+    ApiError::Unavailable("the record cannot be read at the moment; try again later")
 }
 
 fn row_of_id(view: &View, arguments: Arguments) -> Result<u32, ApiError> {

@@ -5,11 +5,14 @@ use crate::contract::eastern::day_of_epoch;
 use crate::table::error::TableError;
 use crate::table::layout::{check_schema, without_field_ids};
 use crate::table::tables::{SCHEMA_VERSION, Table};
-use arrow::datatypes::{DataType, Fields, Schema, SchemaRef};
+use arrow::array::{AsArray, BooleanArray, RecordBatch};
+use arrow::datatypes::{DataType, Fields, Int64Type, Schema, SchemaRef};
 use jiff::civil::Date;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+    ArrowPredicateFn, ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowFilter,
 };
+use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -151,6 +154,29 @@ impl Footer {
             }
         }
         Ok(false)
+    }
+
+    /// The same file, of which only the rows with this number in an integer column are read: the others are not even decoded.
+    pub(super) fn only(mut self, column: &str, value: i64) -> Result<Self, TableError> {
+        let found = self.leaf(column).zip(self.schema.index_of(column).ok());
+        let Some((leaf, root)) = found else {
+            let (place, column) = (self.path.display().to_string(), column.to_owned());
+            return Err(TableError::MissingColumn { place, column });
+        };
+        let may_hold = |group: &RowGroupMetaData| match group.column(leaf).statistics() {
+            Some(Statistics::Int64(span)) => !between(&[value], span.min_opt(), span.max_opt()).is_empty(),
+            _ => true,
+        };
+        let groups = self.builder.metadata().row_groups().iter().enumerate();
+        let groups = groups.filter(|(_, group)| may_hold(group)).map(|(at, _)| at).collect();
+        let mask = ProjectionMask::roots(self.builder.parquet_schema(), [root]);
+        let is_wanted = ArrowPredicateFn::new(mask, move |rows: RecordBatch| {
+            let found = rows.column(0).as_primitive::<Int64Type>().values();
+            Ok(found.iter().map(|found| Some(*found == value)).collect::<BooleanArray>())
+        });
+        let filter = RowFilter::new(vec![Box::new(is_wanted)]);
+        self.builder = self.builder.with_row_groups(groups).with_row_filter(filter);
+        Ok(self)
     }
 
     /// Whether a text column may hold a value, by the bounds of its row groups; a column that is not there holds none.

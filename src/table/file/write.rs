@@ -76,7 +76,7 @@ impl<S: Write + Send> ParquetFile<S> {
             .with_properties(properties(&layout, key_values).map_err(parquet)?)
             .with_skip_arrow_metadata(true);
         let schema = with_field_ids(&layout.schema);
-        let groups = RowGroups::new(sink, schema, ROW_GROUP_ROWS, options).map_err(parquet)?;
+        let groups = RowGroups::new(sink, schema, group_rows(&layout), options).map_err(parquet)?;
         let coalescer = BatchCoalescer::new(layout.schema.clone(), BATCH_ROWS);
         Ok(Self { path: path.to_owned(), layout, groups, coalescer, last: None, rows: 0, filed_days: None })
     }
@@ -158,6 +158,10 @@ impl<S: Write + Send> ParquetFile<S> {
     }
 }
 
+fn group_rows(layout: &FileLayout) -> usize {
+    layout.group_rows.unwrap_or(ROW_GROUP_ROWS)
+}
+
 fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<WriterProperties, ParquetError> {
     let version = KeyValue::new(SCHEMA_VERSION_KEY.to_owned(), SCHEMA_VERSION.to_string());
     let given = key_values.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
@@ -168,7 +172,7 @@ fn properties(layout: &FileLayout, key_values: &[(&str, String)]) -> Result<Writ
     let mut builder = WriterProperties::builder()
         .set_created_by(CREATED_BY.to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
-        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_max_row_group_row_count(Some(group_rows(layout)))
         .set_statistics_enabled(EnabledStatistics::Page)
         .set_sorting_columns(Some(sorting.collect()))
         .set_key_value_metadata(Some(std::iter::once(version).chain(given).collect()));

@@ -4,7 +4,7 @@ use super::command::Sunlake;
 use super::{http, python};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::OnceLock;
 
@@ -69,6 +69,13 @@ impl Bucket {
     /// Deletes objects of the lake.
     pub(crate) fn delete(&self, names: &[&str]) {
         self.objects("delete", names);
+    }
+
+    /// Uploads files under these names within the lake's place.
+    pub(crate) fn put(&self, files: &[(String, PathBuf)]) {
+        let files: Vec<String> =
+            files.iter().map(|(name, file)| format!("{name}={}", file.display())).collect();
+        self.objects("put", &files.iter().map(String::as_str).collect::<Vec<_>>());
     }
 
     fn objects(&self, what: &str, names: &[&str]) -> Vec<String> {

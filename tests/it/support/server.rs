@@ -67,6 +67,12 @@ impl ApiServer {
         Self::start(source, plan, None, flags)
     }
 
+    /// As [`Self::generous`], of the newest snapshot of a lake.
+    pub(crate) fn of_lake(lake: &Path, today: &str, plan: Plan) -> Self {
+        let snapshot = lake.join("current").canonicalize().expect("a snapshot");
+        Self::serve(Scratch::new(), &snapshot, today, plan, Some(1_000_000), &[])
+    }
+
     fn start(source: &Source, plan: Plan, per_minute: Option<i64>, flags: &[&str]) -> Self {
         let snapshot = source.lake.join("current").canonicalize().expect("a snapshot");
         Self::serve(Scratch::new(), &snapshot, source.today, plan, per_minute, flags)

@@ -1,0 +1,189 @@
+//! Where files are: in a folder of this machine, or in a store that gives their bytes in pieces.
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+/// Bytes of one request to a store.
+const PIECE: u64 = 8 << 20;
+
+/// A file of a store.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// Its path in the store, with `/`.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The store's tag of this version of it.
+    pub tag: Option<String>,
+    /// When it was last changed.
+    pub changed: String,
+}
+
+/// Files in another place than this machine, which are only read.
+pub trait Store: Debug + Send + Sync {
+    /// All files.
+    fn list(&self) -> io::Result<Vec<Stored>>;
+    /// Some bytes of a file, as it was listed.
+    fn read(&self, file: &Stored, range: Range<u64>) -> io::Result<Vec<u8>>;
+    /// Where a user finds a file; the store itself for an empty name.
+    fn address(&self, name: &str) -> PathBuf;
+}
+
+/// A file, wherever it is.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Where a user finds it.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// Equal stamps of one path mean an unchanged file.
+    pub stamp: String,
+    stored: Option<(Arc<dyn Store>, Stored)>,
+}
+
+/// What cannot be read, and why.
+pub type Unreadable = (PathBuf, io::Error);
+
+/// The files of a folder, with their paths in it.
+pub fn files_of_folder(folder: &Path) -> Result<Vec<(String, Origin)>, Unreadable> {
+    let unreadable = |path: &Path| {
+        let path = path.to_owned();
+        move |source| (path, source)
+    };
+    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(inside) = folders.pop() {
+        for entry in fs::read_dir(&inside).map_err(unreadable(&inside))? {
+            let path = entry.map_err(unreadable(&inside))?.path();
+            let about = fs::metadata(&path).map_err(unreadable(&path))?;
+            if about.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(folder).unwrap_or(&path).components();
+            let name = name.map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/");
+            let changed = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            let changed = changed.map_or(0, |since| since.as_nanos());
+            let stamp = format!("{} bytes changed at {changed}", about.len());
+            files.push((name, Origin { path, bytes: about.len(), stamp, stored: None }));
+        }
+    }
+    Ok(files)
+}
+
+/// The files of a store, with their paths in it.
+pub fn files_of_store(store: &Arc<dyn Store>) -> Result<Vec<(String, Origin)>, Unreadable> {
+    let failed = |source| (store.address(""), source);
+    let files = store.list().map_err(failed)?;
+    if files.is_empty() {
+        return Err(failed(io::Error::new(io::ErrorKind::NotFound, "there is no file")));
+    }
+    let origin = |file: Stored| {
+        let stamp = match &file.tag {
+            Some(tag) => format!("{} bytes with tag {tag}", file.bytes),
+            None => format!("{} bytes changed at {}", file.bytes, file.changed),
+        };
+        let path = store.address(&file.name);
+        let (name, bytes) = (file.name.clone(), file.bytes);
+        (name, Origin { path, bytes, stamp, stored: Some((Arc::clone(store), file)) })
+    };
+    Ok(files.into_iter().map(origin).collect())
+}
+
+impl Origin {
+    /// A file of this machine, there or not.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path, bytes: 0, stamp: String::new(), stored: None }
+    }
+
+    /// Whether there is such a file.
+    pub fn is_there(&self) -> bool {
+        self.stored.is_some() || self.path.is_file()
+    }
+
+    /// All of it.
+    pub(super) fn text(&self) -> io::Result<Box<dyn Read + Send>> {
+        self.part(0, u64::MAX)
+    }
+
+    /// Its bytes from a place on, at most this many.
+    pub(super) fn part(&self, from: u64, most: u64) -> io::Result<Box<dyn Read + Send>> {
+        let Some((store, file)) = &self.stored else {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(from))?;
+            return Ok(Box::new(file.take(most)));
+        };
+        let end = from.saturating_add(most).min(file.bytes);
+        let (store, file) = (Arc::clone(store), file.clone());
+        Ok(Box::new(Pieces { store, file, rest: from..end, piece: io::Cursor::default() }))
+    }
+}
+
+/// Bytes of a file of a store, requested piece by piece: memory is that of one, and no request takes long.
+struct Pieces {
+    store: Arc<dyn Store>,
+    file: Stored,
+    rest: Range<u64>,
+    piece: io::Cursor<Vec<u8>>,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.piece.read(out)?;
+        if read > 0 || out.is_empty() || self.rest.is_empty() {
+            return Ok(read);
+        }
+        let end = (self.rest.start + PIECE).min(self.rest.end);
+        let bytes = self.store.read(&self.file, self.rest.start..end)?;
+        if bytes.len() as u64 != end - self.rest.start {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.rest.start = end;
+        self.piece = io::Cursor::new(bytes);
+        self.piece.read(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Memory(Vec<u8>);
+
+    impl Store for Memory {
+        fn list(&self) -> io::Result<Vec<Stored>> {
+            let (name, bytes) = ("a/b".to_owned(), self.0.len() as u64);
+            Ok(vec![Stored { name, bytes, tag: None, changed: "today".to_owned() }])
+        }
+
+        fn read(&self, _: &Stored, range: Range<u64>) -> io::Result<Vec<u8>> {
+            assert!(range.end - range.start <= PIECE);
+            Ok(self.0[range.start as usize..range.end as usize].to_vec())
+        }
+
+        fn address(&self, name: &str) -> PathBuf {
+            Path::new("memory").join(name)
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_store_is_read_piece_by_piece() {
+        for size in [0, 1, PIECE, 2 * PIECE + 17] {
+            let text: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            let store: Arc<dyn Store> = Arc::new(Memory(text.clone()));
+            let (name, origin) = files_of_store(&store).expect("files").remove(0);
+            assert_eq!((name.as_str(), &*origin.path, origin.bytes), ("a/b", Path::new("memory/a/b"), size));
+            for (from, most) in [(0, u64::MAX), (size, 9), (size / 2, size / 3)] {
+                let mut read = Vec::new();
+                origin.part(from, most).expect("opened").read_to_end(&mut read).expect("read");
+                let end = from.saturating_add(most).min(size);
+                assert!(read == text[from as usize..end as usize], "{size}: {from} to {end}");
+            }
+        }
+    }
+}
