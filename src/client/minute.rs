@@ -58,7 +58,8 @@ impl MinuteWindow {
         let room = u64::from(most.max(1)).saturating_sub(u64::from(self.used()));
         let Some(later) = requests.checked_sub(room + 1) else { return 0 };
         let later = i64::try_from(later).unwrap_or(i64::MAX / MINUTE_MS).saturating_mul(MINUTE_MS);
-        self.wait_ms(now).saturating_add(later / i64::from(most.max(1)))
+        let first = if self.used() == 0 { MINUTE_MS } else { self.wait_ms(now) };
+        first.saturating_add(later / i64::from(most.max(1)))
     }
 
     pub(super) fn begin(&mut self, now: Timestamp) {
