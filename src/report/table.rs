@@ -304,9 +304,9 @@ fn rows(run: &RunFacts) -> Markup {
         @if run.rows.is_empty() {
             p.note { "No rows were read: nothing to show." }
         } @else {
-            div.wide tabindex="0" { table {
+            div.wide tabindex="0" { table.files {
                 caption { "Rows by table" }
-                thead { tr { th { "table" } @for name in ["read", "added", "changed", "vanished", "now in the lake"] { th.number { (name) } } } }
+                thead { tr { th { "table" } @for name in ["read", "added", "changed", "vanished", "in the lake"] { th.number { (name) } } } }
                 tbody { @for table in &run.rows { tr {
                     th scope="row" { (table.table) }
                     @for number in [table.read, table.added, table.changed, table.vanished, table.total] {
