@@ -24,7 +24,7 @@ pub enum AggregateError {
     #[error("the aggregates {aggregates} build on each other in a circle")]
     Circle { aggregates: String },
     /// A condition that chooses businesses cannot be parsed or run.
-    #[error("`[enrich] where` cannot run: {reason}")]
+    #[error("`where` cannot run: {reason}")]
     Condition { reason: String, way_out: Option<String> },
     /// A query cannot be parsed or run.
     #[error("the query cannot run: {reason}")]

@@ -166,6 +166,7 @@ fn export(error: &ExportError) -> u8 {
         ExportError::Table(_) | ExportError::Write(..) | ExportError::Duckdb(..) => STORAGE,
         ExportError::NoSnapshot(_)
         | ExportError::NoTable { .. }
+        | ExportError::NoBusinesses(_)
         | ExportError::WrongTarget { .. }
         | ExportError::NotMade { .. }
         | ExportError::Overtaken(..)

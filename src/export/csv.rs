@@ -1,21 +1,26 @@
 //! Text files as RFC 4180 defines them, one for each table. A spreadsheet that opens one runs no formula of it.
 
 use super::error::ExportError;
-use super::outlet::{Pending, check_target};
+use super::outlet::Pending;
 use super::replaceable::check_csv;
-use super::snapshot::{selected_tables, snapshot};
+use super::snapshot::selected_tables;
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
-use crate::table::{Footer, TableError, read_parquet};
-use arrow::array::{Array, AsArray, RecordBatch};
+use crate::table::{Footer, Table, TableError, columns, read_parquet};
+use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
 use arrow::datatypes::{
     DataType, Date32Type, Float64Type, Int32Type, Int64Type, Schema, TimestampMicrosecondType,
 };
 use jiff::Timestamp;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// The column that says of which business a row is.
+const BUSINESS: &str = "business_id";
 
 /// A written file.
 #[derive(Serialize)]
@@ -28,39 +33,58 @@ pub(crate) struct CsvFile {
 
 /// Writes `<folder>/<table>.csv` for each table of a snapshot. No file gets its name before all are complete.
 ///
-/// No `number` is the newest snapshot, no `names` are all tables and aggregates. `raw` leaves cells as they are, even those
-/// that a spreadsheet would run as a formula. `force` replaces files that no export made.
+/// No `names` are all tables and aggregates. `raw` leaves cells as they are, even those that a spreadsheet would run as a
+/// formula. `force` replaces files that no export made.
+///
+/// With `chosen` businesses, only their rows are written. Tables without businesses are left out then, and refused if named.
 pub(crate) fn export_csv(
     lake: &Lake,
+    commit: &Commit,
     folder: &Path,
-    number: Option<u64>,
-    names: &[String],
+    (names, chosen): (&[String], Option<&HashSet<i64>>),
     (raw, force): (bool, bool),
-) -> Result<(Commit, Vec<CsvFile>), ExportError> {
-    check_target(folder, "folder")?;
-    let commit = snapshot(lake, number)?;
-    let tables = selected_tables(&commit, names)?;
+) -> Result<Vec<CsvFile>, ExportError> {
+    let mut tables = selected_tables(commit, names)?;
+    if chosen.is_some() {
+        if let Some(other) = names.iter().find(|name| !has_businesses(name)) {
+            return Err(ExportError::NoBusinesses(other.clone()));
+        }
+        tables.retain(|table| has_businesses(table));
+    }
     if !force {
-        check_csv(lake, &commit, folder, &tables)?;
+        check_csv(lake, commit, folder, &tables)?;
     }
     let mut pending = Vec::new();
     let mut files = Vec::new();
     for table in tables {
         let path = folder.join(format!("{table}.csv"));
         let mut file = Pending::new(&path)?;
-        let rows = write_table(lake, &commit, &table, raw, &mut file)?;
+        let rows = write_table((lake, commit), &table, (raw, chosen), &mut file)?;
         pending.push(file);
         files.push(CsvFile { table, path, rows });
     }
     pending.into_iter().try_for_each(Pending::publish)?;
-    Ok((commit, files))
+    Ok(files)
+}
+
+/// Whether each row of a table belongs to one business.
+fn has_businesses(table: &str) -> bool {
+    Table::from_name(table).is_some_and(|table| columns(table).iter().any(|column| column.name == BUSINESS))
+}
+
+/// The rows of a batch that belong to chosen businesses.
+fn rows_of(chosen: &HashSet<i64>, table: &str, batch: &RecordBatch) -> Result<RecordBatch, ExportError> {
+    let refused = || ExportError::NoBusinesses(table.to_owned());
+    let ids = batch.column_by_name(BUSINESS).and_then(|ids| ids.as_primitive_opt::<Int64Type>());
+    let ids = ids.ok_or_else(refused)?.values();
+    let is_chosen: BooleanArray = ids.iter().map(|id| Some(chosen.contains(id))).collect();
+    filter_record_batch(batch, &is_chosen).map_err(|_| refused())
 }
 
 fn write_table(
-    lake: &Lake,
-    commit: &Commit,
+    (lake, commit): (&Lake, &Commit),
     table: &str,
-    raw: bool,
+    (raw, chosen): (bool, Option<&HashSet<i64>>),
     out: &mut Pending,
 ) -> Result<u64, ExportError> {
     let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
@@ -73,7 +97,10 @@ fn write_table(
             out.put(csv_head(Footer::open(&file)?.schema()).as_bytes())?;
         }
         for batch in read_parquet(&file, None)? {
-            let batch = batch?;
+            let mut batch = batch?;
+            if let Some(chosen) = chosen {
+                batch = rows_of(chosen, table, &batch)?;
+            }
             out.put(&csv_lines(&batch, raw)?)?;
             rows += batch.num_rows() as u64;
         }

@@ -24,6 +24,9 @@ pub enum ExportError {
     #[error("snapshot {snapshot} has no table {table}")]
     #[expect(missing_docs, reason = "the message says what each field is")]
     NoTable { snapshot: u64, table: String, known: Vec<String>, near: Option<String> },
+    /// Businesses are chosen, and the named table has none.
+    #[error("the rows of {0} are not of businesses, and a condition chooses businesses")]
+    NoBusinesses(String),
     /// The target is a file instead of a folder, or a folder instead of a file.
     #[error("{} is a {found}; a {wanted} is wanted", path.display())]
     #[expect(missing_docs, reason = "the message says what each field is")]

@@ -27,3 +27,5 @@ mod replaceable;
 mod snapshot;
 
 pub use error::ExportError;
+pub(crate) use outlet::check_target;
+pub(crate) use snapshot::snapshot;

@@ -97,7 +97,7 @@ pub(super) fn link_or_copy(from: &Path, to: &Path, copy: bool) -> Result<(), Exp
 }
 
 /// Fails if `path` is there and not what is wanted: a `folder` or a `file`.
-pub(super) fn check_target(path: &Path, wanted: &'static str) -> Result<(), ExportError> {
+pub(crate) fn check_target(path: &Path, wanted: &'static str) -> Result<(), ExportError> {
     let found = match fs::metadata(path) {
         Ok(there) if there.is_dir() => "folder",
         Ok(_) => "file",

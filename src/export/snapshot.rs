@@ -5,7 +5,7 @@ use crate::contract::nearest::{NEAR, nearest};
 use crate::lake::{Commit, Lake};
 
 /// The commit of a snapshot that has its files, published or pending review; without a number the newest that readers see.
-pub(super) fn snapshot(lake: &Lake, number: Option<u64>) -> Result<Commit, ExportError> {
+pub(crate) fn snapshot(lake: &Lake, number: Option<u64>) -> Result<Commit, ExportError> {
     match number {
         Some(number) => Ok(lake.present_or_pending(number)?),
         None => lake.current()?.ok_or_else(|| ExportError::NoSnapshot(lake.to_string())),

@@ -76,6 +76,28 @@ fn text_files_have_every_cell_and_are_never_partial() {
 }
 
 #[test]
+fn a_condition_chooses_the_businesses_of_text_files() {
+    let (source, scratch) = (source::history(), Scratch::new());
+    let folder = scratch.path("orange");
+    let into = |more: &[&str]| export(source, &[&["csv", text(&folder)], more].concat());
+    let condition = "county = 'Orange' AND entity_type = 'llc'";
+    let made = into(&["--where", condition]).exits(0).json();
+    let wanted = faultless("csv_where.py", &[&source.lake.join("current"), &folder]);
+    assert!(wanted["filings"].as_u64() > Some(0) && wanted["changes"].as_u64() > Some(0), "{wanted}");
+    let files = made["files"].as_array().expect("files");
+    assert_eq!(files.len(), names(&folder).len());
+    for file in files {
+        let table = file["table"].as_str().expect("a table");
+        assert_eq!(file["rows"], wanted[table], "{table}");
+    }
+    let none = into(&["--where", "county = 'Nowhere'", "--table", "filings"]).exits(0).json();
+    assert_eq!(none["files"][0]["rows"], 0);
+    into(&["--where", "kounty = 'Orange'"]).exits(3).says("there is no column kounty").says("county");
+    let counties = into(&["--where", condition, "--table", "counties"]);
+    counties.exits(3).says("the rows of counties are not of businesses").says("sunlake query");
+}
+
+#[test]
 fn a_duckdb_file_is_complete_or_unchanged() {
     let (source, scratch) = (source::history(), Scratch::new());
     let (file, program) = (scratch.path("florida.duckdb"), python::program("duckdb"));

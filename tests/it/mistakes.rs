@@ -232,7 +232,7 @@ fn mistakes_in_sql_name_the_nearest_table_or_column_or_the_right_quotes() {
         &scratch,
         &line,
         3,
-        "error: p.toml, line 5: `[enrich] where` cannot run: there is no column conty\n\
+        "error: p.toml, line 5: `where` cannot run: there is no column conty\n\
          \x20 5 | where = \"conty = 'X'\"\n\
          \x20   | ^^^^^^^^^^^^^^^^^^^^^\n\
          hint: did you mean county?\n",

@@ -59,7 +59,7 @@ fn an_error_of_sql_has_one_line_with_its_file_and_at_most_its_place_and_a_hint()
         done
     };
     let condition = "name = \"p\"\n[aggregates]\nenabled = false\n[enrich]\nwhere = \"conty = 1\"\n";
-    run(condition).says("p.toml, line 5: `[enrich] where`").says("conty = 1");
+    run(condition).says("p.toml, line 5: `where`").says("conty = 1");
     run("name = \"p\"\n[aggregates]\nfolder = \"mine\"\n")
         .says("p.toml: ")
         .says("[aggregates] enabled = false");

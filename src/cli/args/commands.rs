@@ -313,6 +313,9 @@ pub enum ExportCommand {
         /// Snapshot and tables.
         #[command(flatten)]
         what: Selection,
+        /// Only the rows of businesses for which this is true; SQL as after `WHERE` in a query of filings
+        #[arg(long = "where", env = "SUNLAKE_WHERE", value_name = "CONDITION")]
+        condition: Option<String>,
         /// Leave cells as they are: no apostrophe before a formula
         #[arg(long, env = "SUNLAKE_RAW", value_parser = named(switch))]
         raw: bool,

@@ -46,7 +46,7 @@ const EXAMPLES: [(&str, &str); 33] = [
     ("export", "sunlake export csv out --table filings,counties\n  sunlake export duckdb florida.duckdb"),
     (
         "export csv",
-        "sunlake export csv out --table filings,counties\n  sunlake export csv out --snapshot 3 --raw",
+        "sunlake export csv out --table filings,counties\n  sunlake export csv orange --where \"county = 'Orange' AND status = 'active'\"",
     ),
     ("export duckdb", "sunlake export duckdb florida.duckdb"),
     ("export delta", "sunlake export delta delta/filings"),

@@ -1,5 +1,6 @@
 //! `export`: a snapshot as text files, as a DuckDB file; snapshots as a Delta table, as a DuckLake catalogue.
 
+use crate::aggregate::choose_businesses;
 use crate::cli::args::{ExportCommand, Selection, SnapshotName};
 use crate::cli::context::open_lake::{open_lake, snapshot_number};
 use crate::cli::exit::CommandError;
@@ -9,15 +10,20 @@ use crate::export::csv::export_csv;
 use crate::export::delta::export_delta;
 use crate::export::duckdb::export_duckdb;
 use crate::export::ducklake::export_ducklake;
-use crate::lake::Lake;
+use crate::export::{check_target, snapshot};
+use crate::lake::{Commit, Lake};
+use crate::pipeline::PipelineError;
 use serde_json::json;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
 pub(crate) fn export(session: &Session<'_>, command: &ExportCommand) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;
     match command {
-        ExportCommand::Csv { path, what, raw } => csv(session, &lake, path, what, *raw),
+        ExportCommand::Csv { path, what, condition, raw } => {
+            csv(session, &lake, path, (what, condition.as_deref()), *raw)
+        }
         ExportCommand::Duckdb { file, what, duckdb } => database(session, &lake, file, what, duckdb),
         ExportCommand::Delta { path, snapshot, copy } => {
             delta(session, &lake, path, of(&lake, *snapshot)?, *copy)
@@ -35,11 +41,13 @@ fn csv(
     session: &Session<'_>,
     lake: &Lake,
     folder: &Path,
-    what: &Selection,
+    (what, condition): (&Selection, Option<&str>),
     raw: bool,
 ) -> Result<u8, CommandError> {
-    let (commit, files) =
-        export_csv(lake, folder, of(lake, what.snapshot)?, &what.tables, (raw, what.force))?;
+    check_target(folder, "folder")?;
+    let commit = snapshot(lake, of(lake, what.snapshot)?)?;
+    let chosen = condition.map(|condition| businesses(lake, &commit, condition)).transpose()?;
+    let files = export_csv(lake, &commit, folder, (&what.tables, chosen.as_ref()), (raw, what.force))?;
     session.report(&json!({ "snapshot": commit.snapshot, "path": folder, "files": files }), || {
         lines(|text| {
             for file in &files {
@@ -48,6 +56,12 @@ fn csv(
             writeln!(text, "{} of snapshot {}", count(files.len() as u64, "table"), commit.snapshot)
         })
     })
+}
+
+/// The businesses for which a condition is true.
+fn businesses(lake: &Lake, commit: &Commit, condition: &str) -> Result<HashSet<i64>, CommandError> {
+    let chosen = choose_businesses(condition, &lake.open_snapshot(commit).tables()?);
+    Ok(chosen.map_err(PipelineError::from)?.into_iter().collect())
 }
 
 fn database(

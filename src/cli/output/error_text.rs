@@ -214,6 +214,9 @@ fn of_export(error: &ExportError) -> Option<String> {
         ),
         ExportError::Foreign(..) => some("export to another folder"),
         ExportError::NotMade { .. } => some("export to another path, or replace it with --force"),
+        ExportError::NoBusinesses(table) => Some(format!(
+            "for a part of it: sunlake query \"SELECT * FROM {table} WHERE ...\" -o {table}.csv"
+        )),
         ExportError::WrongTarget { .. } | ExportError::Duckdb(..) => None,
     }
 }
