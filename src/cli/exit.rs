@@ -8,6 +8,7 @@ use crate::lake::LakeError;
 use crate::pipeline::PipelineError;
 use crate::pipeline::publish::summary::RunSummary;
 use crate::serve::{KeysError, LoadError, MeterError, ServeError};
+use std::io::ErrorKind;
 
 /// Done.
 pub const DONE: u8 = 0;
@@ -115,6 +116,12 @@ fn pipeline(error: &PipelineError) -> u8 {
         PipelineError::Client(error) => client(error),
         PipelineError::OutsideContract(_) => API,
         PipelineError::Lake(error) => lake(error),
+        // The folder that the pipeline file names.
+        PipelineError::Import(SourceError::Unreadable { source, .. })
+            if source.kind() == ErrorKind::NotFound =>
+        {
+            SETTINGS
+        }
         PipelineError::Import(SourceError::Incomplete { .. })
         | PipelineError::Industries { .. }
         | PipelineError::UnreadableRules { .. } => SETTINGS,

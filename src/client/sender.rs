@@ -302,7 +302,7 @@ fn checked_base(config: &ClientConfig) -> Result<Url> {
     match url.scheme() {
         "https" => Ok(url),
         "http" if loopback || config.allow_plain_http => Ok(url),
-        "http" => Err(settings("plain http would expose the key on the network; use https".to_owned())),
+        "http" => Err(settings("plain http would expose the key on the network; use https, or set `allow_plain_http = true` in `[source]`".to_owned())),
         other => Err(settings(format!("the scheme {other} is neither https nor http"))),
     }
 }

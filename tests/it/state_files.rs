@@ -279,7 +279,7 @@ fn files_in_an_object_store_give_the_same_lake() {
     };
     let lake = scratch.lake();
     import(&lake)
-        .exits(9)
+        .exits(3)
         .says(&format!("cannot read {}: there is no file", bucket.lake()))
         .says("hint: put the state's files there");
     bucket.put(&delivered(&|name| name.contains("quarterly")));
@@ -385,5 +385,5 @@ fn a_damaged_archive_or_an_incomplete_set_publishes_nothing() {
     std::fs::copy(plain, scratch.path("files/doc/quarterly/cor/cordata7.txt")).expect("a copy");
     import(&scratch, &pipeline).exits(3).says("cordata0.txt, cordata1.txt").says("hint: ");
     std::fs::remove_dir_all(scratch.path("files")).expect("removed");
-    import(&scratch, &pipeline).exits(9).says("files").says("hint: ");
+    import(&scratch, &pipeline).exits(3).says("files").says("hint: ");
 }
