@@ -52,19 +52,20 @@ impl PageFetcher<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::{ApiKey, Bounds, Budget, Client, ClientConfig, Ledger, StopSwitch};
+    use crate::client::{ApiKey, Bounds, Budget, Call, Client, ClientConfig, Ledger, StopSwitch};
     use crate::extract::error::StoreError;
     use crate::extract::fetch::{AnyAnswer, PageKey, PageStore, StoredPage};
     use jiff::Timestamp;
+    use std::path::Path;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    /// An archive that keeps nothing.
-    struct NoPages;
+    /// An archive with one answer for each target, or none, that keeps nothing.
+    struct Pages(Option<StoredPage>);
 
-    impl PageStore for NoPages {
-        fn stored(&mut self, _: &PageKey) -> Result<Option<StoredPage>, StoreError> {
-            Ok(None)
+    impl PageStore for Pages {
+        fn stored(&mut self, key: &PageKey) -> Result<Option<StoredPage>, StoreError> {
+            Ok(self.0.clone().filter(|_| key.occurrence == 0))
         }
 
         fn keep(&mut self, _: &PageKey, _: u16, _: Timestamp, _: &[u8]) -> Result<(), StoreError> {
@@ -72,16 +73,37 @@ mod tests {
         }
     }
 
+    const NOW: fn() -> Timestamp = || Timestamp::UNIX_EPOCH;
+
+    fn client(folder: &Path) -> Client {
+        let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
+        let (_switch, stop) = StopSwitch::new();
+        let budget = Budget::new(Ledger::of(folder, base_url, &key), NOW, Bounds::default(), stop);
+        Client::new(ClientConfig::new(base_url), key, budget, NOW).expect("a client")
+    }
+
+    #[tokio::test]
+    async fn an_archived_answer_is_too_old_after_a_newer_one_that_nobody_wanted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let client = client(folder.path());
+        let at = |second| Timestamp::from_second(second).expect("an instant");
+        for (came, is_used) in [(3, true), (9, false)] {
+            let mut pages = Pages(Some(StoredPage { status: 200, received_at: at(5), body: b"{}".to_vec() }));
+            let mut fetcher = PageFetcher::new(&client, &mut pages, NOW, &|_, _| {});
+            let key = PageKey { target: "/v1/me".to_owned(), occurrence: 0 };
+            let answer = AnyAnswer { value: Box::new(()), body: b"{}".to_vec(), received_at: at(came) };
+            fetcher.arrive(key, Ok(answer), None).expect("kept");
+            fetcher.ask_newer().await.expect("nothing is under way");
+            assert_eq!(fetcher.is_archived(&Call::stats()).expect("an archive"), is_used, "{came}");
+        }
+    }
+
     #[tokio::test(flavor = "multi_thread")]
     async fn requests_under_way_are_answered_during_work_that_blocks() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (base_url, key) = ("http://127.0.0.1:1", ApiKey::parse("one").expect("a key"));
-        let (_switch, stop) = StopSwitch::new();
-        let now: fn() -> Timestamp = || Timestamp::UNIX_EPOCH;
-        let budget = Budget::new(Ledger::of(folder.path(), base_url, &key), now, Bounds::default(), stop);
-        let client = Client::new(ClientConfig::new(base_url), key, budget, now).expect("a client");
-        let (mut pages, is_answered) = (NoPages, AtomicBool::new(false));
-        let mut fetcher = PageFetcher::new(&client, &mut pages, now, &|_, _| {});
+        let client = client(folder.path());
+        let (mut pages, is_answered) = (Pages(None), AtomicBool::new(false));
+        let mut fetcher = PageFetcher::new(&client, &mut pages, NOW, &|_, _| {});
         let answered = &is_answered;
         fetcher.under_way.push(Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(10)).await;

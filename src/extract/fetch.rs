@@ -92,7 +92,7 @@ pub(crate) struct PageFetcher<'a> {
     pub(crate) rows: u64,
     /// Archived answers from before this are too old to be used.
     oldest: Timestamp,
-    /// When the newest of the answers came.
+    /// When the newest of the answers came, wanted or not.
     newest: Timestamp,
     now: fn() -> Timestamp,
     report: &'a dyn Fn(u64, u64),
@@ -152,16 +152,18 @@ impl<'a> PageFetcher<'a> {
         let outcome = self.outcome(&key).await;
         self.count(stage);
         let AnyAnswer { value, received_at, .. } = outcome?;
-        self.newest = self.newest.max(received_at);
         match value.downcast() {
             Ok(value) => Ok(Answer { value: *value, key, received_at }),
             Err(_) => Err(ExtractError::Lost { target: key.target }),
         }
     }
 
-    /// From now on, an archived answer is used only if it came after every answer so far: it knows what they know.
-    pub(crate) fn ask_newer(&mut self) {
+    /// From now on, an archived answer is used only if it came after every answer so far: it knows what they know. A resumed run may
+    /// have sent requests ahead whose answers nobody wanted in the end; they count too.
+    pub(crate) async fn ask_newer(&mut self) -> Result<()> {
+        self.finish().await?;
         self.oldest = self.oldest.max(self.newest);
+        Ok(())
     }
 
     /// From now on, archived answers from before a time are not used. Returns that of now, and never goes back before it.
@@ -326,7 +328,10 @@ impl<'a> PageFetcher<'a> {
     /// Archives an answer, or a refusal that may be used as one.
     fn keep(&mut self, key: &PageKey, outcome: &Outcome) -> Result<()> {
         let kept = match outcome {
-            Ok(answer) => self.pages.keep(key, 200, answer.received_at, &answer.body),
+            Ok(answer) => {
+                self.newest = self.newest.max(answer.received_at);
+                self.pages.keep(key, 200, answer.received_at, &answer.body)
+            }
             Err(ClientError::Refused { status, message, .. }) if KEPT_REFUSALS.contains(status) => {
                 self.pages.keep(key, *status, (self.now)(), message.as_bytes())
             }

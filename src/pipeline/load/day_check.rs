@@ -64,7 +64,7 @@ impl Run<'_> {
         let most = fetcher.answered + LEAST_SHARE.max(fetcher.answered / SHARE);
         let mut read = None;
         for round in 0..=MOST_ROUNDS {
-            fetcher.ask_newer();
+            fetcher.ask_newer().await?;
             let differing = self.compare(fetcher, words, landing, read.as_ref()).await?;
             let is_last = round == MOST_ROUNDS || fetcher.answered >= most;
             let is_settled = read.is_none_or(|read| are_mostly_settled(&read, &differing));
@@ -88,7 +88,7 @@ impl Run<'_> {
         let is_pause =
             |error: &PipelineError| matches!(error, PipelineError::Client(error) if error.is_pause());
         if is_pause(error) {
-            fetcher.ask_newer();
+            fetcher.ask_newer().await?;
             match self.compare(fetcher, words, landing, None).await {
                 Err(error) if is_pause(&error) => self.differ_unchecked(landing),
                 compared => drop(compared?),
