@@ -1,7 +1,9 @@
 //! Tables other than filings, and aggregates; what `changes` says.
 
 use super::*;
+use crate::lake::Month;
 use crate::table::OfficerRow;
+use std::collections::BTreeMap;
 
 #[test]
 fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -> Result {
@@ -103,4 +105,45 @@ fn what_left_its_listing_later_in_the_same_run_is_not_listed() -> Result {
     assert_eq!((delta.added, delta.vanished), (1, 1), "6 came and left, 7 came back");
     assert_eq!(changes(&lake)?, [change(2, "vanished"), change(7, "appeared")]);
     assert_sound(&lake)
+}
+
+#[test]
+fn rows_whose_key_or_business_is_in_another_row_are_counted() -> Result {
+    let officers = |officers: &[(i64, i32)]| {
+        let row = |(business_id, position): &(i64, i32)| OfficerRow {
+            business_id: *business_id,
+            position: *position,
+            name: "N".to_owned(),
+            title: "N".to_owned(),
+            fetched_at: at(5),
+        };
+        OfficerRow::batch(&officers.iter().map(row).collect::<Vec<_>>()).expect("rows")
+    };
+    let [october, november] = ["2026-10-05", "2026-11-03"].map(|day| Month::of(day.parse().expect("a day")));
+    let months = [october.expect("a month"), november.expect("a month")];
+    let root = folder();
+    let lake = Lake::open(root.path())?;
+    let _lock = lake.lock("r1", "test")?;
+    let mut staging = lake.stage("r1")?;
+    let writer = staging.part_writer();
+    let parts = [
+        (Table::Filings, 0, filings(&[filing(1, "2026-10-05")])),
+        (Table::Filings, 1, filings(&[filing(2, "2026-11-03"), filing(3, "2026-11-03")])),
+        (Table::Officers, 0, officers(&[(1, 0), (1, 1)])),
+        (Table::Officers, 1, officers(&[(3, 0), (2, 0)])),
+    ];
+    for (table, month, rows) in &parts {
+        let part = writer.write_month(*table, months[*month], rows)?;
+        staging.set_month(*table, months[*month], Some(part))?;
+    }
+    assert_eq!(staging.odd_keys()?, BTreeMap::new());
+    for (rows, odd) in [(officers(&[(3, 0), (3, 0), (2, 0)]), 1), (officers(&[(3, 0), (1, 2)]), 1)] {
+        staging.set_month(
+            Table::Officers,
+            months[1],
+            Some(writer.write_month(Table::Officers, months[1], &rows)?),
+        )?;
+        assert_eq!(staging.odd_keys()?, BTreeMap::from([(Table::Officers, odd)]));
+    }
+    Ok(())
 }
