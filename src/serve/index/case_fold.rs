@@ -41,19 +41,17 @@ pub(super) fn compare_folded(one: &str, other: &str) -> Ordering {
     one[same..].chars().map(fold).cmp(other[same..].chars().map(fold))
 }
 
-/// The first eight bytes of a folded text as a number that sorts as the text does.
-pub(super) fn first_eight_folded(text: &str) -> u64 {
-    let (mut number, mut taken, mut utf8) = (0_u64, 0, [0; 4]);
+/// The first bytes of a folded text, which sort as the text does; zeros follow a shorter one.
+pub(super) fn first_folded<const BYTES: usize>(text: &str) -> [u8; BYTES] {
+    let (mut first, mut taken, mut utf8) = ([0; BYTES], 0, [0; 4]);
     for character in text.chars() {
         for byte in fold(character).encode_utf8(&mut utf8).bytes() {
-            if taken == 8 {
-                return number;
-            }
-            number = number << 8 | u64::from(byte);
+            let Some(place) = first.get_mut(taken) else { return first };
+            *place = byte;
             taken += 1;
         }
     }
-    number.checked_shl(8 * (8 - taken)).unwrap_or(0)
+    first
 }
 
 /// The order of a text, folded and cut to the length of a folded prefix, and that prefix.
@@ -101,10 +99,11 @@ mod tests {
                 let expected = folded(one).cmp(&folded(other));
                 assert_eq!(compare_folded(one, other), expected, "{one:?} {other:?}");
                 assert_eq!(compare_with_folded(one, &folded(other)), expected, "{one:?} {other:?}");
-                let eights = first_eight_folded(one).cmp(&first_eight_folded(other));
-                assert!(eights == expected || eights == Ordering::Equal, "{one:?} {other:?}");
+                let firsts = first_folded::<8>(one).cmp(&first_folded::<8>(other));
+                assert!(firsts == expected || firsts == Ordering::Equal, "{one:?} {other:?}");
             }
         }
-        assert_eq!(first_eight_folded("AbCdEfGhI"), u64::from_be_bytes(*b"abcdefgh"));
+        assert_eq!(first_folded::<8>("AbCdEfGhI"), *b"abcdefgh");
+        assert_eq!(first_folded::<4>("Ñ"), [0xC3, 0xB1, 0, 0]);
     }
 }

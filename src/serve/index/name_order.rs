@@ -5,10 +5,14 @@
 //! There, the place of a name in its run is one more number to filter by.
 
 use super::bit_slices::{BitSlices, FieldTest, RowTest};
-use super::case_fold::{compare_folded, compare_prefix, first_eight_folded};
+use super::case_fold::{compare_folded, compare_prefix, first_folded};
 use super::column::TextColumn;
 use std::cmp::Ordering;
+use std::num::NonZero;
 use std::ops::Range;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// Rows by name, in runs whose names have the same first two characters.
 #[derive(Debug, Default)]
@@ -108,42 +112,84 @@ fn count(rows: usize) -> u32 {
 
 /// All rows by name, and where each run begins.
 fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
-    let mut keyed: Vec<(u64, u32)> =
-        (0_u32..).take(names.len()).map(|row| (first_eight_folded(names.get(row)), row)).collect();
-    let order = |a: &(u64, u32), b: &(u64, u32)| {
+    let (mut by_name, starts) = by_two_bytes(names);
+    let (mut groups, mut rest) = (Vec::new(), by_name.as_mut_slice());
+    for (from, to) in starts.iter().zip(&starts[1..]) {
+        let (group, others) = std::mem::take(&mut rest).split_at_mut(to - from);
+        groups.push((count(*from), group));
+        rest = others;
+    }
+    // The largest are taken first.
+    groups.sort_unstable_by_key(|(_, group)| group.len());
+    let groups = Mutex::new(groups);
+    let next = || groups.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let sort = || {
+        let mut runs = Vec::new();
+        while let Some((from, group)) = next().filter(|(_, group)| !group.is_empty()) {
+            sort_group(names, from, group, &mut runs);
+        }
+        runs
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut runs: Vec<u32> = thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|_| scope.spawn(sort)).collect();
+        running
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    });
+    runs.sort_unstable();
+    (by_name, runs)
+}
+
+/// All rows by the first two bytes of their folded names, and where those of each two bytes begin.
+fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
+    let two = |row: u32| usize::from(u16::from_be_bytes(first_folded(names.get(row))));
+    let rows = 0..count(names.len());
+    let mut starts = vec![0; (1 << u16::BITS) + 1];
+    rows.clone().for_each(|row| starts[two(row) + 1] += 1);
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let (mut sorted, mut next) = (vec![0; names.len()], starts.clone());
+    for row in rows {
+        let place = &mut next[two(row)];
+        sorted[*place] = row;
+        *place += 1;
+    }
+    (sorted, starts)
+}
+
+/// Sorts neighbours by name; of equal names the smaller row comes first. Adds where each of their runs begins, the first at `from`.
+fn sort_group(names: &TextColumn, from: u32, group: &mut [u32], runs: &mut Vec<u32>) {
+    let key = |row: &u32| (u128::from_be_bytes(first_folded(names.get(*row))), *row);
+    let mut keyed: Vec<(u128, u32)> = group.iter().map(key).collect();
+    keyed.sort_unstable_by(|a, b| {
         let rest = || compare_folded(names.get(a.1), names.get(b.1));
         a.0.cmp(&b.0).then_with(rest).then(a.1.cmp(&b.1))
-    };
-    let middle = keyed.len() / 2;
-    let (one, other) = keyed.split_at_mut(middle);
-    std::thread::scope(|scope| {
-        scope.spawn(|| one.sort_unstable_by(order));
-        other.sort_unstable_by(order);
     });
-    // The stable sort finds the two sorted halves and merges them.
-    keyed.sort_by(order);
-    let (mut runs, mut last) = (Vec::new(), None);
-    for (place, (eight, _)) in (0..).zip(&keyed) {
-        let two = first_two(*eight);
+    let mut last = None;
+    for ((place, row), (first, sorted)) in (from..).zip(group).zip(keyed) {
+        *row = sorted;
+        let two = first_two(first);
         if last.replace(two) != Some(two) {
             runs.push(place);
         }
     }
-    (keyed.into_iter().map(|(_, row)| row).collect(), runs)
 }
 
-/// The first two characters of a text whose first eight bytes these are; two characters have at most eight bytes.
-fn first_two(eight: u64) -> u64 {
+/// The first two characters of a text whose first sixteen bytes these are; two characters have at most eight bytes.
+fn first_two(sixteen: u128) -> u128 {
     let length = |first: u8| match first {
         0..0xC0 => 1,
         0xC0..0xE0 => 2,
         0xE0..0xF0 => 3,
         _ => 4,
     };
-    let bytes = eight.to_be_bytes();
+    let bytes = sixteen.to_be_bytes();
     let one = length(bytes[0]);
     let two = one + length(bytes[one]);
-    if two == bytes.len() { eight } else { eight & !(u64::MAX >> (8 * two)) }
+    sixteen & !(u128::MAX >> (8 * two))
 }
 
 #[cfg(test)]
@@ -219,7 +265,8 @@ mod tests {
             ("𝒳𝒴z", "𝒳𝒴"),
             ("…-x", "…-"),
         ] {
-            assert_eq!(first_two(first_eight_folded(text)), first_eight_folded(two), "{text}");
+            let sixteen = |text| u128::from_be_bytes(first_folded(text));
+            assert_eq!(first_two(sixteen(text)), sixteen(two), "{text}");
         }
     }
 }
