@@ -109,7 +109,7 @@ impl Shape {
 
     /// The same question as SQL: the page alone, without the total that the API must give.
     pub(crate) fn sql(self, florida: &Florida, number: u64) -> String {
-        let columns = "id, document_number, name, entity_type, company_type, status, filed_date, dissolved_date, city, \
+        let columns = "business_id, document_number, name, entity_type, company_type, status, filed_date, dissolved_date, city, \
                        zip, county, industry_sector, industry_type, url";
         let before = |days| florida.day_before(days);
         let listed = "listed AND status = 'active' AND entity_type <> 'fictitious'";
