@@ -32,7 +32,8 @@ impl County<'_> {
             [figures.filings_last_7_days, figures.filings_last_30_days, figures.filings].map(integer);
         let growth = figures.growth.map(|growth| format!(", growth {}", change(Some(growth))));
         format!(
-            "{month} filings in 30 days, {week} in 7, {year} in 365 ({:.0} per 10,000 people){}",
+            "{month} {} in 30 days, {week} in 7, {year} in 365 ({:.0} per 10,000 people){}",
+            if figures.filings_last_30_days == 1 { "filing" } else { "filings" },
             self.per_10_000(),
             growth.unwrap_or_default()
         )
@@ -134,7 +135,7 @@ fn lists(name: &str, detail: &CountyDetail, figures: &Figures) -> Markup {
         div.pair {
             div { table {
                 caption { (name) " by type" }
-                thead { tr { th { "type" } th { "30 days" } th { "365 days" } td.picture { (figures.trend_months.len()) " months" } } }
+                thead { tr { th { "type" } th { "30 days" } th { "365 days" } td.picture { @if figures.trend_months.len() > 1 { (figures.trend_months.len()) " months" } } } }
                 tbody { @for row in &detail.types { tr {
                     th scope="row" { (kind(&row.entity_type)) } td { (integer(row.filings_last_30_days)) }
                     td { (integer(row.filings)) } td.picture { (sparkline(&row.trend)) }

@@ -3,8 +3,10 @@
 use super::data::ReportData;
 use super::{calendar, chart, county, headline, map, news, periods, table};
 use crate::aggregate::Figures;
+use crate::contract::eastern::minus_days;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::civil::Date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
@@ -13,6 +15,8 @@ const SCRIPT: &str = include_str!("script.js");
 /// Months and years of the trends.
 const MONTHS: usize = 25;
 const YEARS: usize = 40;
+/// Days of the longest window of the figures.
+const LONGEST_WINDOW: u32 = 365;
 
 /// The report as one HTML document. The same data give the same bytes.
 pub(crate) fn render(data: &ReportData) -> String {
@@ -87,8 +91,13 @@ fn policy() -> String {
 
 fn counties(figures: &Figures) -> Markup {
     let counties = county::detailed(figures);
+    let oldest = figures.coverage.last().map(|day| day.day);
+    let is_short = |as_of: Date| oldest.is_some_and(|oldest| oldest > minus_days(as_of, LONGEST_WINDOW - 1));
     html! {
         (map::map(&counties))
+        @if let Some(oldest) = oldest.filter(|_| figures.as_of.is_some_and(is_short)) {
+            p.note { "The lake begins on " (oldest) ": what is said of 365 days here has the days since then." }
+        }
         (county::parts(&counties, figures))
         (county::table(&counties, &figures.counties))
     }

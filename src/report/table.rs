@@ -46,7 +46,7 @@ pub(super) fn months(figures: &[MonthFigures], most: usize) -> Markup {
             caption { "Filings by month and type" }
             thead { tr { th { "month" } @for kind in &types { th.number { (words(kind)) } } } }
             tbody { @for month in &months { tr {
-                th.day scope="row" { (month) }
+                th.day scope="row" { (month) @if find(month, EVERY_TYPE).is_some_and(|all| !all.is_complete) { " (incomplete)" } }
                 @for kind in &types { td.number { (integer(find(month, kind).map_or(0, |row| row.filings))) } }
             } } }
         } }
@@ -255,7 +255,7 @@ fn differences(reconciliation: &Reconciliation, scope: Scope, name: &str) -> Mar
                 thead { tr { th { "period" } th { "of" } th.number { "API" } th.number { "lake" } th.number { "difference" } } }
                 tbody { @for row in rows.into_iter().take(DIFFERENCES) { tr {
                     th scope="row" { (row.period) }
-                    td { @if row.subject.is_empty() { "all" } @else { (row.subject) } }
+                    td { @if row.subject.is_empty() { "all" } @else { (words(&row.subject)) } }
                     td.number { (integer(row.api_count)) } td.number { (integer(row.lake_count)) }
                     td.number { (integer(row.difference())) }
                 } } }

@@ -44,7 +44,7 @@ pub(crate) fn read_figures(tables: &SnapshotFiles) -> Result<Figures, AggregateE
         months.iter_mut().for_each(|month| month.year_over_year = None);
         sectors.iter_mut().for_each(|sector| sector.year_over_year = None);
     }
-    let trend_months = trend_months(&months, as_of);
+    let trend_months = trend_months(&months);
     Ok(Figures {
         county_details: read_details(tables, (&cities_month, &sectors_month), &trend_months)?,
         newest: read_newest(tables, as_of)?,
@@ -164,15 +164,10 @@ fn read_months(cells: &Cells, types: Option<&str>) -> Result<Vec<MonthFigures>, 
     Ok(cells.rows().map(month).collect())
 }
 
-/// The newest months of all types, oldest first; none that is to come.
-fn trend_months(months: &[MonthFigures], as_of: Option<Date>) -> Vec<String> {
-    let newest = as_of.map(month_of);
-    let of_all =
-        months.iter().filter(|month| month.entity_type == EVERY_TYPE).map(|month| month.month.clone());
-    let mut months: Vec<String> = of_all
-        .filter(|month| newest.as_ref().is_none_or(|newest| month <= newest))
-        .take(TREND_MONTHS)
-        .collect();
+/// The newest complete months of all types, oldest first.
+fn trend_months(months: &[MonthFigures]) -> Vec<String> {
+    let of_all = months.iter().filter(|month| month.entity_type == EVERY_TYPE && month.is_complete);
+    let mut months: Vec<String> = of_all.map(|month| month.month.clone()).take(TREND_MONTHS).collect();
     months.reverse();
     months
 }

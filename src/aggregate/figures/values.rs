@@ -191,7 +191,7 @@ pub(crate) struct Figures {
     pub(crate) news: News,
     /// The listed businesses of the newest days, newest first, at most 100.
     pub(crate) newest: Vec<NewBusiness>,
-    /// The newest months up to `as_of`, oldest first, `YYYY-MM`; at most 13.
+    /// The newest complete months, oldest first, `YYYY-MM`; at most 13.
     pub(crate) trend_months: Vec<String>,
     /// By county name; without those outside Florida.
     pub(crate) county_details: BTreeMap<String, CountyDetail>,
