@@ -17,8 +17,10 @@ function show(rows, total) {
 async function search() {
   if (running) running.abort();
   const words = $("q").value.trim();
-  if (!words || !$("key").value.trim()) {
-    $("said").textContent = words ? "Type an API key first." : "";
+  const missing = !$("key").value.trim() ? "Type an API key first." : [...words].length < 2 ? "Type two letters or more." : "";
+  if (missing) {
+    show([], 0);
+    $("said").textContent = words ? missing : "";
     return;
   }
   running = new AbortController();
@@ -26,7 +28,9 @@ async function search() {
   if ($("type").value) query.set("type", $("type").value);
   try {
     const answer = await ask("/v1/fl/businesses?" + query, running.signal);
-    let said = answer.status === 200 ? show(answer.body.data, answer.body.pagination.total) : reason(answer);
+    const found = answer.status === 200 ? answer.body : { data: [], pagination: { total: 0 } };
+    let said = show(found.data, found.pagination.total);
+    if (answer.status !== 200) said = reason(answer);
     if (answer.left) said += " " + answer.left + " requests are left this minute.";
     $("said").textContent = said;
   } catch (error) {

@@ -37,7 +37,7 @@ pub(crate) fn page(served: Option<&Served>) -> Page {
             noscript { p { "The search on this page needs JavaScript. The API does not: see the reference." } }
             (shell::key_field())
             div.row {
-                label { "Name begins with" input id="q" type="search" maxlength="100" autocomplete="off" spellcheck="false"; }
+                label { "Name begins with" input id="q" type="search" maxlength="80" autocomplete="off" spellcheck="false"; }
                 label { "Type" select id="type" {
                     option value="" { "all but fictitious names" }
                     @for kind in EntityType::ALL { option value=(kind.key()) { (kind.label()) } }

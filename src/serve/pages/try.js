@@ -10,7 +10,8 @@ function address() {
     else if (value) query.append(field.name, value);
   }
   const text = query.toString();
-  return text ? path + "?" + text : path;
+  // An apostrophe would end the text of the curl line.
+  return (text ? path + "?" + text : path).replaceAll("'", "%27");
 }
 
 function refresh() {
