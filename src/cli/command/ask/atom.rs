@@ -29,10 +29,10 @@ fn entry(change: &Value) -> Markup {
     let place = place.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
     html! {
         entry {
-            id { "urn:sunlake:" (text(change, "run_id")) ":" (id) ":" (text(change, "change")) ":" (field) }
+            id { "urn:sunlake:" (text(change, "run_id")) ":" (text(change, "observed_on")) ":" (id) ":" (text(change, "change")) ":" (field) }
             title { (text(change, "name")) " " (text(change, "change")) }
             updated { (text(change, "observed_at")) }
-            summary {
+            content type="text" {
                 (text(change, "entity_type")) @if !place.is_empty() { ", " (place) }
                 @if !field.is_empty() { "; " (field) ": " (text(change, "old")) " → " (text(change, "new")) }
             }
@@ -54,13 +54,13 @@ mod tests {
     #[test]
     fn names_are_text_and_an_empty_feed_has_a_time() {
         let change = json!({
-            "observed_at": "2026-11-20T11:00:00Z", "change": "changed", "name": "<script>A\u{1}& B</script> LLC",
+            "observed_at": "2026-11-20T11:00:00Z", "observed_on": "2026-11-20", "change": "changed", "name": "<script>A\u{1}& B</script> LLC",
             "entity_type": "llc", "county": "Bay", "field": "status", "old": "active", "new": null,
             "business_id": 7, "run_id": "r",
         });
         let feed_of_one = feed(&[change], Timestamp::UNIX_EPOCH);
         assert!(feed_of_one.contains("<title>&lt;script&gt;A &amp; B&lt;/script&gt; LLC changed</title>"));
-        assert!(feed_of_one.contains("<id>urn:sunlake:r:7:changed:status</id>"));
+        assert!(feed_of_one.contains("<id>urn:sunlake:r:2026-11-20:7:changed:status</id>"));
         assert!(feed(&[], Timestamp::UNIX_EPOCH).contains("<updated>1970-01-01T00:00:00Z</updated>"));
     }
 }

@@ -14,8 +14,7 @@ use std::io::Write as _;
 
 const COLUMNS: &str =
     "observed_on, change, name, entity_type, county, city_clean, field, old, new, business_id";
-const FEED_COLUMNS: &str =
-    "observed_at, change, name, entity_type, county, city_clean, field, old, new, business_id, run_id";
+const FEED_COLUMNS: &str = "observed_at, observed_on, change, name, entity_type, county, city_clean, field, old, new, business_id, run_id";
 
 pub(crate) fn changes(session: &Session<'_>, arguments: &ChangesArguments) -> Result<u8, CommandError> {
     let lake = open_lake(session)?;

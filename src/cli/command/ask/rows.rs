@@ -211,9 +211,25 @@ fn line_of_dashes(out: &mut String, widths: &[usize]) -> std::fmt::Result {
     writeln!(out, "{}", dashes.join("  "))
 }
 
+/// A text in a cell of a Markdown table, without what would be a link, a picture, HTML or emphasis.
+fn text_of_markdown(text: &str) -> String {
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let (mut safe, mut before, mut rest) = (String::new(), None, text.chars().peekable());
+    while let Some(c) = rest.next() {
+        // Within a word it is no emphasis, as in the names of columns.
+        let is_within = c == '_' && is_word(before) && is_word(rest.peek().copied());
+        if matches!(c, '\\' | '|' | '<' | '>' | '&' | '[' | ']' | '`' | '*' | '~' | '_') && !is_within {
+            safe.push('\\');
+        }
+        safe.push(c);
+        before = Some(c);
+    }
+    safe
+}
+
 fn markdown(rows: &RecordBatch) -> String {
     let grid = Grid::of(rows, usize::MAX);
-    let safe = |text: &String| text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;");
+    let safe = |text: &String| text_of_markdown(text);
     lines(|out| {
         writeln!(out, "| {} |", grid.names.iter().map(safe).collect::<Vec<_>>().join(" | "))?;
         let rule = |is_number: &bool| if *is_number { "---:" } else { "---" };
@@ -228,6 +244,17 @@ fn markdown(rows: &RecordBatch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_a_text_in_markdown() {
+        for (text, safe) in [
+            ("entity_type", "entity_type"),
+            ("__A & B__ | <i>", "\\_\\_A \\& B\\_\\_ \\| \\<i\\>"),
+            ("![i](http://x/y.png) `*~", "!\\[i\\](http://x/y.png) \\`\\*\\~"),
+        ] {
+            assert_eq!(text_of_markdown(text), safe);
+        }
+    }
 
     #[test]
     fn a_wide_table_fits_the_terminal() {
