@@ -24,7 +24,8 @@ Made by `python benches/performance.py`. Each figure has that of a peer, measure
 All processes share the {cores} cores of one machine ({processor}). The filings are the sample's, from seed 1.
 
 More pages, each made by one command that it names: [requests](internals/efficiency.md) against the lower bound, [the lake](internals/lake.md)
-against files of DuckDB and pyarrow, [the server](internals/serving.md) against ROAPI.
+against files of DuckDB and pyarrow, [the server](internals/serving.md) against ROAPI, [the import](internals/import.md) of the state's files
+against DuckDB over the same lines.
 """
 
 READING = """

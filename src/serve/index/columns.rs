@@ -82,7 +82,7 @@ impl UncodedColumns {
             let mut buffer = Unpacked::default();
             for row in (0_u32..).take(other.rows()) {
                 let document_number = other.document_number(row, &mut buffer);
-                self.push_url(before + row, &other.url(row, document_number), document_number);
+                self.push_url(before + row, &other.url(row, document_number).concat(), document_number);
             }
         }
         self.names.append(&other.names);
@@ -125,10 +125,9 @@ impl UncodedColumns {
         self.ids[row as usize].cast_unsigned()
     }
 
-    /// The id of a row as it was sent.
-    pub(crate) fn id(&self, row: u32) -> String {
-        let overflow = self.overflow_ids.get(row).map(str::to_owned);
-        overflow.unwrap_or_else(|| self.ids[row as usize].to_string())
+    /// The id of a row as it was sent, where that is not its number.
+    pub(crate) fn id_text(&self, row: u32) -> Option<&str> {
+        self.overflow_ids.get(row)
     }
 
     /// The document number of a row; a packed one is written to `buffer`.
@@ -139,10 +138,10 @@ impl UncodedColumns {
         }
     }
 
-    /// The link of a row, which has this document number, to its public page.
-    pub(crate) fn url(&self, row: u32, document_number: &str) -> String {
+    /// The link of a row, which has this document number, to its public page, in two parts.
+    pub(crate) fn url<'a>(&'a self, row: u32, document_number: &'a str) -> [&'a str; 2] {
         let prefix = self.url_prefix.as_deref().unwrap_or_default();
-        self.overflow_urls.get(row).map_or_else(|| [prefix, document_number].concat(), str::to_owned)
+        self.overflow_urls.get(row).map_or([prefix, document_number], |url| [url, ""])
     }
 
     /// The rows filed from `first` to `last`, both included.
@@ -314,7 +313,9 @@ mod tests {
         let texts = |row| {
             let mut buffer = Unpacked::default();
             let document_number = columns.document_number(row, &mut buffer);
-            [columns.id(row), document_number.to_owned(), columns.url(row, document_number)]
+            let id =
+                columns.id_text(row).map_or_else(|| columns.ids[row as usize].to_string(), str::to_owned);
+            [id, document_number.to_owned(), columns.url(row, document_number).concat()]
         };
         (0_u32..).take(columns.rows()).map(texts).collect()
     }
