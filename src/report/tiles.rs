@@ -43,10 +43,13 @@ pub(super) fn tiles(counties: &[County<'_>], shades: &[Shades]) -> Markup {
         svg viewBox={ "0 0 " (15 * TILE) " " (13 * TILE) } role="group" aria-label="The counties as equal tiles" {
             @for &(name, short, column, row) in TILES.iter() {
                 @if let Some(county) = counties.iter().find(|county| county.name == name) {
-                    // The shade is that of the link: what a link inherits is black once it was visited.
-                    a.tile.(Shades::classes(shades, county)) href={ "#" (slug(name)) } transform={ "translate(" (column * TILE) " " (row * TILE) ")" } {
-                        title { (name) }
-                        rect width=(TILE - 3) height=(TILE - 3) rx="5" {}
+                    @let shade = Shades::classes(shades, county);
+                    g.tile.(shade) transform={ "translate(" (column * TILE) " " (row * TILE) ")" } {
+                        // The link has the shade too: what a link inherits is black once it was visited.
+                        a.(shade) href={ "#" (slug(name)) } {
+                            title { (name) }
+                            rect width=(TILE - 3) height=(TILE - 3) rx="5" {}
+                        }
                         text x="5" y="16" { (short) }
                         @for measure in Measure::ALL {
                             text.of.{ "of-" (measure.key()) } x="5" y="34" { (measure.short_text(county)) }
