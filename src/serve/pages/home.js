@@ -28,9 +28,9 @@ async function search() {
   if ($("type").value) query.set("type", $("type").value);
   try {
     const answer = await ask("/v1/fl/businesses?" + query, running.signal);
-    const found = answer.status === 200 ? answer.body : { data: [], pagination: { total: 0 } };
-    let said = show(found.data, found.pagination.total);
-    if (answer.status !== 200) said = reason(answer);
+    let said = reason(answer);
+    if (answer.status === 200) said = show(answer.body.data, answer.body.pagination.total);
+    else show([], 0);
     if (answer.left) said += " " + answer.left + " requests are left this minute.";
     $("said").textContent = said;
   } catch (error) {
