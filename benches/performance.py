@@ -25,7 +25,7 @@ All processes share the {cores} cores of one machine ({processor}). The filings 
 
 More pages, each made by one command that it names: [requests](internals/efficiency.md) against the lower bound, [the lake](internals/lake.md)
 against files of DuckDB and pyarrow, [the server](internals/serving.md) against ROAPI, [the import](internals/import.md) of the state's files
-against DuckDB over the same lines.
+against DuckDB over the same lines, and [where the time goes](internals/profile.md), by a profile.
 """
 
 READING = """
