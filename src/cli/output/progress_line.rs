@@ -98,7 +98,7 @@ impl Shown {
             }),
             Part::TimeLeft => {
                 let left = reading.time_left.filter(|left| left.as_millis() >= 500);
-                left.map(|left| format!("{} to go", duration(left)))
+                left.map(|left| format!("{} to go", time_left(left)))
             }
         }
     }
@@ -108,6 +108,12 @@ fn bar(done: u64, planned: u64) -> String {
     let full = (done * CELLS / planned.max(1)).min(CELLS);
     let cells = (0..CELLS).map(|cell| if cell < full { '█' } else { '░' });
     cells.collect()
+}
+
+/// The last half minute has too few requests for a better estimate.
+fn time_left(left: Duration) -> String {
+    const SHORTEST: Duration = Duration::from_secs(30);
+    if left < SHORTEST { format!("under {}", duration(SHORTEST)) } else { duration(left) }
 }
 
 fn why(reason: PauseReason) -> &'static str {
@@ -186,6 +192,9 @@ mod tests {
         }
         let unpaused = Shown { pause: None, ..shown() };
         assert_eq!(unpaused.line(60), "340/1,704 requests  31,353 filings  12/90 days  24 min to go");
+        let mut last = unpaused;
+        last.reading.time_left = Some(Duration::from_secs(12));
+        assert_eq!(last.line(60), "340/1,704 requests  31,353 filings  under 30 s to go");
     }
 
     #[test]

@@ -86,13 +86,13 @@ pub(crate) fn number(number: u64) -> String {
     text
 }
 
-/// A duration for people: `0.8 s`, `31 s`, `12 min`, `3 h 20 min`. From ten seconds on, a part that has begun counts.
+/// A duration for people: `0.8 s`, `150 s`, `12 min`, `3 h 20 min`. From ten seconds on, a part that has begun counts.
 pub(crate) fn duration(time: Duration) -> String {
     let secs = time.as_secs_f64();
     let minutes = (secs / 60.0).ceil() as u64;
     match secs {
         ..9.95 => format!("{secs:.1} s"),
-        ..100.0 => format!("{:.0} s", secs.ceil()),
+        ..180.0 => format!("{:.0} s", secs.ceil()),
         ..6_000.0 => format!("{minutes} min"),
         _ => format!("{} h {} min", minutes / 60, minutes % 60),
     }
@@ -209,8 +209,8 @@ mod tests {
             (4.21, "4.2 s"),
             (9.96, "10 s"),
             (30.4, "31 s"),
-            (99.5, "100 s"),
-            (100.0, "2 min"),
+            (120.5, "121 s"),
+            (180.0, "3 min"),
             (700.0, "12 min"),
             (5_990.0, "100 min"),
             (12_000.0, "3 h 20 min"),
