@@ -5,9 +5,11 @@
 use super::event::StateEvent;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use jiff::civil::Date;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
 
-/// Fewest blanks that are stored as their number.
-const RUN: usize = 3;
+/// Fewest blanks that are stored as their number, unless they end the record.
+static RUN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("   "));
 /// The number of no day.
 const NO_DAY: i32 = i32::MIN;
 
@@ -16,7 +18,7 @@ pub fn pack_line(line: &[u8], out: &mut Vec<u8>) {
     let mut at = 0;
     while at < line.len() {
         let text = text_length(&line[at..]);
-        let blanks = line[at + text..].iter().take_while(|byte| **byte == b' ').count();
+        let blanks = blanks_of(&line[at + text..]);
         put_length(text, out);
         out.extend_from_slice(&line[at..at + text]);
         put_length(blanks, out);
@@ -26,16 +28,19 @@ pub fn pack_line(line: &[u8], out: &mut Vec<u8>) {
 
 /// Bytes before the next run of blanks.
 fn text_length(line: &[u8]) -> usize {
-    let mut from = 0;
-    while let Some(found) = memchr::memchr(b' ', &line[from..]) {
-        let start = from + found;
-        let blanks = line[start..].iter().take(RUN).take_while(|byte| **byte == b' ').count();
-        if blanks == RUN || start + blanks == line.len() {
-            return start;
-        }
-        from = start + blanks;
+    let at_end = || line.iter().rev().take_while(|byte| **byte == b' ').count();
+    RUN.find(line).unwrap_or_else(|| line.len() - at_end())
+}
+
+/// Blanks before the next text.
+fn blanks_of(line: &[u8]) -> usize {
+    let mut rest = line;
+    while let Some((first, after)) = rest.split_first_chunk::<16>()
+        && *first == [b' '; 16]
+    {
+        rest = after;
     }
-    line.len()
+    line.len() - rest.len() + rest.iter().take_while(|byte| **byte == b' ').count()
 }
 
 /// The record that [`pack_line`] packed, in `line`.

@@ -24,7 +24,7 @@ pub fn decoded(raw: &[u8]) -> String {
 
 /// The text of a field without leading, trailing and repeated blanks.
 pub fn squeezed(raw: &[u8]) -> String {
-    let raw = raw.trim_ascii_end();
+    let raw = without_end(raw);
     if let Some(plain) = plain(raw) {
         return plain.to_owned();
     }
@@ -44,16 +44,23 @@ pub fn squeezed(raw: &[u8]) -> String {
     text
 }
 
+/// A field without the blanks at its end, which are most of a wide field.
+fn without_end(mut raw: &[u8]) -> &[u8] {
+    while let Some((before, last)) = raw.split_last_chunk::<16>()
+        && *last == [b' '; 16]
+    {
+        raw = before;
+    }
+    raw.trim_ascii_end()
+}
+
 /// Bytes that are their own text: ASCII without control characters, with single blanks between words. Most fields are.
 fn plain(raw: &[u8]) -> Option<&str> {
-    let mut before = b' ';
-    for byte in raw {
-        if !matches!(byte, b' '..=b'~') || (*byte == b' ' && before == b' ') {
-            return None;
-        }
-        before = *byte;
-    }
-    std::str::from_utf8(raw).ok()
+    // Every byte is looked at, so that many are compared at once.
+    let is_text = raw.iter().fold(true, |all, byte| all & matches!(byte, b' '..=b'~'));
+    let pairs = raw.iter().zip(raw.iter().skip(1));
+    let has_two = pairs.fold(false, |any, (one, next)| any | ((*one == b' ') & (*next == b' ')));
+    (is_text && !has_two && raw.first() != Some(&b' ')).then(|| std::str::from_utf8(raw).ok()).flatten()
 }
 
 /// As [`squeezed`], of a text.

@@ -27,8 +27,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use zstd::bulk::Compressor;
 
-/// Level of zstd for frames, which live until the merge.
-const FRAME_LEVEL: i32 = 1;
+/// Level of zstd for frames, which live until the merge. Level 1 takes twice the time, and a quarter less room.
+const FRAME_LEVEL: i32 = -1;
 
 /// Rows that are kept in memory before they are written.
 const FLUSH_ROWS: usize = 16 * 1024;

@@ -18,7 +18,7 @@ use std::io;
 /// What arrived, of all months.
 pub(super) struct Arrived<'a> {
     pub(super) records: &'a [Spooled],
-    pub(super) events: &'a Spooled,
+    pub(super) events: &'a [Spooled],
     /// The source of each file; none of one that does not count.
     pub(super) keys: &'a [Option<SourceKey>],
     pub(super) kinds: &'a [Kind],
@@ -65,7 +65,9 @@ impl Arrived<'_> {
         for spool in self.records {
             spool.read(month.number(), &mut spools.records)?;
         }
-        self.events.read(month.number(), &mut spools.events)?;
+        for spool in self.events {
+            spool.read(month.number(), &mut spools.events)?;
+        }
         Ok(spools)
     }
 

@@ -145,8 +145,7 @@ fn paths(staging: &Staging, month: Month) -> Result<MonthPaths> {
 }
 
 fn jobs(staging: &Staging, arrived: &Arrived<'_>, mut apart: Apart, is_all: bool) -> Result<Vec<MonthJob>> {
-    let spooled =
-        arrived.records.iter().flat_map(|spool| spool.partitions()).chain(arrived.events.partitions());
+    let spooled = arrived.records.iter().chain(arrived.events).flat_map(|spool| spool.partitions());
     let mut months: BTreeSet<Month> = spooled.filter_map(month_of_number).collect();
     months.extend(apart.leaving.keys().chain(apart.entering.keys()));
     if is_all {

@@ -1,4 +1,4 @@
-//! The month of each business and event. Buckets of businesses are joined one after another, so that memory stays the same.
+//! The month of each business and event. Each thread joins one bucket of businesses after another, so that memory stays the same.
 
 use crate::import::business::event::StateEvent;
 use crate::import::business::packed::{pack_event, unpack_event};
@@ -6,19 +6,21 @@ use crate::import::business::stored::SourceKey;
 use crate::import::read::{BUCKETS, Reading, bucket};
 use crate::import::spool::{Entry, Spool, Spooled, entries};
 use crate::lake::{Month, Staging};
-use crate::pipeline::error::Result;
+use crate::pipeline::error::{PipelineError, Result};
 use crate::table::{FilingColumns, Table, UnmatchedEventRow, read_batch, read_rows};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::thread;
 
-const SPOOL_BYTES: usize = 64 << 20;
+const SPOOL_BYTES: usize = 32 << 20;
 /// The file of what the lake has.
 const LAKE: u32 = u32::MAX;
 
 /// Events by month, and the businesses that are in more than one month.
 pub(super) struct Places {
-    pub(super) events: Spooled,
+    pub(super) events: Vec<Spooled>,
     pub(super) strayed: BTreeMap<i64, Strayed>,
     /// Events of businesses without a record.
     pub(super) unmatched: Vec<(i64, SourceKey, StateEvent)>,
@@ -42,32 +44,52 @@ struct Place {
     month: Option<i32>,
 }
 
-/// Finds the month of every event. `keys` has the source of each file, none of a file that does not count.
+/// Finds the month of every event. `keys` has the source of each file, none of a file that does not count; the sources of events that wait
+/// are added.
 pub(super) fn find_places(
     staging: &Staging,
     reading: &Reading,
     keys: &mut Vec<Option<SourceKey>>,
     folder: &Path,
-) -> Result<Places, PlaceError> {
+) -> Result<Places> {
     let lake = lake_places(staging, reading, folder)?;
     let waiting = waiting_events(staging)?;
-    let mut found = Finding {
-        events: Spool::create(&folder.join("events-by-month"), SPOOL_BYTES)?,
-        strayed: BTreeMap::new(),
-        unmatched: Vec::new(),
-        bytes: Vec::new(),
-    };
-    for number in 0..BUCKETS {
-        let places = found.places_of(number, &lake, reading, keys)?;
-        found.match_events(number, &places, reading, keys)?;
-        for (id, key, event) in waiting.iter().filter(|(id, ..)| bucket(*id) == number) {
-            found.match_event(&places, *id, *key, event.clone(), keys)?;
+    for (_, key, _) in &waiting {
+        if file_with(keys, *key).is_none() {
+            keys.push(Some(*key));
         }
     }
-    Ok(Places { events: found.events.finish()?, strayed: found.strayed, unmatched: found.unmatched })
+    let (keys, next) = (keys.as_slice(), AtomicI32::new(0));
+    let find = |thread: usize| -> io::Result<Finding> {
+        let mut found = Finding::new(&folder.join(format!("events-by-month-{thread}")))?;
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= BUCKETS {
+                return Ok(found);
+            }
+            let places = found.places_of(number, &lake, reading, keys)?;
+            found.match_events(number, &places, reading, keys)?;
+            for (id, key, event) in waiting.iter().filter(|(id, ..)| bucket(*id) == number) {
+                found.match_event(&places, *id, *key, event.clone(), keys)?;
+            }
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let all = thread::scope(|scope| {
+        let find = &find;
+        let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || find(number))).collect();
+        let panicked = || PipelineError::Bug("a thread that finds months panicked".to_owned());
+        let found = running.into_iter().map(|thread| Ok(thread.join().map_err(|_| panicked())??));
+        found.collect::<Result<Vec<Finding>>>()
+    })?;
+    let mut places = Places { events: Vec::new(), strayed: BTreeMap::new(), unmatched: Vec::new() };
+    for found in all {
+        places.events.push(found.events.finish()?);
+        places.strayed.extend(found.strayed);
+        places.unmatched.extend(found.unmatched);
+    }
+    Ok(places)
 }
-
-type PlaceError = crate::pipeline::error::PipelineError;
 
 /// The month of the lake's businesses, by bucket: of those that arrived, where these are known.
 fn lake_places(staging: &Staging, reading: &Reading, folder: &Path) -> Result<Spooled> {
@@ -107,6 +129,15 @@ struct Finding {
 }
 
 impl Finding {
+    fn new(events: &Path) -> io::Result<Self> {
+        Ok(Self {
+            events: Spool::create(events, SPOOL_BYTES)?,
+            strayed: BTreeMap::new(),
+            unmatched: Vec::new(),
+            bytes: Vec::new(),
+        })
+    }
+
     fn places_of(
         &mut self,
         number: i32,
@@ -142,7 +173,7 @@ impl Finding {
         number: i32,
         places: &HashMap<i64, Place>,
         reading: &Reading,
-        keys: &mut Vec<Option<SourceKey>>,
+        keys: &[Option<SourceKey>],
     ) -> io::Result<()> {
         for events in &reading.events {
             let mut bytes = Vec::new();
@@ -164,7 +195,7 @@ impl Finding {
         id: i64,
         key: SourceKey,
         event: StateEvent,
-        keys: &mut Vec<Option<SourceKey>>,
+        keys: &[Option<SourceKey>],
     ) -> io::Result<()> {
         let Some(place) = places.get(&id) else {
             self.unmatched.push((id, key, event));
@@ -174,10 +205,10 @@ impl Finding {
             strayed.events.push((key, event));
             return Ok(());
         }
-        let Some(month) = place.home.or(place.month) else { return Ok(()) };
+        let (month, file) = (place.home.or(place.month), file_with(keys, key));
+        let Some((month, file)) = month.zip(file) else { return Ok(()) };
         let mut packed = Vec::new();
         pack_event(&event, &mut packed);
-        let file = file_with(keys, key);
         self.events.push(month, Entry { id, file, line: 0, bytes: &packed })
     }
 }
@@ -186,13 +217,9 @@ fn is_counted(keys: &[Option<SourceKey>], file: u32) -> bool {
     keys.get(file as usize).is_some_and(Option::is_some)
 }
 
-/// The number of a file with this source: a new one for a source of an earlier run.
-fn file_with(keys: &mut Vec<Option<SourceKey>>, key: SourceKey) -> u32 {
-    let at = keys.iter().position(|known| *known == Some(key)).unwrap_or_else(|| {
-        keys.push(Some(key));
-        keys.len() - 1
-    });
-    u32::try_from(at).unwrap_or(LAKE)
+/// The number of a file with this source.
+fn file_with(keys: &[Option<SourceKey>], key: SourceKey) -> Option<u32> {
+    keys.iter().position(|known| *known == Some(key)).and_then(|at| u32::try_from(at).ok())
 }
 
 /// The month with this number.
