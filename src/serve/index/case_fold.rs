@@ -27,6 +27,9 @@ pub(super) fn compare_with_folded(text: &str, folded: &str) -> Ordering {
 
 /// The order of two texts, both folded.
 pub(super) fn compare_folded(one: &str, other: &str) -> Ordering {
+    if one == other {
+        return Ordering::Equal;
+    }
     let mut same = 0;
     for (a, b) in one.bytes().zip(other.bytes()) {
         if !(a.is_ascii() && b.is_ascii()) {
@@ -44,6 +47,12 @@ pub(super) fn compare_folded(one: &str, other: &str) -> Ordering {
 /// The first bytes of a folded text, which sort as the text does; zeros follow a shorter one.
 pub(super) fn first_folded<const BYTES: usize>(text: &str) -> [u8; BYTES] {
     let (mut first, mut taken, mut utf8) = ([0; BYTES], 0, [0; 4]);
+    let start = &text.as_bytes()[..text.len().min(BYTES)];
+    if start.is_ascii() {
+        first[..start.len()].copy_from_slice(start);
+        first.make_ascii_lowercase();
+        return first;
+    }
     for character in text.chars() {
         for byte in fold(character).encode_utf8(&mut utf8).bytes() {
             let Some(place) = first.get_mut(taken) else { return first };

@@ -144,16 +144,16 @@ fn sorted(names: &TextColumn) -> (Vec<u32>, Vec<u32>) {
 
 /// All rows by the first two bytes of their folded names, and where those of each two bytes begin.
 fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
-    let two = |row: u32| usize::from(u16::from_be_bytes(first_folded(names.get(row))));
-    let rows = 0..count(names.len());
+    let two = |row| u16::from_be_bytes(first_folded(names.get(row)));
+    let groups: Vec<u16> = (0..count(names.len())).map(two).collect();
     let mut starts = vec![0; (1 << u16::BITS) + 1];
-    rows.clone().for_each(|row| starts[two(row) + 1] += 1);
+    groups.iter().for_each(|group| starts[usize::from(*group) + 1] += 1);
     for at in 1..starts.len() {
         starts[at] += starts[at - 1];
     }
     let (mut sorted, mut next) = (vec![0; names.len()], starts.clone());
-    for row in rows {
-        let place = &mut next[two(row)];
+    for (row, group) in (0..).zip(groups) {
+        let place = &mut next[usize::from(group)];
         sorted[*place] = row;
         *place += 1;
     }
@@ -162,19 +162,39 @@ fn by_two_bytes(names: &TextColumn) -> (Vec<u32>, Vec<usize>) {
 
 /// Sorts neighbours by name; of equal names the smaller row comes first. Adds where each of their runs begins, the first at `from`.
 fn sort_group(names: &TextColumn, from: u32, group: &mut [u32], runs: &mut Vec<u32>) {
-    let key = |row: &u32| (u128::from_be_bytes(first_folded(names.get(*row))), *row);
-    let mut keyed: Vec<(u128, u32)> = group.iter().map(key).collect();
+    let mut keyed: Vec<NameKey> = group.iter().map(|row| NameKey::of(names.get(*row), *row)).collect();
     keyed.sort_unstable_by(|a, b| {
-        let rest = || compare_folded(names.get(a.1), names.get(b.1));
-        a.0.cmp(&b.0).then_with(rest).then(a.1.cmp(&b.1))
+        let rest = || match a.is_whole && b.is_whole {
+            true => Ordering::Equal,
+            false => compare_folded(names.get(a.row), names.get(b.row)),
+        };
+        a.first.cmp(&b.first).then_with(rest).then(a.row.cmp(&b.row))
     });
     let mut last = None;
-    for ((place, row), (first, sorted)) in (from..).zip(group).zip(keyed) {
-        *row = sorted;
-        let two = first_two(first);
+    for ((place, row), key) in (from..).zip(group).zip(keyed) {
+        *row = key.row;
+        let two = first_two(u128::from(key.first[0]) << 64 | u128::from(key.first[1]));
         if last.replace(two) != Some(two) {
             runs.push(place);
         }
+    }
+}
+
+/// What most names are compared by, without a look at them.
+struct NameKey {
+    /// The first bytes of the folded name, which sort as it does; zeros follow a shorter one.
+    first: [u64; 4],
+    row: u32,
+    /// Whether there is no more of the name.
+    is_whole: bool,
+}
+
+impl NameKey {
+    fn of(name: &str, row: u32) -> Self {
+        let bytes: [u8; 32] = first_folded(name);
+        let eights = bytes.as_chunks().0;
+        let first = std::array::from_fn(|at| u64::from_be_bytes(eights[at]));
+        Self { first, row, is_whole: bytes[31] == 0 && !name.contains('\0') }
     }
 }
 
@@ -252,6 +272,19 @@ mod tests {
         assert_eq!(run("x"), None);
         assert!(run("th").is_some());
         assert_eq!(order.run_worth_filtering(&(0..0)), None);
+    }
+
+    #[test]
+    fn names_of_any_length_are_in_order() {
+        let starts = ["", "b", "B\0", "bÑ", "ñ"];
+        let lengths = [40, 39, 33, 32, 31, 30, 32, 31];
+        let texts = lengths.iter().flat_map(|length| starts.map(|start| "a".repeat(*length) + start));
+        let texts: Vec<String> = texts.collect();
+        let mut names = TextColumn::default();
+        texts.iter().for_each(|text| names.push(text));
+        let mut expected: Vec<u32> = (0..count(texts.len())).collect();
+        expected.sort_by_key(|row| (super::super::case_fold::folded(&texts[*row as usize]), *row));
+        assert_eq!(sorted(&names).0, expected);
     }
 
     #[test]
