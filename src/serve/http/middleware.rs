@@ -43,15 +43,19 @@ impl Site {
         // A client that disconnects while its body is read drops this future here.
         let in_flight = Counted::new(&self.metrics.in_flight);
         let (parts, body) = request.into_parts();
-        let reply = match self.read(&parts, body).await {
+        let (reply, parts) = match self.read(&parts, body).await {
             Ok(bytes) => {
-                let request = Request::from_parts(parts.clone(), bytes);
-                self.kept(self.work(self.route(&request), &id).await).await
+                let request = Request::from_parts(parts, bytes);
+                let reply = self.kept(self.work(self.route(&request), &id).await).await;
+                (reply, request.into_parts().0)
             }
             // The rest of the body may still arrive, so the connection cannot be used again.
             Err(BodyFault(status, message)) => {
                 let refused = self.problem(status, message);
-                Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none")
+                (
+                    Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none"),
+                    parts,
+                )
             }
         };
         let mut reply =

@@ -31,10 +31,12 @@ async function search() {
     let said = reason(answer);
     if (answer.status === 200) said = show(answer.body.data, answer.body.pagination.total);
     else show([], 0);
-    if (answer.left) said += " " + answer.left + " requests are left this minute.";
+    if (answer.left) said += (said.endsWith(".") ? " " : ". ") + answer.left + " requests are left this minute.";
     $("said").textContent = said;
   } catch (error) {
-    if (error.name !== "AbortError") $("said").textContent = "The server does not answer.";
+    if (error.name === "AbortError") return;
+    show([], 0);
+    $("said").textContent = "The server does not answer.";
   }
 }
 
