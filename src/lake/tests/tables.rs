@@ -3,7 +3,19 @@
 use super::*;
 use crate::lake::Month;
 use crate::table::OfficerRow;
+use arrow::record_batch::RecordBatch;
 use std::collections::BTreeMap;
+
+fn officers(officers: &[(i64, i32)]) -> RecordBatch {
+    let row = |(business_id, position): &(i64, i32)| OfficerRow {
+        business_id: *business_id,
+        position: *position,
+        name: "N".to_owned(),
+        title: "N".to_owned(),
+        fetched_at: at(5),
+    };
+    OfficerRow::batch(&officers.iter().map(row).collect::<Vec<_>>()).expect("rows")
+}
 
 #[test]
 fn other_tables_are_upserted_by_key_and_keep_their_file_when_nothing_differs() -> Result {
@@ -39,22 +51,12 @@ fn row_read_as_dissolved_has_changed_its_status_and_has_not_vanished() -> Result
 
 #[test]
 fn officers_of_a_business_are_replaced_together() -> Result {
-    let rows = |officers: &[(i64, i32)]| {
-        let row = |(business_id, position): &(i64, i32)| OfficerRow {
-            business_id: *business_id,
-            position: *position,
-            name: "N".to_owned(),
-            title: "N".to_owned(),
-            fetched_at: at(5),
-        };
-        OfficerRow::batch(&officers.iter().map(row).collect::<Vec<_>>()).expect("rows")
-    };
     let root = folder();
     let lake = Lake::open(root.path())?;
     let _lock = lake.lock("r1", "test")?;
     let mut staging = lake.stage("r1")?;
-    staging.merge(Table::Officers, &rows(&[(1, 0), (1, 1), (2, 0), (3, 0)]))?;
-    let delta = staging.merge_replacing(Table::Officers, &rows(&[(1, 0)]), &BTreeSet::from([2]))?;
+    staging.merge(Table::Officers, &officers(&[(1, 0), (1, 1), (2, 0), (3, 0)]))?;
+    let delta = staging.merge_replacing(Table::Officers, &officers(&[(1, 0)]), &BTreeSet::from([2]))?;
     assert_eq!((delta.vanished, delta.total), (2, 2));
     Ok(())
 }
@@ -109,16 +111,6 @@ fn what_left_its_listing_later_in_the_same_run_is_not_listed() -> Result {
 
 #[test]
 fn rows_whose_key_or_business_is_in_another_row_are_counted() -> Result {
-    let officers = |officers: &[(i64, i32)]| {
-        let row = |(business_id, position): &(i64, i32)| OfficerRow {
-            business_id: *business_id,
-            position: *position,
-            name: "N".to_owned(),
-            title: "N".to_owned(),
-            fetched_at: at(5),
-        };
-        OfficerRow::batch(&officers.iter().map(row).collect::<Vec<_>>()).expect("rows")
-    };
     let [october, november] = ["2026-10-05", "2026-11-03"].map(|day| Month::of(day.parse().expect("a day")));
     let months = [october.expect("a month"), november.expect("a month")];
     let root = folder();
