@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use zstd::bulk::Compressor;
 
-/// Level of zstd for frames, which live until the merge. Level 1 takes twice the time, and a quarter less room.
+/// Level of zstd for frames, which live until the merge: a fast one.
 const FRAME_LEVEL: i32 = -1;
 
 /// Rows that are kept in memory before they are written.

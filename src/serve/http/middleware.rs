@@ -51,11 +51,9 @@ impl Site {
             }
             // The rest of the body may still arrive, so the connection cannot be used again.
             Err(BodyFault(status, message)) => {
-                let refused = self.problem(status, message);
-                (
-                    Reply::open(with_header(refused, CONNECTION, HeaderValue::from_static("close")), "none"),
-                    parts,
-                )
+                let close = HeaderValue::from_static("close");
+                let refused = with_header(self.problem(status, message), CONNECTION, close);
+                (Reply::open(refused, "none"), parts)
             }
         };
         let mut reply =
