@@ -61,6 +61,8 @@ const FAILED_ONCE: &[(u64, f64)] = &[
     (60016, 1.0),
     // A budget ended a run while it read a range that no day of had landed yet; the last check passed over the listing.
     (20697, 1.0),
+    // A budget ended a run before days of fictitious names were read again; one had lost a row and another gained one since.
+    (70846, 1.0),
 ];
 
 /// Every third round has kills, every fourth has faults.

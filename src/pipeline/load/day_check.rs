@@ -98,16 +98,18 @@ impl Run<'_> {
     }
 
     /// Marks the days that are not known to be complete: those that differ from their counts, also where most do and no total says
-    /// what the counts mean; and those that drifted while this run read them or have no count.
+    /// what the counts mean; and those that drifted while this run read them or have no count. Where rows change, this includes days
+    /// without a count that the run did not read: totals of several days do not show a row that came to one and a row that left another.
     fn differ_unchecked(&mut self, landing: &mut Landing) {
+        let counts = self.usable_counts();
         let days = self.complete_days(Listing::Untyped, landing);
-        landing.differ(Listing::Untyped.label(), &differing(&days, &self.usable_counts()), (self.now)());
+        landing.differ(Listing::Untyped.label(), &differing(&days, &counts), (self.now)());
+        let have_changed = landing.at_first.as_ref().is_some_and(|before| before.have_changed(&counts));
         for listing in self.listings_read(landing) {
             let mut days = self.complete_days(listing, landing);
-            let has_counts = listing == Listing::Untyped;
-            days.retain(|day, _| landing.has_covered(listing, *day));
-            days.retain(|day, _| {
-                !has_counts || landing.drifted.contains(&(listing.label().to_owned(), *day))
+            days.retain(|day, _| match listing {
+                Listing::Untyped => landing.drifted.contains(&(listing.label().to_owned(), *day)),
+                Listing::Of(_) => have_changed || landing.has_covered(listing, *day),
             });
             landing.differ(listing.label(), &days, (self.now)());
         }

@@ -28,15 +28,19 @@ impl Figures {
         Self { stats, counts, drifted: BTreeSet::new() }
     }
 
+    /// Whether rows of any listing have changed since: a reading noticed it, or newer counts differ.
+    pub(super) fn have_changed(&self, newer: &Counted) -> bool {
+        let differs = |(day, count): (&Date, &u64)| self.counts.get(day) != Some(count);
+        !self.drifted.is_empty() || newer.iter().any(differs)
+    }
+
     /// Whether businesses of a type may have been filed between these figures and newer ones: by the figures, or because a reading
     /// noticed changes. Figures that stand still while rows of any listing change are too old to show it.
     pub(super) fn show_growth(&self, newer: &Self, kind: EntityType) -> bool {
-        let differs = |(day, count): (&Date, &u64)| self.counts.get(day) != Some(count);
-        let have_changed = !self.drifted.is_empty() || newer.counts.iter().any(differs);
         let stand_still = newer.stats.businesses_total == self.stats.businesses_total;
         self.drifted.contains(kind.key())
             || filed(&newer.stats, kind) > filed(&self.stats, kind)
-            || (have_changed && stand_still)
+            || (self.have_changed(&newer.counts) && stand_still)
     }
 }
 

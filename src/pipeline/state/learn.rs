@@ -35,13 +35,17 @@ impl Run<'_> {
         }
     }
 
+    /// A day that is not complete after it was read is read again later. One that was only found to differ was not read in vain.
     fn remember_backoffs(&mut self, landing: &Landing) {
+        let read = landing.days_read();
         for row in &landing.coverage {
             let days = self.state.backoffs.entry(row.entity_type.clone()).or_default();
             let before = days.remove(&row.filed_date);
-            if !row.complete {
-                days.insert(row.filed_date, ReadBackoff::after(before, self.record.today));
-            }
+            let backoff = match read.contains(&(row.entity_type.as_str(), row.filed_date)) {
+                true => Some(ReadBackoff::after(before, self.record.today)),
+                false => before,
+            };
+            days.extend(backoff.filter(|_| !row.complete).map(|backoff| (row.filed_date, backoff)));
         }
     }
 }
