@@ -6,8 +6,8 @@ use super::replaceable::check_csv;
 use super::snapshot::selected_tables;
 use crate::contract::eastern::day_of_epoch;
 use crate::lake::{Commit, Lake};
-use crate::table::{Footer, Table, TableError, columns, read_parquet};
-use arrow::array::{Array, AsArray, BooleanArray, RecordBatch};
+use crate::table::{Footer, Table, TableError, columns, read_parquet, typed_column};
+use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{
     DataType, Date32Type, Float64Type, Int32Type, Int64Type, Schema, TimestampMicrosecondType,
@@ -73,12 +73,10 @@ fn has_businesses(table: &str) -> bool {
 }
 
 /// The rows of a batch that belong to chosen businesses.
-fn rows_of(chosen: &HashSet<i64>, table: &str, batch: &RecordBatch) -> Result<RecordBatch, ExportError> {
-    let refused = || ExportError::NoBusinesses(table.to_owned());
-    let ids = batch.column_by_name(BUSINESS).and_then(|ids| ids.as_primitive_opt::<Int64Type>());
-    let ids = ids.ok_or_else(refused)?.values();
+fn rows_of(chosen: &HashSet<i64>, table: Table, batch: &RecordBatch) -> Result<RecordBatch, TableError> {
+    let ids = typed_column::<Int64Array>(batch, table, BUSINESS)?.values();
     let is_chosen: BooleanArray = ids.iter().map(|id| Some(chosen.contains(id))).collect();
-    filter_record_batch(batch, &is_chosen).map_err(|_| refused())
+    filter_record_batch(batch, &is_chosen).map_err(|source| TableError::arrow("choose", table.name(), source))
 }
 
 fn write_table(
@@ -98,7 +96,7 @@ fn write_table(
         }
         for batch in read_parquet(&file, None)? {
             let mut batch = batch?;
-            if let Some(chosen) = chosen {
+            if let (Some(chosen), Some(table)) = (chosen, Table::from_name(table)) {
                 batch = rows_of(chosen, table, &batch)?;
             }
             out.put(&csv_lines(&batch, raw)?)?;

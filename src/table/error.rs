@@ -66,7 +66,7 @@ impl TableError {
         }
     }
 
-    pub(super) fn arrow(
+    pub(crate) fn arrow(
         action: &'static str,
         place: impl Into<String>,
         source: arrow::error::ArrowError,

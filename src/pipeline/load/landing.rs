@@ -321,17 +321,6 @@ impl Landing {
         self.coverage.iter().any(|row| row.filed_date == day && row.entity_type == listing.label())
     }
 
-    /// Listing label and day of every day that this run has read.
-    pub(crate) fn days_read(&self) -> BTreeSet<(&str, Date)> {
-        let readings = self.journal.steps.iter().filter_map(|step| match step {
-            JournalStep::Listing(entry) => Some(entry),
-            _ => None,
-        });
-        let days =
-            readings.flat_map(|entry| entry.days.iter().map(|day| (entry.label.as_str(), day.reading.day)));
-        days.collect()
-    }
-
     /// Whether this run has read days of a listing, or began to.
     pub(crate) fn has_begun(&self, listing: Listing) -> bool {
         let is_of_listing = |step: &JournalStep| matches!(step, JournalStep::Listing(entry) if entry.label == listing.label());

@@ -35,9 +35,9 @@ impl Run<'_> {
         }
     }
 
-    /// A day that is not complete after it was read is read again later. One that was only found to differ was not read in vain.
+    /// A day that is not complete after it was read is read again later. One that was only found to differ does not count.
     fn remember_backoffs(&mut self, landing: &Landing) {
-        let read = landing.days_read();
+        let read = landing.journal.days_read();
         for row in &landing.coverage {
             let days = self.state.backoffs.entry(row.entity_type.clone()).or_default();
             let before = days.remove(&row.filed_date);

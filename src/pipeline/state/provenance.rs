@@ -34,6 +34,19 @@ pub(crate) struct Journal {
     pub(crate) aggregates: Option<Vec<(String, String)>>,
 }
 
+impl Journal {
+    /// Listing label and day of every day that was read.
+    pub(crate) fn days_read(&self) -> BTreeSet<(&str, Date)> {
+        let readings = self.steps.iter().filter_map(|step| match step {
+            JournalStep::Listing(entry) => Some(entry),
+            _ => None,
+        });
+        readings
+            .flat_map(|entry| entry.days.iter().map(|day| (entry.label.as_str(), day.reading.day)))
+            .collect()
+    }
+}
+
 /// What an import read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ImportedFiles {
