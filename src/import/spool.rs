@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use zstd::bulk::Compressor;
+use zstd::bulk::{Compressor, Decompressor};
+use zstd::zstd_safe::compress_bound;
 
 /// Where the entries of one partition are in the file.
 struct Frame {
@@ -21,6 +22,7 @@ struct Frame {
 pub struct Spool {
     file: File,
     packer: Compressor<'static>,
+    packed: Vec<u8>,
     offset: u64,
     buffers: BTreeMap<i32, Vec<u8>>,
     held: usize,
@@ -52,6 +54,7 @@ impl Spool {
         Ok(Self {
             file,
             packer: Compressor::new(LEVEL)?,
+            packed: Vec::new(),
             offset: 0,
             buffers: BTreeMap::new(),
             held: 0,
@@ -72,14 +75,22 @@ impl Spool {
         if self.held >= self.limit { self.flush() } else { Ok(()) }
     }
 
+    /// Writes what is in memory. Buffers of about the room that they took are kept, because the system clears the pages of new ones.
     fn flush(&mut self) -> io::Result<()> {
-        for (partition, bytes) in std::mem::take(&mut self.buffers) {
-            let packed = self.packer.compress(&bytes)?;
-            self.file.write_all(&packed)?;
-            let frame = Frame { offset: self.offset, length: packed.len(), unpacked: bytes.len() };
-            self.offset += packed.len() as u64;
-            self.frames.entry(partition).or_default().push(frame);
+        for (partition, bytes) in self.buffers.iter().filter(|(_, bytes)| !bytes.is_empty()) {
+            self.packed.clear();
+            self.packed.reserve(compress_bound(bytes.len()));
+            self.packer.compress_to_buffer(bytes, &mut self.packed)?;
+            self.file.write_all(&self.packed)?;
+            let frame = Frame { offset: self.offset, length: self.packed.len(), unpacked: bytes.len() };
+            self.offset += self.packed.len() as u64;
+            self.frames.entry(*partition).or_default().push(frame);
         }
+        self.buffers.retain(|_, bytes| {
+            let is_filled = bytes.capacity() <= 2 * bytes.len();
+            bytes.clear();
+            is_filled
+        });
         self.held = 0;
         Ok(())
     }
@@ -105,10 +116,15 @@ impl Spooled {
 
     /// Adds the bytes of a partition's entries.
     pub fn read(&self, partition: i32, out: &mut Vec<u8>) -> io::Result<()> {
-        for frame in self.frames.get(&partition).into_iter().flatten() {
-            let mut packed = vec![0; frame.length];
+        let frames = self.frames.get(&partition).map_or(&[][..], Vec::as_slice);
+        out.reserve(frames.iter().map(|frame| frame.unpacked).sum());
+        let (mut unpacker, mut packed) = (Decompressor::new()?, Vec::new());
+        for frame in frames {
+            packed.resize(frame.length, 0);
             self.file.read_exact_at(&mut packed, frame.offset)?;
-            out.extend_from_slice(&zstd::bulk::decompress(&packed, frame.unpacked)?);
+            let mut end = Cursor::new(&mut *out);
+            end.set_position(end.get_ref().len() as u64);
+            unpacker.decompress_to_buffer(&packed, &mut end)?;
         }
         Ok(())
     }

@@ -24,6 +24,8 @@ pub(super) struct Counter<'k> {
     keys: &'k [Key],
     texts: Vec<Texts>,
     counts: Counts,
+    /// The keys of a batch's rows. Kept, because the system clears the pages of a new one for each batch.
+    rows: Vec<u128>,
 }
 
 /// Counts the rows of files, on every core.
@@ -50,7 +52,8 @@ pub(super) fn count_rows<'k>(files: &[PathBuf], keys: &'k [Key]) -> Result<Count
 impl<'k> Counter<'k> {
     fn new(keys: &'k [Key]) -> Self {
         debug_assert!(keys.len() <= MOST_KEYS, "a key has 32 bits in 128");
-        Self { keys, texts: keys.iter().map(|_| Texts::default()).collect(), counts: Counts::default() }
+        let texts = keys.iter().map(|_| Texts::default()).collect();
+        Self { keys, texts, counts: Counts::default(), rows: Vec::new() }
     }
 
     fn add_file(&mut self, file: &Path) -> Result<(), TableError> {
@@ -68,16 +71,18 @@ impl<'k> Counter<'k> {
     fn add(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
         let columns = FilingColumns::new(batch);
         let (listed, days) = (columns.listed()?, columns.filed_date()?.values());
-        let mut rows = vec![0_u128; batch.num_rows()];
+        let rows = &mut self.rows;
+        rows.clear();
+        rows.resize(batch.num_rows(), 0);
         for (key, texts) in self.keys.iter().zip(&mut self.texts) {
             match key {
-                Key::Day => add_part(&mut rows, days.iter().map(|day| day.cast_unsigned())),
-                Key::Month => add_part(&mut rows, days.iter().map(|day| texts.month(*day))),
-                Key::Text(name) => texts.add_column(batch, name, &mut rows),
+                Key::Day => add_part(rows, days.iter().map(|day| day.cast_unsigned())),
+                Key::Month => add_part(rows, days.iter().map(|day| texts.month(*day))),
+                Key::Text(name) => texts.add_column(batch, name, rows),
             }
         }
         let (mut last, mut times) = (0, 0);
-        for (_, key) in rows.into_iter().enumerate().filter(|(row, _)| listed.value(*row)) {
+        for (_, key) in rows.iter().copied().enumerate().filter(|(row, _)| listed.value(*row)) {
             if key != last && times > 0 {
                 *self.counts.entry(last).or_default() += times;
                 times = 0;

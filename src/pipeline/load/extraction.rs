@@ -184,10 +184,10 @@ impl Run<'_> {
         let jobs = self.plan_listings(&coverage, reference, asker.answered)?;
         for (listing, job) in jobs {
             let known = Known::Lake(KnownRows::new(filings.clone(), listing));
-            let answered = asker.answered;
+            let before = (asker.answered, asker.replayed);
             let mut store = RunStore { landing, known, now: self.now, progress: self.progress.clone() };
             let read = extract_listing(asker, self.read_context(listing, words, &mut store), job).await;
-            if asker.answered > answered {
+            if (asker.answered, asker.replayed) != before {
                 landing.begun.insert(listing);
             }
             read?;

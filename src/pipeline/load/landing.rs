@@ -43,7 +43,7 @@ pub(crate) struct Landing {
     pub(crate) read_whole: BTreeSet<(String, Date)>,
     /// Listing label and day of every day that drifted while it was read.
     pub(crate) drifted: BTreeSet<(String, Date)>,
-    /// Listings that this process has read days of, or began to.
+    /// Listings that this process has asked for, or whose answers it took from an earlier process of the run.
     pub(crate) begun: BTreeSet<Listing>,
     /// What was counted before the first listing was read.
     pub(crate) at_first: Option<Figures>,
