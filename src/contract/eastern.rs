@@ -4,7 +4,7 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, ToSpan, Zoned};
+use jiff::{SignedDuration, Timestamp, Zoned};
 use std::sync::LazyLock;
 
 /// Found once: a request asks for the day several times.
@@ -37,23 +37,27 @@ pub fn window_start(today: Date, days: u32) -> Date {
 
 /// `day` minus `days` days; the first day of the calendar at the earliest.
 pub fn minus_days(day: Date, days: u32) -> Date {
-    day.saturating_sub(span_of(days))
+    day.saturating_sub(duration_of(days.into()))
 }
 
 /// `day` plus `days` days; the last day of the calendar at the latest.
 pub fn plus_days(day: Date, days: u32) -> Date {
-    day.saturating_add(span_of(days))
+    day.saturating_add(duration_of(days.into()))
 }
 
-/// A span that jiff accepts: at most the length of its calendar, from the year -9999 to 9999.
-fn span_of(days: u32) -> Span {
-    i64::from(days).min(7_304_484).days()
+/// The time of so many days. Days are counted by durations: jiff's spans, which also have months, take several times as long.
+const fn duration_of(days: i64) -> SignedDuration {
+    SignedDuration::from_hours(24 * days)
+}
+
+/// Days from one day to a later one.
+fn days_between(from: Date, to: Date) -> i64 {
+    to.duration_since(from).as_hours() / 24
 }
 
 /// Days from `from` to `to`, both ends included; 0 when `from` is after `to`.
 pub fn span_days(from: Date, to: Date) -> u32 {
-    let between = (to - from).get_days();
-    u32::try_from(between + 1).unwrap_or(0)
+    u32::try_from(days_between(from, to) + 1).unwrap_or(0)
 }
 
 /// The days from `to` back to `from`, newest first, both ends included.
@@ -63,12 +67,12 @@ pub fn days_newest_first(from: Date, to: Date) -> impl Iterator<Item = Date> {
 
 /// The number of a day in a date column: days since 1970-01-01.
 pub fn epoch_days(day: Date) -> i32 {
-    (day - EPOCH).get_days()
+    days_between(EPOCH, day) as i32
 }
 
 /// The day with this number, counted from 1970-01-01; `None` beyond the years −9999 to 9999.
 pub fn day_of_epoch(days: i32) -> Option<Date> {
-    EPOCH.checked_add(Span::new().try_days(days).ok()?).ok()
+    EPOCH.checked_add(duration_of(days.into())).ok()
 }
 
 /// The month of a day as `YYYY-MM`, the text of the `filed_month` partition key.
@@ -124,6 +128,12 @@ mod tests {
     fn the_calendar_ends_without_a_panic() {
         assert_eq!(minus_days(date(2026, 1, 1), u32::MAX), Date::MIN);
         assert_eq!(plus_days(date(2026, 1, 1), u32::MAX), Date::MAX);
+        for day in [Date::MIN, date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), Date::MAX] {
+            assert_eq!(day_of_epoch(epoch_days(day)), Some(day));
+        }
+        assert_eq!((epoch_days(date(1969, 12, 31)), epoch_days(date(2000, 3, 1))), (-1, 11_017));
+        let beyond = [i32::MIN, epoch_days(Date::MIN) - 1, epoch_days(Date::MAX) + 1, i32::MAX];
+        assert_eq!(beyond.map(day_of_epoch), [None; 4]);
     }
 
     #[test]
