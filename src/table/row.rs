@@ -8,7 +8,7 @@ use super::tables::Table;
 use crate::contract::eastern::{day_of_epoch, epoch_days};
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Date32Array, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray, TimestampMicrosecondArray,
+    StringArray, StringBuilder, TimestampMicrosecondArray,
 };
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -38,7 +38,7 @@ pub(super) trait Cell: Sized {
     const NULLABLE: bool = false;
 
     /// The cells as a column; none for null.
-    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column
     where
         Self: 'a;
 
@@ -50,7 +50,7 @@ impl<T: Cell> Cell for Option<T> {
     type Column = T::Column;
     const NULLABLE: bool = true;
 
-    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column
     where
         Self: 'a,
     {
@@ -67,7 +67,7 @@ macro_rules! plain_cells {
         impl Cell for $cell {
             type Column = $column;
 
-            fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+            fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
                 cells.map(Option::<&Self>::copied).collect()
             }
 
@@ -105,7 +105,7 @@ impl Ord for Ratio {
 impl Cell for Ratio {
     type Column = Float64Array;
 
-    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         cells.map(|ratio| ratio.map(|ratio| ratio.0)).collect()
     }
 
@@ -119,8 +119,12 @@ plain_cells!(i32 => Int32Array, i64 => Int64Array, bool => BooleanArray);
 impl Cell for String {
     type Column = StringArray;
 
-    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
-        cells.collect()
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
+        // The room is known: texts are copied once.
+        let (rows, bytes) = (cells.clone().count(), cells.clone().flatten().map(String::len).sum());
+        let mut column = StringBuilder::with_capacity(rows, bytes);
+        cells.for_each(|text| column.append_option(text));
+        column.finish()
     }
 
     fn read(column: &Self::Column, row: usize) -> Result<Self, (String, &'static str)> {
@@ -131,7 +135,7 @@ impl Cell for String {
 impl Cell for Date {
     type Column = Date32Array;
 
-    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         cells.map(|day| day.copied().map(epoch_days)).collect()
     }
 
@@ -144,7 +148,7 @@ impl Cell for Date {
 impl Cell for Timestamp {
     type Column = TimestampMicrosecondArray;
 
-    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>>) -> Self::Column {
+    fn column<'a>(cells: impl Iterator<Item = Option<&'a Self>> + Clone) -> Self::Column {
         let micros = cells.map(|instant| instant.map(|instant| instant.as_microsecond()));
         micros.collect::<TimestampMicrosecondArray>().with_timezone("UTC")
     }
@@ -181,7 +185,7 @@ impl<'a, T: Cell> CellReader<'a, T> {
 }
 
 /// The cells as a column of a batch; the array type follows from the cells' type.
-pub(super) fn cell_column<'a, T: Cell + 'a>(cells: impl Iterator<Item = &'a T>) -> ArrayRef {
+pub(super) fn cell_column<'a, T: Cell + 'a>(cells: impl Iterator<Item = &'a T> + Clone) -> ArrayRef {
     Arc::new(T::column(cells.map(Some)))
 }
 
