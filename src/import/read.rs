@@ -110,14 +110,14 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
     order.sort_by_key(|at| std::cmp::Reverse(files[*at].bytes));
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len()).max(1);
-    let read = |number: usize| -> Result<Worker, ReadError> {
+    let read = |number: usize| -> Result<WorkerRead, ReadError> {
         let mut worker = Worker::new(options.scratch, number)?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
             worker.read(*at, &files[*at], options)?;
         }
-        Ok(worker)
+        Ok(worker.finish()?)
     };
-    let workers: Vec<Result<Worker, ReadError>> = thread::scope(|scope| {
+    let workers: Vec<Result<WorkerRead, ReadError>> = thread::scope(|scope| {
         let running: Vec<_> = (0..threads)
             .map(|number| {
                 scope.spawn({
@@ -136,9 +136,25 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
         ids: Some(HashSet::new()),
     };
     for worker in workers {
-        worker?.finish(&mut reading)?;
+        reading.add(worker?);
     }
     Ok(reading)
+}
+
+impl Reading {
+    fn add(&mut self, worker: WorkerRead) {
+        for (at, found) in worker.files {
+            self.files[at] = found;
+        }
+        let [records, places, events] = worker.spooled;
+        self.records.push(records);
+        self.places.push(places);
+        self.events.push(events);
+        self.ids = self.ids.take().zip(worker.ids).map(|(mut all, more)| {
+            all.extend(more);
+            all
+        });
+    }
 }
 
 fn panicked() -> ReadError {
@@ -151,6 +167,14 @@ struct Worker {
     places: Spool,
     events: Spool,
     packed: Vec<u8>,
+    ids: Option<HashSet<i64>>,
+    files: Vec<(usize, FileRead)>,
+}
+
+/// What one thread read.
+struct WorkerRead {
+    /// Records, places, events.
+    spooled: [Spooled; 3],
     ids: Option<HashSet<i64>>,
     files: Vec<(usize, FileRead)>,
 }
@@ -262,18 +286,10 @@ impl Worker {
         }
     }
 
-    fn finish(self, reading: &mut Reading) -> io::Result<()> {
-        for (at, found) in self.files {
-            reading.files[at] = found;
-        }
-        reading.records.push(self.records.finish()?);
-        reading.places.push(self.places.finish()?);
-        reading.events.push(self.events.finish()?);
-        reading.ids = reading.ids.take().zip(self.ids).map(|(mut all, more)| {
-            all.extend(more);
-            all
-        });
-        Ok(())
+    /// Writes what is still in memory.
+    fn finish(self) -> io::Result<WorkerRead> {
+        let spooled = [self.records.finish()?, self.places.finish()?, self.events.finish()?];
+        Ok(WorkerRead { spooled, ids: self.ids, files: self.files })
     }
 }
 

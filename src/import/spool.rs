@@ -149,24 +149,33 @@ pub fn entries(mut bytes: &[u8]) -> impl Iterator<Item = Entry<'_>> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn entries_come_back_by_partition_in_their_order() {
+    /// Spools 60 entries of three partitions, flushed many times, and reads them back.
+    fn come_back(partition_of: fn(u64) -> i32) {
         let folder = tempfile::tempdir().expect("a folder");
         let mut spool = Spool::create(&folder.path().join("spool"), 200).expect("a spool");
-        for at in 0..50_u64 {
+        for at in 0..60_u64 {
             let bytes = vec![b'x'; at as usize % 7];
             let entry = Entry { id: -(at as i64), file: 3, line: at, bytes: &bytes };
-            spool.push(at as i32 % 3, entry).expect("kept");
+            spool.push(partition_of(at), entry).expect("kept");
         }
         let spooled = spool.finish().expect("written");
         assert_eq!(spooled.partitions().collect::<Vec<_>>(), [0, 1, 2]);
-        let mut bytes = Vec::new();
-        spooled.read(1, &mut bytes).expect("read");
-        let lines: Vec<u64> = entries(&bytes).map(|entry| entry.line).collect();
-        assert_eq!(lines, (0..50).filter(|at| at % 3 == 1).collect::<Vec<_>>());
-        assert!(
-            entries(&bytes)
-                .all(|entry| entry.id == -(entry.line as i64) && entry.bytes.len() as u64 == entry.line % 7)
-        );
+        for partition in 0..3 {
+            let mut bytes = Vec::new();
+            spooled.read(partition, &mut bytes).expect("read");
+            let lines: Vec<u64> = entries(&bytes).map(|entry| entry.line).collect();
+            assert_eq!(lines, (0..60).filter(|at| partition_of(*at) == partition).collect::<Vec<_>>());
+            for entry in entries(&bytes) {
+                assert_eq!(entry.id, -(entry.line as i64));
+                assert_eq!(entry.bytes.len() as u64, entry.line % 7);
+            }
+        }
+    }
+
+    #[test]
+    fn entries_come_back_by_partition_in_their_order_whether_they_alternate_or_follow_each_other() {
+        come_back(|at| at as i32 % 3);
+        // A partition that is over leaves no room behind.
+        come_back(|at| at as i32 / 20);
     }
 }

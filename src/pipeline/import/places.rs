@@ -8,7 +8,8 @@ use crate::import::spool::{Entry, Spool, Spooled, entries};
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::{PipelineError, Result};
 use crate::table::{FilingColumns, Table, UnmatchedEventRow, read_batch, read_rows};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -60,12 +61,12 @@ pub(super) fn find_places(
         }
     }
     let (keys, next) = (keys.as_slice(), AtomicI32::new(0));
-    let find = |thread: usize| -> io::Result<Finding> {
+    let find = |thread: usize| -> io::Result<Places> {
         let mut found = Finding::new(&folder.join(format!("events-by-month-{thread}")))?;
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= BUCKETS {
-                return Ok(found);
+                return found.finish();
             }
             let places = found.places_of(number, &lake, reading, keys)?;
             found.match_events(number, &places, reading, keys)?;
@@ -74,21 +75,24 @@ pub(super) fn find_places(
             }
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let all = thread::scope(|scope| {
-        let find = &find;
-        let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || find(number))).collect();
-        let panicked = || PipelineError::Bug("a thread that finds months panicked".to_owned());
-        let found = running.into_iter().map(|thread| Ok(thread.join().map_err(|_| panicked())??));
-        found.collect::<Result<Vec<Finding>>>()
-    })?;
     let mut places = Places { events: Vec::new(), strayed: BTreeMap::new(), unmatched: Vec::new() };
-    for found in all {
-        places.events.push(found.events.finish()?);
+    for found in by_threads(find)? {
+        places.events.extend(found.events);
         places.strayed.extend(found.strayed);
         places.unmatched.extend(found.unmatched);
     }
     Ok(places)
+}
+
+/// What each of several threads finds; it is given its number.
+fn by_threads(find: impl Fn(usize) -> io::Result<Places> + Sync) -> Result<Vec<Places>> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let find = &find;
+        let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || find(number))).collect();
+        let panicked = || PipelineError::Bug("a thread that finds months panicked".to_owned());
+        running.into_iter().map(|thread| Ok(thread.join().map_err(|_| panicked())??)).collect()
+    })
 }
 
 /// The month of the lake's businesses, by bucket: of those that arrived, where these are known.
@@ -125,6 +129,7 @@ struct Finding {
     events: Spool,
     strayed: BTreeMap<i64, Strayed>,
     unmatched: Vec<(i64, SourceKey, StateEvent)>,
+    /// Room for entries.
     bytes: Vec<u8>,
 }
 
@@ -136,6 +141,11 @@ impl Finding {
             unmatched: Vec::new(),
             bytes: Vec::new(),
         })
+    }
+
+    fn finish(self) -> io::Result<Places> {
+        let events = vec![self.events.finish()?];
+        Ok(Places { events, strayed: self.strayed, unmatched: self.unmatched })
     }
 
     fn places_of(
@@ -175,8 +185,9 @@ impl Finding {
         reading: &Reading,
         keys: &[Option<SourceKey>],
     ) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.bytes);
         for events in &reading.events {
-            let mut bytes = Vec::new();
+            bytes.clear();
             events.read(number, &mut bytes)?;
             for entry in entries(&bytes) {
                 let Some(key) = keys.get(entry.file as usize).copied().flatten() else { continue };
@@ -186,6 +197,7 @@ impl Finding {
                 }
             }
         }
+        self.bytes = bytes;
         Ok(())
     }
 
