@@ -151,9 +151,10 @@ impl History {
     fn at(&self, end: Option<SourceKey>, terms: &Terms) -> Option<State<'_>> {
         let mut known = self.records.iter().filter(|(key, _)| end.is_none_or(|end| *key <= end));
         let (key, record) = known.next_back()?;
-        let mut current = Current::of(record);
+        let (mut current, mut is_changed) = (Current::of(record), false);
         for (of_event, event) in self.events_at(end, terms) {
             let is_newer = of_event > key;
+            is_changed |= is_newer;
             match effect(record.kind, event) {
                 Effect::Ends(reason) => current.end_by(event.day(), reason, is_newer),
                 Effect::Revives => current.revive(is_newer),
@@ -164,8 +165,9 @@ impl History {
             }
         }
         let plain = Current::of(record);
-        let is_changed =
-            (current.name, current.principal, current.county) != (plain.name, plain.principal, plain.county);
+        is_changed = is_changed
+            && (current.name, current.principal, current.county)
+                != (plain.name, plain.principal, plain.county);
         Some(State { record, current, is_changed })
     }
 

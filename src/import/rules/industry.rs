@@ -7,7 +7,28 @@ use std::cmp::Reverse;
 
 /// The industry of a name without a phrase.
 pub const OTHER: &str = "other.general";
-const LEGAL_FORMS: &str = "LLC INC CORP CORPORATION INCORPORATED CO COMPANY LTD LIMITED LLP LLLP LP LC PLLC PL PA PC LIABILITY DBA THE";
+const LEGAL_FORMS: [&str; 20] = [
+    "LLC",
+    "INC",
+    "CORP",
+    "CORPORATION",
+    "INCORPORATED",
+    "CO",
+    "COMPANY",
+    "LTD",
+    "LIMITED",
+    "LLP",
+    "LLLP",
+    "LP",
+    "LC",
+    "PLLC",
+    "PL",
+    "PA",
+    "PC",
+    "LIABILITY",
+    "DBA",
+    "THE",
+];
 
 /// Which names a rule is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -144,31 +165,48 @@ fn check_phrase(industry: &str, phrase: &str) -> Result<(), RuleError> {
 
 /// The words of a name in capitals without its legal form, each with a blank before and after it.
 fn name_words(name: &str) -> String {
-    let mut upper: Vec<char> = Vec::with_capacity(name.len());
-    upper.extend(
-        name.chars().flat_map(char::to_uppercase).filter(|letter| !matches!(letter, '\'' | '’' | '`')),
-    );
+    let upper = capitals(name);
     let mut words = String::with_capacity(upper.len() + 8);
     words.push(' ');
     for (at, letter) in upper.iter().enumerate() {
         match letter {
             'A'..='Z' | '0'..='9' => words.push(*letter),
             '.' if is_dot_of_initials(&upper, at) => {}
-            '&' => words.push_str(" AND "),
-            _ => words.push(' '),
+            '&' => {
+                end_word(&mut words);
+                words.push_str("AND ");
+            }
+            _ => end_word(&mut words),
         }
     }
-    let mut found: Vec<&str> = words.split_ascii_whitespace().collect();
-    while found.len() > 1 && is_legal_form(found[found.len() - 1]) {
-        found.pop();
+    end_word(&mut words);
+    while let Some(rest) = before_legal_form(&words) {
+        words.truncate(rest);
     }
-    let mut joined = String::with_capacity(words.len() + 2);
-    joined.push(' ');
-    for word in found {
-        joined.push_str(word);
-        joined.push(' ');
+    words
+}
+
+/// The characters of a name in capitals, without apostrophes.
+fn capitals(name: &str) -> Vec<char> {
+    let mut upper = Vec::with_capacity(name.len());
+    let is_kept = |letter: &char| !matches!(letter, '\'' | '’' | '`');
+    match name.is_ascii() {
+        true => upper.extend(name.bytes().map(|byte| char::from(byte.to_ascii_uppercase())).filter(is_kept)),
+        false => upper.extend(name.chars().flat_map(char::to_uppercase).filter(is_kept)),
     }
-    joined
+    upper
+}
+
+fn end_word(words: &mut String) {
+    if !words.ends_with(' ') {
+        words.push(' ');
+    }
+}
+
+/// Where the last word begins, if it is a legal form after other words.
+fn before_legal_form(words: &str) -> Option<usize> {
+    let others = words.trim_end().rfind(' ').filter(|others| *others > 0)?;
+    LEGAL_FORMS.contains(&words[others..].trim()).then_some(others + 1)
 }
 
 /// Whether the dot at a place is between two initials, as in `L.L.C`.
@@ -180,10 +218,6 @@ fn is_dot_of_initials(text: &[char], at: usize) -> bool {
         && !is_word(at.checked_sub(2).and_then(|before| text.get(before)))
         && is_initial(text.get(at + 1))
         && !is_word(text.get(at + 2))
-}
-
-fn is_legal_form(word: &str) -> bool {
-    LEGAL_FORMS.split(' ').any(|form| form == word)
 }
 
 #[cfg(test)]
@@ -211,6 +245,10 @@ mod tests {
             ("Joe's A.B.C. Pizza & Sons, L.L.C.", " JOES ABC PIZZA AND SONS "),
             ("THE COMPANY", " THE "),
             ("CAFÉ 9", " CAF 9 "),
+            ("Pool & Spa Co. of the Keys Inc", " POOL AND SPA CO OF THE KEYS "),
+            ("& LLC", " AND "),
+            ("-- ' --", " "),
+            ("straße’s 1", " STRASSES 1 "),
         ] {
             assert_eq!(name_words(name), words);
         }

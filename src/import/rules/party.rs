@@ -10,9 +10,8 @@ const COMPANY_ENDINGS: [&str; 11] =
 /// A person whose name ends as a company's is one.
 pub fn party(fields: &PartyFields, line: &[u8]) -> String {
     let field = fields.name.of(line);
-    let whole = squeezed(field);
-    if letter(fields.kind.of(line)) != Some('P') || is_company(&whole) {
-        return whole;
+    if letter(fields.kind.of(line)) != Some('P') || ends_as_company(field) {
+        return squeezed(field);
     }
     let part = |from: usize, to: usize| squeezed(&field[from.min(field.len())..to.min(field.len())]);
     let last = part(0, 20);
@@ -30,13 +29,16 @@ pub fn party(fields: &PartyFields, line: &[u8]) -> String {
     }
 }
 
-fn is_company(name: &str) -> bool {
-    let word = name.rsplit(' ').next().unwrap_or("");
-    if word.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return COMPANY_ENDINGS.contains(&word);
+/// Whether the letters of the last word of a field are a company's ending.
+fn ends_as_company(field: &[u8]) -> bool {
+    let field = field.trim_ascii_end();
+    let word = &field[field.iter().rposition(|byte| *byte == b' ').map_or(0, |blank| blank + 1)..];
+    if word.iter().all(u8::is_ascii_uppercase) {
+        return COMPANY_ENDINGS.iter().any(|ending| ending.as_bytes() == word);
     }
-    let letters: String =
-        word.chars().flat_map(char::to_uppercase).filter(char::is_ascii_uppercase).collect();
+    let whole = squeezed(field);
+    let word = whole.rsplit(' ').next().unwrap_or("").chars();
+    let letters: String = word.flat_map(char::to_uppercase).filter(char::is_ascii_uppercase).collect();
     COMPANY_ENDINGS.contains(&letters.as_str())
 }
 
@@ -55,6 +57,12 @@ mod tests {
         assert_eq!(name(&person, 'P'), "FOSS, ORLANDO W IV");
         assert_eq!(name(&person, 'C'), "FOSS ORLANDO WIV");
         assert_eq!(name("MADONNA", 'P'), "MADONNA");
+        assert_eq!(name("", 'P'), "");
+        for company in ["SMITH HOLDINGS, L.L.C.", "SUN Inc.", "CAFÉ CO CORP", "LLC"] {
+            let field: Vec<u8> = company.chars().map(|letter| letter as u8).collect();
+            let line = [&[b' '; 544], field.as_slice(), &vec![b' '; 42 - field.len()], b"P"].concat();
+            assert_eq!(party(&AGENT, &line), company);
+        }
         assert_eq!(name("REGISTERED AGENTS OF FLORIDA LLC", 'P'), "REGISTERED AGENTS OF FLORIDA LLC");
     }
 }
