@@ -7,7 +7,8 @@ use crate::lake::error::LakeError;
 use crate::lake::format::layout::{Month, month_in};
 use crate::lake::format::manifest::{FileEntry, StagedFile};
 use crate::lake::merge::row_key::SeenKeys;
-use crate::table::Table;
+use crate::table::{FilingColumns, Table};
+use arrow::compute::partition;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -43,50 +44,61 @@ impl Staging {
     /// memory; a row of a business of another month counts too.
     pub fn odd_keys(&self) -> Result<BTreeMap<Table, u64>, LakeError> {
         let mut odd = BTreeMap::new();
+        let mut by_month: BTreeMap<Month, Vec<(Table, &StagedFile)>> = BTreeMap::new();
         for table in Table::ALL {
             let (new, kept): (Vec<_>, Vec<_>) =
                 self.of_table(table.name()).iter().partition(|file| file.is_new);
-            if new.is_empty() {
-                continue;
-            }
             let months: Option<Vec<Month>> = new.iter().map(|file| month_in(&file.entry.path)).collect();
-            let rows = match (table, months) {
-                (Table::Filings, _) => odd_ids(&new, &kept)?,
+            match (table, months) {
+                (Table::Filings, _) => *odd.entry(table).or_default() += odd_ids(&new, &kept)?,
                 (_, Some(months)) => {
-                    let odd =
-                        new.iter().zip(months).map(|(file, month)| self.odd_in_month(table, file, month));
-                    odd.sum::<Result<u64, LakeError>>()?
+                    new.iter()
+                        .zip(months)
+                        .for_each(|(file, month)| by_month.entry(month).or_default().push((table, file)));
                 }
-                (_, None) => {
-                    let mut seen = SeenKeys::default();
-                    for file in new {
-                        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
-                    }
-                    seen.count_repeated() as u64
-                }
-            };
-            if rows > 0 {
-                odd.insert(table, rows);
+                (_, None) => *odd.entry(table).or_default() += repeated_keys(table, &new)?,
             }
         }
+        for (month, files) in by_month {
+            let businesses = self.businesses_of(month)?;
+            for (table, file) in files {
+                *odd.entry(table).or_default() += odd_in_month(table, file, &businesses)?;
+            }
+        }
+        odd.retain(|_, rows| *rows > 0);
         Ok(odd)
     }
 
-    /// Number of rows of a month's file whose key is in another row of it, or whose business is in another month.
-    fn odd_in_month(&self, table: Table, file: &StagedFile, month: Month) -> Result<u64, LakeError> {
-        let mut seen = SeenKeys::default();
-        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
-        let mut ids = business_ids(&file.path)?;
-        ids.sort_unstable();
-        let filings = self.of_table(Table::Filings.name()).iter();
-        let mut of_month = Vec::new();
-        for filings in filings.filter(|filings| month_in(&filings.entry.path) == Some(month)) {
-            of_month.extend(ids_in_part(&filings.path, &ids)?);
+    /// The businesses of a month, ascending.
+    fn businesses_of(&self, month: Month) -> Result<Vec<i64>, LakeError> {
+        let mut ids = Vec::new();
+        for filings in self.of_table(Table::Filings.name()) {
+            if month_in(&filings.entry.path) == Some(month) {
+                ids.extend(business_ids(&filings.path)?);
+            }
         }
-        of_month.sort_unstable();
-        let strays = ids.iter().filter(|id| of_month.binary_search(id).is_err()).count();
-        Ok((seen.count_repeated() + strays) as u64)
+        ids.sort_unstable();
+        Ok(ids)
     }
+}
+
+/// Number of rows of files whose key is in another row of them.
+fn repeated_keys(table: Table, files: &[&StagedFile]) -> Result<u64, LakeError> {
+    let mut seen = SeenKeys::default();
+    for file in files {
+        seen.add(table, &read_part(&file.path, Some(table.key()))?)?;
+    }
+    Ok(seen.count_repeated() as u64)
+}
+
+/// Number of rows of a month's file whose key is in another row of it, or whose business is none of the month's.
+fn odd_in_month(table: Table, file: &StagedFile, businesses: &[i64]) -> Result<u64, LakeError> {
+    let rows = read_part(&file.path, Some(table.key()))?;
+    // A file is in the order of its table, so equal keys are neighbours.
+    let keys = partition(rows.columns()).map_err(LakeError::arrow("compare rows"))?.len();
+    let of_rows = FilingColumns::new(&rows).business_id()?.values();
+    let strays = of_rows.iter().filter(|id| businesses.binary_search(id).is_err()).count();
+    Ok((rows.num_rows() - keys + strays) as u64)
 }
 
 /// Number of businesses that are in the new months twice, or in a new and a kept month.
