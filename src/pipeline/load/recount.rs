@@ -7,8 +7,9 @@ use crate::pipeline::error::Result;
 use crate::pipeline::state::registry::Counted;
 use crate::table::{CoverageRow, FilingColumns, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
+use hashbrown::HashMap;
 use jiff::civil::Date;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Row counts of the filings of one snapshot.
