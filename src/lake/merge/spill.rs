@@ -150,13 +150,14 @@ impl Spill {
         Ok(SpilledFilings(self))
     }
 
-    fn read_frame(&self, frame: &Frame) -> Result<Vec<u8>, LakeError> {
+    /// The unpacked bytes of a frame. `packed` is room that the next frame uses again: the system clears the pages of new room.
+    fn read_frame(&self, frame: &Frame, packed: &mut Vec<u8>) -> Result<Vec<u8>, LakeError> {
         let path = &self.files[frame.file];
         let failed = || LakeError::storage("read", path);
-        let mut packed = vec![0; frame.length];
+        packed.resize(frame.length, 0);
         let file = File::open(path).map_err(failed())?;
-        file.read_exact_at(&mut packed, frame.offset).map_err(failed())?;
-        zstd::bulk::decompress(&packed, frame.unpacked).map_err(failed())
+        file.read_exact_at(packed, frame.offset).map_err(failed())?;
+        zstd::bulk::decompress(packed, frame.unpacked).map_err(failed())
     }
 
     /// The newest observations among the rows of a frame.
@@ -197,9 +198,9 @@ impl SpilledFilings {
 
     /// The observed rows of a month, each business once.
     pub(super) fn month(&self, month: Month) -> Result<RecordBatch, LakeError> {
-        let mut batches = Vec::new();
+        let (mut batches, mut packed) = (Vec::new(), Vec::new());
         for frame in self.0.frames.get(&month).into_iter().flatten() {
-            let frame = self.0.read_frame(frame)?;
+            let frame = self.0.read_frame(frame, &mut packed)?;
             batches.extend(self.0.newest(frame).map_err(LakeError::arrow("read spilled rows"))?);
         }
         concat_batches(&self.0.schema, &batches).map_err(LakeError::arrow("join spilled rows"))
