@@ -46,10 +46,10 @@ pub(crate) fn export_csv(
 ) -> Result<Vec<CsvFile>, ExportError> {
     let mut tables = selected_tables(commit, names)?;
     if chosen.is_some() {
-        if let Some(other) = names.iter().find(|name| !has_businesses(name)) {
+        if let Some(other) = names.iter().find(|name| table_of_businesses(name).is_none()) {
             return Err(ExportError::NoBusinesses(other.clone()));
         }
-        tables.retain(|table| has_businesses(table));
+        tables.retain(|table| table_of_businesses(table).is_some());
     }
     if !force {
         check_csv(lake, commit, folder, &tables)?;
@@ -59,7 +59,8 @@ pub(crate) fn export_csv(
     for table in tables {
         let path = folder.join(format!("{table}.csv"));
         let mut file = Pending::new(&path)?;
-        let rows = write_table((lake, commit), &table, (raw, chosen), &mut file)?;
+        let only = table_of_businesses(&table).zip(chosen);
+        let rows = write_table((lake, commit), &table, (raw, only), &mut file)?;
         pending.push(file);
         files.push(CsvFile { table, path, rows });
     }
@@ -67,9 +68,9 @@ pub(crate) fn export_csv(
     Ok(files)
 }
 
-/// Whether each row of a table belongs to one business.
-fn has_businesses(table: &str) -> bool {
-    Table::from_name(table).is_some_and(|table| columns(table).iter().any(|column| column.name == BUSINESS))
+/// The table of this name, if each of its rows belongs to one business.
+fn table_of_businesses(name: &str) -> Option<Table> {
+    Table::from_name(name).filter(|table| columns(*table).iter().any(|column| column.name == BUSINESS))
 }
 
 /// The rows of a batch that belong to chosen businesses.
@@ -82,7 +83,7 @@ fn rows_of(chosen: &HashSet<i64>, table: Table, batch: &RecordBatch) -> Result<R
 fn write_table(
     (lake, commit): (&Lake, &Commit),
     table: &str,
-    (raw, chosen): (bool, Option<&HashSet<i64>>),
+    (raw, only): (bool, Option<(Table, &HashSet<i64>)>),
     out: &mut Pending,
 ) -> Result<u64, ExportError> {
     let files = commit.tables.get(table).map_or(&[][..], |manifest| &manifest.files);
@@ -96,7 +97,7 @@ fn write_table(
         }
         for batch in read_parquet(&file, None)? {
             let mut batch = batch?;
-            if let (Some(chosen), Some(table)) = (chosen, Table::from_name(table)) {
+            if let Some((table, chosen)) = only {
                 batch = rows_of(chosen, table, &batch)?;
             }
             out.put(&csv_lines(&batch, raw)?)?;
