@@ -323,8 +323,8 @@ impl Landing {
 
     /// Whether this run has read days of a listing, or began to.
     pub(crate) fn has_begun(&self, listing: Listing) -> bool {
-        let is_of_listing = |step: &JournalStep| matches!(step, JournalStep::Listing(entry) if entry.label == listing.label());
-        self.begun.contains(&listing) || self.journal.steps.iter().any(is_of_listing)
+        self.begun.contains(&listing)
+            || self.journal.readings().any(|reading| reading.label == listing.label())
     }
 
     /// What was counted when the days of a listing were last known.

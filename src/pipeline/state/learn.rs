@@ -35,17 +35,15 @@ impl Run<'_> {
         }
     }
 
-    /// A day that is not complete after it was read is read again later. One that was only found to differ does not count.
+    /// A day that is not complete after it was read is read again later.
     fn remember_backoffs(&mut self, landing: &Landing) {
         let read = landing.journal.days_read();
         for row in &landing.coverage {
             let days = self.state.backoffs.entry(row.entity_type.clone()).or_default();
             let before = days.remove(&row.filed_date);
-            let backoff = match read.contains(&(row.entity_type.as_str(), row.filed_date)) {
-                true => Some(ReadBackoff::after(before, self.record.today)),
-                false => before,
-            };
-            days.extend(backoff.filter(|_| !row.complete).map(|backoff| (row.filed_date, backoff)));
+            let was_read = read.contains(&(row.entity_type.as_str(), row.filed_date));
+            let backoff = ReadBackoff::of_day(before, (was_read, row.complete), self.record.today);
+            days.extend(backoff.map(|backoff| (row.filed_date, backoff)));
         }
     }
 }

@@ -35,13 +35,17 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
+    /// The readings of days.
+    pub(crate) fn readings(&self) -> impl Iterator<Item = &JournalReading> {
+        self.steps.iter().filter_map(|step| match step {
+            JournalStep::Listing(reading) => Some(reading),
+            _ => None,
+        })
+    }
+
     /// Listing label and day of every day that was read.
     pub(crate) fn days_read(&self) -> BTreeSet<(&str, Date)> {
-        let readings = self.steps.iter().filter_map(|step| match step {
-            JournalStep::Listing(entry) => Some(entry),
-            _ => None,
-        });
-        readings
+        self.readings()
             .flat_map(|entry| entry.days.iter().map(|day| (entry.label.as_str(), day.reading.day)))
             .collect()
     }

@@ -170,6 +170,16 @@ impl ReadBackoff {
         Self { times: before.map_or(0, |backoff| backoff.times) + 1, on }
     }
 
+    /// The backoff of a day after a run. None if the day is complete. A day that was not read, but only found to differ, keeps the one
+    /// that it had.
+    pub(crate) fn of_day(before: Option<Self>, (was_read, complete): (bool, bool), on: Date) -> Option<Self> {
+        match (complete, was_read) {
+            (true, _) => None,
+            (false, true) => Some(Self::after(before, on)),
+            (false, false) => before,
+        }
+    }
+
     /// Whether today is skipped. After the first attempt the next one is made at once, for rows may only have changed during a
     /// reading; then after 2, 4, 8 and 14 days.
     pub(crate) fn is_backing_off(self, today: Date) -> bool {
@@ -209,5 +219,16 @@ mod tests {
             backoff = ReadBackoff::after(Some(backoff), on);
         }
         assert_eq!(pauses, [Some(0), Some(2), Some(4), Some(8), Some(14), Some(14)]);
+    }
+
+    #[test]
+    fn only_a_reading_in_vain_makes_a_day_wait() {
+        let (on, before) = (date(2026, 7, 9), ReadBackoff { times: 2, on: date(2026, 7, 1) });
+        let of_day = |before, was_read, complete| ReadBackoff::of_day(before, (was_read, complete), on);
+        assert_eq!(of_day(Some(before), true, false), Some(ReadBackoff { times: 3, on }));
+        assert_eq!(of_day(None, true, false), Some(ReadBackoff { times: 1, on }));
+        assert_eq!(of_day(Some(before), false, false), Some(before), "it was only found to differ");
+        assert_eq!(of_day(None, false, false), None);
+        assert_eq!(of_day(Some(before), true, true), None);
     }
 }
