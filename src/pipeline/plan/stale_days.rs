@@ -21,8 +21,9 @@ pub(crate) const MAX_DAYS_AHEAD: u32 = 366;
 /// A day that was read completely this recently is not due yet.
 const RECENT_DAYS: u32 = 7;
 
-/// Days that settle for each night since the last run, at most. Two are due each night. After a first run many are due together.
-const MOST_SETTLING: u32 = 4;
+/// Days that settle for each night since the last run, at most. Two are due each night, and after a first run many are due together:
+/// they are spread over about two weeks.
+const MOST_SETTLING: u32 = 3;
 
 /// What the lake has of one day of a listing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -172,8 +173,8 @@ mod tests {
             let need = need((day(from), day(31)), &known, &|_| Some(false), &|_| Some(day(11)), nights);
             need.settling.into_iter().map(|day| day.day()).collect()
         };
-        assert_eq!(settling(1, 1), [1, 2, 3, 4]);
-        assert_eq!(settling(3, 2), [3, 4, 5, 6, 7, 8, 9, 10]);
+        assert_eq!(settling(1, 1), [1, 2, 3]);
+        assert_eq!(settling(3, 2), [3, 4, 5, 6, 7, 8]);
         assert_eq!(settling(3, 0), [3], "tomorrow it cannot be read");
     }
 
