@@ -13,10 +13,10 @@ use crate::contract::business::{ACTIVE, Officer};
 use crate::contract::county::{FLORIDA_COUNTIES, county_key};
 use crate::contract::reference::{EntityType, Industries, Sector};
 use crate::table::DetailRow;
+use hashbrown::HashMap;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// Why rows do not make an index.
 #[derive(Debug, thiserror::Error)]
@@ -176,11 +176,7 @@ fn flags_of(rows: &RowBuffer) -> Vec<u64> {
 /// The distinct pairs of two columns, sorted, and the pair of each row.
 fn paired(one: &CodedColumn, other: &CodedColumn) -> (Dictionary, Dictionary, Vec<u32>) {
     let pairs = || one.codes.iter().copied().zip(other.codes.iter().copied());
-    let mut code_of = BTreeMap::new();
-    let mut last = None;
-    for pair in pairs().filter(|pair| last.replace(*pair) != Some(*pair)) {
-        code_of.entry(pair).or_insert(0);
-    }
+    let mut code_of: HashMap<(u32, u32), u32> = pairs().map(|pair| (pair, 0)).collect();
     let texts = |(a, b): (u32, u32)| (&*one.values[a as usize], &*other.values[b as usize]);
     let mut sorted: Vec<(u32, u32)> = code_of.keys().copied().collect();
     sorted.sort_unstable_by_key(|pair| texts(*pair));

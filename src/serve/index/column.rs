@@ -1,6 +1,6 @@
 //! Columns in memory: texts in one string, repeated texts as codes, and short lists of values that other columns cannot store.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 /// Rows whose ends are counted from one base; their texts are far below 4 GiB.
 const BLOCK_ROWS: usize = 1 << 16;
@@ -28,19 +28,40 @@ impl TextColumn {
     pub(crate) fn get(&self, row: u32) -> &str {
         let row = row as usize;
         let base = self.bases[row / BLOCK_ROWS];
-        let start = if row.is_multiple_of(BLOCK_ROWS) { 0 } else { self.ends[row - 1] as usize };
-        &self.texts[base + start..base + self.ends[row] as usize]
+        &self.texts[base + self.start(row)..base + self.ends[row] as usize]
+    }
+
+    /// Where the text of a row begins, from the base of its block.
+    fn start(&self, row: usize) -> usize {
+        if row.is_multiple_of(BLOCK_ROWS) { 0 } else { self.ends[row - 1] as usize }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
+    /// Room for so many more rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.ends.reserve(rows);
+    }
+
+    /// Adds the texts of another column, as many at once as are in one block of both.
     pub(crate) fn append(&mut self, other: &Self) {
-        self.texts.reserve(other.texts.len());
-        self.ends.reserve(other.ends.len());
-        for row in (0_u32..).take(other.len()) {
-            self.push(other.get(row));
+        let mut row = 0;
+        while row < other.len() {
+            let place = self.ends.len() % BLOCK_ROWS;
+            if place == 0 {
+                self.bases.push(self.texts.len());
+            }
+            let rows = (other.len() - row).min(BLOCK_ROWS - place).min(BLOCK_ROWS - row % BLOCK_ROWS);
+            let (from, ends) = (other.start(row), &other.ends[row..row + rows]);
+            let base = other.bases[row / BLOCK_ROWS];
+            let to = ends.last().map_or(from, |end| *end as usize);
+            let start = self.texts.len() - self.bases.last().copied().unwrap_or_default();
+            self.texts.push_str(&other.texts[base + from..base + to]);
+            let moved = |end: &u32| u32::try_from(*end as usize - from + start).unwrap_or(u32::MAX);
+            self.ends.extend(ends.iter().map(moved));
+            row += rows;
         }
     }
 
@@ -128,6 +149,11 @@ impl CodedColumn {
         }
     }
 
+    /// Room for so many more rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.codes.reserve(rows);
+    }
+
     pub(crate) fn append(&mut self, other: &Self) {
         self.extend(other.values.iter().map(|text| &**text), other.codes.iter().map(|code| *code as usize));
     }
@@ -195,21 +221,22 @@ mod tests {
 
     #[test]
     fn texts_are_read_back_in_any_order_across_blocks_and_appended() {
-        let mut texts = TextColumn::default();
-        let rows = BLOCK_ROWS as u32 + 3;
-        for row in 0..rows {
-            texts.push(&"x".repeat(row as usize % 7));
+        let text = |row: u32| if row.is_multiple_of(5) { String::new() } else { row.to_string() };
+        let column = |rows: &[u32]| {
+            let mut column = TextColumn::default();
+            rows.iter().for_each(|row| column.push(&text(*row)));
+            column
+        };
+        let rows: Vec<u32> = (0..BLOCK_ROWS as u32 + 3).collect();
+        let order: Vec<u32> = rows.iter().rev().copied().collect();
+        let (texts, turned) = (column(&rows), column(&order));
+        assert!(texts.permuted(&order) == turned);
+        assert!(rows.iter().all(|row| texts.get(*row) == text(*row)));
+        let mut all = TextColumn::default();
+        for part in [&turned, &TextColumn::default(), &column(&[7]), &texts, &texts] {
+            all.append(part);
         }
-        let order: Vec<u32> = (0..rows).rev().collect();
-        let turned = texts.permuted(&order);
-        let mut both = TextColumn::default();
-        both.append(&turned);
-        both.append(&texts);
-        for row in [0, 1, rows - 1, BLOCK_ROWS as u32 - 1, BLOCK_ROWS as u32] {
-            assert_eq!(texts.get(row).len(), row as usize % 7, "{row}");
-            assert_eq!(turned.get(rows - 1 - row), texts.get(row), "{row}");
-            assert_eq!((both.get(rows - 1 - row), both.get(rows + row)), (texts.get(row), texts.get(row)));
-        }
+        assert!(all == column(&[&order[..], &[7], &rows, &rows].concat()));
     }
 
     #[test]

@@ -71,6 +71,14 @@ impl UncodedColumns {
         }
     }
 
+    fn reserve(&mut self, rows: usize) {
+        self.filed.reserve(rows);
+        self.ids.reserve(rows);
+        self.dissolved.reserve(rows);
+        self.documents.reserve(rows);
+        self.names.reserve(rows);
+    }
+
     pub(crate) fn append(&mut self, other: Self) {
         let before = u32::try_from(self.rows()).unwrap_or(u32::MAX);
         if self.rows() == 0 {
@@ -191,6 +199,13 @@ impl RowBuffer {
 
     pub(crate) fn coded_mut(&mut self, field: CodedField) -> &mut CodedColumn {
         &mut self.coded[field as usize]
+    }
+
+    /// Room for so many more rows: columns that grow are copied again and again.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.uncoded.reserve(rows);
+        self.listed.reserve(rows);
+        self.coded.iter_mut().for_each(|column| column.reserve(rows));
     }
 
     pub(crate) fn append(&mut self, other: Self) {

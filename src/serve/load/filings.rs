@@ -61,6 +61,13 @@ struct RowGroup {
     number: usize,
 }
 
+impl RowGroup {
+    fn rows(&self) -> usize {
+        let rows = self.metadata.metadata().row_group(self.number).num_rows();
+        usize::try_from(rows).unwrap_or(0)
+    }
+}
+
 /// The rows of a row group.
 #[derive(Default)]
 struct ReadRows {
@@ -72,6 +79,7 @@ struct ReadRows {
 /// Adds the filings in the order of their files and row groups. Each thread reads every n-th row group.
 pub(super) fn load_filings(snapshot: &Path, builder: &mut IndexBuilder) -> Result<(), LoadError> {
     let groups = row_groups(snapshot)?;
+    builder.rows.reserve(groups.iter().map(RowGroup::rows).sum());
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get).min(MAX_THREADS);
     std::thread::scope(|scope| {
         let start = |first| {
