@@ -45,7 +45,7 @@ pub fn plus_days(day: Date, days: u32) -> Date {
     day.saturating_add(duration_of(days.into()))
 }
 
-/// The time of so many days. Days are counted by durations: jiff's spans, which also have months, take several times as long.
+/// The time of a number of days. Days are counted by durations: jiff's spans, which also have months, take longer.
 const fn duration_of(days: i64) -> SignedDuration {
     SignedDuration::from_hours(24 * days)
 }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_reading_in_vain_makes_a_day_wait() {
+    fn only_an_unsuccessful_reading_makes_a_day_wait() {
         let (on, before) = (date(2026, 7, 9), ReadBackoff { times: 2, on: date(2026, 7, 1) });
         let of_day = |before, was_read, complete| ReadBackoff::of_day(before, (was_read, complete), on);
         assert_eq!(of_day(Some(before), true, false), Some(ReadBackoff { times: 3, on }));

@@ -40,7 +40,7 @@ impl TextColumn {
         self.ends.len()
     }
 
-    /// Room for so many more rows.
+    /// Makes room for more rows.
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.ends.reserve(rows);
     }
@@ -149,7 +149,7 @@ impl CodedColumn {
         }
     }
 
-    /// Room for so many more rows.
+    /// Makes room for more rows.
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.codes.reserve(rows);
     }

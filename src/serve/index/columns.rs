@@ -201,7 +201,7 @@ impl RowBuffer {
         &mut self.coded[field as usize]
     }
 
-    /// Room for so many more rows: columns that grow are copied again and again.
+    /// Makes room for more rows: columns that grow are copied again and again.
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.uncoded.reserve(rows);
         self.listed.reserve(rows);
