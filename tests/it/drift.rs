@@ -196,6 +196,51 @@ fn a_row_that_took_the_place_of_another_between_pages_is_found_by_the_counts_of_
     lake::assert_same(&lake::filings(&scratch.lake()), &lake::filings(&source.lake), "after the swap");
 }
 
+/// Whether a total has been changed.
+static MORE: AtomicBool = AtomicBool::new(false);
+
+/// The page with a total as if a row had come since the page before; only the first time.
+fn with_one_row_more(body: String) -> String {
+    let mut page: Value = serde_json::from_str(&body).expect("a page");
+    let total = page["pagination"]["total"].as_u64().expect("a total");
+    page["pagination"]["total"] = (total + 1).into();
+    if MORE.swap(true, Ordering::SeqCst) { body } else { page.to_string() }
+}
+
+#[test]
+fn days_whose_total_changed_between_the_pages_of_their_newest_rows_are_read_again_by_the_next_run() {
+    let (versions, scratch) = (versions(), Scratch::new());
+    let shown = Source { lake: scratch.path("shown"), today: TODAY };
+    std::fs::create_dir(&shown.lake).expect("a folder");
+    point(&shown.lake.join("current"), &versions[0]);
+    let server = ApiServer::generous(&shown, STARTER);
+    let plan = "[plan]\nrows_per_call = 10\nmax_offset = 1000\nwindow_days = 30\n";
+    let pipeline = scratch.file("p.toml", &format!("name = \"p\"\n{plan}[aggregates]\nenabled = false\n"));
+    let run = |address: &str| {
+        Sunlake::run(&pipeline, &scratch.lake()).asking(address, TODAY, &server.key).finish().exits(0)
+    };
+    run(&server.url());
+    let total = || server.get("/v1/fl/stats").json()["data"]["businesses_total"].as_u64();
+    let before = total();
+    point(&server.scratch.path("served").join("current"), &versions[1]);
+    wait_for("the next snapshot", PATIENCE, || (total() != before).then_some(()));
+    let is_read = |target: &str, page: &str| target.contains(page) && !target.contains("type=");
+    let proxy = Proxy::scripted(server.address, move |request| {
+        match is_read(&request.target, "limit=10&offset=10") {
+            true => Reply::Change(with_one_row_more),
+            false => Reply::Forward,
+        }
+    });
+    run(&proxy.url());
+    assert!(MORE.load(Ordering::SeqCst), "new rows fill a page: {:#?}", proxy.targets());
+    for (run_number, is_again) in [(3, true), (4, false)] {
+        let before = proxy.targets().len();
+        run(&proxy.url());
+        let again = proxy.targets()[before..].iter().any(|target| is_read(target, "limit=10&offset=0"));
+        assert_eq!(again, is_again, "run {run_number}: {:#?}", &proxy.targets()[before..]);
+    }
+}
+
 /// Whether the first counts have been changed.
 static COUNTED: AtomicBool = AtomicBool::new(false);
 

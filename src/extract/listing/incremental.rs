@@ -157,6 +157,8 @@ async fn read_newest_ends(
             };
             if offset == 0 {
                 spans.push((upper, page.total));
+            } else if spans.last().is_some_and(|(_, total)| *total != page.total) {
+                reader.range.drift.note();
             }
             if !reader.range.unordered {
                 drop_skipped(reader, &span, &page, offset == 0);
