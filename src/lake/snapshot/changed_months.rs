@@ -50,6 +50,7 @@ impl Staging {
                 self.of_table(table.name()).iter().partition(|file| file.is_new);
             let months: Option<Vec<Month>> = new.iter().map(|file| month_in(&file.entry.path)).collect();
             match (table, months) {
+                _ if new.is_empty() => {}
                 (Table::Filings, _) => *odd.entry(table).or_default() += odd_ids(&new, &kept)?,
                 (_, Some(months)) => {
                     new.iter()
