@@ -247,6 +247,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn tables_of_businesses_by_month_are_sorted_by_their_key() {
+        for table in [Table::Details, Table::Officers, Table::Events, Table::Records] {
+            let sort: Vec<&str> = table.sort().iter().map(|(name, _)| *name).collect();
+            assert_eq!(sort, table.key(), "{}", table.name());
+        }
+    }
+
+    #[test]
     fn keys_sorts_and_blooms_name_columns_and_no_key_is_nullable() {
         for table in Table::ALL {
             let schema = table.schema();

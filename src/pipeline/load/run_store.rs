@@ -7,7 +7,7 @@ use crate::extract::query::row::{Interner, SeenRow};
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::lake_view::KnownRows;
 use crate::pipeline::progress::Progress;
-use crate::pipeline::state::provenance::{JournalReading, JournalStep, key_of};
+use crate::pipeline::state::provenance::{JournalReading, key_of};
 use crate::table::FilingRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -63,12 +63,8 @@ pub(crate) fn gather(
     let (Some(oldest), Some(newest)) = (days.first(), days.last()) else { return Ok(BTreeMap::new()) };
     let of_lake = lake.between(*oldest, *newest)?.into_iter().filter(|row| days.contains(&row.filed_date));
     rows.extend(of_lake.map(|row| (row.id, row)));
-    for step in &landing.journal.steps {
-        if let JournalStep::Listing(entry) = step
-            && entry.label == label
-        {
-            replace(&mut rows, &mut interner, landing, entry, days)?;
-        }
+    for entry in landing.journal.readings().filter(|entry| entry.label == label) {
+        replace(&mut rows, &mut interner, landing, entry, days)?;
     }
     let mut by_day: BTreeMap<Date, Vec<SeenRow>> = BTreeMap::new();
     rows.into_values().for_each(|row| by_day.entry(row.filed_date).or_default().push(row));
