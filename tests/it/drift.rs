@@ -1,6 +1,6 @@
 //! Rows come and go while they are read: what was there all the time is landed, once.
 
-use crate::support::command::{Sunlake, shipped};
+use crate::support::command::{Running, Sunlake, shipped};
 use crate::support::http::send;
 use crate::support::lake::{self, Cells, point};
 use crate::support::proxy::{Proxy, Reply};
@@ -239,6 +239,47 @@ fn days_whose_total_changed_between_the_pages_of_their_newest_rows_are_read_agai
         let again = proxy.targets()[before..].iter().any(|target| is_read(target, "limit=10&offset=0"));
         assert_eq!(again, is_again, "run {run_number}: {:#?}", &proxy.targets()[before..]);
     }
+}
+
+/// Whether a total of a day that settles has been changed.
+static SETTLED: AtomicBool = AtomicBool::new(false);
+
+/// The page with a total as if a row had come.
+fn with_another_total(body: String) -> String {
+    let mut page: Value = serde_json::from_str(&body).expect("a page");
+    let total = page["pagination"]["total"].as_u64().expect("a total");
+    page["pagination"]["total"] = (total + 1).into();
+    SETTLED.store(true, Ordering::SeqCst);
+    page.to_string()
+}
+
+#[test]
+fn a_day_that_changed_before_it_was_settled_is_incomplete_when_requests_end() {
+    let (source, scratch) = (source::small(), Scratch::new());
+    let server = ApiServer::generous(source, STARTER);
+    let plan = "[plan]\nrows_per_call = 10\nmax_offset = 1000\nwindow_days = 30\n";
+    let pipeline = scratch.file("p.toml", &format!("name = \"p\"\n{plan}[aggregates]\nenabled = false\n"));
+    let run = |url: &str, today: &str, key: &str| {
+        Sunlake::run(&pipeline, &scratch.lake()).asking(url, today, key).finish()
+    };
+    run(&server.url(), source.today, &server.key).complete();
+    // The days are 15 to 28 days old now, and no row came since.
+    let today = "2026-04-04";
+    let server = server.again(today, Running::kill);
+    let proxy = Proxy::scripted(server.address, |request| {
+        // No other listing has a second page.
+        let is_settling = request.target.contains("limit=10&offset=10") && !request.target.contains("type=");
+        match SETTLED.load(Ordering::SeqCst) {
+            true => Reply::error(429, vec![("Retry-After", "86400".to_owned())]),
+            false if is_settling => Reply::Change(with_another_total),
+            false => Reply::Forward,
+        }
+    });
+    let done = run(&proxy.url(), today, &server.key).exits(5);
+    assert!(SETTLED.load(Ordering::SeqCst), "a day settles: {:#?}{}", proxy.targets(), done.shown());
+    let mut days = incomplete(&scratch.lake());
+    days.retain(|day| day.as_str() <= source.today);
+    assert!(!days.is_empty(), "its total is known to differ: {:#?}{}", proxy.targets(), done.shown());
 }
 
 /// Whether the first counts have been changed.

@@ -136,10 +136,14 @@ pub(crate) async fn extract_listing(
     }
     reader.stage = SETTLING;
     for DayRange { from, to, in_parts } in job.settling {
-        reader.range.hints =
-            over_reach(store.known(from, to).map_err(ExtractError::HandOver)?, reader.reach());
-        let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await?;
-        let reading = reader.finish(label, readings);
+        let known = store.known(from, to).map_err(ExtractError::HandOver)?;
+        let held = rows_by_day((from, to), &known);
+        reader.range.hints = over_reach(known, &held, reader.reach());
+        let readings = full_read::read(&mut reader, &days(from, to), in_parts, &expected).await;
+        if readings.is_err() && reader.range.may_differ_from(held.values().sum()) {
+            store.differ(label, &held).map_err(ExtractError::HandOver)?;
+        }
+        let reading = reader.finish(label, readings?);
         reader.fetcher.alongside(|| land(store, Some(reading)))??;
     }
     Ok(())
@@ -183,12 +187,16 @@ fn land(store: &mut (dyn ListingStore + Send), reading: Option<Reading>) -> Resu
     reading.map_or(Ok(()), |reading| store.land(reading).map_err(ExtractError::HandOver))
 }
 
-fn over_reach(rows: Vec<SeenRow>, reach: u64) -> Vec<SeenRow> {
-    let mut of_day: BTreeMap<Date, u64> = BTreeMap::new();
-    for row in &rows {
-        *of_day.entry(row.filed_date).or_default() += 1;
-    }
-    rows.into_iter().filter(|row| of_day[&row.filed_date] > reach).collect()
+/// The rows of each day, from the first to the second; none is a number too.
+fn rows_by_day((from, to): (Date, Date), rows: &[SeenRow]) -> BTreeMap<Date, u64> {
+    let mut by_day: BTreeMap<Date, u64> = days_newest_first(from, to).map(|day| (day, 0)).collect();
+    rows.iter().for_each(|row| *by_day.entry(row.filed_date).or_default() += 1);
+    by_day
+}
+
+/// The rows of days with more than `reach` of them.
+fn over_reach(rows: Vec<SeenRow>, by_day: &BTreeMap<Date, u64>, reach: u64) -> Vec<SeenRow> {
+    rows.into_iter().filter(|row| by_day[&row.filed_date] > reach).collect()
 }
 
 /// Moves the newest unread days to the changed ones, if they are few and small and the day before them has changed.

@@ -256,6 +256,7 @@ impl<'r, 'a> Reader<'r, 'a> {
     fn add_rows(&mut self, slice: &Slice, answer: Answer<ListedPage>) -> PageSeen {
         let Answer { value: page, key, received_at } = answer;
         self.fetcher.rows += page.records.len() as u64;
+        self.range.total.get_or_insert(page.pagination.total);
         let mut rows = Vec::with_capacity(page.records.len());
         for row in self.interner.rows(&page.records, slice.to) {
             let day = row.filed_date;

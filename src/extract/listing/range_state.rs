@@ -113,6 +113,8 @@ pub(crate) struct RangeState {
     /// Rows known before the range was read, and their days.
     pub(crate) known: BTreeMap<i64, Date>,
     pub(crate) pages: ReadPages,
+    /// The total of its first page, which is that of all its days.
+    pub(crate) total: Option<u64>,
     pub(crate) drift: Drift,
     /// Whether the last page came from the archive.
     pub(crate) is_archived: bool,
@@ -142,6 +144,11 @@ impl RangeState {
     /// Whether `rows` are all rows of a slice. No row was missed, and their number equals the total. Under drift, no number does.
     pub(crate) fn is_complete(&self, rows: u64, walked: &Walked) -> bool {
         walked.doubtful.is_empty() && (self.drift.is_seen() || rows == walked.total)
+    }
+
+    /// Whether what was read so far shows other rows than the `held` ones, or may.
+    pub(crate) fn may_differ_from(&self, held: u64) -> bool {
+        self.drift.is_in_range() || self.total.is_some_and(|total| total != held)
     }
 
     /// Takes the rows read so far as the sample: from now on rows are read by filters.
