@@ -1,4 +1,4 @@
-//! A lake of the wanted size, made from the sample once, and what is frequent in it.
+//! A lake, one of the wanted size made from the sample once, and what is frequent in it.
 
 use jiff::civil::{Date, date};
 use jiff::{Timestamp, ToSpan};
@@ -53,7 +53,7 @@ impl Florida {
             let _ = std::fs::remove_dir_all(&lake);
             make(rows, &lake);
         }
-        Self::looked_at(lake)
+        Self::of_lake(lake)
     }
 
     /// A day this number of days before the last.
@@ -66,7 +66,8 @@ impl Florida {
         self.lake.join("current").canonicalize().expect("a snapshot").join("filings")
     }
 
-    fn looked_at(lake: PathBuf) -> Self {
+    /// A lake as it is.
+    pub(crate) fn of_lake(lake: PathBuf) -> Self {
         let mut florida = Self {
             lake,
             rows: 0,

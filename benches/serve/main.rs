@@ -1,11 +1,11 @@
 //! `sunlake serve` under load, compared with ROAPI on the same files.
 //!
 //! ```text
-//! cargo bench --bench serve -- [ROWS]... [--seconds S] [--no-roapi] [--out FILE]
+//! cargo bench --bench serve -- [ROWS|LAKE]... [--seconds S] [--no-roapi] [--out FILE]
 //! ```
 //!
-//! For each number of ROWS (default 3,000,000) a lake of about this number of businesses is made once, kept in the build's own folder,
-//! and served by the built binary, over HTTP, on this machine, next to the driver. Requests of a listing are sent at 1,000 a
+//! For each number of ROWS (default 3,000,000) a lake of about this number of businesses is made once and kept in the build's own folder;
+//! the folder of a LAKE is taken as it is. Each is served by the built binary, over HTTP, on this machine, next to the driver. Requests of a listing are sent at 1,000 a
 //! second whether or not answers come (open loop): a slow answer delays no later request, and its time counts from the
 //! moment it was due. Look-ups and a search over MCP are also driven as fast as they go (closed loop). No two listings asked for
 //! are the same unless the table says so. ROAPI comes from the Python index, into the same folder. `--out` writes the tables as a page.
@@ -40,14 +40,15 @@ const CLOSED_CONNECTIONS: usize = 16;
 const SIDE_BY_SIDE_CONNECTIONS: usize = 4;
 
 struct Arguments {
-    rows: Vec<u64>,
+    /// Numbers of rows, and folders of lakes.
+    lakes: Vec<String>,
     seconds: u64,
     with_roapi: bool,
     out: Option<PathBuf>,
 }
 
 fn arguments() -> Arguments {
-    let mut read = Arguments { rows: Vec::new(), seconds: 10, with_roapi: true, out: None };
+    let mut read = Arguments { lakes: Vec::new(), seconds: 10, with_roapi: true, out: None };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
@@ -56,11 +57,11 @@ fn arguments() -> Arguments {
             "--no-roapi" => read.with_roapi = false,
             "--seconds" => read.seconds = words.next().and_then(|text| text.parse().ok()).expect("seconds"),
             "--out" => read.out = words.next().map(PathBuf::from),
-            rows => read.rows.push(rows.replace('_', "").parse().expect("a number of rows")),
+            _ => read.lakes.push(word),
         }
     }
-    if read.rows.is_empty() {
-        read.rows.push(3_000_000);
+    if read.lakes.is_empty() {
+        read.lakes.push("3000000".to_owned());
     }
     read
 }
@@ -68,8 +69,12 @@ fn arguments() -> Arguments {
 fn main() {
     let arguments = arguments();
     let mut page = Page::default();
-    for rows in &arguments.rows {
-        bench(*rows, &arguments, &mut page);
+    for lake in &arguments.lakes {
+        let florida = match lake.parse() {
+            Ok(rows) => Florida::of(rows, &folder()),
+            Err(_) => Florida::of_lake(PathBuf::from(lake)),
+        };
+        bench(&florida, &arguments, &mut page);
     }
     println!("{}", page.text());
     if let Some(out) = &arguments.out {
@@ -77,12 +82,11 @@ fn main() {
     }
 }
 
-fn bench(rows: u64, arguments: &Arguments, page: &mut Page) {
-    let florida = Florida::of(rows, &folder());
-    let server = Server::start(&florida);
-    page.begin(&florida, &server.facts());
+fn bench(florida: &Florida, arguments: &Arguments, page: &mut Page) {
+    let server = Server::start(florida);
+    page.begin(florida, &server.facts());
     for shape in Shape::ALL {
-        let requests = |number| server.request(&shape.target(&florida, number));
+        let requests = |number| server.request(&shape.target(florida, number));
         // Each thread's first requests, and pages of memory that were never touched.
         open_loop(server.address, OPEN_CONNECTIONS, RATE, Duration::from_secs(1), &requests);
         let length = Duration::from_secs(arguments.seconds);
@@ -97,14 +101,14 @@ fn bench(rows: u64, arguments: &Arguments, page: &mut Page) {
         page.closed(words, CLOSED_CONNECTIONS, &measured, server.processor_time() - before);
     };
     for shape in [Shape::Document, Shape::Detail] {
-        drive(shape.words(), &|number| server.request(&shape.target(&florida, number)));
+        drive(shape.words(), &|number| server.request(&shape.target(florida, number)));
     }
     drive("search over MCP, 25 rows", &|number| {
         server.mcp_search(&florida.prefix.0, &florida.day_before(number % 1_000).to_string())
     });
     page.after(&server.facts());
     if arguments.with_roapi {
-        compare(&florida, &server, arguments, page);
+        compare(florida, &server, arguments, page);
     }
 }
 
