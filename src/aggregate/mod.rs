@@ -13,6 +13,7 @@
 //! - `calendar`: days and months, which the SQL files build on
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
 //! - `tables`: the tables that SQL may name
+//! - `meaning`: SQL that polars would run in another sense
 //! - `count`: plain counts of filings, without the SQL engine
 //! - `of_days`: reading only some months
 //! - `order`: the order of SQL files that build on one another
@@ -30,6 +31,7 @@ pub(crate) mod calendar;
 mod count;
 mod error;
 pub(crate) mod figures;
+mod meaning;
 mod of_days;
 mod on_disk;
 mod order;

@@ -8,6 +8,7 @@
 
 use super::count::rows_of;
 use super::error::AggregateError;
+use super::meaning::execute;
 use super::of_days::tables_of_days;
 use super::tables::{SnapshotFiles, register_tables};
 use polars::frame::DataFrame;
@@ -120,7 +121,7 @@ pub(crate) fn check_sum(
 fn number(name: &str, sql: &str, tables: &SnapshotFiles) -> Result<i64, AggregateError> {
     let failed = |error| AggregateError::Sql { aggregate: name.to_owned(), error };
     let mut context = register_tables(name, sql, tables)?;
-    let result = context.execute(sql).and_then(LazyFrame::collect).map_err(failed)?;
+    let result = execute(&mut context, sql).and_then(LazyFrame::collect).map_err(failed)?;
     let column =
         result.columns().first().map(|column| column.cast(&DataType::Int64)).transpose().map_err(failed)?;
     // An empty aggregate has no sum.

@@ -267,7 +267,7 @@ fn comparisons_are_read_by_scope() {
 }
 
 #[test]
-fn none_is_run_in_memory() {
+fn none_needs_every_filing_in_memory() {
     let lake = lake_with_gap(None);
     for name in SHIPPED.split(' ') {
         let sql = shipped_sql(name);

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 ///
 /// A filter after `CROSS JOIN` stays where the SQL has it. Pushed down, it becomes a range join, which the streaming
 /// engine lacks as built. Common plans are pushed down into as well, so they are not looked for: a table that a query
-/// names twice is read twice. A query that needs a range join runs in memory.
+/// names twice is read twice. A query that needs a range join runs in memory, and one with `IN (SELECT …)`: the streaming engine would
+/// hold the subquery's rows once for each row.
 pub(super) fn collect(query: LazyFrame) -> Result<DataFrame, PolarsError> {
     match in_pieces(&query)? {
         Some(query) => query.collect_with_engine(Engine::Streaming).map(|rows| rows.unwrap_single()),
@@ -26,7 +27,7 @@ pub(super) fn in_pieces(query: &LazyFrame) -> Result<Option<LazyFrame>, PolarsEr
     let pushing_down = OptFlags::PREDICATE_PUSHDOWN | OptFlags::COMM_SUBPLAN_ELIM;
     let query = query.clone().with_optimizations(query.get_current_optimizations() - pushing_down);
     let plan = query.explain(true)?;
-    Ok((!["RANGE JOIN", "IEJOIN"].iter().any(|join| plan.contains(join))).then_some(query))
+    Ok((!["RANGE JOIN", "IEJOIN", "HCONCAT"].iter().any(|step| plan.contains(step))).then_some(query))
 }
 
 /// The files of a snapshot's tables, by table name.
@@ -125,7 +126,20 @@ fn scan(files: &[PathBuf]) -> Result<LazyFrame, PolarsError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tiny_lake::lake_with_gap;
     use super::*;
+
+    #[test]
+    fn rows_that_a_subquery_chooses_are_read_in_memory() {
+        let lake = lake_with_gap(None);
+        let query =
+            |sql: &str| register_tables("mine", sql, &lake.tables).expect(sql).execute(sql).expect(sql);
+        let chosen = query("SELECT name FROM filings WHERE county IN (SELECT county FROM filings)");
+        assert!(in_pieces(&chosen).expect("a plan").is_none());
+        assert!(
+            in_pieces(&query("SELECT name FROM filings WHERE county IN ('Bay')")).expect("a plan").is_some()
+        );
+    }
 
     #[test]
     fn names_that_the_sql_defines_are_not_tables() {

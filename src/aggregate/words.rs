@@ -20,7 +20,7 @@ const A_DAY: &str = "a day is YYYY-MM-DD: '2026-11-20'";
 const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101', business_id = 42";
 
 /// Words of polars: a part of its message, what they mean, and the way out. Without a meaning, they are the message itself.
-const MEANT: [(&str, &str, &str); 16] = [
+const MEANT: [(&str, &str, &str); 20] = [
     (
         "Unterminated string literal",
         "",
@@ -43,6 +43,26 @@ const MEANT: [(&str, &str, &str); 16] = [
     ),
     ("cannot compare string with numeric type", "a text is compared with a number", QUOTES),
     ("values in String data", "a text is compared with something else", QUOTES),
+    (
+        "counts over other counts",
+        "",
+        "count first: WITH a AS (SELECT county, COUNT(*) AS n FROM filings GROUP BY county) SELECT *, SUM(n) OVER () AS state FROM a",
+    ),
+    (
+        "and nothing is grouped",
+        "",
+        "name the column after GROUP BY too: SELECT county, COUNT(*) AS n FROM filings GROUP BY county",
+    ),
+    (
+        "is none of the columns to sort by",
+        "",
+        "name it: SELECT county, COUNT(*) AS n FROM filings GROUP BY county ORDER BY n",
+    ),
+    (
+        "duplicate output name",
+        "two columns have one name",
+        "give them names: MIN(county) AS first, MAX(county) AS last",
+    ),
     ("pattern must be a string literal", "", "a text is in single quotes: LIKE '%SUN%'"),
     ("relation '", "", "a table has no name before its own: FROM filings"),
     (

@@ -7,10 +7,11 @@ use crate::support::scratch::Scratch;
 use crate::support::source;
 use std::net::TcpListener;
 
-/// Asks the small lake; `said` is everything on stderr.
+/// Asks the small lake; `said` is everything on stderr, with LAKE for the lake's folder.
 fn asked(arguments: &[&str], code: i32, said: &str) -> Finished {
-    let done = Sunlake::on(&source::small().lake, ["query"]).args(arguments).finish().exits(code);
-    assert_eq!(done.stderr, said, "{}", done.shown());
+    let lake = &source::small().lake;
+    let done = Sunlake::on(lake, ["query"]).args(arguments).finish().exits(code);
+    assert_eq!(done.stderr, said.replace("LAKE", &lake.to_string_lossy()), "{}", done.shown());
     done
 }
 
@@ -106,15 +107,26 @@ fn sql_that_cannot_run_says_what_to_write() {
         (
             "DELETE FROM filings",
             "a query begins with SELECT or WITH, not with DELETE\n\
-             hint: a query changes nothing; for tables of your own: `sunlake export duckdb FILE`",
+             hint: a query changes nothing; for tables of your own: `sunlake export duckdb FILE --lake LAKE`",
         ),
         (
             "SHOW TABLES",
             "a query begins with SELECT or WITH, not with SHOW\n\
-             hint: for the tables: `sunlake status --tables`; for their columns: catalog/TABLES.md of the lake",
+             hint: for the tables: `sunlake status --tables --lake LAKE`; for their columns: catalog/TABLES.md of the lake",
         ),
         ("SELEC 1", "a query begins with SELECT or WITH, not with SELEC\nhint: did you mean SELECT?"),
         ("sql/growth.sql", "sql/growth.sql is a file\nhint: sunlake query -f sql/growth.sql"),
+        (
+            "SELECT county, COUNT(*) FROM filings",
+            "county is selected with COUNT(*), and nothing is grouped\n\
+             hint: name the column after GROUP BY too: SELECT county, COUNT(*) AS n FROM filings GROUP BY county",
+        ),
+        (
+            "SELECT county FROM filings GROUP BY county ORDER BY COUNT(*)",
+            "COUNT(*) is none of the columns to sort by\n\
+             hint: name it: SELECT county, COUNT(*) AS n FROM filings GROUP BY county ORDER BY n",
+        ),
+        ("SELECT name FROM filings WHERE filed_date > DATE '2026-02-30'", no_day),
         (
             "SELECT * FROM 'output/current/filings/**/*.parquet'",
             "there is no table output/current/filings/**/*.parquet\n\
@@ -144,7 +156,7 @@ fn files_of_a_query_that_cannot_be_are_named() {
     asked(
         &["SELECT 1", "--snapshot", "9"],
         3,
-        "error: the lake has no snapshot 9\nhint: list the snapshots: `sunlake snapshot list`\n",
+        "error: the lake has no snapshot 9\nhint: list the snapshots: `sunlake snapshot list --lake LAKE`\n",
     );
     asked(&["SELECT 1", "--format", "atom"], 2, "error: atom is a form of `sunlake changes` alone\n");
 }
@@ -178,7 +190,7 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
         ),
         (
             "changes --lake nowhere",
-            "error: the lake nowhere has no snapshot yet\nhint: make a snapshot: `sunlake run`\n",
+            "error: the lake nowhere has no snapshot yet\nhint: make a snapshot: `sunlake run --lake nowhere`\n",
         ),
         ("init afile", "error: afile is a file; a folder is wanted\n"),
         ("man afile", "error: afile is a file; a folder is wanted\n"),
@@ -198,6 +210,10 @@ fn a_path_that_is_no_lake_and_no_folder_is_refused() {
              hint: create a key: `sunlake keys create --account NAME --plan PLAN`\n",
         ),
         (
+            "keys revoke flb_0123",
+            "error: the id of a key is wanted, not the key\nhint: list the keys: `sunlake keys list`\n",
+        ),
+        (
             "keys create --account a --plan agency --keys no/keys.toml",
             "error: cannot use no/keys.toml: there is no folder no\nhint: make the folder, or name another file\n",
         ),
@@ -212,7 +228,7 @@ fn an_export_over_files_of_others_and_a_snapshot_that_is_not_there_are_refused()
     let scratch = Scratch::new();
     std::fs::create_dir(scratch.path("mine")).expect("a folder");
     scratch.file("mine/thesis.csv", "x");
-    let lake = source::small().lake.display();
+    let lake = source::small().lake.display().to_string();
     for (line, text) in [
         (
             "export csv mine",
@@ -220,8 +236,12 @@ fn an_export_over_files_of_others_and_a_snapshot_that_is_not_there_are_refused()
              hint: export to another path, or replace it with --force\n",
         ),
         (
+            "run sample --metrics-file mine/thesis.csv",
+            "error: mine/thesis.csv is there, and no run wrote it\nhint: name another file with --metrics-file\n",
+        ),
+        (
             "export csv out --snapshot 7",
-            "error: the lake has no snapshot 7\nhint: list the snapshots: `sunlake snapshot list`\n",
+            "error: the lake has no snapshot 7\nhint: list the snapshots: `sunlake snapshot list --lake LAKE`\n",
         ),
         (
             "export duckdb out.duckdb --duckdb /nonexistent",
@@ -236,14 +256,14 @@ fn an_export_over_files_of_others_and_a_snapshot_that_is_not_there_are_refused()
         ),
         (
             "snapshot accept 1",
-            "error: snapshot 1 is not pending review\nhint: list the snapshots: `sunlake snapshot list`\n",
+            "error: snapshot 1 is not pending review\nhint: list the snapshots: `sunlake snapshot list --lake LAKE`\n",
         ),
         (
             "replay nothing",
             "error: run nothing cannot be replayed: the lake has no snapshot of it; `sunlake status` lists runs\n",
         ),
     ] {
-        says(&scratch, &format!("{line} --lake {lake}"), 3, text);
+        says(&scratch, &format!("{line} --lake {lake}"), 3, &text.replace("LAKE", &lake));
     }
     assert_eq!(names(&scratch.path("mine")).len(), 1, "nothing was made");
 }

@@ -3,6 +3,7 @@
 
 use super::compared::days_with_days;
 use crate::aggregate::error::AggregateError;
+use crate::aggregate::meaning::execute;
 use crate::aggregate::on_disk;
 use crate::aggregate::order::in_order;
 use crate::aggregate::run::TABLE_PREFIX;
@@ -44,7 +45,7 @@ pub(super) fn chosen<T>(
         }
         other => other?,
     };
-    let query = context.execute(&sql).and_then(days_with_days);
+    let query = execute(&mut context, &sql).and_then(days_with_days);
     query.and_then(run).map_err(|error| wrong(&with_columns(error, &sql, tables)))
 }
 
@@ -68,7 +69,7 @@ fn planned(name: &str, sql: &str, tables: &NoRows) -> Result<DataFrame, Aggregat
     let failed =
         |error| AggregateError::Sql { aggregate: name.to_owned(), error: with_columns(error, sql, tables) };
     let mut context = register_tables(name, sql, tables)?;
-    let query = context.execute(sql).and_then(days_with_days);
+    let query = execute(&mut context, sql).and_then(days_with_days);
     let schema = query.and_then(|mut query| query.collect_schema()).map_err(failed)?;
     on_disk::with_lake_types(name, DataFrame::empty_with_schema(&schema))
 }

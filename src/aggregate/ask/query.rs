@@ -4,6 +4,7 @@ use super::choose::NoRows;
 use super::compared::days_with_days;
 use super::statement::mistake;
 use crate::aggregate::error::AggregateError;
+use crate::aggregate::meaning::execute;
 use crate::aggregate::on_disk;
 use crate::aggregate::tables::{
     SnapshotFiles, Tables, collect, quiet_context, register_tables, with_columns,
@@ -43,7 +44,7 @@ pub(crate) fn tables_of_query(sql: &str) -> Result<Vec<String>, AggregateError> 
 pub(crate) fn run_query(sql: &str, tables: &SnapshotFiles, out: &Path) -> Result<u64, AggregateError> {
     let tables = WithViews(tables);
     let mut context = register_tables("query", sql, &tables).map_err(of_query)?;
-    let rows = context.execute(sql).and_then(days_with_days).and_then(collect);
+    let rows = execute(&mut context, sql).and_then(days_with_days).and_then(collect);
     let rows = rows.map_err(|error| wrong(&with_columns(error, sql, &tables)))?;
     on_disk::write(&mut on_disk::with_lake_types("query", rows).map_err(of_query)?, out)
 }

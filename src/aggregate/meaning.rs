@@ -1,0 +1,238 @@
+//! SQL that polars would run in another sense than it has: such SQL is written so that it is run as meant, or refused.
+//!
+//! polars sorts one row by `ORDER BY COUNT(*)`, takes `SUM(COUNT(*)) OVER ()` within each group, repeats a count for every row where
+//! `GROUP BY` is missing, and reads a `DATE` that does not exist as null. It says nothing, and the result is wrong.
+
+use polars::error::PolarsError;
+use polars::prelude::LazyFrame;
+use polars::sql::SQLContext;
+use sqlparser::ast::{
+    DataType, Expr, Function, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, Value,
+    VisitMut, VisitorMut,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::parser::{Parser, ParserOptions};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// Functions of many rows.
+const AGGREGATES: &str = "array_agg avg corr count covar covar_pop covar_samp first last max median min quantile_cont quantile_disc \
+                          stddev stddev_samp stdev stdev_samp string_agg sum var var_samp variance";
+
+/// The rows of SQL, as it is meant.
+pub(super) fn execute(context: &mut SQLContext, sql: &str) -> Result<LazyFrame, PolarsError> {
+    context.execute(&as_meant(sql)?)
+}
+
+fn as_meant(sql: &str) -> Result<Cow<'_, str>, PolarsError> {
+    // What cannot be parsed is reported by polars.
+    let Ok(mut statements) = parsed(sql) else { return Ok(sql.into()) };
+    let mut walk = Walk::for_(Aim::Meaning);
+    match statements.visit(&mut walk) {
+        ControlFlow::Break(problem) => Err(PolarsError::InvalidOperation(problem.into())),
+        ControlFlow::Continue(()) if walk.has_changed => {
+            Ok(statements.iter().map(ToString::to_string).collect::<Vec<_>>().join(";").into())
+        }
+        ControlFlow::Continue(()) => Ok(sql.into()),
+    }
+}
+
+/// The statements of SQL, parsed as polars does.
+fn parsed(sql: &str) -> Result<Vec<Statement>, sqlparser::parser::ParserError> {
+    let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
+    Parser::new(&GenericDialect).with_options(options).try_with_sql(sql)?.parse_statements()
+}
+
+/// What a walk through SQL is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// Writes all queries as they are meant, or stops at what is wrong.
+    Meaning,
+    /// Stops at a function of many rows, outside of subqueries.
+    Aggregate,
+    /// Stops at a column that is in no function of many rows, outside of subqueries.
+    Column,
+}
+
+/// One type for every aim, because each type has its own copy of the walk through all of SQL.
+struct Walk {
+    aim: Aim,
+    /// Subqueries, and functions of many rows, around the expression that it is at.
+    inside: u32,
+    has_changed: bool,
+}
+
+impl Walk {
+    fn for_(aim: Aim) -> Self {
+        Self { aim, inside: 0, has_changed: false }
+    }
+
+    fn read_query(&mut self, query: &mut Query) -> ControlFlow<String> {
+        let SetExpr::Select(select) = &*query.body else { return ControlFlow::Continue(()) };
+        if let Some(problem) = without_group(select) {
+            return ControlFlow::Break(problem);
+        }
+        if let Some(order) = &mut query.order_by
+            && let OrderByKind::Expressions(order) = &mut order.kind
+        {
+            for by in order.iter_mut().filter(|by| has_aggregate(&by.expr)) {
+                let Some(column) = column_of(select, &by.expr) else {
+                    return ControlFlow::Break(format!("{} is none of the columns to sort by", by.expr));
+                };
+                (by.expr, self.has_changed) = (column, true);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Whether columns in an expression are none of the row.
+    fn hides(&self, expr: &Expr) -> bool {
+        let is_of_rows = |function: &Function| is_aggregate(function) || function.over.is_some();
+        self.aim == Aim::Column && matches!(expr, Expr::Function(function) if is_of_rows(function))
+    }
+}
+
+impl VisitorMut for Walk {
+    /// What is wrong, or nothing where it was looked for.
+    type Break = String;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<String> {
+        self.inside += 1;
+        if self.aim == Aim::Meaning { self.read_query(query) } else { ControlFlow::Continue(()) }
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<String> {
+        self.inside -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<String> {
+        let found = match (self.aim, &*expr) {
+            (Aim::Meaning, _) => wrong_sense(expr),
+            (Aim::Aggregate, Expr::Function(function)) => {
+                (self.inside == 0 && is_aggregate(function)).then(String::new)
+            }
+            (Aim::Column, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) => {
+                (self.inside == 0).then(String::new)
+            }
+            _ => None,
+        };
+        self.inside += u32::from(self.hides(expr));
+        found.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+    }
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<String> {
+        self.inside -= u32::from(self.hides(expr));
+        ControlFlow::Continue(())
+    }
+}
+
+/// What polars would take in another sense.
+fn wrong_sense(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Function(function) if function.over.is_some() => {
+            let counts = has_aggregate(&function.args) || has_aggregate(&function.over);
+            counts.then(|| format!("{function} counts over other counts"))
+        }
+        Expr::TypedString(day) if day.data_type == DataType::Date => {
+            let text = day.value.clone().into_string().unwrap_or_default();
+            text.parse::<jiff::civil::Date>().is_err().then(|| format!("invalid DATE literal {text}"))
+        }
+        _ => None,
+    }
+}
+
+/// What is wrong where a column is selected with a count, and nothing is grouped.
+fn without_group(select: &Select) -> Option<String> {
+    let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(by, _) if by.is_empty());
+    let count = select.projection.iter().find(|item| has_aggregate(*item)).filter(|_| !is_grouped)?;
+    let is_column = |item: &&SelectItem| match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => has_column(expr),
+        _ => true,
+    };
+    let column = select.projection.iter().find(is_column)?;
+    Some(format!("{column} is selected with {count}, and nothing is grouped"))
+}
+
+/// The column of the result that has the value of an expression; none where there is no such column.
+fn column_of(select: &Select, expr: &Expr) -> Option<Expr> {
+    let text = |expr: &Expr| expr.to_string().to_lowercase();
+    for (at, item) in select.projection.iter().enumerate() {
+        match item {
+            SelectItem::ExprWithAlias { expr: of, alias } if text(of) == text(expr) => {
+                return Some(Expr::Identifier(alias.clone()));
+            }
+            SelectItem::UnnamedExpr(of) if text(of) == text(expr) => {
+                return Some(Expr::Value(Value::Number((at + 1).to_string(), false).with_empty_span()));
+            }
+            SelectItem::UnnamedExpr(_) | SelectItem::ExprWithAlias { .. } => {}
+            // A number of columns that is not known.
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn is_aggregate(function: &Function) -> bool {
+    let name = function.name.to_string().to_lowercase();
+    function.over.is_none() && AGGREGATES.split_whitespace().any(|known| known == name)
+}
+
+fn has_aggregate(part: &(impl VisitMut + Clone)) -> bool {
+    part.clone().visit(&mut Walk::for_(Aim::Aggregate)).is_break()
+}
+
+fn has_column(part: &Expr) -> bool {
+    part.clone().visit(&mut Walk::for_(Aim::Column)).is_break()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_run_as_meant_stays_as_it_is() {
+        for sql in [
+            "SELECT county, COUNT(*) AS n FROM filings GROUP BY county HAVING COUNT(*) > 5 ORDER BY n -- most",
+            "SELECT MAX(filed_date), 5 AS five FROM filings",
+            "SELECT name, COUNT(*) OVER (PARTITION BY county) FROM filings",
+            "SELECT name FROM filings WHERE filed_date >= DATE '2026-02-28' AND zip IN (SELECT MAX(zip) FROM a)",
+            "SELEC 1",
+        ] {
+            assert!(matches!(as_meant(sql), Ok(Cow::Borrowed(same)) if same == sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_count_to_sort_by_is_the_column_of_the_result() {
+        let meant = |sql: &str| as_meant(sql).expect(sql).into_owned();
+        let counted = "SELECT county, COUNT(*) AS n FROM filings GROUP BY county ORDER BY";
+        assert_eq!(meant(&format!("{counted} count(*) DESC LIMIT 2")), format!("{counted} n DESC LIMIT 2"));
+        let unnamed = "SELECT county, SUM(filings) FROM a GROUP BY county ORDER BY";
+        assert_eq!(meant(&format!("{unnamed} SUM(filings), county")), format!("{unnamed} 2, county"));
+        let within = format!("SELECT * FROM ({counted} COUNT(*) LIMIT 3) AS most");
+        assert_eq!(meant(&within), format!("SELECT * FROM ({counted} n LIMIT 3) AS most"));
+    }
+
+    #[test]
+    fn what_would_be_wrong_is_refused() {
+        for (sql, problem) in [
+            ("SELECT county FROM a GROUP BY county ORDER BY COUNT(*)", "COUNT(*) is none of the columns"),
+            (
+                "SELECT kind, SUM(COUNT(*)) OVER () FROM a GROUP BY kind",
+                "SUM(COUNT(*)) OVER () counts over other counts",
+            ),
+            ("SELECT kind, RANK() OVER (ORDER BY COUNT(*)) FROM a GROUP BY kind", "counts over other counts"),
+            ("SELECT county, COUNT(*) AS n FROM a", "county is selected with COUNT(*) AS n"),
+            (
+                "WITH b AS (SELECT UPPER(name), MAX(day) FROM a) SELECT * FROM b",
+                "UPPER(name) is selected with",
+            ),
+            ("SELECT *, MAX(day) FROM a", "* is selected with MAX(day), and nothing is grouped"),
+            ("SELECT 1 FROM a WHERE day > DATE '2026-02-30'", "invalid DATE literal 2026-02-30"),
+        ] {
+            let error = as_meant(sql).expect_err(sql).to_string();
+            assert!(error.contains(problem), "{sql}: {error}");
+        }
+    }
+}
