@@ -20,14 +20,16 @@ use std::thread;
 
 /// Partitions of events and of the places of businesses.
 pub const BUCKETS: i32 = 64;
-/// Memory of the entries of one thread, in each spool.
-const SPOOL_BYTES: usize = 48 << 20;
+/// Memory of the entries of all threads, in each spool.
+const SPOOL_BYTES: usize = 96 << 20;
 /// Businesses whose numbers one thread remembers.
 const MOST_IDS: usize = 400_000;
 /// zstd level of copies.
 const COPY_LEVEL: i32 = 3;
 /// Lines of a file that has no record at all, and is taken as one of another kind.
 const FEWEST_LINES: u64 = 10;
+/// Lines after which a file without a record is not read on.
+const FIRST_LINES: u64 = 1_000;
 
 /// The partition of a business.
 pub fn bucket(id: i64) -> i32 {
@@ -66,6 +68,12 @@ pub struct FileRead {
     pub rejected: Vec<Rejected>,
     /// The newest day of its content, up to today.
     pub newest: Option<Date>,
+}
+
+impl FileRead {
+    fn has_no_record(&self) -> bool {
+        self.rejected.len() as u64 == self.lines
+    }
 }
 
 /// Everything that was read.
@@ -111,9 +119,12 @@ pub fn read_files(files: &[SourceFile], options: ReadOptions<'_>) -> Result<Read
     let next = AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len()).max(1);
     let read = |number: usize| -> Result<WorkerRead, ReadError> {
-        let mut worker = Worker::new(options.scratch, number)?;
+        let mut worker = Worker::new(options.scratch, number, SPOOL_BYTES / threads)?;
         while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-            worker.read(*at, &files[*at], options)?;
+            // After an error, no thread begins another file.
+            worker
+                .read(*at, &files[*at], options)
+                .inspect_err(|_| next.store(order.len(), Ordering::Relaxed))?;
         }
         Ok(worker.finish()?)
     };
@@ -180,8 +191,8 @@ struct WorkerRead {
 }
 
 impl Worker {
-    fn new(folder: &Path, number: usize) -> io::Result<Self> {
-        let spool = |name: &str| Spool::create(&folder.join(format!("{name}-{number}")), SPOOL_BYTES);
+    fn new(folder: &Path, number: usize, bytes: usize) -> io::Result<Self> {
+        let spool = |name: &str| Spool::create(&folder.join(format!("{name}-{number}")), bytes);
         Ok(Self {
             records: spool("records")?,
             places: spool("places")?,
@@ -197,20 +208,29 @@ impl Worker {
         let mut text = Hashed { text: file.open()?, hasher: blake3::Hasher::new(), copy };
         let mut found = FileRead::default();
         let at = u32::try_from(number).unwrap_or(u32::MAX);
+        let no_record = |lines| {
+            let (file, length) = (file.name.clone(), file.kind.length());
+            ReadError::from(SourceError::NoRecord { file, lines, length })
+        };
         let mut failed = None;
         let read = read_lines(&mut text, file.kind.length(), &mut |line| {
-            self.take(file, at, options.today, line, &mut found).map_err(|error| {
+            found.lines += 1;
+            let taken = self.take(file, at, options.today, line, &mut found).map_err(ReadError::from);
+            let taken = taken.and_then(|()| match found.has_no_record() && found.lines == FIRST_LINES {
+                true => Err(no_record(found.lines)),
+                false => Ok(()),
+            });
+            taken.map_err(|error| {
                 failed = Some(error);
-                io::Error::other("spool")
+                io::Error::other("see above")
             })
         });
         if let Some(error) = failed {
-            return Err(error.into());
+            return Err(error);
         }
-        found.lines = read.map_err(|source| file.failed(source))?;
-        if found.lines >= FEWEST_LINES && found.rejected.len() as u64 == found.lines {
-            let (file_name, length) = (file.name.clone(), file.kind.length());
-            return Err(SourceError::NoRecord { file: file_name, lines: found.lines, length }.into());
+        read.map_err(|source| file.failed(source))?;
+        if found.lines >= FEWEST_LINES && found.has_no_record() {
+            return Err(no_record(found.lines));
         }
         found.bytes = text.hasher.count();
         found.digest = text.hasher.finalize().to_hex().to_string();

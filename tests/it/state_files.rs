@@ -366,6 +366,30 @@ fn a_lake_is_fed_by_the_api_or_by_files() {
 }
 
 #[test]
+fn an_import_over_a_damaged_month_ends_and_publishes_nothing() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|name| name.contains("20261012"));
+    let pipeline = pipeline(&scratch, "");
+    import(&scratch, &pipeline).complete();
+    let published = current(&scratch.lake());
+    let filings = files_below(&published.join("filings"));
+    std::fs::write(filings.last().expect("a month"), "no Parquet").expect("damage");
+    // Many months more, which wait while the first one fails.
+    deliver(&scratch, &|_| true);
+    import(&scratch, &pipeline).exits(9).says("filed_month=");
+    assert_eq!(current(&scratch.lake()), published);
+}
+
+#[test]
+fn a_text_of_other_records_is_not_read_to_its_end() {
+    let scratch = Scratch::new();
+    let text = "a line of something else\n".repeat(5_000);
+    std::fs::create_dir_all(scratch.path("files")).expect("a folder");
+    std::fs::write(scratch.path("files/20261015c.txt"), text).expect("written");
+    import(&scratch, &pipeline(&scratch, "")).exits(9).says("1000 lines");
+}
+
+#[test]
 fn a_damaged_archive_or_an_incomplete_set_publishes_nothing() {
     let scratch = Scratch::new();
     deliver(&scratch, &|_| true);

@@ -7,6 +7,8 @@ use std::io::{self, Read};
 
 /// Bytes of a piece of the text in memory.
 const PIECE: usize = 1 << 20;
+/// A longer line ends the reading, because it would be in memory.
+const LONGEST_LINE: usize = 8 << 20;
 /// Bytes that a line may lack at its end.
 const MISSING: usize = 4;
 
@@ -40,13 +42,13 @@ pub struct Line<'a> {
     pub error: Option<LineError>,
 }
 
-/// Reads a text to its end; `each` receives every line that is not blank. Returns the number of these lines.
+/// Reads a text to its end; `each` receives every line that is not blank.
 pub fn read_lines(
     text: &mut impl Read,
     length: usize,
     each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
-) -> io::Result<u64> {
-    let mut splitter = Splitter { length, number: 0, found: 0 };
+) -> io::Result<()> {
+    let mut splitter = Splitter { length, number: 0 };
     let mut buffer = vec![0; PIECE + 4 * length];
     let mut filled = 0;
     loop {
@@ -54,12 +56,16 @@ pub fn read_lines(
         filled += read;
         let used = splitter.split(&buffer[..filled], read == 0, each)?;
         if read == 0 {
-            return Ok(splitter.found);
+            return Ok(());
         }
         buffer.copy_within(used..filled, 0);
         filled -= used;
         if filled == buffer.len() {
             // One line is longer than a piece.
+            if filled >= LONGEST_LINE {
+                let why = "a line is longer than 8 MiB: this is no text of records";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
             buffer.resize(buffer.len() * 2, 0);
         }
     }
@@ -69,7 +75,6 @@ struct Splitter {
     length: usize,
     /// Lines so far, blank ones included.
     number: u64,
-    found: u64,
 }
 
 impl Splitter {
@@ -111,12 +116,11 @@ impl Splitter {
     }
 
     fn hand(
-        &mut self,
+        &self,
         number: u64,
         line: &[u8],
         each: &mut impl FnMut(Line<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.found += 1;
         let is_cut = line.len() > self.length && is_padding(&line[self.length..]);
         let bytes = if is_cut { &line[..self.length] } else { line };
         let error = match bytes.len() {
@@ -169,12 +173,11 @@ mod tests {
 
     fn lines(text: &[u8], length: usize, step: usize) -> Vec<(u64, Vec<u8>, Option<LineError>)> {
         let mut found = Vec::new();
-        let count = read_lines(&mut Slowly(text, step), length, &mut |line| {
+        read_lines(&mut Slowly(text, step), length, &mut |line| {
             found.push((line.number, line.bytes.to_vec(), line.error));
             Ok(())
         })
         .expect("read");
-        assert_eq!(count as usize, found.len());
         found
     }
 
@@ -194,6 +197,12 @@ mod tests {
             assert_eq!(found[7], (10, b"12\x1a".to_vec(), Some(LineError::Short)));
             assert_eq!(found.len(), 8);
         }
+    }
+
+    #[test]
+    fn a_text_without_line_ends_does_not_fill_memory() {
+        let error = read_lines(&mut io::repeat(b'x'), 10, &mut |_| Ok(())).expect_err("no text of records");
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

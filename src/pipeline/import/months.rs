@@ -59,7 +59,8 @@ pub(super) fn merge_months(
             });
         }
         drop(sender);
-        results.iter().try_for_each(|result| take(staging, result?, &mut made))
+        // Gone after an error, so that no thread waits for room in it.
+        results.into_iter().try_for_each(|result| take(staging, result?, &mut made))
     })?;
     match waiting.into_inner().unwrap_or_else(PoisonError::into_inner).is_empty() {
         true => Ok(made),

@@ -15,7 +15,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 
-const SPOOL_BYTES: usize = 32 << 20;
+/// Memory of the entries of all threads in a spool.
+const SPOOL_BYTES: usize = 64 << 20;
 /// The file of what the lake has.
 const LAKE: u32 = u32::MAX;
 
@@ -61,8 +62,8 @@ pub(super) fn find_places(
         }
     }
     let (keys, next) = (keys.as_slice(), AtomicI32::new(0));
-    let find = |thread: usize| -> io::Result<Places> {
-        let mut found = Finding::new(&folder.join(format!("events-by-month-{thread}")))?;
+    let find = |thread: usize, bytes: usize| -> io::Result<Places> {
+        let mut found = Finding::new(&folder.join(format!("events-by-month-{thread}")), bytes)?;
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= BUCKETS {
@@ -84,12 +85,12 @@ pub(super) fn find_places(
     Ok(places)
 }
 
-/// What each of several threads finds; it is given its number.
-fn by_threads(find: impl Fn(usize) -> io::Result<Places> + Sync) -> Result<Vec<Places>> {
+/// What each of several threads finds; it is given its number and the size of its spool.
+fn by_threads(find: impl Fn(usize, usize) -> io::Result<Places> + Sync) -> Result<Vec<Places>> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        let find = &find;
-        let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || find(number))).collect();
+        let (find, bytes) = (&find, SPOOL_BYTES / threads);
+        let running: Vec<_> = (0..threads).map(|number| scope.spawn(move || find(number, bytes))).collect();
         let panicked = || PipelineError::Bug("a thread that finds months panicked".to_owned());
         running.into_iter().map(|thread| Ok(thread.join().map_err(|_| panicked())??)).collect()
     })
@@ -134,9 +135,9 @@ struct Finding {
 }
 
 impl Finding {
-    fn new(events: &Path) -> io::Result<Self> {
+    fn new(events: &Path, bytes: usize) -> io::Result<Self> {
         Ok(Self {
-            events: Spool::create(events, SPOOL_BYTES)?,
+            events: Spool::create(events, bytes)?,
             strayed: BTreeMap::new(),
             unmatched: Vec::new(),
             bytes: Vec::new(),

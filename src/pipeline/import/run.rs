@@ -272,7 +272,7 @@ impl ImportRun<'_> {
             "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
         );
         self.report(Event::Done(Done::Held(number)));
-        summary.held = Some(number);
+        (summary.held, summary.outcome) = (Some(number), Outcome::Failed);
         Ok(())
     }
 
