@@ -33,7 +33,7 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
             code
         }
         Err(error) => {
-            report_error(&error, cli.common.json, &log);
+            report_error(&error, &session, &log);
             error.code()
         }
     }
@@ -66,10 +66,10 @@ async fn dispatch(command: &Command, session: &Session<'_>, log: &Log) -> Result
 }
 
 /// Writes the error and its hint to stderr; with `--json`, also the object that every command ends with.
-fn report_error(error: &CommandError, json: bool, log: &Log) {
-    let text = ErrorText::of(error);
+fn report_error(error: &CommandError, session: &Session<'_>, log: &Log) {
+    let text = ErrorText::of(error).in_lake(&session.lake_flag());
     log.finish(&text.to_string());
-    if json {
+    if session.common.json {
         let _ = match error {
             CommandError::Run(_, summary) => print_json(summary),
             _ => print_json(&text.json(error.code())),

@@ -235,8 +235,8 @@ impl Budget {
         let aside = self.aside.load(Ordering::Relaxed);
         Allowance {
             per_minute: caps.per_minute,
-            per_day: caps.per_day.saturating_sub(self.bounds.keep_per_day + aside),
-            per_month: caps.per_month.saturating_sub(self.bounds.keep_per_month + aside),
+            per_day: caps.per_day.saturating_sub(self.bounds.keep_per_day.saturating_add(aside)),
+            per_month: caps.per_month.saturating_sub(self.bounds.keep_per_month.saturating_add(aside)),
         }
     }
 

@@ -42,7 +42,7 @@ mod server;
 mod service;
 mod watch;
 
-pub(crate) use auth::{Accounts, KeyFile, KeyRecord, KeyRequest, KeyState, LastUse, LastUses};
+pub(crate) use auth::{Accounts, KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, LastUse, LastUses};
 pub use auth::{KeysError, LimitOverride, MeterError};
 pub use config::ServeError;
 pub(crate) use config::{AccountsSource, DEFAULT_LINGER, IndexSource, ServeConfig, UsagePlace};

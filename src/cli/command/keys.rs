@@ -8,7 +8,7 @@ use crate::cli::exit::CommandError;
 use crate::cli::output::words::lines;
 use crate::cli::session::Session;
 use crate::contract::eastern::{eastern_day, plus_days};
-use crate::serve::{KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses};
+use crate::serve::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState, KeysError, LastUse, LastUses};
 use jiff::Timestamp;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -39,6 +39,10 @@ pub(crate) fn keys(session: &Session<'_>, file: &Path, command: &KeysCommand) ->
             let usage = usage.clone().map_or_else(|| usage_file(session), Ok)?;
             let listed = listed(&keys, last_uses(&usage).as_ref(), session.now());
             session.report(&json!({ "account": keys.accounts, "key": listed }), || list(&listed))
+        }
+        KeysCommand::Revoke { id } if id.starts_with(KEY_PREFIX) => {
+            let error = CommandError::Settings("the id of a key is wanted, not the key".to_owned());
+            Err(error.hint("list the keys: `sunlake keys list`"))
         }
         KeysCommand::Revoke { id } => {
             // Without this, a missing file would be created.

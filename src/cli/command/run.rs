@@ -47,7 +47,7 @@ pub(crate) async fn run(
     (yes, metrics_file): (bool, Option<&Path>),
     log: &Log,
 ) -> Result<u8, CommandError> {
-    metrics_file.map_or(Ok(()), metrics_file::check_folder)?;
+    metrics_file.map_or(Ok(()), metrics_file::check)?;
     let (started, probe) = (Instant::now(), RunProbe::default());
     let failed = |name: &str, error: CommandError| {
         let text = with_causes(&error);

@@ -9,7 +9,7 @@ use crate::cli::session::Session;
 use crate::client::AccountUsed;
 use crate::contract::eastern::span_days;
 use crate::lake::{Lake, RunRecord};
-use crate::pipeline::maintain::status::{LakeStatus, RunStatus};
+use crate::pipeline::maintain::status::LakeStatus;
 use jiff::civil::Date;
 use std::fmt::Write;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) fn status_text(status: &LakeStatus, lake: &Lake, session: &Session<'_
             }
         }
         status.budgets.iter().try_for_each(|budget| quota(text, budget))?;
-        runs(text, &status.runs)?;
+        runs(text, status)?;
         for (table, rows) in status.rows.iter().filter(|_| tables) {
             writeln!(text, "  {table:<28} {:>12} {}", number(*rows), noun(*rows, "row"))?;
         }
@@ -116,10 +116,12 @@ fn quota(text: &mut String, account: &AccountUsed) -> std::fmt::Result {
     )
 }
 
-fn runs(text: &mut String, runs: &[RunStatus]) -> std::fmt::Result {
-    for (at, run) in runs.iter().take(LISTED_RUNS).enumerate() {
-        let head = if at == 0 { "runs" } else { "" };
-        let ended = run.finished.as_deref().unwrap_or("unfinished");
+fn runs(text: &mut String, status: &LakeStatus) -> std::fmt::Result {
+    for (at, run) in status.runs.iter().take(LISTED_RUNS).enumerate() {
+        let (head, process) = if at == 0 { ("runs", &status.runs_now) } else { ("", &None) };
+        let now =
+            || process.as_ref().map_or("unfinished".to_owned(), |process| format!("running: {process}"));
+        let ended = run.finished.clone().unwrap_or_else(now);
         writeln!(text, "{head:<10} {} as of {}: {ended}", run.run_id, run.today)?;
     }
     Ok(())
@@ -127,11 +129,12 @@ fn runs(text: &mut String, runs: &[RunStatus]) -> std::fmt::Result {
 
 /// What to do next, and why.
 fn next(status: &LakeStatus, session: &Session<'_>) -> Option<String> {
-    let newest = status.runs.first()?;
+    let newest = status.runs.iter().find(|run| run.is_of_pipeline)?;
     let run = session.command_line("run", Some(Path::new(&newest.pipeline)));
     let is_behind = status.days_complete < status.days_wanted;
     let is_old = status.newest_complete.is_some_and(|day| day < session.today);
     Some(match &newest.finished {
+        None if status.runs_now.is_some() => return None,
         None => format!("resume the unfinished run: {run}"),
         Some(ended) if ended == RunRecord::HELD => {
             format!(

@@ -38,6 +38,21 @@ impl ErrorText {
         Self { error: with_causes(error), hint: of_command(error), shown: mistakes_of(error) }
     }
 
+    /// With the flag of the lake in use in each command of the hint, so that none acts on another lake.
+    pub(crate) fn in_lake(mut self, flag: &str) -> Self {
+        self.hint = self.hint.map(|hint| {
+            let in_lake = |(at, part): (usize, &str)| {
+                let is_command = at % 2 == 1 && part.starts_with("sunlake ");
+                match is_command && !part.starts_with("sunlake keys") && !part.contains(" --lake") {
+                    true => format!("{part}{flag}"),
+                    false => part.to_owned(),
+                }
+            };
+            hint.split('`').enumerate().map(in_lake).collect::<Vec<_>>().join("`")
+        });
+        self
+    }
+
     /// The object that a failed command prints with `--json`.
     pub(crate) fn json(&self, exit_code: u8) -> serde_json::Value {
         let mut value = serde_json::json!({ "error": self.error, "exit_code": exit_code });
@@ -341,6 +356,17 @@ mod tests {
             "error: cannot open part-1.parquet: Permission denied\n\
              hint: make the file and its folder writable for this user\n"
         );
+    }
+
+    #[test]
+    fn commands_of_a_hint_name_the_lake_in_use() {
+        let hint = |flag: &str| {
+            let error =
+                CommandError::Usage(String::new()).hint("undo it: `sunlake snapshot rollback 1`, or use `x`");
+            ErrorText::of(&error).in_lake(flag).hint.expect("a hint")
+        };
+        assert_eq!(hint(""), "undo it: `sunlake snapshot rollback 1`, or use `x`");
+        assert_eq!(hint(" --lake other"), "undo it: `sunlake snapshot rollback 1 --lake other`, or use `x`");
     }
 
     #[test]

@@ -8,11 +8,14 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Metric, Registry};
-use std::fs::Permissions;
-use std::io::{self, Write};
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
+
+/// How such a file begins.
+const FIRST_WORDS: &str = "# HELP sunlake_";
 
 /// The collector runs as another user.
 const READABLE: u32 = 0o644;
@@ -22,14 +25,19 @@ type Number = Gauge<f64, AtomicU64>;
 /// Numbers by the values of `N` labels.
 type Numbers<const N: usize> = Family<[(&'static str, String); N], Number>;
 
-/// Fails if the folder of the file is missing: before a request is spent.
-pub(crate) fn check_folder(file: &Path) -> Result<(), CommandError> {
-    match folder(file).is_dir() {
-        true => Ok(()),
-        false => {
-            let what = format!("the folder of the metrics file {} is not there", file.display());
-            Err(CommandError::Settings(what)
-                .hint("create the folder, or name another file with --metrics-file"))
+/// Fails if the folder of the file is missing, or if something else is in its place: before a request is spent.
+pub(crate) fn check(file: &Path) -> Result<(), CommandError> {
+    let (file_name, name_another) = (file.display(), "name another file with --metrics-file");
+    if !folder(file).is_dir() {
+        let what = format!("the folder of the metrics file {file_name} is not there");
+        return Err(CommandError::Settings(what).hint(format!("create the folder, or {name_another}")));
+    }
+    match fs::read(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Ok(text) if text.is_empty() || text.starts_with(FIRST_WORDS.as_bytes()) => Ok(()),
+        _ => {
+            let what = format!("{file_name} is there, and no run wrote it");
+            Err(CommandError::Settings(what).hint(name_another))
         }
     }
 }

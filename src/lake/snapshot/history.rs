@@ -122,7 +122,7 @@ impl Lake {
     }
 
     /// The commit of a published snapshot whose tables exist.
-    pub(super) fn present(&self, snapshot: u64) -> Result<Commit, LakeError> {
+    pub(crate) fn present(&self, snapshot: u64) -> Result<Commit, LakeError> {
         let commit = self.commit(snapshot)?;
         if self.marked(Mark::Pruned)?.contains(&snapshot) {
             return Err(LakeError::Pruned { snapshot });

@@ -44,12 +44,13 @@ const TYPES: [(&str, &str); 3] = [
 const KEYS: [&str; 7] = ["api_key", "api_key_file", "apikey", "key", "key_file", "secret", "token"];
 
 /// The sections of a pipeline file.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 12] = [
     "source",
     "source.sample",
     "extract",
     "registry",
     "enrich",
+    "import",
     "budget",
     "plan",
     "aggregates",

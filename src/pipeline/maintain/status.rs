@@ -2,7 +2,7 @@
 
 use crate::client::{AccountUsed, ClientError, Ledger};
 use crate::contract::eastern::days_newest_first;
-use crate::lake::{Commit, Lake};
+use crate::lake::{Commit, Lake, RunRecord};
 use crate::pipeline::error::Result;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::state::registry::RegisterStatus;
@@ -43,6 +43,8 @@ pub(crate) struct RunStatus {
     pub(crate) today: Date,
     /// How it ended; none while it can still resume.
     pub(crate) finished: Option<String>,
+    #[serde(skip)]
+    pub(crate) is_of_pipeline: bool,
 }
 
 /// How far the register has been read, by the newest snapshot.
@@ -87,6 +89,9 @@ pub(crate) struct LakeStatus {
     pub(crate) budgets: Vec<AccountUsed>,
     /// Last runs, newest first.
     pub(crate) runs: Vec<RunStatus>,
+    /// The process that runs the newest of them now.
+    #[serde(skip)]
+    pub(crate) runs_now: Option<String>,
 }
 
 /// Returns the status of a lake, and of the ledgers in the host's state folder.
@@ -108,7 +113,8 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
     let unread = unread(current.as_ref(), &coverage);
     let calendar = Calendar::of(&coverage, &unread);
     let unreadable = |source| ClientError::Ledger { path: state.display().to_string(), source };
-    let runs = lake.runs()?.into_iter().rev().take(LAST_RUNS);
+    let runs: Vec<RunRecord> = lake.runs()?.into_iter().rev().take(LAST_RUNS).collect();
+    let is_open = runs.first().is_some_and(RunRecord::is_open);
     Ok(LakeStatus {
         snapshot: current.as_ref().map(|commit| commit.snapshot),
         snapshots,
@@ -130,8 +136,12 @@ pub(crate) fn lake_status(lake: &Lake, state: &Path, now: Timestamp) -> Result<L
             })
             .collect(),
         budgets: Ledger::accounts(state, now).map_err(unreadable)?,
+        runs_now: if is_open { lake.holder()? } else { None },
         runs: runs
+            .into_iter()
             .map(|run| RunStatus {
+                // A rollback or a repair has none.
+                is_of_pipeline: !run.pipeline_digest.is_empty(),
                 run_id: run.run_id,
                 pipeline: run.pipeline,
                 today: run.today,

@@ -28,7 +28,7 @@ pub(crate) use access::Accounts;
 pub(super) use access::Caller;
 pub use access::LimitOverride;
 pub use key_file::KeysError;
-pub(crate) use key_file::{KeyFile, KeyRecord, KeyRequest, KeyState};
+pub(crate) use key_file::{KEY_PREFIX, KeyFile, KeyRecord, KeyRequest, KeyState};
 pub(crate) use last_use::{LastUse, LastUses};
 pub use usage_file::MeterError;
 pub(super) use usage_meter::Meter;

@@ -24,7 +24,7 @@ const NOTES: [(&str, &str); 22] = [
     ),
     ("source.sample.register", "30% of them are dissolved. They have no details and officers"),
     ("extract.days", "Today included. `\"window\"` is all that the plan reaches"),
-    ("enrich.where", "It may name every table"),
+    ("enrich.where", "It may name every table. Required without `documents`"),
     ("enrich.limit", "At most 100,000"),
     ("budget.max_minutes", "Without it a single pause takes up to 15 minutes"),
     ("budget.attempts", "6 without it"),
@@ -85,8 +85,13 @@ fn default_of(path: &str, defaults: &BTreeMap<String, String>) -> String {
 fn refusal(section: &str, key: &str, value: &str) -> Option<String> {
     let head = if section.is_empty() { String::new() } else { format!("[{section}]\n") };
     let name = if key == "name" { "" } else { "name = \"p\"\n" };
-    let condition = if section == "enrich" && key != "where" { "where = \"listed\"\n" } else { "" };
-    let text = format!("{name}{head}{condition}{key} = {value}\n");
+    let required = match (section, key) {
+        ("enrich", "where") | ("import", "folder") => "",
+        ("enrich", _) => "where = \"listed\"\n",
+        ("import", _) => "folder = \"files\"\n",
+        _ => "",
+    };
+    let text = format!("{name}{head}{required}{key} = {value}\n");
     toml::from_str::<PipelineSpec>(&text).err().map(|error| error.message().to_owned())
 }
 
@@ -120,7 +125,7 @@ fn write_section(path: &str, in_code: &str, members: &[Field], text: &mut String
         members.iter().partition(|field| field.members().is_some());
     let row = |field: &&Field| {
         let default = default_of(&join(in_code, &field.name), &defaults);
-        let is_required = ["name", "enrich.where"].contains(&&*join(path, &field.shown));
+        let is_required = ["name", "import.folder"].contains(&&*join(path, &field.shown));
         let default = if is_required { "required".to_owned() } else { default };
         vec![
             code(&field.shown),

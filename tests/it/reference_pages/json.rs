@@ -120,7 +120,8 @@ fn summary() -> RunSummary {
 fn json_page_has_every_key_of_run_and_plan() {
     let mut text = head(
         "JSON",
-        "With `--json` a command prints one JSON object as the last line of stdout. Everything else goes to stderr. \
+        "With `--json` a command prints one JSON object as the last line of stdout; `query` and `changes` print an array of their rows, \
+         or nothing with `-o FILE`. Everything else goes to stderr. \
          A *day* is text, `YYYY-MM-DD`, in Eastern time. A *timestamp* is text in RFC 3339, UTC. Keys may be added; names stay.",
     );
     text.push_str(

@@ -94,7 +94,7 @@ pub(super) fn ask(session: &Session<'_>, question: &Question) -> Result<(NamedTe
 
 fn commit(lake: &Lake, name: Option<SnapshotName>) -> Result<Commit, CommandError> {
     let number = snapshot_number(lake, name.unwrap_or(SnapshotName::Latest))?;
-    Ok(lake.commit(number)?)
+    Ok(lake.present(number)?)
 }
 
 /// All tables of a snapshot, with the files of those that the query reads.
