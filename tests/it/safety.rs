@@ -50,7 +50,7 @@ fn a_lake_of_a_later_day_names_the_snapshot_to_go_back_to() {
     let run = |today: &str| Sunlake::run(&pipeline, &scratch.lake()).args(["--today", today]).finish();
     run("2026-03-20").complete();
     run("2026-03-25").complete();
-    run("2026-03-21").exits(3).says("2026-03-25").says("`sunlake snapshot rollback 1`");
+    run("2026-03-21").exits(3).says("2026-03-25").says("`sunlake snapshot rollback 1 --lake ");
     Sunlake::on(&scratch.lake(), ["snapshot", "rollback", "1"]).finish().exits(0);
     run("2026-03-21").complete();
     run("2026-03-19").exits(3).says("no snapshot is as of an earlier day");
