@@ -372,8 +372,8 @@ fn an_import_over_a_damaged_month_ends_and_publishes_nothing() {
     let pipeline = pipeline(&scratch, "");
     import(&scratch, &pipeline).complete();
     let published = current(&scratch.lake());
-    let filings = files_below(&published.join("filings"));
-    std::fs::write(filings.last().expect("a month"), "no Parquet").expect("damage");
+    let details = files_below(&published.join("details"));
+    std::fs::write(details.last().expect("a month"), "no Parquet").expect("damage");
     // Many months more, which wait while the first one fails.
     deliver(&scratch, &|_| true);
     import(&scratch, &pipeline).exits(9).says("filed_month=");
