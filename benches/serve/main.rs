@@ -5,9 +5,9 @@
 //! ```
 //!
 //! For each number of ROWS (default 3,000,000) a lake of about this number of businesses is made once and kept in the build's own folder;
-//! the folder of a LAKE is taken as it is. Each is served by the built binary, over HTTP, on this machine, next to the driver. Requests of a listing are sent at 1,000 a
-//! second whether or not answers come (open loop): a slow answer delays no later request, and its time counts from the
-//! moment it was due. Look-ups and a search over MCP are also driven as fast as they go (closed loop). No two listings asked for
+//! the folder of a LAKE is taken as it is. Each is served by the built binary, over HTTP, on this machine, next to the driver. Requests
+//! of a listing are sent at 1,000 a second whether or not answers come (open loop): a slow answer delays no later request, and its time
+//! counts from the moment it was due. Look-ups and a search over MCP are also driven as fast as they go (closed loop). No two listings asked for
 //! are the same unless the table says so. ROAPI comes from the Python index, into the same folder. `--out` writes the tables as a page.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
@@ -70,7 +70,7 @@ fn main() {
     let arguments = arguments();
     let mut page = Page::default();
     for lake in &arguments.lakes {
-        let florida = match lake.parse() {
+        let florida = match lake.replace('_', "").parse() {
             Ok(rows) => Florida::of(rows, &folder()),
             Err(_) => Florida::of_lake(PathBuf::from(lake)),
         };

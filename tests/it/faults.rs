@@ -1,6 +1,6 @@
 //! What the network, the API and the records do to a run, and what it does then.
 
-use crate::support::command::{Sunlake, state_next_to};
+use crate::support::command::{Sunlake, state_next_to, sunlake};
 use crate::support::proxy::{Proxy, Reply, Request};
 use crate::support::scratch::Scratch;
 use crate::support::source;
@@ -427,6 +427,9 @@ fn a_second_run_at_the_same_time_exits_with_8_and_disturbs_nothing() {
     let second = weather.run("").exits(8).says("process");
     assert!(begun.elapsed() < Duration::from_secs(10), "it does not wait{}", second.shown());
     assert_eq!(weather.proxy.log().len(), 11, "the second run asked nothing");
+    let status = sunlake(&weather.scratch.lake(), &["status"]).exits(0);
+    let is_under_way = status.stdout.contains(": running: ") && !status.stdout.contains("resume");
+    assert!(is_under_way, "{}", status.shown());
     weather.proxy.follow(|_| Reply::Forward);
     weather.proxy.release();
     first.finish().complete();

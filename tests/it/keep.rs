@@ -204,6 +204,8 @@ fn going_back_makes_the_next_run_read_what_happened_since() {
     assert_eq!((&went["restored"], &went["snapshot"]), (&1.into(), &3.into()));
     let rollback = runs(&lake).pop().expect("a run");
     sunlake(&lake, &["replay", &rollback]).exits(3).says("showed snapshot 1 again");
+    let status = sunlake(&lake, &["status"]).exits(0);
+    assert!(!status.stdout.contains("run rollback"), "a rollback is no pipeline{}", status.shown());
     assert!(lake::filings(&lake).len() < expected.len());
     assert_sound(&lake);
     let summary = run(&scratch, &lake, source::history().today, "").complete();
@@ -232,6 +234,7 @@ fn pinned_snapshots_stay_others_go_and_a_pipeline_file_may_say_so() {
     assert_sound(&lake);
     sunlake(&lake, &["snapshot", "diff", "1", "2"]).exits(3).says("pruned");
     sunlake(&lake, &["snapshot", "rollback", "1"]).exits(3).says("pruned");
+    sunlake(&lake, &["query", "SELECT COUNT(*) FROM filings", "--snapshot", "1"]).exits(3).says("pruned");
     let kept = reported(&lake, &["status"])["snapshots"].as_array().map(Vec::len);
     assert_eq!(kept, Some(2), "status shows what is kept");
 }

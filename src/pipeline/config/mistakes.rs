@@ -3,7 +3,7 @@
 use super::built_in::SCHEMAS;
 use super::spec::PipelineSpec;
 use crate::contract::nearest::{NEAR, nearest};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
@@ -42,22 +42,6 @@ const TYPES: [(&str, &str); 3] = [
 
 /// Names that others have for the key of the API.
 const KEYS: [&str; 7] = ["api_key", "api_key_file", "apikey", "key", "key_file", "secret", "token"];
-
-/// The sections of a pipeline file.
-const SECTIONS: [&str; 12] = [
-    "source",
-    "source.sample",
-    "extract",
-    "registry",
-    "enrich",
-    "import",
-    "budget",
-    "plan",
-    "aggregates",
-    "checks",
-    "retention",
-    "report",
-];
 
 /// A mistake in a pipeline file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,17 +126,17 @@ pub(super) fn read_spec(
 
 /// The key of a list in place of a section: serde would take its items for the section's keys, in their order.
 fn list_as_section(text: &str) -> Option<String> {
-    fn find(table: &DeTable<'_>, above: &str) -> Option<String> {
+    fn find(table: &DeTable<'_>, above: &str, schema: &Value) -> Option<String> {
         table.iter().find_map(|(key, value)| {
             let path = format!("{above}{}", key.get_ref());
             match value.get_ref() {
-                DeValue::Array(_) if SECTIONS.contains(&&*path) => Some(path),
-                DeValue::Table(section) => find(section, &format!("{path}.")),
+                DeValue::Array(_) if keys_of(schema, &path).is_some() => Some(path),
+                DeValue::Table(section) => find(section, &format!("{path}."), schema),
                 _ => None,
             }
         })
     }
-    find(DeTable::parse(text).ok()?.get_ref(), "")
+    find(DeTable::parse(text).ok()?.get_ref(), "", &schema()?)
 }
 
 /// The place of a key and its value. For an absent key: its section's, or the first byte.
@@ -213,14 +197,26 @@ fn way_out(problem: &str) -> Option<String> {
     near(problem).map(|word| format!("did you mean `{word}`?"))
 }
 
-/// The section that has a key, by the schema.
-fn section_of(key: &str) -> Option<String> {
-    let schema: Value = serde_json::from_str(SCHEMAS[0].1).ok()?;
-    schema["properties"].as_object()?.iter().find_map(|(section, of)| {
+/// The schema of pipeline files.
+fn schema() -> Option<Value> {
+    serde_json::from_str(SCHEMAS[0].1).ok()
+}
+
+/// The keys of a section, which is named by its path: `source.sample`. None where there is no such section.
+fn keys_of<'s>(schema: &'s Value, section: &str) -> Option<&'s Map<String, Value>> {
+    let spec = section.split('.').try_fold(schema, |spec, name| {
+        let of = &spec["properties"][name];
         let spec = ["allOf", "anyOf"].iter().find_map(|word| of[*word][0]["$ref"].as_str())?;
-        let keys = schema.pointer(spec.strip_prefix('#')?)?["properties"].as_object()?;
-        keys.contains_key(key).then(|| section.clone())
-    })
+        schema.pointer(spec.strip_prefix('#')?)
+    });
+    spec?["properties"].as_object()
+}
+
+/// The section that has a key.
+fn section_of(key: &str) -> Option<String> {
+    let schema = schema()?;
+    let has_key = |section: &&String| keys_of(&schema, section).is_some_and(|keys| keys.contains_key(key));
+    schema["properties"].as_object()?.keys().find(has_key).cloned()
 }
 
 /// The right word nearest to the wrong one. Serde's message quotes the wrong word first, then the right ones.
