@@ -7,8 +7,8 @@ use polars::error::PolarsError;
 use polars::prelude::LazyFrame;
 use polars::sql::SQLContext;
 use sqlparser::ast::{
-    DataType, Expr, Function, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, Value,
-    VisitMut, VisitorMut,
+    BinaryOperator, DataType, Expr, Function, GroupByExpr, JoinConstraint, JoinOperator, OrderByKind, Query,
+    Select, SelectItem, SetExpr, Statement, Value, VisitMut, VisitorMut,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::{Parser, ParserOptions};
@@ -38,7 +38,7 @@ fn as_meant(sql: &str) -> Result<Cow<'_, str>, PolarsError> {
 }
 
 /// The statements of SQL, parsed as polars does.
-fn parsed(sql: &str) -> Result<Vec<Statement>, sqlparser::parser::ParserError> {
+pub(super) fn parsed(sql: &str) -> Result<Vec<Statement>, sqlparser::parser::ParserError> {
     let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
     Parser::new(&GenericDialect).with_options(options).try_with_sql(sql)?.parse_statements()
 }
@@ -69,7 +69,7 @@ impl Walk {
 
     fn read_query(&mut self, query: &mut Query) -> ControlFlow<String> {
         let SetExpr::Select(select) = &*query.body else { return ControlFlow::Continue(()) };
-        if let Some(problem) = without_group(select) {
+        if let Some(problem) = without_group(select).or_else(|| about_one_table(select)) {
             return ControlFlow::Break(problem);
         }
         if let Some(order) = &mut query.order_by
@@ -154,6 +154,33 @@ fn without_group(select: &Select) -> Option<String> {
     Some(format!("{column} is selected with {count}, and nothing is grouped"))
 }
 
+/// What is wrong where a join compares a column with a value: polars looks for the column in the other table.
+fn about_one_table(select: &Select) -> Option<String> {
+    let joins = select.from.iter().flat_map(|table| &table.joins);
+    let mut conditions = joins.filter_map(|join| match &join.join_operator {
+        JoinOperator::Join(JoinConstraint::On(on))
+        | JoinOperator::Inner(JoinConstraint::On(on))
+        | JoinOperator::Left(JoinConstraint::On(on))
+        | JoinOperator::LeftOuter(JoinConstraint::On(on)) => Some(on),
+        _ => None,
+    });
+    let found = conditions.find_map(with_value)?;
+    Some(format!("{found} in ON is about one table"))
+}
+
+/// A part of a condition that compares with a value.
+fn with_value(condition: &Expr) -> Option<&Expr> {
+    let is_value = |expr: &Expr| matches!(expr, Expr::Value(_) | Expr::TypedString(_));
+    match condition {
+        Expr::Nested(inner) => with_value(inner),
+        Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+            with_value(left).or_else(|| with_value(right))
+        }
+        Expr::BinaryOp { left, right, .. } => (is_value(left) || is_value(right)).then_some(condition),
+        _ => None,
+    }
+}
+
 /// The column of the result that has the value of an expression; none where there is no such column.
 fn column_of(select: &Select, expr: &Expr) -> Option<Expr> {
     let text = |expr: &Expr| expr.to_string().to_lowercase();
@@ -196,6 +223,7 @@ mod tests {
             "SELECT county, COUNT(*) AS n FROM filings GROUP BY county HAVING COUNT(*) > 5 ORDER BY n -- most",
             "SELECT MAX(filed_date), 5 AS five FROM filings",
             "SELECT name, COUNT(*) OVER (PARTITION BY county) FROM filings",
+            "SELECT a.name FROM a JOIN b ON a.id = b.id AND a.day < b.day",
             "SELECT name FROM filings WHERE filed_date >= DATE '2026-02-28' AND zip IN (SELECT MAX(zip) FROM a)",
             "SELEC 1",
         ] {
@@ -229,6 +257,10 @@ mod tests {
                 "UPPER(name) is selected with",
             ),
             ("SELECT *, MAX(day) FROM a", "* is selected with MAX(day), and nothing is grouped"),
+            (
+                "SELECT 1 FROM a LEFT JOIN b ON a.id = b.id AND (b.day > DATE '2026-02-03')",
+                "b.day > DATE '2026-02-03' in ON is about one table",
+            ),
             ("SELECT 1 FROM a WHERE day > DATE '2026-02-30'", "invalid DATE literal 2026-02-30"),
         ] {
             let error = as_meant(sql).expect_err(sql).to_string();

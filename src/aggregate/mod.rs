@@ -14,6 +14,7 @@
 //! - `run`: the SQL files, running one of them, whether it adds up to its source
 //! - `tables`: the tables that SQL may name
 //! - `meaning`: SQL that polars would run in another sense
+//! - `empty_join`: queries without rows
 //! - `count`: plain counts of filings, without the SQL engine
 //! - `of_days`: reading only some months
 //! - `order`: the order of SQL files that build on one another
@@ -29,6 +30,7 @@ mod ask;
 mod by_month;
 pub(crate) mod calendar;
 mod count;
+mod empty_join;
 mod error;
 pub(crate) mod figures;
 mod meaning;

@@ -20,7 +20,7 @@ const A_DAY: &str = "a day is YYYY-MM-DD: '2026-11-20'";
 const QUOTES: &str = "a text is in single quotes, a number in none: zip = '33101', business_id = 42";
 
 /// Words of polars: a part of its message, what they mean, and the way out. Without a meaning, they are the message itself.
-const MEANT: [(&str, &str, &str); 20] = [
+const MEANT: [(&str, &str, &str); 21] = [
     (
         "Unterminated string literal",
         "",
@@ -52,6 +52,11 @@ const MEANT: [(&str, &str, &str); 20] = [
         "and nothing is grouped",
         "",
         "name the column after GROUP BY too: SELECT county, COUNT(*) AS n FROM filings GROUP BY county",
+    ),
+    (
+        "in ON is about one table",
+        "",
+        "join the rows that count: JOIN (SELECT * FROM details WHERE principal_state = 'FL') d ON d.business_id = f.business_id",
     ),
     (
         "is none of the columns to sort by",
