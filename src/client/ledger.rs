@@ -66,22 +66,6 @@ impl Ledger {
         &self.path
     }
 
-    /// Takes over the counts that an earlier version kept for this key in a separate file, and removes that file.
-    pub(crate) fn inherit(&self, now: Timestamp, earlier: &Path) -> io::Result<()> {
-        let bytes = match std::fs::read(earlier) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other?,
-        };
-        if let Ok(counts) = serde_json::from_slice::<Counts>(&bytes) {
-            self.change(now, |book| {
-                if book.position(&self.key).is_none() {
-                    book.add(&self.key, counts);
-                }
-            })?;
-        }
-        std::fs::remove_file(earlier)
-    }
-
     /// Reads, changes and writes the account's counts as one step among all processes.
     pub(crate) fn update<T>(&self, now: Timestamp, change: impl FnOnce(&mut Counts) -> T) -> io::Result<T> {
         self.change(now, |book| change(&mut book.entry(&self.key).counts))
@@ -344,36 +328,5 @@ mod tests {
         let error = ledger.update(at(0), |_| ()).expect_err("an unknown form").to_string();
         assert!(error.contains("newer"), "{error}");
         assert_eq!(std::fs::read(ledger.path()).expect("a file"), newer);
-    }
-
-    #[test]
-    fn counts_of_an_earlier_version_are_taken_over() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let earlier = folder.path().join("budget-1.json");
-        let text = format!(
-            r#"{{"slots":[[7136524800,2]],"under_way":[],"day":"2026-07-15","day_used":9,"month":"2026-07","month_used":40,"not_before":{}}}"#,
-            at(5_000).as_millisecond()
-        );
-        std::fs::write(&earlier, text).expect("a file");
-        let ledger = ledger(&folder.path().join("state"), "one");
-        ledger.inherit(at(0), &earlier).expect("taken over");
-        let verdict = ledger.update(at(0), |counts| counts.admit(at(0), &CAPS)).expect("a ledger");
-        assert_eq!(verdict, Verdict::WaitAsked(5_000));
-        assert_eq!(ledger.update(at(0), |counts| counts.used(at(0))).expect("a ledger").day, 9);
-        assert!(!earlier.is_file());
-        ledger.inherit(at(0), &earlier).expect("nothing to take over");
-    }
-
-    #[test]
-    fn counts_taken_over_into_a_damaged_ledger_wait_60_seconds() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let earlier = folder.path().join("budget-1.json");
-        let text = r#"{"slots":[],"under_way":[],"day":"2026-07-15","day_used":9,"month":"2026-07","month_used":40,"not_before":0}"#;
-        std::fs::write(&earlier, text).expect("a file");
-        let ledger = ledger(folder.path(), "one");
-        std::fs::write(ledger.path(), b"{").expect("damage");
-        ledger.inherit(at(0), &earlier).expect("taken over");
-        let verdict = ledger.update(at(0), |counts| counts.admit(at(0), &CAPS)).expect("a ledger");
-        assert_eq!(verdict, Verdict::WaitAsked(60_000));
     }
 }

@@ -64,9 +64,6 @@ pub(crate) fn make_client(pipeline: &Pipeline, context: &RunContext, progress: &
     };
     let source = &context.source;
     let ledger = Ledger::of(&context.state_dir, &source.base_url, &source.key);
-    let earlier = context.lake.state_dir().join(format!("budget-{}.json", source.key.fingerprint()));
-    let unkept = |source| ClientError::Ledger { path: earlier.display().to_string(), source };
-    ledger.inherit((context.now)(), &earlier).map_err(unkept)?;
     let budget =
         Budget::new(ledger, context.now, bounds, context.stop.clone()).reporting_to(progress.pauses());
     let mut config = ClientConfig::new(&source.base_url);

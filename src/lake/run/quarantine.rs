@@ -19,14 +19,13 @@ pub struct Quarantine {
     file: Option<StoredFile>,
     /// Digests of the file's lines.
     kept: HashSet<blake3::Hash>,
-    count: u64,
 }
 
 impl RunDir {
     /// The run's quarantined records.
     pub fn quarantine(&self) -> Quarantine {
         let path = self.path().join(QUARANTINE).join(RECORDS);
-        Quarantine { run: self.clone(), path, file: None, kept: HashSet::new(), count: 0 }
+        Quarantine { run: self.clone(), path, file: None, kept: HashSet::new() }
     }
 }
 
@@ -45,7 +44,6 @@ impl Quarantine {
             file.write_all(&line).map_err(failed)?;
         }
         self.file = Some(file);
-        self.count += 1;
         Ok(())
     }
 
@@ -61,11 +59,6 @@ impl Quarantine {
             file.write_all(b"\n").map_err(LakeError::storage("write", &self.path))?;
         }
         Ok(file)
-    }
-
-    /// Number of records added.
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     /// Makes the records outlive the machine.
