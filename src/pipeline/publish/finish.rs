@@ -1,27 +1,23 @@
-//! The end of a run: merge, aggregates, checks, commit, summary.
+//! The end of a run that read the API: merge, aggregates, checks, commit, summary.
 
 use super::check_input::evidence;
-use super::checks::{findings, findings_that, verdict};
-use super::merge::{add_up, has_filings, merge_landed};
-use super::report::write_report;
+use super::ending::Ending;
+use super::merge::{has_filings, merge_landed};
 use super::summary::{CoverageSummary, IncompleteDay, Outcome, Requests, RunSummary, TableRows};
-use crate::aggregate::digest;
 use crate::contract::eastern::days_newest_first;
 use crate::contract::listing::Listing;
-use crate::export::catalog::{leave_out, write_catalog};
 use crate::extract::PlanOverride;
 use crate::extract::reference::Reference;
-use crate::lake::{Commit, CommitInfo, PruneRules, RunRecord};
+use crate::lake::Commit;
 use crate::normalize::OpenValues;
 use crate::pipeline::config::file::aggregates_of;
 use crate::pipeline::config::spec::OnFailure;
 use crate::pipeline::context::{Run, Stopped};
-use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::error::Result;
 use crate::pipeline::load::landing::Landing;
 use crate::pipeline::plan::jobs::listings;
 use crate::pipeline::plan::lake_view::{coverage_rows, read_coverage_files};
 use crate::pipeline::progress::{Done, Event, Work};
-use crate::pipeline::state::provenance::Journal;
 use crate::pipeline::state::run_state::RunState;
 use crate::table::{CoverageRow, Table};
 use jiff::civil::Date;
@@ -97,33 +93,33 @@ pub(crate) fn end_published(mut run: Run<'_>, requests: Requests, started: Insta
 
 /// Computes the aggregates, runs the checks, and publishes the snapshot or leaves it for review.
 fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary) -> Result<()> {
+    let ending = ending(run);
     landing.journal.aggregates = aggregates_of(run.pipeline)?;
-    if let Some(aggregates) = &landing.journal.aggregates {
-        let by = RunState::of(landing.staging.parent()).aggregates;
-        let (begun, number) = (Instant::now(), aggregates.len() as u64);
-        run.progress.report(Event::Working(Work::AddingUp(number)));
-        add_up(aggregates, &by, &mut landing.staging, &run.dir.path().join("aggregates"))?;
-        run.progress.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
-    }
+    ending.aggregate(&landing.journal, &mut landing.staging)?;
     run.progress.report(Event::Working(Work::Publishing));
-    let found = findings(&run.pipeline.spec.checks, &evidence(run, &landing, summary)?);
-    for finding in &found {
-        tracing::warn!(then = ?finding.then, "{}", finding.what);
+    let then = ending.check(&evidence(run, &landing, summary)?, summary)?;
+    if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) {
+        summary.outcome = Outcome::Unchanged;
+        run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
+        return Ok(());
     }
-    summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
-    match verdict(&found) {
-        OnFailure::Fail => {
-            Err(PipelineError::CheckFailed { failures: findings_that(&found, OnFailure::Fail) })
-        }
-        _ if landing.staging.is_unchanged() && !knows_more(run, landing.staging.parent()) => {
-            summary.outcome = Outcome::Unchanged;
-            run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
-            Ok(())
-        }
+    let how = (&landing.journal, state_of(run, summary));
+    match then {
+        OnFailure::Tell => ending.commit(landing.staging, how, summary),
         // A run that resumes later is reviewed once it has ended.
-        OnFailure::Hold if summary.stopped.is_some() => Ok(()),
-        OnFailure::Hold => hold(run, landing, summary),
-        OnFailure::Tell => commit(run, landing, summary),
+        _ if summary.stopped.is_some() => Ok(()),
+        _ => ending.hold(landing.staging, how, summary),
+    }
+}
+
+fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
+    Ending {
+        pipeline: run.pipeline,
+        lake: run.lake,
+        lock: run.lock,
+        dir: &run.dir,
+        now: run.now,
+        events: run.progress.events(),
     }
 }
 
@@ -140,49 +136,18 @@ fn new_values(run: &mut Run<'_>, landing: &Landing) -> OpenValues {
     new
 }
 
-/// Writes the journal, and publishes the snapshot.
-fn commit(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
-    run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let snapshot = landing.staging.commit(commit_info(run, &landing.journal, summary))?.snapshot;
-    run.progress.report(Event::Done(Done::Published(snapshot)));
-    summary.snapshot = Some(snapshot);
-    summary.outcome = Outcome::Complete;
-    Ok(())
-}
-
-/// Leaves the snapshot for review. Readers still see the one before.
-fn hold(run: &Run<'_>, landing: Landing, summary: &mut RunSummary) -> Result<()> {
-    run.dir.write_journal(landing.staging.snapshot(), &landing.journal)?;
-    let number = landing.staging.commit_pending(commit_info(run, &landing.journal, summary))?.snapshot;
-    tracing::warn!(
-        "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
-    );
-    run.progress.report(Event::Done(Done::Held(number)));
-    summary.held = Some(number);
-    Ok(())
-}
-
-fn commit_info(run: &Run<'_>, journal: &Journal, summary: &RunSummary) -> CommitInfo {
+/// The state of the lake after this run.
+fn state_of(run: &Run<'_>, summary: &RunSummary) -> RunState {
     let mut state = run.state.clone();
     // The plan's numbers in a pipeline file apply to its own runs.
     if run.is_plan_found && run.pipeline.spec.plan == PlanOverride::default() {
         state.plan = Some(run.plan);
     }
     state.source = Some(run.source);
-    state.as_of = state.as_of.max(Some(run.record.today));
     state.wanted = run.wanted_days().or(state.wanted);
     state.read_once |= summary.stopped.is_none() && !summary.is_behind();
     state.ended = summary.stopped.is_none().then(|| run.record.run_id.clone());
-    let aggregates = journal.aggregates.iter().flatten();
-    state.aggregates = aggregates.map(|(name, sql)| (name.clone(), digest(sql))).collect();
-    CommitInfo {
-        committed_at: (run.now)(),
-        today: run.record.today,
-        pipeline: run.record.pipeline.clone(),
-        requests_sent: summary.requests.sent,
-        state: serde_json::to_value(&state).unwrap_or_default(),
-        checks: serde_json::json!({ "findings": summary.checks }),
-    }
+    state
 }
 
 /// Whether the state must be published though no row differs: for an empty prefix, an unknown business, a day read again.
@@ -194,32 +159,13 @@ fn knows_more(run: &Run<'_>, parent: Option<&Commit>) -> bool {
         || before.backoffs != run.state.backoffs
 }
 
-/// Writes the catalogue of the newest snapshot, and the report with what this run did.
-fn show(run: &Run<'_>, summary: &RunSummary) -> Result<()> {
-    let Some(commit) = run.lake.current()? else { return Ok(()) };
-    write_catalog(run.lake, &commit)?;
-    if run.pipeline.spec.report.enabled {
-        write_report(run.lake, &commit, Some(summary))?;
-    }
-    Ok(())
-}
-
-/// Sets the outcome, prunes old snapshots, and closes the run unless it paused. Incomplete days and a review do not keep it open.
+/// Sets the outcome, and closes the run unless it paused. Incomplete days and a review do not keep it open.
 fn conclude(run: &mut Run<'_>, summary: &mut RunSummary, started: Instant) -> Result<()> {
     let is_partial = (summary.stopped.is_some() || summary.is_behind()) && summary.held.is_none();
     summary.end(if is_partial { Outcome::Partial } else { summary.outcome });
-    if summary.stopped.is_none() {
-        run.record.finished =
-            Some(if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() }.to_owned());
-    }
-    let spec = &run.pipeline.spec.retention;
-    let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: run.record.today };
-    leave_out(run.lake, &run.lake.would_prune(&rules)?.snapshots)?;
-    summary.pruned = run.lake.prune(run.lock, &rules, (run.now)())?.snapshots;
-    summary.elapsed_secs = started.elapsed().as_secs_f64();
-    show(run, summary)?;
-    run.dir.write_summary(summary)?;
-    run.dir.close(&mut run.record)?;
+    let mut record = run.record.clone();
+    ending(run).close(&mut record, summary, started)?;
+    run.record = record;
     Ok(())
 }
 

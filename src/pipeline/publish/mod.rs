@@ -3,7 +3,8 @@
 //!
 //! # Files, in reading order
 //!
-//! - `finish`: the order of steps, the commit, and the end of a run
+//! - `finish`: the end of a run that read the API
+//! - `ending`: what all runs do at their end
 //! - `merge`: merging what was read into the tables; computing the aggregates
 //! - `calendar`: the tables of days and months
 //! - `check_input`: what the checks compare
@@ -14,6 +15,7 @@
 pub(super) mod calendar;
 pub(super) mod check_input;
 pub(super) mod checks;
+pub(super) mod ending;
 pub(super) mod finish;
 pub(super) mod merge;
 pub mod report;

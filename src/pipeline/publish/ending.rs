@@ -1,0 +1,130 @@
+//! What all runs do at their end: aggregates, the verdict of the checks, the commit or the review, and closing.
+
+use super::checks::{Evidence, findings, findings_that, verdict};
+use super::merge::add_up;
+use super::report::write_report;
+use super::summary::{Outcome, RunSummary};
+use crate::aggregate::digest;
+use crate::export::catalog::{leave_out, write_catalog};
+use crate::lake::{CommitInfo, Lake, LakeLock, PruneRules, RunDir, RunRecord, Staging};
+use crate::pipeline::config::file::Pipeline;
+use crate::pipeline::config::spec::OnFailure;
+use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::progress::{Done, Event, Events, Work};
+use crate::pipeline::state::provenance::Journal;
+use crate::pipeline::state::run_state::RunState;
+use jiff::Timestamp;
+use std::time::Instant;
+
+/// What the end of a run needs.
+pub(in crate::pipeline) struct Ending<'a> {
+    pub(in crate::pipeline) pipeline: &'a Pipeline,
+    pub(in crate::pipeline) lake: &'a Lake,
+    pub(in crate::pipeline) lock: &'a LakeLock,
+    pub(in crate::pipeline) dir: &'a RunDir,
+    pub(in crate::pipeline) now: fn() -> Timestamp,
+    pub(in crate::pipeline) events: &'a Events,
+}
+
+impl Ending<'_> {
+    /// Computes the aggregates of a journal.
+    pub(in crate::pipeline) fn aggregate(&self, journal: &Journal, staging: &mut Staging) -> Result<()> {
+        let Some(aggregates) = &journal.aggregates else { return Ok(()) };
+        let by = RunState::of(staging.parent()).aggregates;
+        let (begun, number) = (Instant::now(), aggregates.len() as u64);
+        self.events.report(Event::Working(Work::AddingUp(number)));
+        add_up(aggregates, &by, staging, &self.dir.path().join("aggregates"))?;
+        self.events.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
+        Ok(())
+    }
+
+    /// Notes and logs what the checks find, and returns what follows. An error if one of them ends the run.
+    pub(in crate::pipeline) fn check(
+        &self,
+        evidence: &Evidence,
+        summary: &mut RunSummary,
+    ) -> Result<OnFailure> {
+        let found = findings(&self.pipeline.spec.checks, evidence);
+        for finding in &found {
+            tracing::warn!(then = ?finding.then, "{}", finding.what);
+        }
+        summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
+        match verdict(&found) {
+            OnFailure::Fail => {
+                Err(PipelineError::CheckFailed { failures: findings_that(&found, OnFailure::Fail) })
+            }
+            then => Ok(then),
+        }
+    }
+
+    /// Writes the journal, and publishes the snapshot, with `state` in its commit.
+    pub(in crate::pipeline) fn commit(
+        &self,
+        staging: Staging,
+        (journal, state): (&Journal, RunState),
+        summary: &mut RunSummary,
+    ) -> Result<()> {
+        self.dir.write_journal(staging.snapshot(), journal)?;
+        let snapshot = staging.commit(self.commit_info(journal, state, summary))?.snapshot;
+        self.events.report(Event::Done(Done::Published(snapshot)));
+        (summary.snapshot, summary.outcome) = (Some(snapshot), Outcome::Complete);
+        Ok(())
+    }
+
+    /// Leaves the snapshot for review. Readers still see the one before.
+    pub(in crate::pipeline) fn hold(
+        &self,
+        staging: Staging,
+        (journal, state): (&Journal, RunState),
+        summary: &mut RunSummary,
+    ) -> Result<()> {
+        self.dir.write_journal(staging.snapshot(), journal)?;
+        let number = staging.commit_pending(self.commit_info(journal, state, summary))?.snapshot;
+        tracing::warn!(
+            "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
+        );
+        self.events.report(Event::Done(Done::Held(number)));
+        (summary.held, summary.outcome) = (Some(number), Outcome::Failed);
+        Ok(())
+    }
+
+    fn commit_info(&self, journal: &Journal, mut state: RunState, summary: &RunSummary) -> CommitInfo {
+        state.as_of = state.as_of.max(Some(journal.today));
+        let aggregates = journal.aggregates.iter().flatten();
+        state.aggregates = aggregates.map(|(name, sql)| (name.clone(), digest(sql))).collect();
+        CommitInfo {
+            committed_at: (self.now)(),
+            today: journal.today,
+            pipeline: summary.pipeline.clone(),
+            requests_sent: summary.requests.sent,
+            state: serde_json::to_value(&state).unwrap_or_default(),
+            checks: serde_json::json!({ "findings": summary.checks }),
+        }
+    }
+
+    /// Prunes old snapshots, writes the catalogue, the report and the summary, and closes the run: for good, unless it paused.
+    pub(in crate::pipeline) fn close(
+        &self,
+        record: &mut RunRecord,
+        summary: &mut RunSummary,
+        started: Instant,
+    ) -> Result<()> {
+        if summary.stopped.is_none() {
+            let ended = if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() };
+            record.finished = Some(ended.to_owned());
+        }
+        let spec = &self.pipeline.spec.retention;
+        let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: record.today };
+        leave_out(self.lake, &self.lake.would_prune(&rules)?.snapshots)?;
+        summary.pruned = self.lake.prune(self.lock, &rules, (self.now)())?.snapshots;
+        summary.elapsed_secs = started.elapsed().as_secs_f64();
+        if let Some(commit) = self.lake.current()? {
+            write_catalog(self.lake, &commit)?;
+            if self.pipeline.spec.report.enabled {
+                write_report(self.lake, &commit, Some(summary))?;
+            }
+        }
+        self.dir.write_summary(summary)?;
+        Ok(self.dir.close(record)?)
+    }
+}
