@@ -65,12 +65,7 @@ impl Spool {
 
     /// Adds an entry to a partition.
     pub fn push(&mut self, partition: i32, entry: Entry<'_>) -> io::Result<()> {
-        let buffer = self.buffers.entry(partition).or_default();
-        buffer.extend_from_slice(&entry.id.to_le_bytes());
-        buffer.extend_from_slice(&entry.file.to_le_bytes());
-        buffer.extend_from_slice(&entry.line.to_le_bytes());
-        buffer.extend_from_slice(&u32::try_from(entry.bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
-        buffer.extend_from_slice(entry.bytes);
+        push_entry(self.buffers.entry(partition).or_default(), entry);
         self.held += HEAD + entry.bytes.len();
         if self.held >= self.limit { self.flush() } else { Ok(()) }
     }
@@ -128,6 +123,15 @@ impl Spooled {
         }
         Ok(())
     }
+}
+
+/// Adds an entry to bytes that [`entries`] reads.
+pub fn push_entry(bytes: &mut Vec<u8>, entry: Entry<'_>) {
+    bytes.extend_from_slice(&entry.id.to_le_bytes());
+    bytes.extend_from_slice(&entry.file.to_le_bytes());
+    bytes.extend_from_slice(&entry.line.to_le_bytes());
+    bytes.extend_from_slice(&u32::try_from(entry.bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+    bytes.extend_from_slice(entry.bytes);
 }
 
 /// The entries in bytes that [`Spooled::read`] gave.

@@ -87,6 +87,7 @@ pub fn unheld_fields(business_id: i64, id: &str, county: &str) -> Option<String>
 
 table_row! {
     /// What a look-up adds to one filing.
+    #[derive(Default)]
     DetailRow of Details {
         business_id: i64,
         principal_street: String,

@@ -89,6 +89,7 @@ table_row! {
         county: String,
         source_date: Date,
         source_rank: i32,
+        repeats: Option<String>,
     }
 }
 

@@ -137,7 +137,7 @@ pub(super) const CHANGES: &[Column] = &[
     req(
         "field",
         Text,
-        "column that changed, such as status when it was dissolved; empty unless change is changed",
+        "column that changed, such as status when it was dissolved, or more_officers of the details' extra; empty unless change is changed",
     ),
     opt("old", Text, "value before"),
     opt("new", Text, "value after"),
@@ -296,6 +296,7 @@ pub(super) const EVENTS: &[Column] = &[
     req("county", Text, "new county as filed, of fictitious names"),
     SOURCE_DATE,
     SOURCE_RANK,
+    opt("repeats", Text, "newer files with the same event: JSON list of their date and rank"),
 ];
 
 pub(super) const UNMATCHED_EVENTS: &[Column] = &[
@@ -334,7 +335,7 @@ pub(super) const IMPORTS: &[Column] = &[
         "whether it is part of a quarterly set; its date then is that of the set's content",
     ),
     req("bytes", Int64, "size of the text"),
-    req("records", Int64, "records read, those in quarantine included"),
+    req("records", Int64, "records of its text, those in quarantine included"),
     req("quarantined", Int64, "records in quarantine"),
     req("stamp", Text, "size and checksum or time of change, by which a later run skips the file unread"),
     req("imported_at", Timestamp, "when a run read it"),

@@ -114,7 +114,7 @@ tables! {
         key ["business_id", "source_date", "source_rank"]
         sort [("business_id", DOWN), ("source_date", DOWN), ("source_rank", DOWN)]
     Imports "imports" "One row a file of the state that was read." columns IMPORTS
-        key ["digest"] sort [("source_date", DOWN), ("file", UP), ("digest", UP)]
+        key ["digest", "file"] sort [("source_date", DOWN), ("file", UP), ("digest", UP)]
     CountyFacts "county_facts" "One row a county: its code, population, land and region." columns COUNTY_FACTS
         key ["county_key"] sort [("county_key", UP)]
     IndustryLabels "industry_labels" "Labels of sectors and industry types." columns INDUSTRY_LABELS

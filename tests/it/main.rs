@@ -60,6 +60,7 @@ mod settings;
 mod shape;
 mod soak;
 mod state_files;
+mod state_order;
 mod store;
 mod store_history;
 mod support;

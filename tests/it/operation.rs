@@ -6,7 +6,7 @@ use crate::support::http::Connection;
 use crate::support::mcp;
 use crate::support::scratch::Scratch;
 use crate::support::server::{AGENCY, ApiServer, Plan, STARTER, create_key};
-use crate::support::{PATIENCE, http, slow_disk, source, wait_for};
+use crate::support::{PATIENCE, bad_disk, http, source, wait_for};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -239,7 +239,7 @@ fn accounts_that_no_server_can_keep_apart_or_let_in_do_not_start_one() {
 fn a_slow_disk_delays_neither_other_accounts_nor_pages_without_a_key() {
     let (scratch, busy) = prepared(STARTER);
     let idle = create_key(&scratch, "idle", "starter", &["data"]);
-    let library = slow_disk::library().to_string_lossy().into_owned();
+    let library = bad_disk::library().to_string_lossy().into_owned();
     let mut process = serve(&scratch).env("LD_PRELOAD", &library).start();
     let server = process.address().expect("an address");
     let begun = Instant::now();
@@ -251,12 +251,12 @@ fn a_slow_disk_delays_neither_other_accounts_nor_pages_without_a_key() {
         for _ in 0..10 {
             assert_eq!(http::send(server, "GET", "/healthz", &[]).expect("an answer").status, 200);
         }
-        assert!(watched.elapsed() < slow_disk::WRITE, "10 pages took {:?}", watched.elapsed());
+        assert!(watched.elapsed() < bad_disk::WRITE, "10 pages took {:?}", watched.elapsed());
         let watched = Instant::now();
         assert_eq!(status(server, &idle), 200);
-        assert!(watched.elapsed() < slow_disk::WRITE * 4, "another account took {:?}", watched.elapsed());
+        assert!(watched.elapsed() < bad_disk::WRITE * 4, "another account took {:?}", watched.elapsed());
     });
-    assert!(begun.elapsed() < slow_disk::WRITE * 8, "19 requests took {:?}", begun.elapsed());
+    assert!(begun.elapsed() < bad_disk::WRITE * 8, "19 requests took {:?}", begun.elapsed());
     process.kill();
     let mut process = serve(&scratch).start();
     let server = process.address().expect("an address");

@@ -3,6 +3,7 @@
 //! `tests/state_files`: an invented register in the state's layouts, with odd records, and the tables it must become. Both are made
 //! by an independent program.
 
+use crate::support::bad_disk;
 use crate::support::command::{Finished, Sunlake, project, sunlake};
 use crate::support::lake::{Cells, commits, current, files_below, quarantined, rows};
 use crate::support::s3::Bucket;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const TODAY: &str = "2026-11-22";
+pub(crate) const TODAY: &str = "2026-11-22";
 /// Columns of `changes` that the truth has.
 const COMPARED: [&str; 8] =
     ["name", "status", "dissolved_date", "city", "zip", "county", "industry_sector", "industry_type"];
@@ -23,7 +24,7 @@ fn state_files() -> PathBuf {
 }
 
 /// A pipeline that imports the folder `files` next to it, without aggregates.
-fn pipeline(scratch: &Scratch, more: &str) -> PathBuf {
+pub(crate) fn pipeline(scratch: &Scratch, more: &str) -> PathBuf {
     pipeline_of(scratch, "files", more)
 }
 
@@ -34,7 +35,7 @@ fn pipeline_of(scratch: &Scratch, folder: &str, more: &str) -> PathBuf {
     scratch.file("state.toml", &text)
 }
 
-fn import(scratch: &Scratch, pipeline: &Path) -> Finished {
+pub(crate) fn import(scratch: &Scratch, pipeline: &Path) -> Finished {
     Sunlake::run(pipeline, &scratch.lake()).args(["--today", TODAY]).finish()
 }
 
@@ -195,7 +196,7 @@ fn a_register_is_imported_once_and_replayed_from_its_copies() {
 /// When and by which run a row was written.
 const OF_RUN: [&str; 4] = ["run_id", "imported_at", "stamp", "file"];
 
-fn tables(lake: &Path) -> Vec<(String, Vec<Cells>)> {
+pub(crate) fn tables(lake: &Path) -> Vec<(String, Vec<Cells>)> {
     let of_state = [
         "filings",
         "details",
@@ -206,6 +207,10 @@ fn tables(lake: &Path) -> Vec<(String, Vec<Cells>)> {
         "changes",
         "imports",
         "coverage",
+        "statewide",
+        "statewide_history",
+        "days",
+        "months",
     ];
     let sorted = |table: &str| {
         let mut rows = rows(lake, table, &OF_RUN);
@@ -366,18 +371,34 @@ fn a_lake_is_fed_by_the_api_or_by_files() {
 }
 
 #[test]
-fn an_import_over_a_damaged_month_ends_and_publishes_nothing() {
+fn an_import_ends_after_the_disk_failed_in_one_month() {
     let scratch = Scratch::new();
-    deliver(&scratch, &|name| name.contains("20261012"));
-    let pipeline = pipeline(&scratch, "");
-    import(&scratch, &pipeline).complete();
-    let published = current(&scratch.lake());
-    let details = files_below(&published.join("details"));
-    std::fs::write(details.last().expect("a month"), "no Parquet").expect("damage");
-    // Many months more, which wait while the first one fails.
     deliver(&scratch, &|_| true);
-    import(&scratch, &pipeline).exits(9).says("filed_month=");
-    assert_eq!(current(&scratch.lake()), published);
+    let pipeline = pipeline(&scratch, "");
+    // The months that follow must not wait for the one that failed.
+    Sunlake::run(&pipeline, &scratch.lake())
+        .args(["--today", TODAY])
+        .env("LD_PRELOAD", &bad_disk::library().to_string_lossy())
+        .env(bad_disk::FAILS_IN, "staged/filings/filed_month=")
+        .finish()
+        .exits(9)
+        .says("Input/output error");
+    assert!(!scratch.lake().join("current").exists());
+    import(&scratch, &pipeline).complete();
+    assert_is_register(&scratch.lake());
+}
+
+#[test]
+fn an_import_whose_records_are_odd_may_wait_for_a_person() {
+    let scratch = Scratch::new();
+    deliver(&scratch, &|_| true);
+    let pipeline = scratch.file(
+        "state.toml",
+        "name = \"state\"\n[import]\nfolder = \"files\"\n[checks]\nquarantine = \"hold\"\n[aggregates]\nenabled = false\n",
+    );
+    let summary = import(&scratch, &pipeline).exits(7).json();
+    assert_eq!((&summary["outcome"], &summary["held"]), (&"failed".into(), &1.into()), "{summary}");
+    assert!(!scratch.lake().join("current").exists());
 }
 
 #[test]

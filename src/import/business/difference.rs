@@ -44,8 +44,9 @@ pub(in crate::import) fn differences(old: &Business, new: &Business) -> Vec<Diff
     let (of, nf) = (&old.filing, &new.filing);
     let text = |value: &String| Some(value.clone());
     let day = |value: Option<Date>| value.map(|day| day.to_string());
+    let flag = |value: &Option<String>| value.as_ref().map(|_| "true".to_owned());
     let (od, nd) = (&old.detail, &new.detail);
-    let pairs: [Difference; 26] = [
+    let pairs: [Difference; 29] = [
         ("name", text(&of.name), text(&nf.name)),
         ("entity_type", text(&of.entity_type), text(&nf.entity_type)),
         ("company_type", text(&of.company_type), text(&nf.company_type)),
@@ -69,13 +70,16 @@ pub(in crate::import) fn differences(old: &Business, new: &Business) -> Vec<Diff
         ("mailing_city", od.mailing_city.clone(), nd.mailing_city.clone()),
         ("mailing_state", od.mailing_state.clone(), nd.mailing_state.clone()),
         ("mailing_zip", od.mailing_zip.clone(), nd.mailing_zip.clone()),
+        ("mailing_country", od.mailing_country.clone(), nd.mailing_country.clone()),
         ("registered_agent_name", text(&od.registered_agent_name), text(&nd.registered_agent_name)),
+        ("formation_state", text(&od.formation_state), text(&nd.formation_state)),
         (
             "last_annual_report_year",
             Some(od.last_annual_report_year.to_string()),
             Some(nd.last_annual_report_year.to_string()),
         ),
         ("officers", officer_list(old), officer_list(new)),
+        ("more_officers", flag(&od.extra), flag(&nd.extra)),
     ];
     pairs.into_iter().filter(|(_, old, new)| old != new).collect()
 }

@@ -3,7 +3,8 @@
 //! The result depends on the records and events alone, not on the order in which their files came:
 //!
 //! 1. The newest record replaces the older ones. Records before the newest quarterly one no longer count.
-//! 2. Events of files that are older than the newest quarterly file of events no longer count. Identical ones count once.
+//! 2. Events of files that are older than the newest quarterly file with events of the business no longer count. Identical ones count
+//!    once.
 //! 3. Events newer than the record change status, name and address. Older ones only say when and why a business ended.
 //! 4. Dates up to the first quarterly set have no changes. Each later date is compared with the one before.
 
@@ -13,7 +14,6 @@ use super::record::Record;
 use super::rows::{Business, Current, Mapping, Seen};
 use super::stored::{Existing, SourceKey, Sources, event_row, record_row, sources_of};
 use crate::contract::eastern::{day_start, plus_days};
-use crate::import::files::layout::Kind;
 use crate::import::rules::effect::{Effect, effect};
 use crate::table::{Change, ChangeRow, EventRow, RecordRow};
 use jiff::Timestamp;
@@ -25,12 +25,12 @@ use std::collections::BTreeSet;
 pub struct Terms {
     /// The source up to which nothing is a change.
     pub base: SourceKey,
-    /// The newest quarterly file of events of each kind: corporate, fictitious, partnership.
-    pub newest_events: [Option<Date>; 3],
-    /// As [`Terms::newest_events`], before the files that arrived.
-    pub events_before: [Option<Date>; 3],
     /// Whether all changes are found again.
     pub is_all_new: bool,
+    /// Whether everything that the lake read arrives again: its businesses count only as what was there before.
+    pub is_anew: bool,
+    /// Whether a repair of the lake left rows out: it may have changes of businesses that it does not have.
+    pub has_losses: bool,
     /// The run that finds changes.
     pub run_id: String,
 }
@@ -40,6 +40,10 @@ pub struct Terms {
 pub struct Merged {
     /// Its rows.
     pub business: Business,
+    /// Whether the lake does not have it.
+    pub is_new: bool,
+    /// Whether the lake has other rows of it.
+    pub is_changed: bool,
     /// Its rows of `records`.
     pub records: Vec<RecordRow>,
     /// Its rows of `events`.
@@ -57,61 +61,106 @@ pub fn merge(
     terms: &Terms,
     mapping: &Mapping<'_>,
 ) -> Option<Merged> {
-    let before = existing.as_ref().map(|existing| existing.business.clone());
-    let all = History::join(existing, arrived, terms)?;
-    let is_late = terms.is_all_new || all.is_late;
-    // What is older than the newest quarterly files of the lake cannot be found again.
-    let from = match all.known {
-        Some(known) if !is_late => SourceKey::end_of(known.date).max(terms.base),
-        _ => all.settled.map_or(terms.base, |settled| SourceKey::end_of(settled).max(terms.base)),
+    let stored = existing.as_ref().map(|existing| existing.business.clone());
+    let before = stored.as_ref().filter(|_| !terms.is_anew);
+    let kept = existing.as_ref().filter(|_| terms.has_losses).map(|existing| existing.events.clone());
+    let Some(all) = History::join(existing.filter(|_| !terms.is_anew), arrived) else {
+        return stored.zip(kept).map(|(business, events)| Merged::of_lost_records(business, events));
     };
+    let is_late = terms.is_all_new || terms.has_losses || all.is_late;
+    let from = match all.known {
+        Some(known) if !is_late => all_of_day(known),
+        // What is older than the newest quarterly files of the lake cannot be found again.
+        _ => all.settled.filter(|day| *day > terms.base.date).map_or(terms.base, SourceKey::end_of),
+    };
+    let from = from.max(terms.base);
     let mut timeline = Timeline { all: &all, terms, mapping, changes: Vec::new(), changed_on: [None; 3] };
-    timeline.walk(from, before.as_ref().filter(|_| !is_late));
+    timeline.walk(from, before.filter(|_| !is_late));
     let (changes, changed_on) = (timeline.changes, timeline.changed_on);
-    let replaced_from = if from == terms.base { Date::MIN } else { plus_days(from.date, 1) };
-    let changed_from = (is_late && all.known.is_some()).then_some(replaced_from);
+    let replaced_from = match from.rank {
+        _ if from == terms.base && !terms.has_losses => Date::MIN,
+        0 => from.date,
+        _ => plus_days(from.date, 1),
+    };
+    let is_replaced = is_late && all.known.is_some() || terms.has_losses;
+    let changed_from = is_replaced.then_some(replaced_from);
     let is_kept = |seen: &Timestamp| changed_from.is_none_or(|from| *seen < day_start(from));
     let seen = |part: Part, before: Option<Timestamp>| {
         let now = changed_on[part as usize].map(day_start);
         now.or(before.filter(is_kept)).unwrap_or(all.first_seen).max(all.first_seen)
     };
-    let officers = before.as_ref().and_then(|before| before.officers.first());
+    let officers = before.and_then(|before| before.officers.first());
     let seen = Seen {
         first: all.first_seen,
-        filing: seen(Part::Filing, before.as_ref().map(|before| before.filing.changed_at)),
-        detail: seen(Part::Detail, before.as_ref().map(|before| before.detail.fetched_at)),
+        filing: seen(Part::Filing, before.map(|before| before.filing.changed_at)),
+        detail: seen(Part::Detail, before.map(|before| before.detail.fetched_at)),
         officers: seen(Part::Officers, officers.map(|officer| officer.fetched_at)),
     };
-    let state = all.at(None, terms)?;
+    let state = all.at(None)?;
+    let business = mapping.rows(state.record, &state.current, seen);
     Some(Merged {
-        business: mapping.rows(state.record, &state.current, seen),
+        is_new: stored.is_none(),
+        is_changed: stored.is_some_and(|stored| stored.seen_as(seen) != business),
+        business,
         records: all.record_rows(state.is_changed),
-        events: all.event_rows(terms),
+        events: all.event_rows(),
         changes,
         changed_from,
     })
 }
 
+impl Merged {
+    /// A business whose records a repair left out: it stays as it is until one arrives.
+    fn of_lost_records(business: Business, events: Vec<EventRow>) -> Self {
+        Self {
+            business,
+            is_new: false,
+            is_changed: false,
+            records: Vec::new(),
+            events,
+            changes: Vec::new(),
+            changed_from: None,
+        }
+    }
+}
+
+/// The last source of a day that counts with this one: daily files of one day are compared together, a quarterly set alone.
+fn all_of_day(key: SourceKey) -> SourceKey {
+    if key.rank == 0 { key } else { SourceKey::end_of(key.date) }
+}
+
 /// Everything that is known of a business, in order.
 struct History {
     records: Vec<(SourceKey, Record)>,
-    /// By filing date and sequence.
-    events: Vec<(SourceKey, StateEvent)>,
+    events: Vec<EventHistory>,
     /// The newest source of the lake.
     known: Option<SourceKey>,
     /// Whether something arrived that is not newer.
     is_late: bool,
-    /// The date of the newest quarterly record or file of events of the lake.
+    /// The date of the newest quarterly file of the lake with it.
     settled: Option<Date>,
     first_seen: Timestamp,
 }
 
+/// An event, and all files with it, oldest first.
+struct EventHistory {
+    keys: Vec<SourceKey>,
+    event: StateEvent,
+}
+
+/// An event that counts at some time: the oldest file with it that counts, and the newer ones.
+struct CountedEvent<'h> {
+    key: SourceKey,
+    repeats: &'h [SourceKey],
+    event: &'h StateEvent,
+}
+
 impl History {
-    fn join(existing: Option<Existing>, arrived: Sources, terms: &Terms) -> Option<Self> {
+    fn join(existing: Option<Existing>, arrived: Sources) -> Option<Self> {
         let seen_before = existing.as_ref().map(|existing| existing.business.filing.first_seen_at);
         let of_lake = existing.map(sources_of).unwrap_or_default();
         let (known, oldest) = (of_lake.keys().max(), arrived.keys().min());
-        let settled = of_lake.records.iter().filter(|(key, _)| key.rank == 0).map(|(key, _)| key.date).max();
+        let settled = newest_set(of_lake.keys());
         let mut records = of_lake.records;
         for (key, record) in arrived.records {
             match records.iter_mut().find(|(known, _)| *known == key) {
@@ -120,40 +169,46 @@ impl History {
             }
         }
         records.sort_by_key(|(key, _)| *key);
-        let kind = records.last()?.1.kind;
-        let since = of_kind(&terms.newest_events, kind);
         let first = day_start(records.first()?.0.date);
         Some(Self {
-            events: joined(of_lake.events.into_iter().chain(arrived.events), since),
+            events: joined(of_lake.events.into_iter().chain(arrived.events)),
             known,
-            is_late: known.is_some_and(|known| oldest.is_some_and(|new| new.date <= known.date)),
-            settled: settled.max(known.and(of_kind(&terms.events_before, kind))),
+            is_late: known.map(all_of_day).zip(oldest).is_some_and(|(known, new)| new <= known),
+            settled,
             first_seen: seen_before.map_or(first, |before| before.min(first)),
             records,
         })
     }
 
-    /// The events that count as of a source, or now.
-    fn events_at<'h>(
-        &'h self,
-        end: Option<SourceKey>,
-        terms: &Terms,
-    ) -> impl Iterator<Item = &'h (SourceKey, StateEvent)> + use<'h> {
-        let kind = self.records.last().map_or(Kind::Corporate, |(_, record)| record.kind);
-        let newest = of_kind(&terms.newest_events, kind);
-        let since = newest.filter(|date| end.is_none_or(|end| *date <= end.date));
-        self.events.iter().filter(move |(key, _)| {
-            since.is_none_or(|since| key.date >= since) && end.is_none_or(|end| *key <= end)
-        })
+    /// The events that count as of a source, or now, by filing date and sequence.
+    fn events_at(&self, end: Option<SourceKey>) -> Vec<CountedEvent<'_>> {
+        let is_there = |key: &SourceKey| end.is_none_or(|end| *key <= end);
+        let since = newest_set(self.event_keys().filter(is_there));
+        let counts = |key: &SourceKey| is_there(key) && since.is_none_or(|since| key.date >= since);
+        let counted = |of_event: &'_ EventHistory| of_event.keys.iter().position(counts);
+        let mut events: Vec<CountedEvent<'_>> = Vec::new();
+        for of_event in &self.events {
+            if let Some(at) = counted(of_event) {
+                let (key, repeats) = (of_event.keys[at], &of_event.keys[at + 1..]);
+                events.push(CountedEvent { key, repeats, event: &of_event.event });
+            }
+        }
+        events
+            .sort_by_key(|counted| (counted.event.filed, counted.event.sequence, counted.key, counted.event));
+        events
+    }
+
+    fn event_keys(&self) -> impl Iterator<Item = SourceKey> + '_ {
+        self.events.iter().flat_map(|of_event| of_event.keys.iter().copied())
     }
 
     /// The business as of a source, or now.
-    fn at(&self, end: Option<SourceKey>, terms: &Terms) -> Option<State<'_>> {
+    fn at(&self, end: Option<SourceKey>) -> Option<State<'_>> {
         let mut known = self.records.iter().filter(|(key, _)| end.is_none_or(|end| *key <= end));
         let (key, record) = known.next_back()?;
         let (mut current, mut is_changed) = (Current::of(record), false);
-        for (of_event, event) in self.events_at(end, terms) {
-            let is_newer = of_event > key;
+        for CountedEvent { key: of_event, event, .. } in self.events_at(end) {
+            let is_newer = of_event > *key;
             is_changed |= is_newer;
             match effect(record.kind, event) {
                 Effect::Ends(reason) => current.end_by(event.day(), reason, is_newer),
@@ -179,39 +234,33 @@ impl History {
         kept.map(|(at, (key, record))| record_row(*key, record, at < newest || is_changed)).collect()
     }
 
-    fn event_rows(&self, terms: &Terms) -> Vec<EventRow> {
+    fn event_rows(&self) -> Vec<EventRow> {
         let Some((_, record)) = self.records.last() else { return Vec::new() };
-        let events = (0..).zip(self.events_at(None, terms));
-        events.map(|(at, (key, event))| event_row(record, at, *key, event)).collect()
+        let events = (0..).zip(self.events_at(None));
+        events
+            .map(|(at, counted)| event_row(record, at, (counted.key, counted.repeats), counted.event))
+            .collect()
     }
 }
 
-/// The value for the records of a kind.
-fn of_kind(dates: &[Option<Date>; 3], kind: Kind) -> Option<Date> {
-    match kind.events() {
-        Kind::FictitiousEvent => dates[1],
-        Kind::PartnershipEvent => dates[2],
-        _ => dates[0],
-    }
+/// The date of the newest quarterly file.
+fn newest_set(keys: impl Iterator<Item = SourceKey>) -> Option<Date> {
+    keys.filter(|key| key.rank == 0).map(|key| key.date).max()
 }
 
-/// The events in order, identical ones once. A copy in an older file does not stand for one that counts since `since`.
-fn joined(
-    events: impl Iterator<Item = (SourceKey, StateEvent)>,
-    since: Option<Date>,
-) -> Vec<(SourceKey, StateEvent)> {
-    let mut all: Vec<(SourceKey, StateEvent)> = Vec::new();
-    let counts = |key: &SourceKey| since.is_none_or(|since| key.date >= since);
+/// Identical events once, with all their files.
+fn joined(events: impl Iterator<Item = (SourceKey, StateEvent)>) -> Vec<EventHistory> {
+    let mut all: Vec<EventHistory> = Vec::new();
     for (key, event) in events {
-        match all.iter_mut().find(|(known, other)| *other == event && counts(known) == counts(&key)) {
-            Some((oldest, _)) => *oldest = key.min(*oldest),
-            None => all.push((key, event)),
+        match all.iter_mut().find(|known| known.event == event) {
+            Some(known) => known.keys.push(key),
+            None => all.push(EventHistory { keys: vec![key], event }),
         }
     }
-    all.sort_by(|(key, event), (other_key, other)| {
-        let order = |event: &StateEvent| (event.filed, event.sequence);
-        (order(event), key).cmp(&(order(other), other_key)).then_with(|| event.cmp(other))
-    });
+    for of_event in &mut all {
+        of_event.keys.sort_unstable();
+        of_event.keys.dedup();
+    }
     all
 }
 
@@ -235,9 +284,8 @@ struct Timeline<'h> {
 impl Timeline<'_> {
     /// Finds the changes of every date after a source. `before` are the rows as of it, where they are known.
     fn walk(&mut self, from: SourceKey, before: Option<&Business>) {
-        let all =
-            self.all.records.iter().map(|(key, _)| key).chain(self.all.events.iter().map(|(key, _)| key));
-        let dates: BTreeSet<Date> = all.filter(|key| **key > from).map(|key| key.date).collect();
+        let all = self.all.records.iter().map(|(key, _)| *key).chain(self.all.event_keys());
+        let dates: BTreeSet<Date> = all.filter(|key| *key > from).map(|key| key.date).collect();
         if dates.is_empty() {
             return;
         }
@@ -252,7 +300,7 @@ impl Timeline<'_> {
     }
 
     fn rows_at(&self, end: SourceKey) -> Option<Business> {
-        let state = self.all.at(Some(end), self.terms)?;
+        let state = self.all.at(Some(end))?;
         Some(self.mapping.rows(state.record, &state.current, Default::default()))
     }
 

@@ -145,6 +145,18 @@ impl<'r> Current<'r> {
     }
 }
 
+impl Business {
+    /// The same rows, seen at these times.
+    pub(in crate::import) fn seen_as(mut self, seen: Seen) -> Self {
+        (self.filing.first_seen_at, self.filing.changed_at) = (seen.first, seen.filing);
+        self.detail.fetched_at = seen.detail;
+        for officer in &mut self.officers {
+            officer.fetched_at = seen.officers;
+        }
+        self
+    }
+}
+
 impl Mapping<'_> {
     /// The rows of a record.
     pub(in crate::import) fn rows(&self, record: &Record, current: &Current<'_>, seen: Seen) -> Business {

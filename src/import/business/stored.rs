@@ -73,12 +73,15 @@ pub(in crate::import) fn sources_of(existing: Existing) -> Sources {
     };
     Sources {
         records: records.iter().filter_map(record).collect(),
-        events: events.into_iter().map(event_of).collect(),
+        events: events.into_iter().flat_map(events_of).collect(),
     }
 }
 
-fn event_of(row: EventRow) -> (SourceKey, StateEvent) {
+/// The event of a row, once for each file with it.
+fn events_of(row: EventRow) -> Vec<(SourceKey, StateEvent)> {
     let key = SourceKey { date: row.source_date, rank: u8::try_from(row.source_rank).unwrap_or(u8::MAX) };
+    let repeats = row.repeats.as_ref().and_then(|json| serde_json::from_str(json).ok());
+    let repeats: Vec<SourceKey> = repeats.unwrap_or_default();
     let event = StateEvent {
         code: row.code,
         description: row.description,
@@ -91,13 +94,16 @@ fn event_of(row: EventRow) -> (SourceKey, StateEvent) {
         address: [row.street, row.street2, row.city, row.state, row.zip, row.country],
         county: row.county,
     };
-    (key, event)
+    let mut all: Vec<(SourceKey, StateEvent)> =
+        repeats.into_iter().map(|repeat| (repeat, event.clone())).collect();
+    all.push((key, event));
+    all
 }
 
 pub(in crate::import) fn event_row(
     record: &Record,
     position: i32,
-    key: SourceKey,
+    (key, repeats): (SourceKey, &[SourceKey]),
     event: &StateEvent,
 ) -> EventRow {
     let StateEvent { code, description, sequence, effective, filed, notes, name, renames, address, county } =
@@ -128,6 +134,7 @@ pub(in crate::import) fn event_row(
         county,
         source_date: key.date,
         source_rank: key.rank.into(),
+        repeats: (!repeats.is_empty()).then(|| serde_json::to_string(repeats).unwrap_or_default()),
     }
 }
 

@@ -114,7 +114,6 @@ impl Staging {
         merge.delta.vanished += counts.vanished;
         merge.delta.returned += counts.returned;
         if counts != TableDelta::default() || merge.moves.leaving.contains_key(&month) {
-            merge.delta.changed_months.insert(month);
             let in_order = sorted(Table::Filings, &rows)?;
             // A month is large: the unsorted copy goes before the file is written.
             drop(rows);

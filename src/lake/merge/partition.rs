@@ -10,7 +10,6 @@ use crate::lake::merge::change_log::FILE_ROWS;
 use crate::lake::snapshot::staging::{Staging, check_kept};
 use crate::table::{ABOUT_KEY, ChangeRow, Row as _, Table};
 use arrow::record_batch::RecordBatch;
-use jiff::civil::Date;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,13 +27,6 @@ pub struct PartWriter {
 
 /// A written part of one month, not yet part of the snapshot.
 pub struct MonthPart(StagedFile);
-
-impl MonthPart {
-    /// Its rows.
-    pub const fn rows(&self) -> u64 {
-        self.0.entry.rows
-    }
-}
 
 impl PartWriter {
     pub(in crate::lake) fn new(storage: Storage, dir: &Path, snapshot: u64) -> Self {
@@ -122,32 +114,27 @@ impl Staging {
         self.swap(table.name(), is_old, part.map(|part| part.0))
     }
 
-    /// Drops changes that `is_dropped` picks by business and day, and returns them.
-    pub fn drop_changes(
-        &mut self,
-        mut is_dropped: impl FnMut(i64, Date) -> bool,
-    ) -> Result<Vec<ChangeRow>, LakeError> {
+    /// Drops the changes that `is_dropped` picks.
+    pub fn drop_changes(&mut self, mut is_dropped: impl FnMut(&ChangeRow) -> bool) -> Result<(), LakeError> {
         let table = Table::Changes;
         let paths: Vec<PathBuf> = self.of_table(table.name()).iter().map(|file| file.path.clone()).collect();
-        let mut dropped = Vec::new();
         for path in paths {
             let rows =
                 self.read(table, self.of_table(table.name()).iter().filter(|file| file.path == path))?;
-            let (gone, kept): (Vec<_>, Vec<_>) = ChangeRow::rows(&rows)?
-                .into_iter()
-                .partition(|row| is_dropped(row.business_id, row.observed_on));
-            if !gone.is_empty() {
-                let rows = sorted(table, &ChangeRow::batch(&kept)?)?;
+            let (before, mut rows) = (rows.num_rows(), ChangeRow::rows(&rows)?);
+            rows.retain(|row| !is_dropped(row));
+            if rows.len() < before {
+                let rows = sorted(table, &ChangeRow::batch(&rows)?)?;
                 let file = self.write(Some(table), table.name(), &rows, "")?;
                 self.swap(table.name(), |old| old.path == path, Some(file))?;
-                dropped.extend(gone);
             }
         }
-        Ok(dropped)
+        Ok(())
     }
 
-    /// Adds changes.
-    pub fn add_changes(&mut self, rows: &[ChangeRow]) -> Result<(), LakeError> {
+    /// Adds changes. Their files do not depend on the order of the rows.
+    pub fn add_changes(&mut self, mut rows: Vec<ChangeRow>) -> Result<(), LakeError> {
+        rows.sort_unstable();
         for rows in rows.chunks(FILE_ROWS) {
             self.append_changes(&ChangeRow::batch(rows)?, &[])?;
         }

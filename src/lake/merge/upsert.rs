@@ -99,7 +99,9 @@ impl Staging {
         is_old: impl Fn(&StagedFile) -> bool,
     ) -> Result<TableDelta, LakeError> {
         let (merged, delta) = upsert(table, existing, rows, dropped)?;
-        if let Some(merged) = merged {
+        // A table without rows has a file too.
+        let is_there = !self.of_table(table.name()).is_empty();
+        if let Some(merged) = merged.or_else(|| (!is_there).then(|| existing.clone())) {
             let file = self.write(Some(table), table.name(), &sorted(table, &merged)?, "")?;
             self.swap(table.name(), is_old, Some(file))?;
         }

@@ -3,7 +3,7 @@
 use crate::lake::backend::disk::check_digest;
 use crate::lake::data_file::{check_schema, plain_types, read_part};
 use crate::lake::error::LakeError;
-use crate::lake::format::layout::{self, Month};
+use crate::lake::format::layout;
 use crate::lake::format::manifest::{Commit, FileEntry, StagedFile, TableManifest};
 use crate::lake::handle::Lake;
 use crate::lake::merge::spill::Spill;
@@ -31,8 +31,6 @@ pub struct TableDelta {
     pub returned: u64,
     /// Rows of the table now.
     pub total: u64,
-    /// Months whose file was replaced; empty for tables without months.
-    pub changed_months: BTreeSet<Month>,
 }
 
 /// A new snapshot being made, in `runs/<run_id>/staged`.

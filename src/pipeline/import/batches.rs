@@ -60,15 +60,24 @@ impl Before {
         let mut found = HashMap::new();
         for filing in FilingRow::rows(filings)? {
             let id = filing.business_id;
-            let Some(detail) = details.remove(&id).and_then(|mut rows| rows.pop()) else {
-                return Err(PipelineError::Bug(format!("business {id} has no detail")));
-            };
+            let detail = details.remove(&id).and_then(|mut rows| rows.pop());
+            let detail = detail.unwrap_or_else(|| lost_detail(&filing));
             let business = Business { filing, detail, officers: officers.remove(&id).unwrap_or_default() };
             let (events, records) =
                 (events.remove(&id).unwrap_or_default(), records.remove(&id).unwrap_or_default());
             found.insert(id, Existing { business, records, events });
         }
         Ok(found)
+    }
+}
+
+/// What is left of a business whose detail was lost.
+fn lost_detail(filing: &FilingRow) -> DetailRow {
+    DetailRow {
+        business_id: filing.business_id,
+        principal_city: filing.city.clone(),
+        principal_zip: filing.zip.clone(),
+        ..DetailRow::default()
     }
 }
 

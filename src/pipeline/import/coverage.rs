@@ -41,7 +41,8 @@ pub(super) fn missing_days(imports: &[ImportRow]) -> Vec<Date> {
     missing
 }
 
-/// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API.
+/// Stages the statewide figures as of the newest file: the lake's own counts, in place of those of an API. Older ones go, because they
+/// depend on which files had come by then.
 pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> {
     let coverage = staged_coverage_rows(staging)?;
     let within = |from: u32, to: u32| -> i64 {
@@ -60,7 +61,9 @@ pub(super) fn stage_statewide(staging: &mut Staging, as_of: Date) -> Result<()> 
         filings_previous_30_days: within(30, 60),
         filings_last_365_days: within(0, 365),
     };
-    staging.merge_observed(Table::Statewide, &StatewideRow::batch(&[row])?)?;
+    let row = StatewideRow::batch(&[row])?;
+    staging.replace(Table::StatewideHistory, &row)?;
+    staging.replace(Table::Statewide, &row)?;
     Ok(())
 }
 
@@ -72,18 +75,25 @@ fn first_day(imports: &[ImportRow], oldest: Date) -> Date {
 }
 
 /// Stages the coverage of every day from the first that the files must have, and of older days with filings, which are not complete.
-/// Only changed months are counted again.
+/// Only changed months are counted again, unless the coverage was lost.
 pub(super) fn stage_coverage(staging: &mut Staging, imports: &[ImportRow], today: Date) -> Result<()> {
     let Some(newest) = imports.iter().map(|row| row.source_date).max() else { return Ok(()) };
     let missing = missing_days(imports);
     let mut rows: BTreeMap<(Date, String), i64> = BTreeMap::new();
-    let changed = staging.changed_months();
-    for row in staged_coverage_rows(staging)? {
-        if Month::of(row.filed_date).is_none_or(|month| !changed.contains_key(&month)) {
-            rows.insert((row.filed_date, row.entity_type), row.landed);
-        }
+    let (before, changed) = (staged_coverage_rows(staging)?, staging.changed_months());
+    let months = staging.month_files(Table::Filings);
+    // The oldest month may be gone, when the filing date of its businesses changed.
+    let is_kept = |month: Month| {
+        !changed.contains_key(&month) && months.keys().next().is_some_and(|oldest| *oldest <= month)
+    };
+    let is_lost = before.is_empty();
+    for row in before.into_iter().filter(|row| Month::of(row.filed_date).is_none_or(is_kept)) {
+        rows.insert((row.filed_date, row.entity_type), row.landed);
     }
-    let files: Vec<PathBuf> = changed.into_values().flat_map(|files| files.after).collect();
+    let files: Vec<PathBuf> = match is_lost {
+        true => months.into_values().collect(),
+        false => changed.into_values().flat_map(|files| files.after).collect(),
+    };
     let counts = LakeCounts::of(&files, today)?;
     for (day, listing) in counts.days().flat_map(|day| Listing::EVERY_TYPE.map(|listing| (day, listing))) {
         rows.insert((day, listing.label().to_owned()), counts.listed_on(day, listing));

@@ -1,16 +1,72 @@
-//! The files of `[import] folder`: of a folder of this machine, or under a prefix of an object store.
+//! The files of `[import] folder`: of a folder of this machine, or under a prefix of an object store; and which of them an import reads.
 
+use super::known::Known;
+use crate::import::files::layout::Kind;
 use crate::import::files::origin::{Store, Stored, files_of_folder, files_of_store};
 use crate::import::files::source::{SourceError, SourceFile, source_files};
-use crate::lake::{LakeError, Prefix, PrefixFile, is_address};
+use crate::import::read::copy_name;
+use crate::lake::{LakeError, Prefix, PrefixFile, Staging, is_address};
 use crate::pipeline::error::Result;
+use crate::pipeline::state::provenance::ImportedFiles;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The texts of a folder, by name.
+pub(super) struct Texts {
+    /// Those that the lake has not read.
+    pub(super) unread: Vec<SourceFile>,
+    /// Those of quarterly sets that wait for the corporations of their set, which date it.
+    pub(super) waiting: Vec<SourceFile>,
+    /// All but the waiting ones, if they seem to include everything that the lake has read.
+    pub(super) all: Option<Vec<SourceFile>>,
+}
+
+/// Finds the texts of a folder.
+pub(super) fn texts_in(
+    (folder, variables): (&Path, &[(String, String)]),
+    staging: &Staging,
+) -> Result<Texts> {
+    let known = Known::of(staging)?;
+    let mut files = texts_of(folder, variables)?;
+    // An empty file of a set says nothing; an empty daily file says that nothing was filed.
+    files.retain(|file| file.bytes > 0 || file.day.is_some());
+    let dated: HashSet<String> = files
+        .iter()
+        .filter(|file| file.kind == Kind::Corporate && file.day.is_none())
+        .map(|file| file.set.clone())
+        .chain(known.dated_sets())
+        .collect();
+    let is_dated = |file: &SourceFile| file.day.is_some() || dated.contains(&file.set);
+    let (all, waiting): (Vec<SourceFile>, Vec<SourceFile>) = files.into_iter().partition(is_dated);
+    let unread = all.iter().filter(|file| !known.has_read(file)).cloned().collect();
+    let waiting = waiting.into_iter().filter(|file| !known.has_read(file)).collect();
+    Ok(Texts { unread, waiting, all: known.are_all_in(&all).then_some(all) })
+}
+
+/// The texts that an import read: its copies, else those of its folder on this machine. `Err` says what is missing.
+pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec<SourceFile>, String> {
+    let found = texts_of(&imported.folder, &[]).unwrap_or_default();
+    let mut by_name: HashMap<String, SourceFile> =
+        found.into_iter().map(|file| (file.name.clone(), file)).collect();
+    let again = imported.files.iter().map(|(name, digest, stamp)| {
+        let copy = copies.join(copy_name(digest));
+        let file = by_name.remove(name).or_else(|| SourceFile::named(name));
+        let file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
+        let file = file.with_stamp(stamp);
+        match copy.is_file() {
+            true => Ok(file.in_copy(copy)),
+            false if file.is_there() => Ok(file),
+            false => Err(format!("{name} is neither in {} nor among its copies", imported.folder.display())),
+        }
+    });
+    again.collect()
+}
+
 /// All texts of the state in a folder, by name. `variables` are those of the object stores.
-pub(super) fn texts_of(folder: &Path, variables: &[(String, String)]) -> Result<Vec<SourceFile>> {
+fn texts_of(folder: &Path, variables: &[(String, String)]) -> Result<Vec<SourceFile>> {
     let unreadable = |(path, source)| SourceError::Unreadable { path, source };
     let files = match folder.to_str().filter(|address| is_address(address)) {
         None => files_of_folder(folder).map_err(unreadable)?,

@@ -9,7 +9,7 @@ use crate::pipeline::error::Result;
 use crate::table::{ImportRow, Table, read_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The date of a quarterly set without a single day in it.
 const NO_DATE: Date = date(1900, 1, 1);
@@ -18,13 +18,12 @@ const NO_DATE: Date = date(1900, 1, 1);
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) rows: Vec<ImportRow>,
-    digests: HashSet<String>,
     stamps: HashSet<String>,
 }
 
-/// What names a text without opening it: its checksum, else the name, size and time of change of its file.
+/// What names a text without opening it: its name, its size, and its checksum or the time of change of its file.
 fn stamp_of(name: &str, stamp: &str) -> String {
-    if stamp.contains("checksum") { stamp.to_owned() } else { format!("{name} {stamp}") }
+    format!("{name} {stamp}")
 }
 
 impl Known {
@@ -33,14 +32,53 @@ impl Known {
         for file in staging.sound_table(Table::Imports)? {
             rows.extend(read_rows(&file)?);
         }
-        let digests = rows.iter().map(|row| row.digest.clone()).collect();
         let stamps = rows.iter().map(|row| stamp_of(&row.file, &row.stamp)).collect();
-        Ok(Self { rows, digests, stamps })
+        Ok(Self { rows, stamps })
     }
 
-    /// Whether a file was read before, as far as its size and stamp say. An empty file has nothing to read.
+    /// Whether a file was read before, as far as its size and stamp say.
     pub(super) fn has_read(&self, file: &SourceFile) -> bool {
-        file.bytes == 0 || self.stamps.contains(&stamp_of(&file.name, &file.stamp))
+        self.stamps.contains(&stamp_of(&file.name, &file.stamp))
+    }
+
+    /// Whether every text that was read is among these files, as far as their names and sizes say.
+    pub(super) fn are_all_in(&self, files: &[SourceFile]) -> bool {
+        let there: HashSet<(&str, i64)> =
+            files.iter().map(|file| (file.name.as_str(), file.bytes as i64)).collect();
+        let is_there = |row: &&ImportRow| there.contains(&(row.file.as_str(), row.bytes));
+        self.are_all(&self.rows.iter().filter(is_there).map(|row| row.digest.as_str()).collect())
+    }
+
+    /// Whether every text that was read is among these rows.
+    pub(super) fn are_all_among(&self, rows: &[(ImportRow, bool)]) -> bool {
+        self.are_all(&rows.iter().map(|(row, _)| row.digest.as_str()).collect())
+    }
+
+    fn are_all(&self, digests: &HashSet<&str>) -> bool {
+        self.rows.iter().all(|row| row.records == 0 || digests.contains(row.digest.as_str()))
+    }
+
+    /// Whether records that arrive are not newer than the newest quarterly set, or have the source of others. What they change depends
+    /// on records that these replaced. Daily files up to the first set change nothing.
+    pub(super) fn are_late(&self, rows: &[(ImportRow, bool)]) -> bool {
+        let set = self.rows.iter().filter(|row| row.quarterly).map(|row| row.source_date).max();
+        let is_first = set == base_of(self.rows.iter()).map(|base| base.date);
+        let is_late = |(row, is_new): &(ImportRow, bool)| {
+            let is_same = |known: &ImportRow| {
+                known.kind == row.kind && known.source_date == row.source_date && !known.quarterly
+            };
+            let of_text = self.rows.iter().filter(|known| known.digest == row.digest);
+            let dates: Vec<Date> = of_text.map(|known| known.source_date).collect();
+            match (is_new, row.quarterly) {
+                (false, _) => !dates.is_empty() && !dates.contains(&row.source_date),
+                (true, true) => set.is_some_and(|set| row.source_date <= set),
+                (true, false) => {
+                    set.is_some_and(|set| row.source_date <= set) && !is_first
+                        || self.rows.iter().any(|known| known.records > 0 && is_same(known))
+                }
+            }
+        };
+        rows.iter().any(|new| new.0.records > 0 && self.row_of(&new.0).is_none() && is_late(new))
     }
 
     /// The quarterly sets whose corporations were read.
@@ -49,14 +87,19 @@ impl Known {
         corporations.map(|row| set_of(&row.file, None))
     }
 
-    /// The rows of the files that were read now, in their order; none of a text that was read before.
-    pub(super) fn new_rows(
+    /// The row of a file with this text.
+    pub(super) fn row_of(&self, row: &ImportRow) -> Option<&ImportRow> {
+        self.rows.iter().find(|known| known.digest == row.digest && known.file == row.file)
+    }
+
+    /// The rows of the files that were read now, in their order, and whether each one's text is new.
+    pub(super) fn rows_of(
         &self,
         files: &[SourceFile],
         reads: &[FileRead],
         (imported_at, run_id): (Timestamp, &str),
-    ) -> Vec<Option<ImportRow>> {
-        let mut seen: HashSet<&str> = self.digests.iter().map(String::as_str).collect();
+    ) -> Vec<(ImportRow, bool)> {
+        let mut seen: HashSet<&str> = self.rows.iter().map(|row| row.digest.as_str()).collect();
         let is_new: Vec<bool> = reads.iter().map(|read| seen.insert(read.digest.as_str())).collect();
         let new =
             || files.iter().zip(reads).zip(&is_new).filter(|(_, is_new)| **is_new).map(|(pair, _)| pair);
@@ -68,12 +111,21 @@ impl Known {
                 (set, self.date_of_set(set, &new().filter(|(file, _)| file.set == set).collect::<Vec<_>>()))
             })
             .collect();
+        let of_set = |file: &SourceFile| dates.get(file.set.as_str()).copied();
+        let mut of_text: HashMap<&str, Date> =
+            self.rows.iter().map(|row| (row.digest.as_str(), row.source_date)).collect();
+        let own_date = |file: &SourceFile| file.day.or_else(|| of_set(file));
+        for (file, read) in new() {
+            of_text.insert(&read.digest, own_date(file).unwrap_or(NO_DATE));
+        }
         let row = |((file, read), is_new): ((&SourceFile, &FileRead), &bool)| {
-            is_new.then(|| ImportRow {
+            let row = ImportRow {
                 digest: read.digest.clone(),
                 file: file.name.clone(),
                 kind: file.kind.name().to_owned(),
-                source_date: file.day.or_else(|| dates.get(file.set.as_str()).copied()).unwrap_or(NO_DATE),
+                source_date: own_date(file)
+                    .or_else(|| of_text.get(&*read.digest).copied())
+                    .unwrap_or(NO_DATE),
                 quarterly: file.day.is_none(),
                 bytes: read.bytes as i64,
                 records: read.lines as i64,
@@ -81,7 +133,8 @@ impl Known {
                 stamp: file.stamp.clone(),
                 imported_at,
                 run_id: run_id.to_owned(),
-            })
+            };
+            (row, *is_new)
         };
         files.iter().zip(reads).zip(&is_new).map(row).collect()
     }
@@ -114,12 +167,4 @@ pub(super) fn base_of<'r>(rows: impl Iterator<Item = &'r ImportRow> + Clone) -> 
         |row: &&ImportRow| row.quarterly && Kind::from_name(&row.kind).is_some_and(|kind| !kind.is_event());
     let first_set = rows.clone().filter(is_set).map(|row| SourceKey { date: row.source_date, rank: 0 }).min();
     first_set.or_else(|| rows.map(|row| SourceKey { date: row.source_date, rank: u8::MAX }).min())
-}
-
-/// The newest quarterly file of events of each kind.
-pub(super) fn newest_events<'r>(rows: impl Iterator<Item = &'r ImportRow> + Clone) -> [Option<Date>; 3] {
-    [Kind::CorporateEvent, Kind::FictitiousEvent, Kind::PartnershipEvent].map(|kind| {
-        let of_kind = rows.clone().filter(|row| row.quarterly && row.kind == kind.name());
-        of_kind.map(|row| row.source_date).max()
-    })
 }

@@ -1,22 +1,20 @@
 //! Files of a folder → the next snapshot.
 
-use super::folder::texts_of;
-use super::known::{Known, base_of, newest_events};
+use super::known::{Known, base_of};
 use super::month::Arrived;
 use super::months::{MonthsMade, merge_months};
 use super::places::find_places;
 use crate::import::business::event::StateEvent;
 use crate::import::business::merge::Terms;
 use crate::import::business::stored::SourceKey;
-use crate::import::files::layout::Kind;
 use crate::import::files::source::SourceFile;
-use crate::import::read::{FileRead, ReadOptions, Rejected, copy_name, read_files};
+use crate::import::read::{FileRead, ReadOptions, Reading, Rejected, read_files};
 use crate::import::rules::industry::Industries;
 use crate::import::rules::text::document_number_of;
 use crate::lake::{Staging, TableDelta};
 use crate::pipeline::error::{PipelineError, Result};
-use crate::pipeline::state::provenance::ImportedFiles;
-use crate::table::{Change, ChangeRow, ImportRow, Row, Table, UnmatchedEventRow};
+use crate::pipeline::state::run_state::RunState;
+use crate::table::{ChangeRow, ImportRow, Row, Table, UnmatchedEventRow};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -27,6 +25,10 @@ use std::path::Path;
 pub(super) struct Import<'a> {
     /// The texts to read; those that the lake has are skipped.
     pub(super) files: Vec<SourceFile>,
+    /// Every text of the folder, if it seems to have all that the lake read.
+    pub(super) all: Option<Vec<SourceFile>>,
+    /// Whether `files` has all that the lake read, and everything is made anew from them.
+    pub(super) is_anew: bool,
     pub(super) industries: &'a Industries,
     pub(super) today: Date,
     pub(super) observed_at: Timestamp,
@@ -42,113 +44,151 @@ pub(super) struct Import<'a> {
 pub(super) struct Loaded {
     pub(super) deltas: BTreeMap<String, TableDelta>,
     pub(super) rejected: Vec<Rejected>,
-    /// The files that were read.
+    /// The files that the lake had not read.
     pub(super) files: Vec<ImportRow>,
+    /// Their records, each text counted once.
+    pub(super) records: u64,
     /// Path, digest and stamp of every text that was opened.
     pub(super) opened: Vec<(String, String, String)>,
-}
-
-/// The texts of a folder that the lake has not read, by name; and those of quarterly sets that wait for the corporations of their
-/// set, which date it.
-pub(super) fn unread_files(
-    (folder, variables): (&Path, &[(String, String)]),
-    staging: &Staging,
-) -> Result<(Vec<SourceFile>, Vec<SourceFile>)> {
-    let known = Known::of(staging)?;
-    let files = texts_of(folder, variables)?;
-    let dated: HashSet<String> = files
-        .iter()
-        .filter(|file| file.kind == Kind::Corporate && file.day.is_none())
-        .map(|file| file.set.clone())
-        .chain(known.dated_sets())
-        .collect();
-    let unread = files.into_iter().filter(|file| !known.has_read(file));
-    Ok(unread.partition(|file| file.day.is_some() || dated.contains(&file.set)))
-}
-
-/// The texts that an import read: its copies, else those of its folder on this machine. `Err` says what is missing.
-pub(super) fn files_again(imported: &ImportedFiles, copies: &Path) -> Result<Vec<SourceFile>, String> {
-    let found = texts_of(&imported.folder, &[]).unwrap_or_default();
-    let mut by_name: HashMap<String, SourceFile> =
-        found.into_iter().map(|file| (file.name.clone(), file)).collect();
-    let again = imported.files.iter().map(|(name, digest, stamp)| {
-        let copy = copies.join(copy_name(digest));
-        let file = by_name.remove(name).or_else(|| SourceFile::named(name));
-        let file = file.ok_or_else(|| format!("{name} is no file of the state"))?;
-        let file = file.with_stamp(stamp);
-        match copy.is_file() {
-            true => Ok(file.in_copy(copy)),
-            false if file.is_there() => Ok(file),
-            false => Err(format!("{name} is neither in {} nor among its copies", imported.folder.display())),
-        }
-    });
-    again.collect()
+    /// Whether everything was made anew.
+    pub(super) is_anew: bool,
 }
 
 /// Reads files and merges them into the next snapshot. Nothing changes where no text is new.
-pub(super) fn load(staging: &mut Staging, import: Import<'_>) -> Result<Loaded> {
+///
+/// Where a file is not newer than the newest quarterly set, what it changes depends on records that the lake has no more: then all files
+/// are read again, and the tables are made anew.
+pub(super) fn load(staging: &mut Staging, mut import: Import<'_>) -> Result<Loaded> {
     let unwritten = |source| PipelineError::Write { path: import.scratch.to_owned(), source };
     fs::create_dir_all(import.scratch).map_err(unwritten)?;
-    let known = Known::of(staging)?;
     import.copies.map_or(Ok(()), fs::create_dir_all).map_err(unwritten)?;
-    let options = ReadOptions { today: import.today, scratch: import.scratch, copies: import.copies };
-    let reading = read_files(&import.files, options)?;
-    let rows = known.new_rows(&import.files, &reading.files, (import.observed_at, import.run_id));
-    let opened = import
-        .files
-        .iter()
-        .zip(&reading.files)
-        .map(|(file, read)| (file.name.clone(), read.digest.clone(), file.stamp.clone()));
-    let mut loaded = Loaded {
-        files: rows.iter().flatten().cloned().collect(),
-        opened: opened.collect(),
-        ..Loaded::default()
-    };
-    if !loaded.files.is_empty() {
-        let mut keys: Vec<Option<SourceKey>> = keys(&import.files, &rows);
-        let places = find_places(staging, &reading, &mut keys, import.scratch)?;
-        let terms = terms(&known.rows, &loaded.files, import.run_id);
-        let arrived = Arrived {
-            records: &reading.records,
-            events: &places.events,
-            keys: &keys,
-            kinds: &import.files.iter().map(|file| file.kind).collect::<Vec<_>>(),
-            strayed: &places.strayed.keys().copied().collect::<HashSet<i64>>(),
-        };
-        let made = merge_months(staging, &arrived, places.strayed, (&terms, import.industries))?;
-        loaded.deltas = deltas(staging, &made);
-        stage_changes(staging, made)?;
-        stage_unmatched(staging, places.unmatched)?;
-        staging.merge(Table::Imports, &ImportRow::batch(&loaded.files)?)?;
-        loaded.rejected = rejected(reading.files, &rows);
+    let before = Known::of(staging)?;
+    let mut read = read_new(&import, &before)?;
+    if !import.is_anew && before.are_late(&read.rows) {
+        let unread = import.files.clone();
+        // Files that a repair left out are not known.
+        let is_whole = !RunState::of(staging.parent()).has_losses;
+        if let Some(all) = import.all.take().filter(|_| is_whole) {
+            (import.files, import.is_anew) = (all, true);
+            read = read_new(&import, &before)?;
+        }
+        if !import.is_anew || !before.are_all_among(&read.rows) {
+            tracing::warn!(
+                "a file is not newer than others, and files that the lake has read are gone: changes may be incomplete"
+            );
+            if std::mem::replace(&mut import.is_anew, false) {
+                import.files = unread;
+                read = read_new(&import, &before)?;
+            }
+        }
     }
+    let loaded = merge_read(staging, &import, &before, read)?;
     fs::remove_dir_all(import.scratch).map_err(unwritten)?;
     Ok(loaded)
 }
 
-/// The source of each file; none of a text that was read before.
-fn keys(files: &[SourceFile], rows: &[Option<ImportRow>]) -> Vec<Option<SourceKey>> {
-    let key = |(file, row): (&SourceFile, &Option<ImportRow>)| {
-        row.as_ref().map(|row| SourceKey { date: row.source_date, rank: file.rank() })
+/// What was read of the files of an import.
+struct ReadNew {
+    reading: Reading,
+    /// The row of each file, and whether its text counts.
+    rows: Vec<(ImportRow, bool)>,
+    /// Those of files that the lake had not read.
+    new: Vec<ImportRow>,
+}
+
+fn read_new(import: &Import<'_>, before: &Known) -> Result<ReadNew> {
+    let options = ReadOptions { today: import.today, scratch: import.scratch, copies: import.copies };
+    let reading = read_files(&import.files, options)?;
+    let (nothing, of_run) = (Known::default(), (import.observed_at, import.run_id));
+    let known = if import.is_anew { &nothing } else { before };
+    let mut rows = known.rows_of(&import.files, &reading.files, of_run);
+    let is_new = |row: &ImportRow| before.row_of(row).is_none();
+    let with_set = import.files.iter().zip(&rows);
+    let new_sets: HashSet<&str> =
+        with_set.filter(|(_, (row, _))| is_new(row)).map(|(file, _)| file.set.as_str()).collect();
+    let mut new = Vec::new();
+    for ((row, _), file) in rows.iter_mut().zip(&import.files) {
+        match before.row_of(row) {
+            Some(old) if import.is_anew => {
+                (row.imported_at, row.run_id) = (old.imported_at, old.run_id.clone());
+                // A day of its content that was ahead then dates it no more.
+                if !new_sets.contains(file.set.as_str()) {
+                    row.source_date = old.source_date;
+                }
+            }
+            Some(old) => *row = ImportRow { stamp: row.stamp.clone(), ..old.clone() },
+            None => new.push(row.clone()),
+        }
+    }
+    Ok(ReadNew { reading, rows, new })
+}
+
+fn merge_read(staging: &mut Staging, import: &Import<'_>, before: &Known, read: ReadNew) -> Result<Loaded> {
+    let opened = import.files.iter().zip(&read.reading.files);
+    let mut loaded = Loaded {
+        opened: opened
+            .map(|(file, read)| (file.name.clone(), read.digest.clone(), file.stamp.clone()))
+            .collect(),
+        rejected: read.of_new_texts(before).flat_map(|file| file.rejected.clone()).collect(),
+        records: read.of_new_texts(before).map(|file| file.lines).sum(),
+        is_anew: import.is_anew,
+        ..Loaded::default()
+    };
+    if read.new.is_empty() {
+        return Ok(loaded);
+    }
+    let terms = terms(staging, import, before, &read);
+    let mut keys: Vec<Option<SourceKey>> = keys(&import.files, &read.rows);
+    let lake = (!import.is_anew).then_some(&*staging);
+    let places = find_places(lake, &read.reading, &mut keys, import.scratch)?;
+    let arrived = Arrived {
+        records: &read.reading.records,
+        events: &places.events,
+        keys: &keys,
+        kinds: &import.files.iter().map(|file| file.kind).collect::<Vec<_>>(),
+        strayed: &places.strayed.keys().copied().collect::<HashSet<i64>>(),
+    };
+    let made = merge_months(staging, &arrived, places.strayed, (&terms, import.industries))?;
+    loaded.deltas = deltas(staging, &made);
+    stage_changes(staging, made, import.is_anew)?;
+    stage_unmatched(staging, places.unmatched)?;
+    if import.is_anew {
+        staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
+    }
+    let rows: Vec<ImportRow> = read.rows.into_iter().map(|(row, _)| row).collect();
+    staging.merge(Table::Imports, &ImportRow::batch(&rows)?)?;
+    loaded.files = read.new;
+    Ok(loaded)
+}
+
+impl ReadNew {
+    /// The texts that the lake had not read.
+    fn of_new_texts<'r>(&'r self, before: &'r Known) -> impl Iterator<Item = &'r FileRead> {
+        let all = self.reading.files.iter().zip(&self.rows);
+        let is_new = |row: &ImportRow, counts: bool| counts && before.row_of(row).is_none();
+        all.filter(move |(_, (row, counts))| is_new(row, *counts)).map(|(file, _)| file)
+    }
+}
+
+/// The source of each file; none of a text that does not count.
+fn keys(files: &[SourceFile], rows: &[(ImportRow, bool)]) -> Vec<Option<SourceKey>> {
+    let key = |(file, (row, counts)): (&SourceFile, &(ImportRow, bool))| {
+        counts.then(|| SourceKey { date: row.source_date, rank: file.rank() })
     };
     files.iter().zip(rows).map(key).collect()
 }
 
-fn terms(known: &[ImportRow], new: &[ImportRow], run_id: &str) -> Terms {
-    let all = known.iter().chain(new);
-    let base = base_of(all.clone());
+fn terms(staging: &Staging, import: &Import<'_>, before: &Known, read: &ReadNew) -> Terms {
+    let known = if import.is_anew { &[][..] } else { &before.rows };
+    let all = known.iter().chain(read.rows.iter().map(|(row, _)| row));
+    let base = base_of(all);
     Terms {
         base: base.unwrap_or(SourceKey { date: Date::MAX, rank: u8::MAX }),
-        newest_events: newest_events(all),
-        events_before: newest_events(known.iter()),
         is_all_new: base_of(known.iter()).is_some_and(|before| Some(before) != base),
-        run_id: run_id.to_owned(),
+        is_anew: import.is_anew,
+        has_losses: RunState::of(staging.parent()).has_losses,
+        run_id: import.run_id.to_owned(),
     }
-}
-
-fn rejected(files: Vec<FileRead>, rows: &[Option<ImportRow>]) -> Vec<Rejected> {
-    let new = files.into_iter().zip(rows).filter(|(_, row)| row.is_some());
-    new.flat_map(|(file, _)| file.rejected).collect()
 }
 
 fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> {
@@ -158,7 +198,6 @@ fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> 
         added: made.added,
         changed: made.changed,
         total: total(Table::Filings),
-        changed_months: made.changed_months.clone(),
         ..TableDelta::default()
     };
     let others = [Table::Details, Table::Officers, Table::Events];
@@ -167,45 +206,63 @@ fn deltas(staging: &Staging, made: &MonthsMade) -> BTreeMap<String, TableDelta> 
     [(Table::Filings.name().to_owned(), filings)].into_iter().chain(others).collect()
 }
 
-/// A change, without the run that found it.
-type Found = (i64, Date, Change, String, Option<String>, Option<String>);
-
-/// Adds the changes, in place of those that were found again. A change that stays keeps the run that found it.
-fn stage_changes(staging: &mut Staging, made: MonthsMade) -> Result<()> {
+/// Adds the changes, in place of those that were found again: all where everything is made anew. A change that stays keeps the run that
+/// found it.
+fn stage_changes(staging: &mut Staging, made: MonthsMade, is_anew: bool) -> Result<()> {
     let MonthsMade { mut changes, replaced, .. } = made;
-    if !replaced.is_empty() {
-        let is_replaced = |id: i64, day: Date| replaced.get(&id).is_some_and(|from| day >= *from);
-        let dropped = staging.drop_changes(is_replaced)?;
-        let found = |row: &ChangeRow| -> Found {
-            (
-                row.business_id,
-                row.observed_on,
-                row.change,
-                row.field.clone(),
-                row.old.clone(),
-                row.new.clone(),
-            )
-        };
-        let runs: HashMap<Found, String> =
-            dropped.iter().map(|row| (found(row), row.run_id.clone())).collect();
+    if is_anew || !replaced.is_empty() {
+        let mut found_by = FoundBy::default();
+        staging.drop_changes(|row| {
+            let is_replaced = replaced.get(&row.business_id).is_some_and(|from| row.observed_on >= *from);
+            let is_dropped = is_anew || is_replaced;
+            if is_dropped {
+                found_by.note(row);
+            }
+            is_dropped
+        })?;
         for row in &mut changes {
-            if let Some(run_id) = runs.get(&found(row)) {
-                row.run_id.clone_from(run_id);
+            if let Some(run_id) = found_by.run_of(row) {
+                run_id.clone_into(&mut row.run_id);
             }
         }
     }
-    Ok(staging.add_changes(&changes)?)
+    Ok(staging.add_changes(changes)?)
 }
 
-/// Keeps the events of businesses without a record, each once.
+/// The runs that found changes, by digests of these: the changes themselves would fill the memory.
+#[derive(Default)]
+struct FoundBy {
+    runs: Vec<String>,
+    changes: HashMap<[u8; 32], usize>,
+}
+
+impl FoundBy {
+    fn digest(row: &ChangeRow) -> [u8; 32] {
+        let ChangeRow { observed_on, business_id, change, field, old, new, .. } = row;
+        let text = format!("{observed_on} {business_id} {} {field} {old:?} {new:?}", change.name());
+        *blake3::hash(text.as_bytes()).as_bytes()
+    }
+
+    fn note(&mut self, row: &ChangeRow) {
+        let known = self.runs.iter().rposition(|run| *run == row.run_id);
+        let run = known.unwrap_or_else(|| {
+            self.runs.push(row.run_id.clone());
+            self.runs.len() - 1
+        });
+        self.changes.insert(Self::digest(row), run);
+    }
+
+    fn run_of(&self, row: &ChangeRow) -> Option<&str> {
+        self.changes.get(&Self::digest(row)).map(|run| self.runs[*run].as_str())
+    }
+}
+
+/// Keeps the events of businesses without a record, each once a file.
 fn stage_unmatched(staging: &mut Staging, mut events: Vec<(i64, SourceKey, StateEvent)>) -> Result<()> {
     events.sort();
+    events.dedup();
     let mut rows: Vec<UnmatchedEventRow> = Vec::new();
-    let mut seen: HashSet<(i64, StateEvent)> = HashSet::new();
     for (id, key, event) in events {
-        if !seen.insert((id, event.clone())) {
-            continue;
-        }
         let position = rows.last().filter(|row| row.business_id == id).map_or(0, |row| row.position + 1);
         rows.push(UnmatchedEventRow {
             business_id: id,

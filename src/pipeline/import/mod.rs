@@ -2,8 +2,8 @@
 //!
 //! # Files, in reading order
 //!
-//! - `folder`: the files of `[import] folder`, wherever it is
 //! - `known`: what the lake has read, and which dates follow from that
+//! - `folder`: the files of `[import] folder`, wherever it is, and which of them are read
 //! - `places`: the month of each business and event
 //! - `month`: the merge of one month
 //! - `batches`: rows of a month, as the lake has them and as they become

@@ -7,10 +7,10 @@ use crate::import::business::record::{Record, parse_record};
 use crate::import::business::rows::Mapping;
 use crate::import::business::stored::{SourceKey, Sources};
 use crate::import::files::layout::Kind;
-use crate::import::spool::{Entry, Spooled, entries};
+use crate::import::spool::{Entry, Spooled, entries, push_entry};
 use crate::lake::{Month, MonthPart, PartWriter};
 use crate::pipeline::error::Result;
-use crate::table::{Change, ChangeRow, Table};
+use crate::table::{ChangeRow, Table};
 use jiff::civil::Date;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
@@ -85,7 +85,7 @@ impl Arrived<'_> {
     }
 
     fn sources(&self, of_one: &[Arrival<'_>], line: &mut Vec<u8>) -> Sources {
-        let mut sources = Sources::default();
+        let (mut sources, mut last_file) = (Sources::default(), None);
         for (entry, is_event) in of_one {
             let Some(key) = self.key(entry.file) else { continue };
             if *is_event {
@@ -93,7 +93,8 @@ impl Arrived<'_> {
             } else if let Some(kind) = self.kinds.get(entry.file as usize) {
                 unpack_line(entry.bytes, line);
                 if let Ok(record) = parse_record(*kind, line) {
-                    push_record(&mut sources.records, key, record);
+                    let is_same_file = last_file.replace(entry.file) == Some(entry.file);
+                    push_record(&mut sources.records, (key, record), is_same_file);
                 }
             }
         }
@@ -106,10 +107,14 @@ fn by_business<'a, 's>(arrivals: &'a [Arrival<'s>]) -> impl Iterator<Item = (i64
 }
 
 /// Adds a record. The records of a partnership in one file have one partner each.
-fn push_record(records: &mut Vec<(SourceKey, Record)>, key: SourceKey, record: Record) {
+fn push_record(
+    records: &mut Vec<(SourceKey, Record)>,
+    (key, record): (SourceKey, Record),
+    is_same_file: bool,
+) {
     let same = records.iter_mut().find(|(known, _)| *known == key);
     match same {
-        Some((_, first)) if record.kind == Kind::Partnership && first.kind == record.kind => {
+        Some((_, first)) if is_same_file && record.kind == Kind::Partnership && first.kind == record.kind => {
             first.add_officers(record);
         }
         Some((_, older)) => *older = record,
@@ -132,8 +137,9 @@ pub(super) fn merge_month(
     let before = Before::read(&job.paths, &is_touched)?;
     let mut known = before.businesses()?;
     known.retain(|id, _| !job.leaving.contains(id));
-    let waiting: Vec<i64> = known.keys().filter(|id| !ids.contains(id)).copied().collect();
-    all.extend(waiting.into_iter().map(|id| (id, &[][..])));
+    if !terms.is_anew {
+        all.extend(known.keys().filter(|id| !ids.contains(id)).map(|id| (*id, &[][..])));
+    }
     all.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
     let mut made = MonthMade {
         month: job.month,
@@ -147,11 +153,9 @@ pub(super) fn merge_month(
     let (mut after, mut line) = (After::default(), Vec::new());
     for (id, of_one) in all {
         let sources = arrived.sources(of_one, &mut line);
-        let existing = known.remove(&id);
-        let is_new = existing.is_none();
         made.read += sources.records.len() as u64;
-        if let Some(merged) = merge(existing, sources, terms, mapping) {
-            made.note(&merged, is_new);
+        if let Some(merged) = merge(known.remove(&id), sources, terms, mapping) {
+            made.note(&merged);
             after.push(merged)?;
         }
     }
@@ -165,29 +169,26 @@ pub(super) fn merge_month(
 }
 
 impl MonthMade {
-    fn note(&mut self, merged: &Merged, is_new: bool) {
-        self.added += u64::from(is_new);
-        let is_changed = !is_new && merged.changes.iter().any(|row| row.change == Change::Changed);
-        self.changed += u64::from(is_changed);
+    fn note(&mut self, merged: &Merged) {
+        self.added += u64::from(merged.is_new);
+        self.changed += u64::from(merged.is_changed);
         self.changes.extend_from_slice(&merged.changes);
         self.replaced.extend(merged.changed_from.map(|from| (merged.business.filing.business_id, from)));
     }
 }
 
-/// The records and events of businesses that are in more than one month, by business.
+/// The records of businesses that are in more than one month, by business.
 pub(super) fn strayed_sources(
     arrived: &Arrived<'_>,
     months: &BTreeSet<Month>,
 ) -> io::Result<HashMap<i64, Sources>> {
-    let (mut found, mut line): (HashMap<i64, Sources>, _) = (HashMap::new(), Vec::new());
+    let mut kept = Spools { records: Vec::new(), events: Vec::new() };
     for month in months {
         let spools = arrived.spools(*month)?;
-        for (id, of_one) in by_business(&arrived.arrivals(&spools, &|id| arrived.strayed.contains(&id))) {
-            let sources = arrived.sources(of_one, &mut line);
-            let all = found.entry(id).or_default();
-            all.records.extend(sources.records);
-            all.events.extend(sources.events);
+        for entry in entries(&spools.records).filter(|entry| arrived.strayed.contains(&entry.id)) {
+            push_entry(&mut kept.records, entry);
         }
     }
-    Ok(found)
+    let (arrivals, mut line) = (arrived.arrivals(&kept, &|_| true), Vec::new());
+    Ok(by_business(&arrivals).map(|(id, of_one)| (id, arrived.sources(of_one, &mut line))).collect())
 }

@@ -26,7 +26,6 @@ pub(super) struct MonthsMade {
     pub(super) read: u64,
     pub(super) added: u64,
     pub(super) changed: u64,
-    pub(super) changed_months: BTreeSet<Month>,
 }
 
 /// Merges every month that something arrived for.
@@ -38,7 +37,7 @@ pub(super) fn merge_months(
 ) -> Result<MonthsMade> {
     let mut made = MonthsMade::default();
     let apart = merge_strayed(staging, arrived, strayed, (terms, industries), &mut made)?;
-    let jobs = jobs(staging, arrived, apart, terms.is_all_new)?;
+    let jobs = jobs(staging, arrived, apart, terms.is_all_new || terms.is_anew)?;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(jobs.len()).max(1);
     let writer = staging.part_writer();
     let waiting = Mutex::new(jobs);
@@ -75,9 +74,6 @@ fn take(staging: &mut Staging, month: MonthMade, made: &mut MonthsMade) -> Resul
     made.added += month.added;
     made.changed += month.changed;
     for (table, part) in month.parts {
-        if table == Table::Filings {
-            made.changed_months.insert(month.month);
-        }
         staging.set_month(table, month.month, part)?;
     }
     Ok(())
@@ -108,14 +104,12 @@ fn merge_strayed(
         let mut sources = sources.remove(&id).unwrap_or_default();
         sources.events.extend(strayed.events);
         made.read += sources.records.len() as u64;
-        let existing = known.remove(&id);
-        let is_new = existing.is_none();
-        let Some(merged) = merge(existing, sources, terms, &mapping) else { continue };
+        let Some(merged) = merge(known.remove(&id), sources, terms, &mapping) else { continue };
         if let Some(home) = strayed.home.and_then(month_of_number) {
             apart.leaving.entry(home).or_default().insert(id);
         }
-        made.added += u64::from(is_new);
-        made.changed += u64::from(!is_new);
+        made.added += u64::from(merged.is_new);
+        made.changed += u64::from(merged.is_changed);
         made.changes.extend_from_slice(&merged.changes);
         made.replaced.extend(merged.changed_from.map(|from| (id, from)));
         if let Some(month) = Month::of(merged.business.filing.filed_date) {

@@ -47,15 +47,15 @@ struct Place {
 }
 
 /// Finds the month of every event. `keys` has the source of each file, none of a file that does not count; the sources of events that wait
-/// are added.
+/// are added. `lake` is none where all its files arrive again.
 pub(super) fn find_places(
-    staging: &Staging,
+    lake: Option<&Staging>,
     reading: &Reading,
     keys: &mut Vec<Option<SourceKey>>,
     folder: &Path,
 ) -> Result<Places> {
-    let lake = lake_places(staging, reading, folder)?;
-    let waiting = waiting_events(staging)?;
+    let waiting = lake.map_or(Ok(Vec::new()), waiting_events)?;
+    let lake = lake_places(lake, reading, folder)?;
     for (_, key, _) in &waiting {
         if file_with(keys, *key).is_none() {
             keys.push(Some(*key));
@@ -97,9 +97,10 @@ fn by_threads(find: impl Fn(usize, usize) -> io::Result<Places> + Sync) -> Resul
 }
 
 /// The month of the lake's businesses, by bucket: of those that arrived, where these are known.
-fn lake_places(staging: &Staging, reading: &Reading, folder: &Path) -> Result<Spooled> {
+fn lake_places(lake: Option<&Staging>, reading: &Reading, folder: &Path) -> Result<Spooled> {
     let mut spool = Spool::create(&folder.join("places-of-lake"), SPOOL_BYTES)?;
-    for (month, path) in staging.month_files(Table::Filings) {
+    let months = lake.map(|staging| staging.month_files(Table::Filings)).unwrap_or_default();
+    for (month, path) in months {
         let rows = read_batch(&path, Some(&["business_id"]))?;
         for id in FilingColumns::new(&rows).business_id()?.values() {
             if reading.ids.as_ref().is_none_or(|ids| ids.contains(id)) {

@@ -1,11 +1,10 @@
 //! The order of a run that imports the state's files: lock, read, merge, aggregate, check, publish.
 
 use super::coverage::{missing_days, stage_coverage, stage_statewide};
-use super::load::{Import, Loaded, files_again, load, unread_files};
-use crate::aggregate::digest;
-use crate::export::catalog::{leave_out, write_catalog};
+use super::folder::{Texts, files_again, texts_in};
+use super::load::{Import, Loaded, load};
 use crate::import::rules::industry::Industries;
-use crate::lake::{CommitInfo, Lake, LakeLock, PruneRules, RunDir, RunRecord, Staging};
+use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging};
 use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql};
 use crate::pipeline::config::spec::{ImportSpec, OnFailure};
@@ -13,9 +12,7 @@ use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::progress::{Done, Event, Events, Work};
 use crate::pipeline::publish::calendar::stage_calendar;
 use crate::pipeline::publish::check_input::evidence_of_import;
-use crate::pipeline::publish::checks::{findings, findings_that, verdict};
-use crate::pipeline::publish::merge::add_up;
-use crate::pipeline::publish::report::write_report;
+use crate::pipeline::publish::ending::Ending;
 use crate::pipeline::publish::summary::{ImportSummary, Outcome, RunSummary, TableRows};
 use crate::pipeline::state::provenance::{ImportedFiles, Journal};
 use crate::pipeline::state::run_state::{RunState, SourceKind};
@@ -42,6 +39,9 @@ pub struct ImportContext {
     pub events: Events,
 }
 
+/// Commits that may be newer than that of a run which was cut short.
+const LAST_COMMITS: usize = 16;
+
 struct ImportRun<'a> {
     pipeline: &'a Pipeline,
     context: &'a ImportContext,
@@ -66,7 +66,7 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
     check_source(lake)?;
     check_sql(pipeline)?;
     let rules = Rules::of(pipeline, spec)?;
-    give_up_unfinished(lake, name)?;
+    close_unfinished(lake, name)?;
     let record = RunRecord {
         pipeline_digest: pipeline.digest.clone(),
         ..RunRecord::begun(&run_id, name, (begun_at, context.today))
@@ -75,11 +75,12 @@ pub fn import(pipeline: &Pipeline, spec: &ImportSpec, context: &ImportContext) -
     dir.begin(&record)?;
     context.events.report(Event::Begun(dir.path()));
     tracing::info!(run_id, today = %context.today, lake = %lake, "the import begins");
-    let mut run = ImportRun { pipeline, context, lock: &lock, record, dir, started };
+    let run = ImportRun { pipeline, context, lock: &lock, record, dir, started };
     let summary = run.import(spec, &rules);
-    if summary.is_err() {
-        run.record.finished = Some(Outcome::Failed.name().to_owned());
-        run.dir.close(&mut run.record)?;
+    if summary.is_err()
+        && let Err(error) = close_cut_short(lake, run.record)
+    {
+        tracing::warn!(%error, "the run stays open");
     }
     summary
 }
@@ -134,6 +135,8 @@ pub(in crate::pipeline) fn import_again(
         staging,
         Import {
             files,
+            all: None,
+            is_anew: imported.is_anew,
             industries: &rules.industries,
             today: journal.today,
             observed_at: journal.merged_at.unwrap_or_default(),
@@ -148,13 +151,26 @@ pub(in crate::pipeline) fn import_again(
     }
 }
 
-/// Closes runs that a kill left open. They published nothing.
-fn give_up_unfinished(lake: &Lake, pipeline: &str) -> Result<()> {
-    while let Some(mut record) = lake.unfinished_run(pipeline)? {
-        record.finished = Some(Outcome::Failed.name().to_owned());
-        lake.run(&record.run_id)?.close(&mut record)?;
+/// Closes runs that a kill left open.
+fn close_unfinished(lake: &Lake, pipeline: &str) -> Result<()> {
+    while let Some(record) = lake.unfinished_run(pipeline)? {
+        close_cut_short(lake, record)?;
     }
     Ok(())
+}
+
+/// Closes a run that was cut short: before its commit, or after it.
+fn close_cut_short(lake: &Lake, mut record: RunRecord) -> Result<()> {
+    let is_of_run = |commit: &Commit| commit.run_id == record.run_id;
+    let mut ended = Outcome::Failed.name();
+    for snapshot in lake.commits()?.into_iter().rev().take(LAST_COMMITS) {
+        ended = if is_of_run(&lake.commit(snapshot)?) { Outcome::Complete.name() } else { ended };
+    }
+    for snapshot in lake.pending_snapshots()? {
+        ended = if is_of_run(&lake.pending_commit(snapshot)?) { RunRecord::HELD } else { ended };
+    }
+    record.finished = Some(ended.to_owned());
+    Ok(lake.run(&record.run_id)?.close(&mut record)?)
 }
 
 impl ImportRun<'_> {
@@ -162,37 +178,17 @@ impl ImportRun<'_> {
         self.context.events.report(event);
     }
 
-    fn import(&mut self, spec: &ImportSpec, rules: &Rules) -> Result<RunSummary> {
+    fn import(&self, spec: &ImportSpec, rules: &Rules) -> Result<RunSummary> {
         let folder = self.pipeline.import_folder(spec);
-        let copies = spec.archive.then(|| self.dir.copies());
         let mut summary = RunSummary::empty(&self.record.pipeline, self.record.today);
         summary.run_id = self.record.run_id.clone();
         let mut staging = self.context.lake.stage(&self.record.run_id)?;
         summary.snapshot = staging.parent().map(|commit| commit.snapshot);
         summary.outcome = Outcome::Unchanged;
-        let (files, waiting) = unread_files((&folder, &self.context.variables), &staging)?;
-        let waiting: Vec<String> = waiting.into_iter().map(|file| file.name).collect();
-        if let Some(first) = waiting.first() {
-            tracing::warn!(
-                files = waiting.len(), %first,
-                "quarterly files wait for cordata0.txt to cordata9.txt of their set, which date it"
-            );
-        }
+        let texts = texts_in((&folder, &self.context.variables), &staging)?;
+        let waiting: Vec<String> = texts.waiting.iter().map(|file| file.name.clone()).collect();
         let observed_at = (self.context.now)();
-        let scratch = self.dir.path().join("staged").join("import");
-        self.report(Event::Working(Work::Merging));
-        let loaded = load(
-            &mut staging,
-            Import {
-                files,
-                industries: &rules.industries,
-                today: self.record.today,
-                observed_at,
-                run_id: &self.record.run_id,
-                scratch: &scratch,
-                copies: copies.as_deref(),
-            },
-        )?;
+        let loaded = self.load(&mut staging, texts, spec, rules, observed_at)?;
         let imports = imports_of(&staging)?;
         summary.rows =
             loaded.deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
@@ -201,22 +197,57 @@ impl ImportRun<'_> {
         if loaded.files.is_empty() {
             self.report(Event::Done(Done::Unchanged(summary.snapshot)));
         } else {
-            self.report(Event::Done(Done::Read(
-                loaded.files.iter().map(|row| row.records as u64).sum(),
-                self.started.elapsed(),
-            )));
+            self.report(Event::Done(Done::Read(loaded.records, self.started.elapsed())));
             self.quarantine(&loaded)?;
             let journal = Journal {
                 today: self.record.today,
                 merged_at: Some(observed_at),
-                imported: Some(ImportedFiles { folder, industries: rules.own.clone(), files: loaded.opened }),
+                imported: Some(ImportedFiles {
+                    folder,
+                    industries: rules.own.clone(),
+                    files: loaded.opened,
+                    is_anew: loaded.is_anew,
+                }),
                 aggregates: aggregates_of(self.pipeline)?,
                 ..Journal::default()
             };
-            self.publish(staging, journal, &mut summary)?;
+            self.publish(staging, &journal, &mut summary)?;
         }
-        self.conclude(&mut summary)?;
+        summary.end(summary.outcome);
+        let mut record = self.record.clone();
+        self.ending().close(&mut record, &mut summary, self.started)?;
         Ok(summary)
+    }
+
+    fn load(
+        &self,
+        staging: &mut Staging,
+        texts: Texts,
+        spec: &ImportSpec,
+        rules: &Rules,
+        observed_at: Timestamp,
+    ) -> Result<Loaded> {
+        if let Some(first) = texts.waiting.first() {
+            tracing::warn!(
+                files = texts.waiting.len(),
+                first = first.name,
+                "quarterly files wait for cordata0.txt to cordata9.txt of their set, which date it"
+            );
+        }
+        self.report(Event::Working(Work::Merging));
+        let copies = spec.archive.then(|| self.dir.copies());
+        let import = Import {
+            files: texts.unread,
+            all: texts.all,
+            is_anew: false,
+            industries: &rules.industries,
+            today: self.record.today,
+            observed_at,
+            run_id: &self.record.run_id,
+            scratch: &self.dir.path().join("staged").join("import"),
+            copies: copies.as_deref(),
+        };
+        load(staging, import)
     }
 
     fn quarantine(&self, loaded: &Loaded) -> Result<()> {
@@ -227,92 +258,33 @@ impl ImportRun<'_> {
         Ok(quarantine.sync()?)
     }
 
-    fn publish(&self, mut staging: Staging, journal: Journal, summary: &mut RunSummary) -> Result<()> {
-        let today = self.record.today;
-        stage_days(&mut staging, today)?;
-        if let Some(aggregates) = &journal.aggregates {
-            let by = RunState::of(staging.parent()).aggregates;
-            let (begun, number) = (Instant::now(), aggregates.len() as u64);
-            self.report(Event::Working(Work::AddingUp(number)));
-            add_up(aggregates, &by, &mut staging, &self.dir.path().join("aggregates"))?;
-            self.report(Event::Done(Done::AddedUp(number, begun.elapsed())));
-        }
+    fn publish(&self, mut staging: Staging, journal: &Journal, summary: &mut RunSummary) -> Result<()> {
+        let ending = self.ending();
+        stage_days(&mut staging, journal.today)?;
+        ending.aggregate(journal, &mut staging)?;
         self.report(Event::Working(Work::Publishing));
-        let evidence =
-            evidence_of_import(&staging, today, journal.aggregates.as_deref(), summary.quarantined)?;
-        let found = findings(&self.pipeline.spec.checks, &evidence);
-        for finding in &found {
-            tracing::warn!(then = ?finding.then, "{}", finding.what);
-        }
-        summary.checks = found.iter().map(|finding| finding.what.clone()).collect();
-        match verdict(&found) {
-            OnFailure::Fail => {
-                Err(PipelineError::CheckFailed { failures: findings_that(&found, OnFailure::Fail) })
-            }
-            OnFailure::Hold => self.hold(staging, &journal, summary),
-            OnFailure::Tell => self.commit(staging, &journal, summary),
-        }
-    }
-
-    fn commit(&self, staging: Staging, journal: &Journal, summary: &mut RunSummary) -> Result<()> {
-        self.dir.write_journal(staging.snapshot(), journal)?;
-        let info = self.commit_info(&staging, journal, summary);
-        let snapshot = staging.commit(info)?.snapshot;
-        self.report(Event::Done(Done::Published(snapshot)));
-        (summary.snapshot, summary.outcome) = (Some(snapshot), Outcome::Complete);
-        Ok(())
-    }
-
-    /// Leaves the snapshot for review. Readers still see the one before.
-    fn hold(&self, staging: Staging, journal: &Journal, summary: &mut RunSummary) -> Result<()> {
-        self.dir.write_journal(staging.snapshot(), journal)?;
-        let info = self.commit_info(&staging, journal, summary);
-        let number = staging.commit_pending(info)?.snapshot;
-        tracing::warn!(
-            "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
-        );
-        self.report(Event::Done(Done::Held(number)));
-        (summary.held, summary.outcome) = (Some(number), Outcome::Failed);
-        Ok(())
-    }
-
-    fn commit_info(&self, staging: &Staging, journal: &Journal, summary: &RunSummary) -> CommitInfo {
+        let aggregates = journal.aggregates.as_deref();
+        let evidence = evidence_of_import(&staging, journal.today, aggregates, summary.quarantined)?;
+        let then = ending.check(&evidence, summary)?;
         let mut state = RunState::of(staging.parent());
         state.source = Some(SourceKind::State);
-        state.as_of = state.as_of.max(Some(self.record.today));
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
-        let aggregates = journal.aggregates.iter().flatten();
-        state.aggregates = aggregates.map(|(name, sql)| (name.clone(), digest(sql))).collect();
-        CommitInfo {
-            committed_at: (self.context.now)(),
-            today: self.record.today,
-            pipeline: self.record.pipeline.clone(),
-            requests_sent: 0,
-            state: serde_json::to_value(&state).unwrap_or_default(),
-            checks: serde_json::json!({ "findings": summary.checks }),
+        match then {
+            OnFailure::Tell => ending.commit(staging, (journal, state), summary),
+            _ => ending.hold(staging, (journal, state), summary),
         }
     }
 
-    /// Prunes old snapshots, writes catalogue, report and summary, and closes the run.
-    fn conclude(&mut self, summary: &mut RunSummary) -> Result<()> {
-        let lake = &self.context.lake;
-        summary.end(summary.outcome);
-        self.record.finished =
-            Some(if summary.held.is_some() { RunRecord::HELD } else { summary.outcome.name() }.to_owned());
-        let spec = &self.pipeline.spec.retention;
-        let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: self.record.today };
-        leave_out(lake, &lake.would_prune(&rules)?.snapshots)?;
-        summary.pruned = lake.prune(self.lock, &rules, (self.context.now)())?.snapshots;
-        summary.elapsed_secs = self.started.elapsed().as_secs_f64();
-        if let Some(commit) = lake.current()? {
-            write_catalog(lake, &commit)?;
-            if self.pipeline.spec.report.enabled {
-                write_report(lake, &commit, Some(summary))?;
-            }
+    fn ending(&self) -> Ending<'_> {
+        Ending {
+            pipeline: self.pipeline,
+            lake: &self.context.lake,
+            lock: self.lock,
+            dir: &self.dir,
+            now: self.context.now,
+            events: &self.context.events,
         }
-        self.dir.write_summary(summary)?;
-        Ok(self.dir.close(&mut self.record)?)
     }
 }
 
@@ -343,7 +315,7 @@ fn import_summary(loaded: &Loaded, imports: &[ImportRow]) -> ImportSummary {
     }
     ImportSummary {
         files: loaded.files.len() as u64,
-        records: loaded.files.iter().map(|row| row.records as u64).sum(),
+        records: loaded.records,
         newest: imports.iter().map(|row| row.source_date).max(),
         missing_days: missing,
         waiting: Vec::new(),

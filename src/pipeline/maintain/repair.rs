@@ -5,14 +5,14 @@ use super::replay::remake;
 use crate::contract::listing::Listing;
 use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{
-    Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
+    Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord, Staging,
 };
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
-use crate::pipeline::state::run_state::RunState;
-use crate::table::{CoverageRow, FilingColumns, Row, Table, TableError, read_table};
+use crate::pipeline::state::run_state::{RunState, SourceKind};
+use crate::table::{CoverageRow, FilingColumns, ImportRow, Row, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -212,6 +212,10 @@ impl Repair<'_> {
             lost_starts = starts_with_losses(&state.register, &read_since(self.lake)?, &filings)?;
             state.register.forget(&lost_starts);
         }
+        if state.source == Some(SourceKind::State) {
+            state.has_losses = true;
+            leave_out_all(&mut staging, &months)?;
+        }
         let commit = staging.commit(CommitInfo {
             committed_at: self.now,
             today,
@@ -227,11 +231,28 @@ impl Repair<'_> {
         let lost: BTreeMap<&PathBuf, &DamagedFile> =
             lost.iter().map(|file| (&file.user_path, file)).collect();
         for (path, file) in lost {
-            let done = format!("snapshot {} leaves it out: {}", commit.snapshot, loss(file, &lost_starts));
+            let loss = match (state.source, Table::from_name(&file.table)) {
+                (Some(SourceKind::State), Some(_)) => {
+                    "the next import reads all files of its folder again".to_owned()
+                }
+                _ => loss(file, &lost_starts),
+            };
+            let done = format!("snapshot {} leaves it out: {loss}", commit.snapshot);
             self.note(path.clone(), "lost", done);
         }
         Ok(())
     }
+}
+
+/// Leaves out what belongs to the businesses of lost months, and all files that were read: the next import reads them again.
+fn leave_out_all(staging: &mut Staging, months: &BTreeSet<Month>) -> Result<()> {
+    for table in [Table::Details, Table::Officers, Table::Events, Table::Records] {
+        for month in months {
+            staging.set_month(table, *month, None)?;
+        }
+    }
+    staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
+    Ok(())
 }
 
 /// Takes the place of a pipeline's name.

@@ -61,6 +61,9 @@ pub(crate) struct ImportedFiles {
     pub(crate) industries: Option<String>,
     /// Path in the folder, digest and stamp of each text, in the order in which they were read.
     pub(crate) files: Vec<(String, String, String)>,
+    /// Whether the tables were made anew from them.
+    #[serde(default)]
+    pub(crate) is_anew: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -26,6 +26,9 @@ pub(crate) struct RunState {
     /// The days that the newest run of days wanted; none before one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) wanted: Option<WantedDays>,
+    /// Whether a repair left rows of the state's files out.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) has_losses: bool,
     /// Whether a run has read all that it wanted. Before that, most values are new.
     pub(crate) read_once: bool,
     /// The plan's numbers as measured.

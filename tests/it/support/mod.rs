@@ -1,5 +1,6 @@
 //! What the tests stand on.
 
+pub(crate) mod bad_disk;
 pub(crate) mod certificate;
 pub(crate) mod changing_api;
 pub(crate) mod command;
@@ -17,7 +18,6 @@ pub(crate) mod python;
 pub(crate) mod s3;
 pub(crate) mod scratch;
 pub(crate) mod server;
-pub(crate) mod slow_disk;
 pub(crate) mod source;
 pub(crate) mod source_paths;
 pub(crate) mod source_shape;
