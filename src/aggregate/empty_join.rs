@@ -74,7 +74,7 @@ mod tests {
         let lake = TinyLake::of([
             (Table::Filings, vec![filing]),
             (Table::Changes, Vec::new()),
-            (Table::Details, vec![row([])]),
+            (Table::DailyCounts, vec![row([("filed_date", "2026-07-31")])]),
         ]);
         let on = "ON c.business_id = f.business_id";
         for (sql, expected) in [
@@ -86,7 +86,11 @@ mod tests {
             ),
             (format!("SELECT COUNT(*) AS n FROM filings f INNER JOIN changes c {on}"), true),
             (format!("SELECT f.county FROM filings f LEFT JOIN changes c {on}"), false),
-            (format!("SELECT f.county FROM filings f JOIN details c {on}"), false),
+            (
+                "SELECT f.county FROM filings f JOIN daily_counts c ON c.filed_date = f.filed_date"
+                    .to_owned(),
+                false,
+            ),
             ("SELECT field FROM changes".to_owned(), false),
             ("SELECT county FROM filings".to_owned(), false),
             ("SELEC".to_owned(), false),

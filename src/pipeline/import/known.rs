@@ -1,12 +1,13 @@
 //! What the lake has read, and which dates follow from that.
 
+use super::batches::TABLES;
 use crate::import::business::stored::SourceKey;
 use crate::import::files::layout::Kind;
 use crate::import::files::source::{SourceFile, set_of};
 use crate::import::read::FileRead;
-use crate::lake::Staging;
+use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
-use crate::table::{ImportRow, Table, read_rows};
+use crate::table::{ImportRow, Row as _, Table, read_rows};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -159,6 +160,17 @@ impl Known {
         let has = |kind: Kind| of_set().any(|row| row.source_date == newest && row.kind == kind.name());
         (!files.iter().any(|(file, _)| has(file.kind))).then_some(newest)
     }
+}
+
+/// Leaves out what belongs to the businesses of lost months, and all files that were read: the next import reads them again.
+pub(in crate::pipeline) fn forget(staging: &mut Staging, months: &BTreeSet<Month>) -> Result<()> {
+    for month in months {
+        for table in TABLES {
+            staging.set_month(table, *month, None)?;
+        }
+    }
+    staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
+    Ok(())
 }
 
 /// The source up to which nothing is a change: the first quarterly set; without one, the first date.

@@ -15,7 +15,7 @@
 mod batches;
 mod coverage;
 mod folder;
-mod known;
+pub(super) mod known;
 mod load;
 mod month;
 mod months;

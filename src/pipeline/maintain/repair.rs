@@ -5,14 +5,15 @@ use super::replay::remake;
 use crate::contract::listing::Listing;
 use crate::extract::registry::prefixes::{NamePrefix, prefix_of};
 use crate::lake::{
-    Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord, Staging,
+    Base, Commit, CommitInfo, DamagedFile, Lake, LakeError, LakeLock, Month, Problem, RunRecord,
 };
 use crate::pipeline::error::{PipelineError, Result};
+use crate::pipeline::import::known::forget;
 use crate::pipeline::plan::lake_view::coverage_rows;
 use crate::pipeline::publish::report::write_shown;
 use crate::pipeline::state::registry::{RegisterState, RegisterStatus};
 use crate::pipeline::state::run_state::{RunState, SourceKind};
-use crate::table::{CoverageRow, FilingColumns, ImportRow, Row, Table, TableError, read_table};
+use crate::table::{CoverageRow, FilingColumns, Row, Table, TableError, read_table};
 use arrow::record_batch::RecordBatch;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -214,7 +215,7 @@ impl Repair<'_> {
         }
         if state.source == Some(SourceKind::State) {
             state.has_losses = true;
-            leave_out_all(&mut staging, &months)?;
+            forget(&mut staging, &months)?;
         }
         let commit = staging.commit(CommitInfo {
             committed_at: self.now,
@@ -242,17 +243,6 @@ impl Repair<'_> {
         }
         Ok(())
     }
-}
-
-/// Leaves out what belongs to the businesses of lost months, and all files that were read: the next import reads them again.
-fn leave_out_all(staging: &mut Staging, months: &BTreeSet<Month>) -> Result<()> {
-    for table in [Table::Details, Table::Officers, Table::Events, Table::Records] {
-        for month in months {
-            staging.set_month(table, *month, None)?;
-        }
-    }
-    staging.replace(Table::Imports, &ImportRow::batch(&[])?)?;
-    Ok(())
 }
 
 /// Takes the place of a pipeline's name.
