@@ -7,7 +7,8 @@ use crate::import::files::source::{SourceFile, set_of};
 use crate::import::read::FileRead;
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::Result;
-use crate::table::{ImportRow, Row as _, Table, read_rows};
+use crate::pipeline::publish::calendar::staged_rows;
+use crate::table::{ImportRow, Row as _, Table};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -29,10 +30,7 @@ fn stamp_of(name: &str, stamp: &str) -> String {
 
 impl Known {
     pub(super) fn of(staging: &Staging) -> Result<Self> {
-        let mut rows: Vec<ImportRow> = Vec::new();
-        for file in staging.sound_table(Table::Imports)? {
-            rows.extend(read_rows(&file)?);
-        }
+        let rows: Vec<ImportRow> = staged_rows(staging)?;
         let stamps = rows.iter().map(|row| stamp_of(&row.file, &row.stamp)).collect();
         Ok(Self { rows, stamps })
     }

@@ -7,7 +7,8 @@ use crate::import::read::{BUCKETS, Reading, bucket};
 use crate::import::spool::{Entry, Spool, Spooled, entries};
 use crate::lake::{Month, Staging};
 use crate::pipeline::error::{PipelineError, Result};
-use crate::table::{FilingColumns, Table, UnmatchedEventRow, read_batch, read_rows};
+use crate::pipeline::publish::calendar::staged_rows;
+use crate::table::{FilingColumns, Table, UnmatchedEventRow, read_batch};
 use hashbrown::HashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -115,13 +116,10 @@ fn lake_places(lake: Option<&Staging>, reading: &Reading, folder: &Path) -> Resu
 /// The events of earlier runs whose business had no record.
 fn waiting_events(staging: &Staging) -> Result<Vec<(i64, SourceKey, StateEvent)>> {
     let mut events = Vec::new();
-    for file in staging.sound_table(Table::UnmatchedEvents)? {
-        for row in read_rows::<UnmatchedEventRow>(&file)? {
-            let key =
-                SourceKey { date: row.source_date, rank: u8::try_from(row.source_rank).unwrap_or(u8::MAX) };
-            if let Ok(event) = serde_json::from_str(&row.event) {
-                events.push((row.business_id, key, event));
-            }
+    for row in staged_rows::<UnmatchedEventRow>(staging)? {
+        let key = SourceKey { date: row.source_date, rank: u8::try_from(row.source_rank).unwrap_or(u8::MAX) };
+        if let Ok(event) = serde_json::from_str(&row.event) {
+            events.push((row.business_id, key, event));
         }
     }
     Ok(events)

@@ -7,16 +7,16 @@ use crate::import::rules::industry::Industries;
 use crate::lake::{Commit, Lake, LakeLock, RunDir, RunRecord, Staging};
 use crate::pipeline::config::built_in;
 use crate::pipeline::config::file::{Pipeline, aggregates_of, check_sql};
-use crate::pipeline::config::spec::{ImportSpec, OnFailure};
+use crate::pipeline::config::spec::ImportSpec;
 use crate::pipeline::error::{PipelineError, Result};
 use crate::pipeline::progress::{Done, Event, Events, Work};
-use crate::pipeline::publish::calendar::stage_calendar;
+use crate::pipeline::publish::calendar::{stage_calendar, staged_rows};
 use crate::pipeline::publish::check_input::evidence_of_import;
 use crate::pipeline::publish::ending::Ending;
 use crate::pipeline::publish::summary::{ImportSummary, Outcome, RunSummary, TableRows};
 use crate::pipeline::state::provenance::{ImportedFiles, Journal};
 use crate::pipeline::state::run_state::{RunState, SourceKind};
-use crate::table::{ImportRow, Table, read_rows};
+use crate::table::ImportRow;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -189,7 +189,7 @@ impl ImportRun<'_> {
         let waiting: Vec<String> = texts.waiting.iter().map(|file| file.name.clone()).collect();
         let observed_at = (self.context.now)();
         let loaded = self.load(&mut staging, texts, spec, rules, observed_at)?;
-        let imports = imports_of(&staging)?;
+        let imports = staged_rows::<ImportRow>(&staging)?;
         summary.rows =
             loaded.deltas.iter().map(|(table, delta)| (table.clone(), TableRows::from(delta))).collect();
         summary.quarantined = loaded.rejected.len() as u64;
@@ -270,10 +270,7 @@ impl ImportRun<'_> {
         state.source = Some(SourceKind::State);
         state.read_once = true;
         state.ended = Some(self.record.run_id.clone());
-        match then {
-            OnFailure::Tell => ending.commit(staging, (journal, state), summary),
-            _ => ending.hold(staging, (journal, state), summary),
-        }
+        ending.commit(staging, (journal, state), then, summary)
     }
 
     fn ending(&self) -> Ending<'_> {
@@ -290,19 +287,11 @@ impl ImportRun<'_> {
 
 /// Stages the coverage of days, the statewide figures, and the tables of days and months. Their day is that of the newest file.
 fn stage_days(staging: &mut Staging, today: Date) -> Result<()> {
-    let imports = imports_of(staging)?;
+    let imports = staged_rows::<ImportRow>(staging)?;
     let newest = imports.iter().map(|row| row.source_date).max().unwrap_or(today).min(today);
     stage_coverage(staging, &imports, today)?;
     stage_statewide(staging, newest)?;
     stage_calendar(staging, newest, &mut BTreeMap::new())
-}
-
-fn imports_of(staging: &Staging) -> Result<Vec<ImportRow>> {
-    let mut rows = Vec::new();
-    for file in staging.sound_table(Table::Imports)? {
-        rows.extend(read_rows(&file)?);
-    }
-    Ok(rows)
 }
 
 fn import_summary(loaded: &Loaded, imports: &[ImportRow]) -> ImportSummary {

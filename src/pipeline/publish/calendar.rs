@@ -26,7 +26,8 @@ pub(crate) fn stage_calendar(
     stage(staging, &months, deltas)
 }
 
-fn staged_rows<R: Row>(staging: &Staging) -> Result<Vec<R>> {
+/// All rows of a table that is not by month, as staged.
+pub(in crate::pipeline) fn staged_rows<R: Row>(staging: &Staging) -> Result<Vec<R>> {
     let mut rows = Vec::new();
     for file in staging.sound_table(R::TABLE)? {
         rows.extend(read_rows(&file)?);

@@ -57,34 +57,29 @@ impl Ending<'_> {
         }
     }
 
-    /// Writes the journal, and publishes the snapshot, with `state` in its commit.
+    /// Writes the journal, and publishes the snapshot with `state` in its commit, or leaves it for review: then readers still see the one
+    /// before.
     pub(in crate::pipeline) fn commit(
         &self,
         staging: Staging,
         (journal, state): (&Journal, RunState),
+        then: OnFailure,
         summary: &mut RunSummary,
     ) -> Result<()> {
         self.dir.write_journal(staging.snapshot(), journal)?;
-        let snapshot = staging.commit(self.commit_info(journal, state, summary))?.snapshot;
-        self.events.report(Event::Done(Done::Published(snapshot)));
-        (summary.snapshot, summary.outcome) = (Some(snapshot), Outcome::Complete);
-        Ok(())
-    }
-
-    /// Leaves the snapshot for review. Readers still see the one before.
-    pub(in crate::pipeline) fn hold(
-        &self,
-        staging: Staging,
-        (journal, state): (&Journal, RunState),
-        summary: &mut RunSummary,
-    ) -> Result<()> {
-        self.dir.write_journal(staging.snapshot(), journal)?;
-        let number = staging.commit_pending(self.commit_info(journal, state, summary))?.snapshot;
-        tracing::warn!(
-            "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
-        );
-        self.events.report(Event::Done(Done::Held(number)));
-        (summary.held, summary.outcome) = (Some(number), Outcome::Failed);
+        let info = self.commit_info(journal, state, summary);
+        if then == OnFailure::Tell {
+            let snapshot = staging.commit(info)?.snapshot;
+            self.events.report(Event::Done(Done::Published(snapshot)));
+            (summary.snapshot, summary.outcome) = (Some(snapshot), Outcome::Complete);
+        } else {
+            let number = staging.commit_pending(info)?.snapshot;
+            tracing::warn!(
+                "snapshot {number} is `held` for review, not published; look: sunlake snapshot show {number}; publish: sunlake snapshot accept {number}"
+            );
+            self.events.report(Event::Done(Done::Held(number)));
+            (summary.held, summary.outcome) = (Some(number), Outcome::Failed);
+        }
         Ok(())
     }
 

@@ -103,13 +103,11 @@ fn publish_checked(run: &Run<'_>, mut landing: Landing, summary: &mut RunSummary
         run.progress.report(Event::Done(Done::Unchanged(summary.snapshot)));
         return Ok(());
     }
-    let how = (&landing.journal, state_of(run, summary));
-    match then {
-        OnFailure::Tell => ending.commit(landing.staging, how, summary),
-        // A run that resumes later is reviewed once it has ended.
-        _ if summary.stopped.is_some() => Ok(()),
-        _ => ending.hold(landing.staging, how, summary),
+    // A run that resumes later is reviewed once it has ended.
+    if then != OnFailure::Tell && summary.stopped.is_some() {
+        return Ok(());
     }
+    ending.commit(landing.staging, (&landing.journal, state_of(run, summary)), then, summary)
 }
 
 fn ending<'r>(run: &'r Run<'_>) -> Ending<'r> {
