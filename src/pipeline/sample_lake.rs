@@ -45,6 +45,7 @@ pub(crate) fn sample_limits(sample: &SampleSource) -> PlanLimits {
         per_minute: sample.per_minute.unwrap_or(row.per_minute),
         per_day: sample.per_day.unwrap_or(row.per_day),
         per_month: sample.per_month.unwrap_or(row.per_month),
+        max_offset: sample.max_offset.unwrap_or(row.max_offset),
         ..row
     }
 }

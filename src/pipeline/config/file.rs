@@ -114,6 +114,7 @@ fn check_numbers(spec: &PipelineSpec, wrong: &mut Vec<WrongKey>) {
     let bounds = [
         ("plan.rows_per_call", given.rows_per_call.map(u64::from), 1, u64::from(MAX_LIMIT)),
         ("plan.max_offset", given.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
+        ("source.sample.max_offset", spec.source.sample.max_offset.map(u64::from), 0, u64::from(MAX_OFFSET)),
         ("plan.window_days", given.window_days.map(u64::from), 1, u64::from(MAX_WINDOW)),
         ("budget.max_minutes", spec.budget.max_minutes, 0, A_YEAR),
     ];

@@ -101,6 +101,8 @@ pub struct SampleSource {
     pub shape: Shape,
     /// Plan whose rows per call, max offset and window apply.
     pub plan: Plan,
+    /// Largest offset; the plan's when absent. `[plan] max_offset` is the same for the reader.
+    pub max_offset: Option<u32>,
     /// Requests a minute; the plan's when absent.
     pub per_minute: Option<u32>,
     /// Requests a day; the plan's when absent.
@@ -120,6 +122,7 @@ impl Default for SampleSource {
             scale: 1.0,
             shape: Shape::Plain,
             plan: Plan::Agency,
+            max_offset: None,
             per_minute: None,
             per_day: None,
             per_month: None,
