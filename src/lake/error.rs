@@ -1,5 +1,6 @@
 //! The errors of the lake. Each variant is one way in which a caller reacts.
 
+use super::backend::http_way::UNTRUSTED;
 use crate::table::TableError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -64,6 +65,11 @@ fn number(snapshot: Option<u64>) -> String {
 }
 
 impl LakeError {
+    /// Whether the certificate of an object store could not be trusted.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        matches!(self, Self::Remote { what, .. } if what.contains(UNTRUSTED))
+    }
+
     /// For `map_err`: an error of the disk.
     pub(super) fn storage(op: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();

@@ -372,7 +372,7 @@ fn a_redirect_is_not_followed_and_the_key_reaches_no_other_address() {
         let target = format!("{}/v1/me", elsewhere.url());
         let weather =
             Weather::new(move |_| Reply::Answer(status, vec![("Location", target.clone())], String::new()));
-        weather.run("").exits(6).says("redirect");
+        weather.run("").exits(3).says("redirect").says("is the address of the API");
         assert_eq!(weather.proxy.log().len(), 1, "a redirect is not worth another try");
         weather.assert_nothing_published();
     }

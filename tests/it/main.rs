@@ -68,3 +68,4 @@ mod terminal;
 mod tls;
 mod truth;
 mod verify;
+mod ways;

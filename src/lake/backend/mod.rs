@@ -11,6 +11,7 @@
 //! - [`disk`]: every operation that changes the local disk; digests of files
 //! - [`local`]: the backend that is a folder
 //! - [`url`]: which object store an address means
+//! - `http_way`: which requests a proxy of the environment may carry
 //! - [`blocking`]: asynchronous requests for blocking callers
 //! - [`object_client`]: every request to an object store
 //! - [`prefix`]: files of others under a prefix of an object store
@@ -21,6 +22,7 @@ mod blocking;
 pub(super) mod disk;
 #[cfg(test)]
 pub(super) mod fault_injection;
+pub(super) mod http_way;
 pub(super) mod local;
 pub(super) mod object_client;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The address of a lake in an object store: which cloud, which bucket, under which name.
 
+use super::http_way::SafeWay;
 use super::object_client::Objects;
 use crate::lake::error::LakeError;
 use object_store::aws::AmazonS3Builder;
@@ -43,7 +44,8 @@ pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Obje
     // The builders have the same methods, but no trait in common.
     macro_rules! store {
         ($builder:ty, $prefix:literal) => {{
-            let builder = <$builder>::new().with_url(address).with_retry(retry.clone());
+            let builder =
+                <$builder>::new().with_url(address).with_retry(retry.clone()).with_http_connector(SafeWay);
             let options = options(variables, $prefix).into_iter();
             let builder = options.fold(builder, |builder, (key, value)| builder.with_config(key, value));
             Arc::new(builder.build().map_err(|error| wrong(address, &error.to_string()))?)
