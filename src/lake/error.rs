@@ -16,6 +16,9 @@ pub enum LakeError {
     /// A request to the object store failed, or the store cannot be reached.
     #[error("cannot {op} {url}: {what}")]
     Remote { op: &'static str, url: String, what: String },
+    /// The place of the lake breaks a guarantee that commits need.
+    #[error("{place} cannot keep a lake: {what}")]
+    Unreliable { place: String, what: String },
     /// An address that cannot be one of an object store.
     #[error("{address} is no address of an object store: {what}")]
     Address { address: String, what: String },

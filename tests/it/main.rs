@@ -63,6 +63,7 @@ mod state_files;
 mod state_order;
 mod store;
 mod store_history;
+mod store_promises;
 mod support;
 mod terminal;
 mod tls;

@@ -187,6 +187,10 @@ fn of_import(error: &SourceError) -> Option<String> {
 fn of_lake(error: &LakeError) -> Option<String> {
     match error {
         LakeError::Storage { path, source, .. } => of_lake_file(path, source),
+        LakeError::Unreliable { .. } => some(
+            "use a store that creates an object only if it is absent (Amazon S3, Google Cloud Storage, Azure, Cloudflare R2, MinIO), \
+             or a lake in a folder of this machine",
+        ),
         error if error.is_untrusted() => some(TRUST),
         LakeError::Address { .. } => some("give a path, or s3://, gs:// or az:// with bucket and name"),
         LakeError::Held { .. } => some("wait until the other run ends, or stop it"),

@@ -61,6 +61,10 @@ impl Backend for RemoteBackend {
         Some(self.objects.url(""))
     }
 
+    fn place(&self) -> Option<String> {
+        Some(self.objects.place.clone())
+    }
+
     fn refresh(&self) -> Result<(), LakeError> {
         let pointed_to = pointed_to(&self.objects)?;
         let after = pointed_to.map(Layout::commit_name);

@@ -23,6 +23,9 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Prefixes of the environment variables that the clouds' own tools read; so does this program.
 pub const CLOUD_VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
+/// Parts of the names of variables that lead an address to another store, or change how it is asked.
+const SETTINGS_OF_A_PLACE: [&str; 4] = ["ENDPOINT", "CONDITIONAL_PUT", "EMULATOR", "BASE_URL"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cloud {
     Aws,
@@ -57,7 +60,12 @@ pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Obje
         Cloud::Azure => store!(MicrosoftAzureBuilder, "AZURE_"),
         Cloud::Google => store!(GoogleCloudStorageBuilder, "GOOGLE_"),
     };
-    Objects::new(store, &prefix, address)
+    let mut places: Vec<_> = variables
+        .iter()
+        .filter(|(name, _)| SETTINGS_OF_A_PLACE.iter().any(|part| name.to_ascii_uppercase().contains(part)))
+        .collect();
+    places.sort();
+    Ok(Objects::new(store, &prefix, address)?.reached_by(&places))
 }
 
 /// The cloud of an address, and the lake's prefix in its bucket.
@@ -138,6 +146,16 @@ mod tests {
         open_with("gs://bucket", &[("GOOGLE_SKIP_SIGNATURE", "true")]).expect("a store");
         assert_eq!(parse("s3://bucket/lakes/x/").expect("parsed"), (Cloud::Aws, ObjectPath::from("lakes/x")));
         assert_eq!(parse("gs://bucket").expect("parsed"), (Cloud::Google, ObjectPath::default()));
+    }
+
+    #[test]
+    fn another_endpoint_is_another_place() {
+        let place = |endpoint| {
+            let variables = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_ENDPOINT", endpoint)];
+            open_with("s3://bucket/x", &variables).expect("a store").place
+        };
+        assert_eq!(place("https://a.example"), place("https://a.example"));
+        assert_ne!(place("https://a.example"), place("https://b.example"));
     }
 
     #[test]
