@@ -49,6 +49,9 @@ pub enum LakeError {
         number(*parent), number(*newest)
     )]
     Overtaken { snapshot: u64, parent: Option<u64>, newest: Option<u64> },
+    /// A folder has the name of the link to the newest snapshot, and is not a copy of that snapshot.
+    #[error("{} is a folder with other files than the newest snapshot, where the lake has a link", path.display())]
+    InTheWay { path: PathBuf },
     /// A file is not what the lake wrote.
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },

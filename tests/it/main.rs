@@ -13,6 +13,7 @@ mod api;
 mod catalogues;
 mod command_line;
 mod connections;
+mod copies;
 mod daily_listing;
 mod damage;
 mod delivery;

@@ -196,6 +196,11 @@ fn of_lake(error: &LakeError) -> Option<String> {
         LakeError::Held { .. } => some("wait until the other run ends, or stop it"),
         LakeError::Conflict { .. } => some("run again: the next run continues from the newer snapshot"),
         LakeError::NotShown { .. } => some("run the pipeline again: the next run repairs this"),
+        LakeError::InTheWay { path } => Some(format!(
+            "move the folder out of the lake: mv {} {}-copy; then repair the lake: `sunlake verify --repair`",
+            path.display(),
+            path.parent().unwrap_or(path).display()
+        )),
         LakeError::Newer { .. } => some(NEWER_SUNLAKE),
         LakeError::NoSnapshot { .. } | LakeError::Pruned { .. } | LakeError::NotHeld { .. } => {
             some(LIST_SNAPSHOTS)

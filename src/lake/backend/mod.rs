@@ -10,6 +10,7 @@
 //! - [`protocol`]: the trait `Backend`; `Repair`, what a recovery did; the copy of a commit in its run's folder
 //! - [`disk`]: every operation that changes the local disk; digests of files
 //! - [`local`]: the backend that is a folder
+//! - `copied_link`: `current` in a copy of a lake, made by a program that follows links
 //! - [`url`]: which object store an address means
 //! - `http_way`: which requests a proxy of the environment may carry
 //! - [`blocking`]: asynchronous requests for blocking callers
@@ -19,6 +20,7 @@
 //! - [`remote`]: the backend that is an object store, with its pointer `latest.json`
 
 mod blocking;
+mod copied_link;
 pub(super) mod disk;
 #[cfg(test)]
 pub(super) mod fault_injection;

@@ -197,6 +197,7 @@ impl Backend for RemoteBackend {
             let known = self.known();
             (known.newest, known.pointed_to)
         };
+        self.cache.local.clear_copied_link()?;
         let removed = self.cache.local.clear_leftovers(newest, self)?;
         self.cache.drop_old_snapshots(newest)?;
         let stale = newest.filter(|newest| Some(*newest) != pointed_to);
