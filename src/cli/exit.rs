@@ -159,6 +159,7 @@ fn lake(error: &LakeError) -> u8 {
         LakeError::Held { .. } | LakeError::Conflict { .. } => HELD,
         LakeError::NoSnapshot { .. }
         | LakeError::Address { .. }
+        | LakeError::Setting { .. }
         | LakeError::Pruned { .. }
         | LakeError::NotHeld { .. }
         | LakeError::Overtaken { .. } => SETTINGS,

@@ -22,6 +22,9 @@ pub enum LakeError {
     /// An address that cannot be one of an object store.
     #[error("{address} is no address of an object store: {what}")]
     Address { address: String, what: String },
+    /// A variable of an object store that cannot be used. Its value may contain a secret.
+    #[error("{name} is not {what}")]
+    Setting { name: String, what: &'static str },
     /// Another run holds the lake.
     #[error("another run holds the lake ({holder})")]
     Held { holder: String },

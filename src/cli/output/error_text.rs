@@ -192,6 +192,7 @@ fn of_lake(error: &LakeError) -> Option<String> {
              or a lake in a folder of this machine",
         ),
         error if error.is_untrusted() => some(TRUST),
+        LakeError::Setting { .. } => some("correct the variable, or unset it"),
         LakeError::Address { .. } => some("give a path, or s3://, gs:// or az:// with bucket and name"),
         LakeError::Held { .. } => some("wait until the other run ends, or stop it"),
         LakeError::Conflict { .. } => some("run again: the next run continues from the newer snapshot"),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 12] = [
+const WITHOUT_FLAG: [(&str, &str); 14] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
@@ -23,6 +23,11 @@ const WITHOUT_FLAG: [(&str, &str); 12] = [
         "SSL_CERT_FILE, SSL_CERT_DIR",
         "Certificates of the authorities to trust, in PEM, in place of the system's.",
     ),
+    (
+        "TOKIO_WORKER_THREADS, POLARS_MAX_THREADS",
+        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_`, are not used.",
+    ),
+    ("SUNLAKE_LEFT_OUT", "Set by the program for itself: the variables that it does not use."),
     (
         "SUNLAKE_COMPLETE",
         "Set by the script of `sunlake completions`: the program answers the shell, and does nothing else.",
