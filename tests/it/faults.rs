@@ -64,7 +64,7 @@ fn a_service_that_stays_down_ends_the_run_after_a_fixed_number_of_attempts() {
 
 #[test]
 fn a_refusal_whose_cause_is_gone_does_not_end_the_next_run_too() {
-    for (status, code) in [(403, 4), (404, 6)] {
+    for (status, code) in [(403, 4), (404, 3)] {
         for number in [3, 15] {
             let weather = Weather::new(move |request| match request.number == number {
                 true => Reply::error(status, Vec::new()),

@@ -232,7 +232,8 @@ mod tests {
     #[test]
     fn another_endpoint_is_another_place() {
         let place = |endpoint| {
-            let variables = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_ENDPOINT", endpoint)];
+            let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+            let variables = [&keys[..], &[("AWS_ENDPOINT", endpoint)]].concat();
             open_with("s3://bucket/x", &variables).expect("a store").place
         };
         assert_eq!(place("https://a.example"), place("https://a.example"));
