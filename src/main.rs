@@ -2,9 +2,13 @@
 
 use clap::FromArgMatches;
 use clap::parser::ValueSource;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
-use sunlake::cli::{Cli, World, answer_shell, carry_out, command_line, explain, without_empty_variables};
+use sunlake::cli::{
+    Cli, LEFT_OUT, World, answer_shell, carry_out, command_line, explain, unusable_variables,
+    without_empty_variables,
+};
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -20,6 +24,15 @@ fn main() -> ExitCode {
         Ok(true) => return ExitCode::SUCCESS,
         Ok(false) => {}
         Err(error) => error.exit(),
+    }
+    let unusable = unusable_variables(std::env::vars_os());
+    if !unusable.is_empty() {
+        let error = start_without(&unusable);
+        eprintln!(
+            "error: cannot start without {}: {error}\nhint: unset it",
+            unusable.join(OsStr::new(", ")).display()
+        );
+        return ExitCode::from(sunlake::cli::exit::SETTINGS);
     }
     let line = without_empty_variables(command_line(), &is_empty);
     let matches = line.try_get_matches().unwrap_or_else(|error| match explain(&error) {
@@ -53,6 +66,21 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(runtime.block_on(carry_out(cli, &world)))
+}
+
+/// This program once more in its own place, without some variables. Returns only if that fails.
+fn start_without(unusable: &[OsString]) -> std::io::Error {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return error,
+    };
+    let mut arguments = std::env::args_os();
+    let mut command = std::process::Command::new(program);
+    command.arg0(arguments.next().unwrap_or_default()).args(arguments);
+    for name in unusable {
+        command.env_remove(name);
+    }
+    command.env(LEFT_OUT, unusable.join(OsStr::new(", "))).exec()
 }
 
 /// Name of this process, and of its host if the kernel reports it.

@@ -3,6 +3,7 @@
 use super::args::{Cli, Command};
 use super::command;
 use super::exit::CommandError;
+use super::library_variables::LEFT_OUT;
 use super::output::error_text::ErrorText;
 use super::output::log::{Log, start_log};
 use super::output::terminal::Terminal;
@@ -21,6 +22,9 @@ pub async fn carry_out(mut cli: Cli, world: &World) -> u8 {
     }
     let terminal = Terminal::of_stderr(&cli.common, world.variable);
     let log = start_log(&cli.common, terminal, matches!(cli.command, Command::Serve(_)));
+    if let Some(names) = (world.variable)(LEFT_OUT) {
+        tracing::warn!("not used, because it could end the program: {names}");
+    }
     let today = cli.common.today.unwrap_or_else(|| eastern_day((world.now)()));
     let session = Session { common: &cli.common, world, today };
     let done = dispatch(&cli.command, &session, &log).await;

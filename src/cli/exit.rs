@@ -16,13 +16,13 @@ pub const DONE: u8 = 0;
 pub const BUG: u8 = 1;
 /// The command line is wrong.
 pub const USAGE: u8 = 2;
-/// The pipeline file or the settings are wrong.
+/// The pipeline file or the settings are wrong, or the address cannot be that of the API.
 pub const SETTINGS: u8 = 3;
 /// The key was refused: 401 or 403.
 pub const KEY_REFUSED: u8 = 4;
 /// Stopped early; run again to resume.
 pub const RUN_AGAIN: u8 = crate::pipeline::publish::summary::EXIT_RUN_AGAIN;
-/// The API is unavailable, or answers outside its contract, after retries.
+/// The API is unavailable, or answers with something that may pass, after retries.
 pub const API: u8 = 6;
 /// A check failed; nothing was published.
 pub const CHECK_FAILED: u8 = crate::pipeline::publish::summary::EXIT_CHECK_FAILED;
@@ -134,16 +134,22 @@ fn pipeline(error: &PipelineError) -> u8 {
     }
 }
 
+/// 5 and 6 only where the same command can succeed later, with nothing changed.
 fn client(error: &ClientError) -> u8 {
     match error {
         ClientError::Refused { status: 401 | 403, .. } => KEY_REFUSED,
         ClientError::BudgetSpent { .. } | ClientError::WaitTooLong { .. } | ClientError::Stopped => RUN_AGAIN,
-        ClientError::Settings(_) | ClientError::PlainHttp { .. } => SETTINGS,
         ClientError::Ledger { .. } => STORAGE,
-        ClientError::Refused { .. }
-        | ClientError::Busy { .. }
+        ClientError::Settings(_)
+        | ClientError::NoClient { .. }
+        | ClientError::PlainHttp { .. }
+        | ClientError::Untrusted { .. }
+        | ClientError::ProxyRefused { .. }
+        | ClientError::Refused { .. }
+        | ClientError::OutsideContract { retryable: false, .. } => SETTINGS,
+        ClientError::Busy { .. }
         | ClientError::Transport { .. }
-        | ClientError::OutsideContract { .. }
+        | ClientError::OutsideContract { retryable: true, .. }
         | ClientError::GaveUp { .. } => API,
     }
 }
@@ -153,6 +159,7 @@ fn lake(error: &LakeError) -> u8 {
         LakeError::Held { .. } | LakeError::Conflict { .. } => HELD,
         LakeError::NoSnapshot { .. }
         | LakeError::Address { .. }
+        | LakeError::Setting { .. }
         | LakeError::Pruned { .. }
         | LakeError::NotHeld { .. }
         | LakeError::Overtaken { .. } => SETTINGS,

@@ -9,6 +9,7 @@
 //! - `context`: the lake, the API and the state folder
 //! - `completion`: what a shell offers while a command line is typed
 //! - `command`: the commands, a file each
+//! - `library_variables`: variables of libraries without which the program must start
 //! - `dispatch`: one command from its flags to its exit code
 
 mod args;
@@ -17,6 +18,7 @@ mod completion;
 mod context;
 mod dispatch;
 pub mod exit;
+mod library_variables;
 mod output;
 mod session;
 
@@ -27,4 +29,5 @@ pub use args::{
 };
 pub use completion::answer_shell;
 pub use dispatch::carry_out;
+pub use library_variables::{LEFT_OUT, unusable_variables};
 pub use session::World;

@@ -34,7 +34,7 @@ pub enum ClientError {
     /// The API answered with an error status that a retry would not change.
     #[error("GET {target} was refused with status {status}: {message}")]
     Refused { target: String, status: u16, message: String },
-    /// The API is busy or over a limit: 429, 500, 502, 503, 504.
+    /// The API is busy or over a limit, or a gateway before it gave up: 408, 425, 429, and most of 500 to 599.
     #[error("GET {target} answered {status}: {message}")]
     Busy { target: String, status: u16, message: String, retry_after: Option<Duration> },
     /// No connection, no answer in time, or an incomplete body.
@@ -43,6 +43,12 @@ pub enum ClientError {
     /// The address is https, and what answers there is not TLS. Nothing of the request was sent.
     #[error("GET {target} failed: the address begins with https://, but plain http answers there")]
     PlainHttp { target: String },
+    /// The other side of the connection cannot be trusted, or no terms of TLS suit both. Nothing of the request was sent.
+    #[error("GET {target} failed: {reason}")]
+    Untrusted { target: String, reason: String, is_certificate: bool },
+    /// The proxy of the environment cannot be used as it is given.
+    #[error("GET {target} failed: the proxy of HTTPS_PROXY or ALL_PROXY {reason}")]
+    ProxyRefused { target: String, reason: String },
     /// An answer that the API document does not describe: a redirect, HTML, broken JSON, a body that is too large.
     #[error("GET {target} answered outside its contract: {reason}")]
     OutsideContract { target: String, reason: String, retryable: bool },
@@ -61,6 +67,9 @@ pub enum ClientError {
     /// The ledger of requests cannot be read or written; nothing is sent without it.
     #[error("the request ledger {path} cannot be kept: {source}")]
     Ledger { path: String, source: std::io::Error },
+    /// There is no client for https: mostly because the system has no certificates of authorities.
+    #[error("the HTTP client cannot be created: {reason}")]
+    NoClient { reason: String },
     /// The address or the connection settings cannot be used.
     #[error("{0}")]
     Settings(String),

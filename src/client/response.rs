@@ -6,28 +6,83 @@ use crate::contract::error::ErrorBody;
 use jiff::Timestamp;
 use reqwest::header::{DATE, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
+use rustls::AlertDescription;
+use std::error::Error;
 use std::time::Duration;
 
 /// In rustls' words for bytes that are not TLS.
 const NOT_TLS: &str = "corrupt message";
 
+/// In the HTTP library's words for a proxy that wants a name and a password, that is of another kind, and that made no connection.
+const PROXY_WANTS_A_NAME: &str = "proxy authorization required";
+const PROXY_SCHEME: &str = "unsupported scheme";
+const PROXY_REFUSED: &str = "tunnel error";
+
+/// Refusals of a handshake that stay until somebody changes something on one side.
+const LASTING_ALERTS: [AlertDescription; 6] = [
+    AlertDescription::HandshakeFailure,
+    AlertDescription::ProtocolVersion,
+    AlertDescription::InsufficientSecurity,
+    AlertDescription::UnrecognisedName,
+    AlertDescription::CertificateRequired,
+    AlertDescription::AccessDenied,
+];
+
 /// The error of a request that got no complete answer.
 pub(super) fn transport(target: &str, error: &reqwest::Error) -> ClientError {
-    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
-    // Only the last one is about the network; those before it are about the HTTP library.
-    let cause = causes.last().map(ToString::to_string).unwrap_or_default();
-    let cause = cause.split(" (os error").next().unwrap_or_default();
+    let (target, cause) = (target.to_owned(), cause(error));
     if cause.contains(NOT_TLS) {
-        return ClientError::PlainHttp { target: target.to_owned() };
+        return ClientError::PlainHttp { target };
+    }
+    if let Some(error) = tls_error(error) {
+        let is_certificate = matches!(error, rustls::Error::InvalidCertificate(_));
+        return ClientError::Untrusted { target, reason: cause, is_certificate };
+    }
+    let proxy = |reason| ClientError::ProxyRefused { target: target.clone(), reason };
+    if cause.contains(PROXY_WANTS_A_NAME) {
+        return proxy("wants a name and a password".to_owned());
+    }
+    if let Some(scheme) = cause.strip_prefix(PROXY_SCHEME) {
+        return proxy(format!("has the scheme{scheme}, which is not supported"));
     }
     let reason = if error.is_timeout() {
         "no complete answer in time".to_owned()
+    } else if cause.contains(PROXY_REFUSED) {
+        "no connection: the proxy of HTTPS_PROXY or ALL_PROXY made none".to_owned()
     } else if error.is_connect() {
         format!("no connection: {cause}")
     } else {
-        cause.to_owned()
+        cause
     };
-    ClientError::Transport { target: target.to_owned(), reason }
+    ClientError::Transport { target, reason }
+}
+
+/// The last cause of an error. Only that one is about the network; those before it are about the HTTP library.
+pub(super) fn cause(error: &reqwest::Error) -> String {
+    let cause = causes(error).last().map(ToString::to_string).unwrap_or_default();
+    cause.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    let first: &(dyn Error + 'static) = error;
+    std::iter::successors(Some(first), |cause| Error::source(*cause))
+}
+
+/// What TLS found wrong with the other side; the next attempt would find the same.
+fn tls_error(error: &reqwest::Error) -> Option<&rustls::Error> {
+    let found = causes(error).find_map(inside)?;
+    let lasts = match found {
+        rustls::Error::InvalidCertificate(_) | rustls::Error::PeerIncompatible(_) => true,
+        rustls::Error::AlertReceived(alert) => LASTING_ALERTS.contains(alert),
+        _ => false,
+    };
+    lasts.then_some(found)
+}
+
+/// The error of TLS in an error of a connection, which may be in another one.
+fn inside<'a>(cause: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    let inner = cause.downcast_ref::<std::io::Error>()?.get_ref()?;
+    inner.downcast_ref().or_else(|| inside(inner))
 }
 
 /// `Retry-After` in seconds. Anything else counts as absent, so that the default backoff is used.
@@ -59,7 +114,9 @@ pub(super) fn failure(
 ) -> ClientError {
     let target = target.to_owned();
     let reason = match status.as_u16() {
-        status @ (429 | 500 | 502 | 503 | 504) => {
+        // The server, or a gateway before it, cannot do what it is asked for, now or later.
+        status @ (501 | 505 | 510 | 511) => format!("status {status}"),
+        status @ (408 | 425 | 429 | 500..=599) => {
             return ClientError::Busy { target, status, message, retry_after };
         }
         status @ 400..=499 => return ClientError::Refused { target, status, message },

@@ -6,13 +6,13 @@ use super::counts::{Allowance, Ticket};
 use super::error::{ClientError, Result};
 use super::key::ApiKey;
 use super::latency::Latency;
-use super::response::{date, failure, message, retry_after, transport};
+use super::response::{cause, date, failure, message, retry_after, transport};
 use super::retry::{USUAL_ATTEMPTS, with_retries};
 use super::silence::{SILENCE, is_plain_http};
 use crate::contract::account::Account;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::AUTHORIZATION;
-use reqwest::{RequestBuilder, Response, StatusCode, Url};
+use reqwest::{ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -88,9 +88,9 @@ impl Client {
             .connect_timeout(CONNECT_TIMEOUT)
             .read_timeout(READ_TIMEOUT)
             .timeout(TOTAL_TIMEOUT)
-            .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| ClientError::Settings(format!("the HTTP client cannot be created: {error}")))?;
+            .user_agent(concat!("sunlake/", env!("CARGO_PKG_VERSION")));
+        let http =
+            way_to(&base, http).build().map_err(|error| ClientError::NoClient { reason: cause(&error) })?;
         Ok(Self {
             http,
             base,
@@ -287,9 +287,6 @@ async fn body(target: &str, mut response: Response) -> Result<Vec<u8>> {
 fn checked_base(config: &ClientConfig) -> Result<Url> {
     let settings = |reason: String| ClientError::Settings(format!("base URL {}: {reason}", config.base_url));
     let url = Url::parse(&config.base_url).map_err(|error| settings(error.to_string()))?;
-    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
-    let loopback =
-        host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
     if !url.username().is_empty()
         || url.password().is_some()
         || url.query().is_some()
@@ -301,10 +298,27 @@ fn checked_base(config: &ClientConfig) -> Result<Url> {
     }
     match url.scheme() {
         "https" => Ok(url),
-        "http" if loopback || config.allow_plain_http => Ok(url),
+        "http" if is_loopback(&url) || config.allow_plain_http => Ok(url),
         "http" => Err(settings("plain http would expose the key on the network; use https, or set `allow_plain_http = true` in `[source]`".to_owned())),
         other => Err(settings(format!("the scheme {other} is neither https nor http"))),
     }
+}
+
+/// The client with its way to an address. Plain http and this machine are never asked through a proxy, which would read the key; a proxy
+/// of the environment sees of https only the name of the host.
+fn way_to(base: &Url, http: ClientBuilder) -> ClientBuilder {
+    match base.scheme() {
+        "https" if is_loopback(base) => http.no_proxy(),
+        "https" => http,
+        // Without TLS no authority is needed; a small container has none.
+        _ => http.no_proxy().tls_certs_only([]),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or("").trim_matches(['[', ']']);
+    host == "localhost"
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 #[cfg(test)]

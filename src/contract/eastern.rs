@@ -3,13 +3,14 @@
 //! Source: API document, "Limits", last bullet.
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp, Zoned};
 use std::sync::LazyLock;
 
-/// Found once: a request asks for the day several times.
+/// Found once: a request asks for the day several times. The rules are those in the program: the variable `TZDIR` may lead to others, or to
+/// none.
 static EASTERN: LazyLock<TimeZone> =
-    LazyLock::new(|| TimeZone::get("America/New_York").unwrap_or(TimeZone::UTC));
+    LazyLock::new(|| TimeZoneDatabase::bundled().get("America/New_York").unwrap_or(TimeZone::UTC));
 /// The day whose number is 0.
 const EPOCH: Date = Date::constant(1970, 1, 1);
 

@@ -93,7 +93,7 @@ fn write_table(
     for (at, entry) in files.iter().rev().enumerate() {
         let file = snapshot.file(entry)?;
         if at == 0 {
-            out.put(csv_head(Footer::open(&file)?.schema()).as_bytes())?;
+            out.put(&csv_head(Footer::open(&file)?.schema(), raw))?;
         }
         for batch in read_parquet(&file, None)? {
             let mut batch = batch?;
@@ -107,10 +107,17 @@ fn write_table(
     Ok(rows)
 }
 
-/// The names of columns as the first line.
-pub(crate) fn csv_head(schema: &Schema) -> String {
-    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    format!("{}\r\n", names.join(","))
+/// The names of columns as the first line. A query may give them any name.
+pub(crate) fn csv_head(schema: &Schema, raw: bool) -> Vec<u8> {
+    let mut line = Vec::new();
+    for (at, field) in schema.fields().iter().enumerate() {
+        if at > 0 {
+            line.push(b',');
+        }
+        write_text(&mut line, field.name(), raw);
+    }
+    line.extend_from_slice(b"\r\n");
+    line
 }
 
 /// The rows of a batch as lines. `raw` leaves cells as they are, even those that a spreadsheet would run as a formula.
@@ -159,10 +166,26 @@ fn push(line: &mut Vec<u8>, value: Option<impl Display>) {
     }
 }
 
+/// Whether a spreadsheet could run a text as a formula. Many remove blanks and characters that show nothing before they look at it, and
+/// take the full-width forms of the signs as the signs.
+fn is_formula(text: &str) -> bool {
+    let shown = text.trim_start_matches(|c: char| c.is_whitespace() || c.is_control() || is_invisible(c));
+    shown.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '﹦', '﹢', '﹣', '﹫', '−'])
+        || text.starts_with(['\t', '\r', '\n'])
+}
+
+/// Characters without a width: formats, joiners, marks of direction, fillers, variation selectors and tags.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// Writes a text, in quotes if it has commas, quotes, line ends or outer spaces. A text that a spreadsheet would run as a
 /// formula gets an apostrophe.
 fn write_text(line: &mut Vec<u8>, text: &str, raw: bool) {
-    let is_formula = !raw && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_formula = !raw && is_formula(text);
     let is_plain = !is_formula
         && !text.is_empty()
         && !text.contains([',', '"', '\r', '\n'])
@@ -213,6 +236,21 @@ mod tests {
             ("@SUM(A1)", "\"'@SUM(A1)\""),
             ("\tx", "\"'\tx\""),
             ("\rx", "\"'\rx\""),
+            (" =1+1", "\"' =1+1\""),
+            (" \t\u{a0}=1+1", "\"' \t\u{a0}=1+1\""),
+            ("\u{a0}@A", "\"'\u{a0}@A\""),
+            ("\u{200b}+1", "\"'\u{200b}+1\""),
+            ("\u{feff}-1", "\"'\u{feff}-1\""),
+            ("\u{3000}=1", "\"'\u{3000}=1\""),
+            ("\u{2003}\u{2060}=1", "\"'\u{2003}\u{2060}=1\""),
+            ("\u{e0020}=1", "\"'\u{e0020}=1\""),
+            ("\0=1", "\"'\0=1\""),
+            ("＝1+1", "\"'＝1+1\""),
+            ("＋1", "\"'＋1\""),
+            ("－1", "\"'－1\""),
+            ("＠A", "\"'＠A\""),
+            ("a =1", "a =1"),
+            ("＃1", "＃1"),
             ("plain", "plain"),
             ("a,b", "\"a,b\""),
             ("a\"b", "\"a\"\"b\""),
@@ -226,10 +264,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_text_is_read_back_and_none_begins_a_formula(text in "[=+\\-@\\t\\r\\n\", a-zé]{0,12}") {
+        fn every_text_is_read_back_and_none_begins_a_formula(text in "[=+\\-@＝＋－＠\\t\\r\\n\", \u{a0}\u{200b}\u{feff}\u{3000}a-zé]{0,12}") {
             prop_assert_eq!(read_back(&cell(&text, true)), text.clone());
             let safe = read_back(&cell(&text, false));
-            prop_assert!(!safe.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']));
+            prop_assert!(!is_formula(&safe));
             prop_assert_eq!(safe.strip_prefix('\'').filter(|rest| *rest == text).unwrap_or(&safe), text.as_str());
         }
     }

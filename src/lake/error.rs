@@ -1,5 +1,6 @@
 //! The errors of the lake. Each variant is one way in which a caller reacts.
 
+use super::backend::http_way::UNTRUSTED;
 use crate::table::TableError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,9 +16,15 @@ pub enum LakeError {
     /// A request to the object store failed, or the store cannot be reached.
     #[error("cannot {op} {url}: {what}")]
     Remote { op: &'static str, url: String, what: String },
+    /// The place of the lake breaks a guarantee that commits need.
+    #[error("{place} cannot keep a lake: {what}")]
+    Unreliable { place: String, what: String },
     /// An address that cannot be one of an object store.
     #[error("{address} is no address of an object store: {what}")]
     Address { address: String, what: String },
+    /// A variable of an object store that cannot be used. Its value may contain a secret.
+    #[error("{name} is not {what}")]
+    Setting { name: String, what: &'static str },
     /// Another run holds the lake.
     #[error("another run holds the lake ({holder})")]
     Held { holder: String },
@@ -45,6 +52,9 @@ pub enum LakeError {
         number(*parent), number(*newest)
     )]
     Overtaken { snapshot: u64, parent: Option<u64>, newest: Option<u64> },
+    /// A folder has the name of the link to the newest snapshot, and is not a copy of that snapshot.
+    #[error("{} is a folder with other files than the newest snapshot, where the lake has a link", path.display())]
+    InTheWay { path: PathBuf },
     /// A file is not what the lake wrote.
     #[error("{} is damaged: {what}", path.display())]
     Damaged { path: PathBuf, what: String },
@@ -64,6 +74,11 @@ fn number(snapshot: Option<u64>) -> String {
 }
 
 impl LakeError {
+    /// Whether the certificate of an object store could not be trusted.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        matches!(self, Self::Remote { what, .. } if what.contains(UNTRUSTED))
+    }
+
     /// For `map_err`: an error of the disk.
     pub(super) fn storage(op: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();

@@ -7,7 +7,7 @@ use super::backend::protocol::Backend;
 use super::backend::remote::RemoteBackend;
 use super::backend::url;
 use super::error::LakeError;
-use super::format::layout::{self, Layout};
+use super::format::layout::Layout;
 use super::format::manifest::Commit;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,36 +149,6 @@ impl Lake {
     /// Numbers of all commits, oldest first.
     pub fn commits(&self) -> Result<Vec<u64>, LakeError> {
         Ok(self.backend.commits()?.into_iter().collect())
-    }
-
-    /// Tries what a commit needs of the backend: write a file, read it back, be refused a second creation, delete it.
-    /// `token` is part of that file's name and must be new each time.
-    ///
-    /// # Errors
-    ///
-    /// [`LakeError::Damaged`] when the backend breaks a guarantee that commits need; [`LakeError::Storage`],
-    /// [`LakeError::Remote`], [`LakeError::Name`].
-    pub fn probe(&self, token: &str) -> Result<(), LakeError> {
-        layout::check_run_id(token)?;
-        let name = format!("state/probe-{token}");
-        let tried = self.try_to_create(&name);
-        let cleared = self.backend.remove(&name);
-        tried.and(cleared)
-    }
-
-    fn try_to_create(&self, name: &str) -> Result<(), LakeError> {
-        let wrong =
-            |what: &str| Err(LakeError::damaged(&self.path_for_user(&self.layout.root.join(name)), what));
-        if !self.backend.create(name, name.as_bytes())? {
-            return wrong("a file of this trial existed before");
-        }
-        if self.backend.read(name)?.as_deref() != Some(name.as_bytes()) {
-            return wrong("the bytes read differ from the bytes written");
-        }
-        if self.backend.create(name, b"again")? {
-            return wrong("it was created a second time; two runs would overwrite each other");
-        }
-        Ok(())
     }
 
     /// The snapshot that `current` points to; none where there is no such link, as in an object store.

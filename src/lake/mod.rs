@@ -11,6 +11,7 @@
 //!   held/000043.json                 the commit of a snapshot that is pending review
 //!   pins/ pruned/                    marks on snapshots; copies/ has each again
 //!   state/lock                       the lock of the one writer
+//!   state/probed                     in an object store: the store that was tried before its first commit
 //! ```
 //!
 //! The technique is optimistic commit by put-if-absent, as Delta Lake and `object_store` do it, with
@@ -31,6 +32,7 @@
 //! - `format`: names, commits and other small files of a lake
 //! - `backend`: where a lake is stored: a folder, or an object store with a working copy
 //! - `handle`: an open lake
+//! - `probe`: the write lock for commits, and the trial of a store before the first one
 //! - `catalog`: the descriptions of the newest snapshot, and the list of their digests
 //! - `data_file`: one Parquet file of a lake
 //! - `run`: the folder of a run: its record, raw pages and quarantine
@@ -46,6 +48,7 @@ mod format;
 mod handle;
 mod integrity;
 mod merge;
+mod probe;
 #[cfg(test)]
 mod rows_for_tests;
 mod run;

@@ -194,3 +194,28 @@ fn a_delta_table_of_another_lake_and_a_folder_of_something_else_are_refused() {
     export(source, &["delta", text(&other)]).exits(3).says("the folder holds something else");
     assert_eq!(names(&other).len(), 1);
 }
+
+#[test]
+fn a_text_that_a_spreadsheet_may_take_for_a_formula_gets_an_apostrophe_in_a_query_too() {
+    let lake = &source::history().lake;
+    let query = |sql: &str| sunlake(lake, &["query", sql, "--format", "csv"]).exits(0).stdout;
+    for formula in [
+        " =1+1",
+        "\u{a0}=1+1",
+        "\u{200b}+1",
+        "\u{feff}-1",
+        "\u{3000}@A",
+        "\u{2003}\u{2060}=1",
+        "＝1",
+        "＋1",
+        "－1",
+        "＠A",
+    ] {
+        let said = query(&format!("SELECT '{formula}' AS a FROM statewide LIMIT 1"));
+        assert_eq!(said, format!("a\r\n\"'{formula}\"\r\n"), "{formula:?}");
+        let said = query(&format!("SELECT 1 AS \"{formula}\" FROM statewide LIMIT 1"));
+        assert_eq!(said, format!("\"'{formula}\"\r\n1\r\n"), "{formula:?}");
+    }
+    let said = query("SELECT 'a =1' AS \"a,b\", '＃1' AS c FROM statewide LIMIT 1");
+    assert_eq!(said, "\"a,b\",c\r\na =1,＃1\r\n");
+}

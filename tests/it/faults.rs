@@ -64,7 +64,7 @@ fn a_service_that_stays_down_ends_the_run_after_a_fixed_number_of_attempts() {
 
 #[test]
 fn a_refusal_whose_cause_is_gone_does_not_end_the_next_run_too() {
-    for (status, code) in [(403, 4), (404, 6)] {
+    for (status, code) in [(403, 4), (404, 3)] {
         for number in [3, 15] {
             let weather = Weather::new(move |request| match request.number == number {
                 true => Reply::error(status, Vec::new()),
@@ -372,7 +372,7 @@ fn a_redirect_is_not_followed_and_the_key_reaches_no_other_address() {
         let target = format!("{}/v1/me", elsewhere.url());
         let weather =
             Weather::new(move |_| Reply::Answer(status, vec![("Location", target.clone())], String::new()));
-        weather.run("").exits(6).says("redirect");
+        weather.run("").exits(3).says("redirect").says("is the address of the API");
         assert_eq!(weather.proxy.log().len(), 1, "a redirect is not worth another try");
         weather.assert_nothing_published();
     }

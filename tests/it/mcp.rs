@@ -331,7 +331,9 @@ fn arguments_are_taken_in_the_types_of_their_schema_alone() {
     for (tool, arguments, says) in [
         ("search_businesses", json!({"q": "SU", "limit": "5"}), "limit must be a whole number"),
         ("search_businesses", json!({"q": 12}), "q must be text"),
-        ("search_businesses", json!({"q": null}), "not null"),
+        ("search_businesses", json!({"q": [null]}), "q must be text"),
+        ("search_businesses", json!({"q": null, "limit": null}), "q, city, zip"),
+        ("get_business", json!({"id": null}), "id is required"),
         ("search_businesses", json!({"zip": 33_702}), "zip must be 5 digits"),
         ("search_businesses", json!({"q": "SU", "type": ["llc"]}), "type must be one of"),
         ("get_stats", json!({"days": 7}), "unknown parameter \"days\""),

@@ -256,3 +256,72 @@ fn a_price_costs_three_requests_at_most_and_a_run_then_spends_about_as_much() {
     assert!(sent <= number("requests") * 1.5 + 10.0, "{sent} were sent: {price}");
     assert!(number("requests") <= sent * 1.5 + 10.0, "{sent} were sent: {price}");
 }
+
+#[test]
+fn a_variable_of_a_library_with_a_value_that_it_cannot_use_is_left_out_with_a_warning() {
+    let scratch = Scratch::new();
+    let pipeline = scratch.file("sample.toml", &source::sample_pipeline(3, 0.01));
+    for (name, value) in [
+        ("TOKIO_WORKER_THREADS", "2.5"),
+        ("TOKIO_WORKER_THREADS", "0"),
+        ("TOKIO_WORKER_THREADS", ""),
+        ("POLARS_MAX_THREADS", "0"),
+        ("POLARS_MAX_THREADS", "all"),
+        ("POLARS_MAX_THREADS", "1000000"),
+        ("RAYON_NUM_THREADS", "99999999"),
+        ("RUST_MIN_STACK", "99999999999999"),
+        ("POLARS_MAX_CONCURRENT_SCANS", "x"),
+        ("POLARS_ROW_GROUP_PREFETCH_SIZE", "0"),
+        ("POLARS_NUM_READERS_PRE_INIT", "-1"),
+        ("POLARS_HOT_TABLE_SIZE", "many"),
+        ("POLARS_PANIC_ON_ERR", "1"),
+    ] {
+        let run = Sunlake::run(&pipeline, &scratch.lake()).args(["--today", "2026-03-20"]).env(name, value);
+        let done = run.finish().exits(0).says("WARN").says(name);
+        assert!(!done.stderr.contains("panicked"), "{}", done.shown());
+    }
+    let count = Sunlake::on(&scratch.lake(), ["query", "SELECT count(*) FROM filings"]);
+    let done = count.env("POLARS_MAX_THREADS", "2").env("TOKIO_WORKER_THREADS", "2").finish().exits(0);
+    assert!(done.stderr.is_empty(), "{}", done.shown());
+}
+
+#[test]
+fn the_time_zone_of_the_machine_is_not_that_of_the_days() {
+    let scratch = Scratch::new();
+    for (name, value) in [("TZ", "Mars/Olympus"), ("TZ", ":/nowhere"), ("TZDIR", "/nowhere")] {
+        let done = Sunlake::on(&scratch.lake(), ["doctor"]).env(name, value).finish().exits(0);
+        done.says_on_stdout("good  time zone");
+    }
+    // Zone files that say something else: every zone is UTC.
+    let zones = scratch.path("zones");
+    std::fs::create_dir_all(zones.join("America")).expect("a folder");
+    let utc = b"TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x04\0\0\0\0\0\0UTC\0";
+    let twice = [&utc[..], utc, b"\nUTC0\n"].concat();
+    std::fs::write(zones.join("America/New_York"), twice).expect("a zone");
+    let done = Sunlake::on(&scratch.lake(), ["doctor"]).env("TZDIR", &zones.to_string_lossy()).finish();
+    done.exits(0).says_on_stdout("good  time zone");
+}
+
+#[test]
+fn requests_that_are_counted_for_one_lake_alone_are_warned_about() {
+    let server = ApiServer::generous(source::small(), AGENCY);
+    let scratch = Scratch::new();
+    let asked = |variables: &[(&str, &str)]| {
+        let doctor = Sunlake::on(&scratch.lake(), ["doctor", "--base-url", &server.url()]);
+        let doctor =
+            doctor.env("SUNLAKE_API_KEY", &server.key).without("SUNLAKE_STATE").without("XDG_STATE_HOME");
+        variables.iter().fold(doctor, |doctor, (name, value)| doctor.env(name, value)).finish().exits(0)
+    };
+    let file = scratch.file("file", "").to_string_lossy().into_owned();
+    for (name, value) in
+        [("HOME", "/proc/nobody"), ("HOME", &*file), ("XDG_STATE_HOME", &*file), ("HOME", "")]
+    {
+        let done = asked(&[(name, value)]);
+        done.says("WARN").says("requests are counted in this lake alone").says("SUNLAKE_STATE");
+    }
+    let (home, state) = (scratch.path("home"), scratch.path("state"));
+    for (name, folder) in [("HOME", &home), ("SUNLAKE_STATE", &state)] {
+        let done = asked(&[("HOME", "/proc/nobody"), (name, &folder.to_string_lossy())]);
+        assert!(done.stderr.is_empty(), "{}", done.shown());
+    }
+}

@@ -1,7 +1,7 @@
 //! `doctor`: checks what a run needs. Sends at most 1 request, and only with an address and a key; changes nothing else.
 
 use crate::cli::context::api_access::{Access, api_key};
-use crate::cli::context::open_lake::{no_snapshot, open_lake, state_dir};
+use crate::cli::context::open_lake::{is_in_store, no_snapshot, open_lake, state_dir};
 use crate::cli::context::pipeline_file::pipeline_files;
 use crate::cli::exit::{self, CommandError};
 use crate::cli::output::error_text::{ErrorText, MAKE_SNAPSHOT, with_causes};
@@ -163,7 +163,7 @@ fn nearest(folder: &Path) -> PathBuf {
 fn storage(session: &Session<'_>, lake: &Lake) -> Result<Finding, CommandError> {
     let random = session.random("a probe of the storage")?;
     let token: String = random[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    if lake.root().is_dir() {
+    if is_in_store(session.common) || lake.root().is_dir() {
         return Ok(match lake.probe(&token) {
             Ok(()) => good("storage", format!("{lake} can be written to, and creates a file only once")),
             Err(error) => failed("storage", error),

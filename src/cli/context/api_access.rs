@@ -2,6 +2,7 @@
 
 use super::key_permissions::warn_if_readable;
 use crate::cli::exit::CommandError;
+use crate::cli::output::client_hint::TRUST;
 use crate::cli::session::{Session, World};
 use crate::client::{ApiKey, ClientError};
 use crate::pipeline::config::file::Pipeline;
@@ -89,6 +90,17 @@ impl Access {
             ClientError::PlainHttp { .. } => {
                 let plain = base_url.replacen("https://", "http://", 1);
                 format!("give {plain} in {address_in}, or the port that answers https")
+            }
+            ClientError::Untrusted { is_certificate: true, .. } => TRUST.to_owned(),
+            ClientError::Untrusted { .. } => {
+                format!(
+                    "check whether {base_url} of {address_in} is the right address, and which proxy or firewall is on the way"
+                )
+            }
+            ClientError::Refused { .. } | ClientError::OutsideContract { retryable: false, .. } => {
+                format!(
+                    "check whether {base_url} of {address_in} is the address of the API, and whether there is a newer sunlake"
+                )
             }
             ClientError::Transport { .. } => {
                 format!("check the address {base_url} of {address_in}, and the network")
@@ -180,7 +192,7 @@ mod tests {
             assert!(error.code() == code && hint.contains(says), "{hint}");
         }
         let other = access.with_context(refused("/v1/fl/stats", 404));
-        assert_eq!(other.code(), API);
-        assert_eq!(ErrorText::of(&other).hint, None);
+        assert_eq!(other.code(), SETTINGS);
+        assert!(ErrorText::of(&other).hint.is_some_and(|hint| hint.contains("a newer sunlake")));
     }
 }

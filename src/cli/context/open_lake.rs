@@ -4,10 +4,10 @@
 use super::lake_path::check_lake_path;
 use crate::cli::args::{Common, SnapshotName};
 use crate::cli::exit::CommandError;
-use crate::cli::output::error_text::MAKE_SNAPSHOT;
+use crate::cli::output::error_text::{MAKE_SNAPSHOT, with_causes};
 use crate::cli::session::Session;
 use crate::lake::{CLOUD_VARIABLES, Lake, LakeOptions, is_address};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Whether the lake is in an object store.
 pub(crate) fn is_in_store(common: &Common) -> bool {
@@ -105,24 +105,36 @@ fn working_copy(session: &Session<'_>, address: &str) -> Result<PathBuf, Command
 ///
 /// The lake's folder is for hosts without a user's own, such as a container or a service without a home.
 pub(crate) fn state_dir(session: &Session<'_>, lake: &Lake) -> PathBuf {
-    find(session, lake, |folder| std::fs::create_dir_all(folder).is_ok())
+    if let Some(named) = &session.common.state {
+        return named.clone();
+    }
+    let own = of_user(session).ok_or_else(|| "this user has no home folder".to_owned());
+    let made = own.and_then(|own| match std::fs::create_dir_all(&own) {
+        Ok(()) => Ok(own),
+        Err(error) => Err(format!("cannot make {}: {}", own.display(), with_causes(&error))),
+    });
+    made.unwrap_or_else(|why| {
+        tracing::warn!(
+            "{why}; requests are counted in this lake alone, so other lakes of the account can use up the same quota unseen: \
+             set SUNLAKE_STATE to a folder that all of them share"
+        );
+        lake.state_dir()
+    })
 }
 
 /// The state folder for a command that only reads: nothing is made.
 pub(crate) fn existing_state_dir(session: &Session<'_>, lake: &Lake) -> PathBuf {
-    find(session, lake, Path::is_dir)
+    let of_user = || of_user(session).filter(|own| own.is_dir());
+    session.common.state.clone().or_else(of_user).unwrap_or_else(|| lake.state_dir())
 }
 
-fn find(session: &Session<'_>, lake: &Lake, is_usable: impl Fn(&Path) -> bool) -> PathBuf {
-    if let Some(named) = &session.common.state {
-        return named.clone();
-    }
+/// The user's own state folder.
+fn of_user(session: &Session<'_>) -> Option<PathBuf> {
     let variable = |name: &str| (session.world.variable)(name).filter(|value| value.starts_with('/'));
-    let of_user = variable("XDG_STATE_HOME")
+    let state = variable("XDG_STATE_HOME")
         .map(PathBuf::from)
         .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".local/state")));
-    let of_user = of_user.map(|folder| folder.join("sunlake"));
-    of_user.filter(|folder| is_usable(folder)).unwrap_or_else(|| lake.state_dir())
+    state.map(|folder| folder.join("sunlake"))
 }
 
 #[cfg(test)]

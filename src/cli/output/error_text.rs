@@ -2,7 +2,7 @@
 
 use crate::aggregate::AggregateError;
 use crate::cli::exit::CommandError;
-use crate::cli::output::words::instant;
+use crate::cli::output::client_hint::{TRUST, of_client};
 use crate::client::ClientError;
 use crate::export::ExportError;
 use crate::import::files::source::SourceError;
@@ -143,6 +143,7 @@ fn of_pipeline(error: &PipelineError) -> Option<String> {
         PipelineError::Spec(SpecError::NoAggregates { .. }) => {
             some("make the folder, or set `[aggregates] enabled = false`")
         }
+        PipelineError::Client(ClientError::Ledger { source, .. }) => of_io(source),
         PipelineError::Client(error) => of_client(error),
         PipelineError::Lake(error) => of_lake(error),
         PipelineError::Table(error) => of_table(error),
@@ -183,27 +184,24 @@ fn of_import(error: &SourceError) -> Option<String> {
     }
 }
 
-fn of_client(error: &ClientError) -> Option<String> {
-    match error {
-        ClientError::BudgetSpent { until: Some(until), .. } | ClientError::WaitTooLong { until, .. } => {
-            Some(format!("run the same command again after {}", instant(*until)))
-        }
-        ClientError::BudgetSpent { until: None, .. } | ClientError::Stopped => {
-            some("run the same command again")
-        }
-        ClientError::GaveUp { last, .. } => of_client(last),
-        ClientError::Ledger { source, .. } => of_io(source),
-        _ => None,
-    }
-}
-
 fn of_lake(error: &LakeError) -> Option<String> {
     match error {
         LakeError::Storage { path, source, .. } => of_lake_file(path, source),
+        LakeError::Unreliable { .. } => some(
+            "use a store that creates an object only if it is absent (Amazon S3, Google Cloud Storage, Azure, Cloudflare R2, MinIO), \
+             or a lake in a folder of this machine",
+        ),
+        error if error.is_untrusted() => some(TRUST),
+        LakeError::Setting { .. } => some("correct the variable, or unset it"),
         LakeError::Address { .. } => some("give a path, or s3://, gs:// or az:// with bucket and name"),
         LakeError::Held { .. } => some("wait until the other run ends, or stop it"),
         LakeError::Conflict { .. } => some("run again: the next run continues from the newer snapshot"),
         LakeError::NotShown { .. } => some("run the pipeline again: the next run repairs this"),
+        LakeError::InTheWay { path } => Some(format!(
+            "move the folder out of the lake: mv {} {}-copy; then repair the lake: `sunlake verify --repair`",
+            path.display(),
+            path.parent().unwrap_or(path).display()
+        )),
         LakeError::Newer { .. } => some(NEWER_SUNLAKE),
         LakeError::NoSnapshot { .. } | LakeError::Pruned { .. } | LakeError::NotHeld { .. } => {
             some(LIST_SNAPSHOTS)

@@ -39,10 +39,11 @@ impl Arguments {
         arguments.require_path()
     }
 
-    /// Reads the arguments of an MCP tool, each in the JSON type of its schema.
+    /// Reads the arguments of an MCP tool, each in the JSON type of its schema. One that is null counts as absent: many frameworks send null
+    /// for what is left out.
     pub fn from_json(endpoint: Endpoint, given: &Map<String, Json>) -> Self {
         let mut arguments = Self::none(endpoint);
-        for (name, value) in given {
+        for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
             match endpoint.parameters().find(|param| param.name == name) {
                 Some(param) => arguments.take_json(param, value),
                 None => arguments.reject_unknown(name),
@@ -300,12 +301,23 @@ mod tests {
     }
 
     #[test]
+    fn a_null_is_absent_for_every_parameter_of_every_operation() {
+        for endpoint in Endpoint::ALL {
+            let nulls: Map<String, Json> =
+                endpoint.parameters().map(|param| (param.name.to_owned(), Json::Null)).collect();
+            let (read, none) =
+                (Arguments::from_json(endpoint, &nulls), Arguments::from_json(endpoint, &Map::new()));
+            assert_eq!(read.violations(), none.violations(), "{endpoint:?}");
+            assert_eq!(read.given, none.given, "{endpoint:?}");
+        }
+    }
+
+    #[test]
     fn a_value_of_another_type_is_a_broken_rule() {
         for (given, says) in [
             (json!({"limit": "5"}), "limit must be a whole number from 1 to 1000, not \"5\""),
             (json!({"limit": 0}), "limit must be a whole number from 1 to 1000, not \"0\""),
             (json!({"limit": 2.5}), "limit must be a whole number from 1 to 1000, not \"2.5\""),
-            (json!({"limit": null}), "limit must be a whole number from 1 to 1000, not null"),
             (json!({"zip": 33_702}), "zip must be 5 digits, or the first 3 or 4 of them, not 33702"),
             (
                 json!({"q": ["SU"]}),
@@ -313,7 +325,7 @@ mod tests {
             ),
             (json!({"type": {"is": "llc"}}), "type must be one of"),
             (json!({"status": true}), "status must be one of active, all, not true"),
-            (json!({"filed_from": null}), "filed_from must be a real day, YYYY-MM-DD, not null"),
+            (json!({"filed_from": [null]}), "filed_from must be a real day, YYYY-MM-DD, not [null]"),
             (json!({"q": ""}), "q must not be empty"),
             (json!({"Q": "SU"}), "unknown parameter \"Q\""),
         ] {

@@ -116,7 +116,7 @@ impl Storage {
         let staged = at.with_file_name(format!("{TEMPORARY}{}-{name}", std::process::id()));
         self.remove_file(&staged)?;
         self.attempt("link", &staged, || std::os::unix::fs::symlink(target, &staged))?;
-        self.rename(&staged, at)?;
+        self.rename(&staged, at).inspect_err(|_| self.discard(&staged))?;
         self.sync_parent(at)
     }
 

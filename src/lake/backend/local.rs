@@ -198,6 +198,7 @@ impl LocalBackend {
     }
 
     fn point_current(&self, snapshot: u64) -> Result<(), LakeError> {
+        self.clear_copied_link()?;
         self.storage.point(&self.layout.current(), &Layout::current_target(snapshot))
     }
 

@@ -10,7 +10,9 @@
 //! - [`protocol`]: the trait `Backend`; `Repair`, what a recovery did; the copy of a commit in its run's folder
 //! - [`disk`]: every operation that changes the local disk; digests of files
 //! - [`local`]: the backend that is a folder
+//! - `copied_link`: `current` in a copy of a lake, made by a program that follows links
 //! - [`url`]: which object store an address means
+//! - `http_way`: which requests a proxy of the environment may carry
 //! - [`blocking`]: asynchronous requests for blocking callers
 //! - [`object_client`]: every request to an object store
 //! - [`prefix`]: files of others under a prefix of an object store
@@ -18,9 +20,11 @@
 //! - [`remote`]: the backend that is an object store, with its pointer `latest.json`
 
 mod blocking;
+mod copied_link;
 pub(super) mod disk;
 #[cfg(test)]
 pub(super) mod fault_injection;
+pub(super) mod http_way;
 pub(super) mod local;
 pub(super) mod object_client;
 #[cfg(test)]

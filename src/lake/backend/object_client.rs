@@ -26,6 +26,8 @@ pub(crate) struct Objects {
     pub(super) prefix: String,
     /// The lake's address, as the user gave it.
     address: String,
+    /// Digest of the address and of the settings that name another store behind it.
+    pub(super) place: String,
     pub(super) runtime: Arc<BlockingRuntime>,
     #[cfg(test)]
     faults: super::fault_injection::Faults,
@@ -58,10 +60,17 @@ impl Objects {
             store,
             prefix: if prefix.is_empty() { String::new() } else { format!("{prefix}/") },
             address: address.trim_end_matches('/').to_owned(),
+            place: blake3::hash(address.as_bytes()).to_hex().to_string(),
             runtime: Arc::new(BlockingRuntime::start(address)?),
             #[cfg(test)]
             faults: super::fault_injection::Faults::default(),
         })
+    }
+
+    /// The same store, reached by settings that may name another one behind its address.
+    pub(super) fn reached_by(self, settings: &[&(String, String)]) -> Self {
+        let place = blake3::hash(format!("{} {settings:?}", self.address).as_bytes()).to_hex().to_string();
+        Self { place, ..self }
     }
 
     /// The same store, failing as `faults` says.

@@ -34,6 +34,11 @@ pub(crate) trait Backend: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What distinguishes this object store and its settings from others; none for a folder.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
     /// Looks for commits of other machines.
     fn refresh(&self) -> Result<(), LakeError> {
         Ok(())

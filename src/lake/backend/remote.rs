@@ -61,6 +61,10 @@ impl Backend for RemoteBackend {
         Some(self.objects.url(""))
     }
 
+    fn place(&self) -> Option<String> {
+        Some(self.objects.place.clone())
+    }
+
     fn refresh(&self) -> Result<(), LakeError> {
         let pointed_to = pointed_to(&self.objects)?;
         let after = pointed_to.map(Layout::commit_name);
@@ -193,6 +197,7 @@ impl Backend for RemoteBackend {
             let known = self.known();
             (known.newest, known.pointed_to)
         };
+        self.cache.local.clear_copied_link()?;
         let removed = self.cache.local.clear_leftovers(newest, self)?;
         self.cache.drop_old_snapshots(newest)?;
         let stale = newest.filter(|newest| Some(*newest) != pointed_to);

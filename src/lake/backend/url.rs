@@ -1,5 +1,6 @@
 //! The address of a lake in an object store: which cloud, which bucket, under which name.
 
+use super::http_way::SafeWay;
 use super::object_client::Objects;
 use crate::lake::error::LakeError;
 use object_store::aws::AmazonS3Builder;
@@ -22,6 +23,29 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 /// Prefixes of the environment variables that the clouds' own tools read; so does this program.
 pub const CLOUD_VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
 
+/// Parts of the names of variables that lead an address to another store, or change how it is asked.
+const SETTINGS_OF_A_PLACE: [&str; 4] = ["ENDPOINT", "CONDITIONAL_PUT", "EMULATOR", "BASE_URL"];
+
+/// Variables with an address.
+const ADDRESSES: [&str; 13] = [
+    "AWS_ENDPOINT",
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_METADATA_ENDPOINT",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AZURE_ENDPOINT",
+    "AZURE_STORAGE_ENDPOINT",
+    "AZURE_AUTHORITY_HOST",
+    "AZURE_STORAGE_AUTHORITY_HOST",
+    "AZURE_MSI_ENDPOINT",
+    "AZURE_IDENTITY_ENDPOINT",
+    "GOOGLE_BASE_URL",
+];
+/// Variables with a name that becomes part of an address.
+const WORDS: [&str; 4] =
+    ["AWS_REGION", "AWS_DEFAULT_REGION", "AZURE_STORAGE_ACCOUNT_NAME", "AZURE_ACCOUNT_NAME"];
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cloud {
     Aws,
@@ -43,19 +67,26 @@ pub(crate) fn open(address: &str, variables: &[(String, String)]) -> Result<Obje
     // The builders have the same methods, but no trait in common.
     macro_rules! store {
         ($builder:ty, $prefix:literal) => {{
-            let builder = <$builder>::new().with_url(address).with_retry(retry.clone());
+            let builder =
+                <$builder>::new().with_url(address).with_retry(retry.clone()).with_http_connector(SafeWay);
             let options = options(variables, $prefix).into_iter();
             let builder = options.fold(builder, |builder, (key, value)| builder.with_config(key, value));
             Arc::new(builder.build().map_err(|error| wrong(address, &error.to_string()))?)
         }};
     }
     let (cloud, prefix) = parse(address)?;
+    variables.iter().try_for_each(|(name, value)| check_variable(name, value))?;
     let store: Arc<dyn ObjectStore> = match cloud {
         Cloud::Aws => store!(AmazonS3Builder, "AWS_"),
         Cloud::Azure => store!(MicrosoftAzureBuilder, "AZURE_"),
         Cloud::Google => store!(GoogleCloudStorageBuilder, "GOOGLE_"),
     };
-    Objects::new(store, &prefix, address)
+    let mut places: Vec<_> = variables
+        .iter()
+        .filter(|(name, _)| SETTINGS_OF_A_PLACE.iter().any(|part| name.to_ascii_uppercase().contains(part)))
+        .collect();
+    places.sort();
+    Ok(Objects::new(store, &prefix, address)?.reached_by(&places))
 }
 
 /// The cloud of an address, and the lake's prefix in its bucket.
@@ -79,6 +110,41 @@ fn parse(address: &str) -> Result<(Cloud, ObjectPath), LakeError> {
     }
     let path = ObjectPath::from_url_path(path).map_err(|error| wrong(&error.to_string()))?;
     Ok((cloud, path))
+}
+
+/// Refuses what would become an address that no request can be sent to: there the library ends the program.
+fn check_variable(name: &str, value: &str) -> Result<(), LakeError> {
+    let wrong = |what| Err(LakeError::Setting { name: name.to_owned(), what });
+    let is_in = |names: &[&str]| names.contains(&name.to_ascii_uppercase().as_str());
+    if is_in(&ADDRESSES) && !is_of_the_web(value) {
+        return wrong("an address such as https://HOST:PORT");
+    }
+    if is_in(&WORDS) && !value.bytes().all(is_of_name) {
+        return wrong("a name of letters, digits and hyphens");
+    }
+    Ok(())
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._".contains(&byte)
+}
+
+/// Whether a text is an address of http or https with a host, and perhaps a port and a path.
+fn is_of_the_web(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
+        return false;
+    };
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let (host, port) = match host.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (host, None),
+    };
+    let is_host = match host.strip_prefix('[') {
+        Some(address) => address.strip_suffix(']').is_some_and(|it| it.parse::<std::net::Ipv6Addr>().is_ok()),
+        None => !host.is_empty() && host.bytes().all(is_of_name),
+    };
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte);
+    is_host && port.is_none_or(|port| port.parse::<u16>().is_ok()) && path.bytes().all(is_plain)
 }
 
 fn without_secrets(address: &str) -> String {
@@ -136,6 +202,42 @@ mod tests {
         open_with("gs://bucket", &[("GOOGLE_SKIP_SIGNATURE", "true")]).expect("a store");
         assert_eq!(parse("s3://bucket/lakes/x/").expect("parsed"), (Cloud::Aws, ObjectPath::from("lakes/x")));
         assert_eq!(parse("gs://bucket").expect("parsed"), (Cloud::Google, ObjectPath::default()));
+    }
+
+    #[test]
+    fn a_variable_that_leads_nowhere_is_named_without_its_value() {
+        let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+        for (name, value) in [
+            ("AWS_ENDPOINT", "::::"),
+            ("AWS_ENDPOINT", "nonsense"),
+            ("AWS_ENDPOINT", "http://"),
+            ("AWS_ENDPOINT_URL", "http://[::1"),
+            ("AWS_ENDPOINT_URL_S3", "http://a b"),
+            ("AWS_ENDPOINT", "http://host:port"),
+            ("AWS_ENDPOINT", "http://id:SECRET@host"),
+            ("AWS_METADATA_ENDPOINT", ":::"),
+            ("GOOGLE_BASE_URL", "http://:::"),
+            ("AWS_REGION", "us east"),
+            ("AZURE_STORAGE_ACCOUNT_NAME", "a/b"),
+        ] {
+            let error = open_with("s3://bucket/x", &[&keys[..], &[(name, value)]].concat()).expect_err(value);
+            assert!(matches!(&error, LakeError::Setting { .. }), "{error}");
+            assert!(error.to_string().starts_with(name) && !error.to_string().contains("SECRET"), "{error}");
+        }
+        for endpoint in ["http://127.0.0.1:9000", "https://[::1]:9/path", "https://s3.example/"] {
+            open_with("s3://bucket/x", &[&keys[..], &[("AWS_ENDPOINT", endpoint)]].concat()).expect(endpoint);
+        }
+    }
+
+    #[test]
+    fn another_endpoint_is_another_place() {
+        let place = |endpoint| {
+            let keys = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];
+            let variables = [&keys[..], &[("AWS_ENDPOINT", endpoint)]].concat();
+            open_with("s3://bucket/x", &variables).expect("a store").place
+        };
+        assert_eq!(place("https://a.example"), place("https://a.example"));
+        assert_ne!(place("https://a.example"), place("https://b.example"));
     }
 
     #[test]

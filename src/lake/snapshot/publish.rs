@@ -47,7 +47,10 @@ impl Lake {
             return Err(LakeError::Conflict { snapshot });
         }
         self.show(&commit)?;
-        self.backend.remove(&Layout::pending_name(snapshot))?;
+        // The commit counts: with it, the note of a review means nothing.
+        if let Err(error) = self.backend.remove(&Layout::pending_name(snapshot)) {
+            tracing::warn!("the note of the review stays: {error}");
+        }
         Ok(commit)
     }
 

@@ -31,11 +31,8 @@ impl Drop for LakeLock {
 }
 
 impl Lake {
-    /// Takes the lake for writing, makes its folders, and repairs what a killed run left.
-    ///
-    /// `holder` describes the process for others, for example its id and host.
-    pub fn lock(&self, run_id: &str, holder: &str) -> Result<LakeLock, LakeError> {
-        let mut lock = self.lock_unrepaired(run_id, holder)?;
+    /// The lock, after a repair of what a killed run left.
+    pub(in crate::lake) fn recovered(&self, mut lock: LakeLock) -> Result<LakeLock, LakeError> {
         lock.repair = self.recover(&lock)?;
         Ok(lock)
     }

@@ -6,7 +6,7 @@ use super::report::write_report;
 use super::summary::{Outcome, RunSummary};
 use crate::aggregate::digest;
 use crate::export::catalog::{leave_out, write_catalog};
-use crate::lake::{CommitInfo, Lake, LakeLock, PruneRules, RunDir, RunRecord, Staging};
+use crate::lake::{CommitInfo, Lake, LakeError, LakeLock, PruneRules, RunDir, RunRecord, Staging};
 use crate::pipeline::config::file::Pipeline;
 use crate::pipeline::config::spec::OnFailure;
 use crate::pipeline::error::{PipelineError, Result};
@@ -111,7 +111,15 @@ impl Ending<'_> {
         let spec = &self.pipeline.spec.retention;
         let rules = PruneRules { keep: spec.retention(), raw_days: spec.raw_days, today: record.today };
         leave_out(self.lake, &self.lake.would_prune(&rules)?.snapshots)?;
-        summary.pruned = self.lake.prune(self.lock, &rules, (self.now)())?.snapshots;
+        summary.pruned = match self.lake.prune(self.lock, &rules, (self.now)()) {
+            Ok(pruning) => pruning.snapshots,
+            // The snapshot is published, and the next run prunes again.
+            Err(error @ (LakeError::Storage { .. } | LakeError::Remote { .. })) => {
+                tracing::warn!("old snapshots are not pruned, or not completely: {error}");
+                Vec::new()
+            }
+            Err(error) => return Err(error.into()),
+        };
         summary.elapsed_secs = started.elapsed().as_secs_f64();
         if let Some(commit) = self.lake.current()? {
             write_catalog(self.lake, &commit)?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sunlake::cli::Cli;
 
 /// Variables that no flag has: name, meaning.
-const WITHOUT_FLAG: [(&str, &str); 10] = [
+const WITHOUT_FLAG: [(&str, &str); 14] = [
     ("SUNLAKE_API_KEY", "The key of the API. It is never given on the command line."),
     ("SUNLAKE_API_KEY_FILE", "A file with that key. Read when `SUNLAKE_API_KEY` is not set."),
     ("AWS_…", "Credentials, region and endpoint of an S3 lake: every variable that begins with `AWS_`."),
@@ -15,6 +15,19 @@ const WITHOUT_FLAG: [(&str, &str); 10] = [
     ("XDG_STATE_HOME", "Parent folder of the default of `--state`. Must be an absolute path."),
     ("XDG_CACHE_HOME", "Parent folder of the default of `--work`."),
     ("HOME", "Used where the two above are not set: `~/.local/state` and `~/.cache`."),
+    (
+        "HTTPS_PROXY, ALL_PROXY, NO_PROXY",
+        "The proxy for https, and the hosts without one; also in small letters. Plain http and this machine are asked without a proxy.",
+    ),
+    (
+        "SSL_CERT_FILE, SSL_CERT_DIR",
+        "Certificates of the authorities to trust, in PEM, in place of the system's.",
+    ),
+    (
+        "TOKIO_WORKER_THREADS, POLARS_MAX_THREADS",
+        "Numbers of threads, from 1 to 1024. Other values, and other variables that begin with `POLARS_`, are not used.",
+    ),
+    ("SUNLAKE_LEFT_OUT", "Set by the program for itself: the variables that it does not use."),
     (
         "SUNLAKE_COMPLETE",
         "Set by the script of `sunlake completions`: the program answers the shell, and does nothing else.",

@@ -11,9 +11,9 @@ fn exit_codes_page_has_every_code() {
         (exit::USAGE, "The command line is wrong.", "Read the message."),
         (
             exit::SETTINGS,
-            "The pipeline file or a setting is wrong, the address is not that of the API, \
-             or the day of the run is before the newest day of the lake.",
-            "Read the message. It names the file and line, the variable, or the day.",
+            "The pipeline file or a setting is wrong, the address is not that of the API or cannot be trusted, the API refuses a \
+             request for good, or the day of the run is before the newest day of the lake.",
+            "Read the message. It names the file and line, the variable, the address, or the day.",
         ),
         (exit::KEY_REFUSED, "The API refused the key (401, 403).", "Check the key, its scope and its plan."),
         (
@@ -25,7 +25,7 @@ fn exit_codes_page_has_every_code() {
         ),
         (
             exit::API,
-            "The API is unavailable or answers outside its contract, after retries.",
+            "The API or a gateway before it is unavailable, or answers with something that may pass, after retries.",
             "Run it again later. Pages that were received are kept.",
         ),
         (

@@ -33,6 +33,36 @@ impl Certificate {
     }
 }
 
+/// An authority that signs certificates.
+pub(crate) struct Authority {
+    /// Its own certificate.
+    pub(crate) file: PathBuf,
+    key: PathBuf,
+}
+
+impl Authority {
+    pub(crate) fn make(scratch: &Scratch, name: &str) -> Self {
+        let made = Certificate::make(scratch, name);
+        Self { file: made.cert, key: made.key }
+    }
+
+    /// A certificate for these names, which ends after some days; before now for a negative number.
+    pub(crate) fn sign(&self, scratch: &Scratch, name: &str, names: &str, days: i32) -> Certificate {
+        let (cert, key) = (scratch.path(&format!("{name}.crt")), scratch.path(&format!("{name}.key")));
+        let asked = scratch.path(&format!("{name}.csr"));
+        let more = format!("subjectAltName={names}\nbasicConstraints=critical,CA:FALSE\n");
+        let more = scratch.file(&format!("{name}.ext"), &more);
+        let mut command = Command::new("openssl");
+        command.args(["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+        succeed(command.args(["-subj", "/CN=signed", "-keyout"]).arg(&key).arg("-out").arg(&asked));
+        let mut command = Command::new("openssl");
+        command.args(["x509", "-req", "-days", &days.to_string(), "-in"]).arg(&asked);
+        command.arg("-CA").arg(&self.file).arg("-CAkey").arg(&self.key);
+        succeed(command.arg("-extfile").arg(&more).arg("-out").arg(&cert));
+        Certificate { cert, key }
+    }
+}
+
 /// Sends a request by curl, which trusts `trusted` alone; the error is what curl says.
 pub(crate) fn curl(trusted: &Path, url: &str, arguments: &[&str]) -> Result<Answer, String> {
     let mut command = Command::new("curl");

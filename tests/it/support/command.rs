@@ -87,6 +87,12 @@ impl Sunlake {
         self
     }
 
+    /// Without a variable that this process has.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.command.env_remove(name);
+        self
+    }
+
     /// With an address of the API, an Eastern day and a key.
     pub(crate) fn asking(self, base_url: &str, today: &str, key: &str) -> Self {
         self.args(["--base-url", base_url, "--today", today]).env("SUNLAKE_API_KEY", key)
@@ -278,6 +284,12 @@ impl Finished {
     /// Claims words on stderr.
     pub(crate) fn says(self, words: &str) -> Self {
         assert!(self.stderr.contains(words), "stderr should say {words:?}{}", self.shown());
+        self
+    }
+
+    /// Claims words on stdout.
+    pub(crate) fn says_on_stdout(self, words: &str) -> Self {
+        assert!(self.stdout.contains(words), "stdout should have {words:?}{}", self.shown());
         self
     }
 
